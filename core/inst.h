@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One executed instruction, and what a unit says of it. The unit folders (cube/,
+ * vector/, memhier/) provide two functions per stem named in isa.def:
+ *
+ *   void     STEM_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);
+ *   unsigned STEM_access(const struct vinci_soc *, const struct inst *, struct inst_access *);
+ *
+ * Both are pure functions of their arguments. core/registry.c declares them all
+ * and a missing one is a link error.
+ */
+#ifndef VINCI_CORE_INST_H
+#define VINCI_CORE_INST_H
+
+#include "core/isa.h"
+#include "core/soc.h"
+
+/* The vector mask registers as they stood when the instruction was issued. */
+struct vector_mask {
+  uint64_t low; /* lanes 0..63; in counter mode: the element count */
+  uint64_t high;
+  bool counter;
+};
+
+struct inst {
+  uint16_t op;       /* enum isa_op */
+  uint8_t arch;      /* enum arch */
+  uint32_t row;      /* index of the row in the program, for messages and events */
+  uint32_t line;     /* line of the trace */
+  struct vector_mask mask;
+  int64_t arg[ISA_ARGS_MAX]; /* in signature order; dtype operands hold enum dtype */
+};
+
+static inline enum dtype inst_dtype(const struct inst *inst) {
+  int8_t type_arg = isa_row((enum isa_op)inst->op)->type_arg;
+  return type_arg < 0 ? DTYPE_COUNT : (enum dtype)inst->arg[type_arg];
+}
+
+struct inst_cost {
+  uint64_t issue_cycles;   /* the pipe may start its next instruction after so many */
+  uint64_t latency_cycles; /* results are there after so many, >= issue_cycles */
+  enum path path;          /* PATH_NONE: moves nothing between spaces */
+  uint64_t bytes;          /* moved over the path */
+  uint64_t operations;     /* arithmetic work: multiply-accumulates (M) or lane operations (V) */
+  /* Transfers that touch GM: the memory system decides the end; latency_cycles then
+   * is the start-up alone. The GM side is `bursts` runs of burst_bytes. */
+  bool uses_gm;
+  bool overlaps; /* the next such transfer may start up while this one streams */
+  bool gm_write;
+  uint64_t gm_address;
+  uint64_t gm_bursts;
+  uint64_t gm_burst_bytes;
+  uint64_t gm_stride_bytes; /* from start to start */
+};
+
+/* A range that an instruction reads or writes: the hull of all it touches. */
+struct inst_access {
+  enum space space;
+  bool write;
+  int64_t address;
+  uint64_t bytes; /* 0: nothing touched */
+  uint8_t arg;    /* the operand it comes from */
+};
+
+enum { INST_ACCESS_MAX = 6 };
+
+typedef void (*inst_cost_fn)(const struct vinci_soc *, const struct inst *, struct inst_cost *);
+typedef unsigned (*inst_access_fn)(const struct vinci_soc *, const struct inst *,
+                                   struct inst_access *);
+
+/* The functions of an instruction's stem (core/registry.c). */
+inst_cost_fn registry_cost(enum isa_op op);
+inst_access_fn registry_access(enum isa_op op);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the parts of the chip meet: operation tables that the memory system
+ * (memhier/) and the network (noc/) provide and the cores and each other use.
+ * core/registry.c binds them.
+ */
+#ifndef VINCI_CORE_MEMSYS_H
+#define VINCI_CORE_MEMSYS_H
+
+#include "core/engine.h"
+#include "core/result.h"
+#include "core/soc.h"
+
+/*
+ * One transfer between a core and GM. Owned by the core's pipe; the fields below
+ * the line belong to the memory system until done() is called.
+ */
+struct gm_transfer {
+  uint32_t port; /* architectural number of the engine: core index * PIPE_COUNT + pipe */
+  enum path path;
+  bool write;
+  uint64_t address;
+  uint64_t bursts; /* runs of burst_bytes, stride_bytes from start to start */
+  uint64_t burst_bytes;
+  uint64_t stride_bytes;
+  uint64_t core_hz;
+  /* Called in PHASE_DELIVER at the time the last byte has arrived. */
+  void (*done)(struct gm_transfer *transfer, uint64_t now_ps);
+  void *owner;
+  /* ---- */
+  struct engine_event event;
+  uint64_t burst;
+  uint64_t offset;
+  void *memory;
+};
+
+struct network;
+struct memsys;
+
+/* The network between cores and L2. */
+struct network_ops {
+  const char *name;
+  struct network *(*create)(struct arena *arena, const struct vinci_soc *soc);
+  /* Moves bytes between a port and L2, starting at now_ps; returns the arrival time.
+   * Calls come in the order of (time, port). */
+  uint64_t (*move_ps)(struct network *network, uint32_t port, uint64_t bytes, uint64_t now_ps);
+  void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);
+};
+
+/* The memory system behind the cores' transfer engines: L2 and device memory. */
+struct memsys_ops {
+  const char *name;
+  struct memsys *(*create)(struct arena *arena, struct engine *engine, const struct vinci_soc *soc,
+                           const struct network_ops *network_ops, struct network *network,
+                           uint32_t part, uint32_t ports, uint64_t gm_bytes);
+  /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
+  void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
+  void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);
+};
+
+/* The bound implementations (core/registry.c). */
+const struct network_ops *registry_network(void);
+const struct memsys_ops *registry_memsys(void);
+
+#endif

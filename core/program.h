@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A loaded trace: rows with loops kept, operands as constants or expressions.
+ * Memory is proportional to the text. Written by traces/format, executed by
+ * core/stream.c, shared read-only by any number of runs.
+ */
+#ifndef VINCI_CORE_PROGRAM_H
+#define VINCI_CORE_PROGRAM_H
+
+#include "core/arena.h"
+#include "core/diag.h"
+#include "core/inst.h"
+
+/* Variables every stream has; loop counters and lets follow. */
+enum { VAR_BLK, VAR_SUB, VAR_BLOCKS, VAR_FIRST_FREE };
+
+enum program_row_kind { ROW_INST, ROW_LOOP, ROW_ENDLOOP, ROW_LET };
+
+struct program_row {
+  uint8_t kind;          /* enum program_row_kind */
+  uint8_t arg_count;     /* ROW_INST: as the ISA row; ROW_LOOP, ROW_LET: 1; ROW_ENDLOOP: 0 */
+  uint16_t op;           /* ROW_INST: enum isa_op; ROW_LOOP, ROW_ENDLOOP, ROW_LET: variable */
+  uint32_t line;         /* 1-based line of the trace */
+  uint32_t expr_mask;    /* bit i: operand i is an expression index, not a constant */
+  uint32_t partner;      /* ROW_LOOP: its ROW_ENDLOOP; ROW_ENDLOOP: its ROW_LOOP */
+  uint64_t first_operand; /* in vinci_trace.operands */
+};
+
+/*
+ * An expression: constant + sum of coefficient * variable, or, when code_count is
+ * not 0, postfix code on a stack.
+ */
+struct program_expr {
+  int64_t constant;
+  uint32_t first_term;
+  uint32_t term_count;
+  uint32_t first_code;
+  uint32_t code_count;
+};
+
+struct program_term {
+  int64_t coefficient;
+  uint32_t variable;
+};
+
+enum expr_op {
+  EXPR_CONST, EXPR_VAR, EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV, EXPR_MOD, EXPR_NEG, EXPR_LT,
+  EXPR_LE, EXPR_GT, EXPR_GE, EXPR_EQ, EXPR_NE, EXPR_MIN, EXPR_MAX,
+};
+
+struct program_code {
+  int64_t value; /* EXPR_CONST: value; EXPR_VAR: variable */
+  uint8_t op;    /* enum expr_op */
+};
+
+enum { EXPR_STACK_MAX = 32 };
+
+enum tensor_io { TENSOR_IN, TENSOR_OUT, TENSOR_INOUT, TENSOR_WORKSPACE };
+enum { TENSOR_RANK_MAX = 8 };
+
+struct program_tensor {
+  const char *name;
+  const char *file; /* .npy, may be NULL */
+  const char *format; /* "ND", "NZ" ...; "ND" when not given */
+  enum dtype dtype;
+  enum tensor_io io;
+  unsigned rank;
+  uint64_t shape[TENSOR_RANK_MAX];
+  uint64_t address; /* in GM, 512-byte aligned */
+  uint64_t bytes;
+  uint32_t line;
+};
+
+struct program_buffer {
+  const char *name;
+  enum space space;
+  uint64_t address;
+  uint64_t bytes;
+  uint32_t line;
+};
+
+struct program_stream {
+  bool present;
+  uint32_t line;
+  uint64_t first_row;
+  uint64_t row_count;
+  uint32_t var_count;       /* including blk, sub, blocks */
+  const char **var_names;   /* by variable, for messages and the writer */
+};
+
+struct program_kernel {
+  const char *name;
+  uint32_t line;
+  enum arch arch;
+  uint32_t blocks;
+  bool mixed; /* has an AIC and an AIV stream that run together */
+  uint32_t vectors_per_cube; /* mixed: AIV sub-blocks per block, 1 or 2 */
+  uint32_t first_tensor, tensor_count; /* names in scope of this kernel */
+  uint32_t first_buffer, buffer_count;
+  struct program_stream stream[CORE_KIND_COUNT];
+};
+
+struct vinci_trace {
+  struct arena arena;
+  const char *path;
+  uint64_t digest; /* of the text */
+  struct program_kernel *kernels;
+  uint32_t kernel_count;
+  struct program_tensor *tensors;
+  uint32_t tensor_count;
+  struct program_buffer *buffers;
+  uint32_t buffer_count;
+  struct program_row *rows;
+  uint64_t row_count;
+  int64_t *operands;
+  struct program_expr *exprs;
+  struct program_term *terms;
+  struct program_code *codes;
+  uint64_t gm_bytes; /* end of the last tensor */
+};
+
+/* Evaluates an expression; false on division by zero or overflow of 64 bits. */
+bool program_eval(const struct vinci_trace *trace, uint64_t expr, const int64_t *variables,
+                  int64_t *out);
+
+/* Position of a row, for messages. */
+static inline struct diag_position program_position(const struct vinci_trace *trace,
+                                                    uint32_t line) {
+  return (struct diag_position){.path = trace->path, .line = line};
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run leaves behind: one counter set and one event store. Every table,
+ * timeline and report is written from these (traces/export). Counters are plain
+ * integers; ratios are computed when printed.
+ */
+#ifndef VINCI_CORE_RESULT_H
+#define VINCI_CORE_RESULT_H
+
+#include "core/arch.h"
+#include "core/arena.h"
+#include "core/program.h"
+#include "core/vinci.h"
+
+/* Why a pipe that has work stands still: id, key in summary.json, sentence. */
+#define STALL_LIST(X)                                                              \
+  X(WAIT_FLAG, "wait_flag", "waits for a flag of another pipe")                    \
+  X(BARRIER, "pipe_barrier", "drains for a barrier")                               \
+  X(CROSS_CORE, "cross_core", "waits for a flag of another core")                  \
+  X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full")
+
+enum stall {
+#define X(id, key, text) STALL_##id,
+  STALL_LIST(X)
+#undef X
+      STALL_COUNT
+};
+
+struct pipe_counters {
+  uint64_t busy_cycles; /* at least one instruction in flight */
+  uint64_t stall_cycles[STALL_COUNT];
+  uint64_t idle_cycles; /* nothing to do: queue empty, or the core has no block */
+  uint64_t instructions;
+  uint64_t operations; /* multiply-accumulates (M), lane operations (V) */
+};
+
+/* Arithmetic by type, for ArithmeticUtilization. */
+struct work_counters {
+  uint64_t busy_cycles[DTYPE_COUNT]; /* issue cycles spent per operand type */
+  uint64_t instructions[DTYPE_COUNT];
+};
+
+struct core_result {
+  enum core_kind kind;
+  uint32_t cluster; /* n of "coren" */
+  uint32_t member;  /* m of "cubecorem", "veccorem" */
+  uint64_t hz;
+  uint64_t total_cycles; /* whole run, this core's clock */
+  uint64_t active_cycles; /* with a block on it */
+  uint32_t blocks_run;
+  uint32_t first_block; /* index of the first block run here, for the vendor's tables */
+  struct pipe_counters pipe[PIPE_COUNT];
+  struct work_counters cube;
+  struct work_counters vector;
+  uint64_t path_bytes[PATH_COUNT];
+  uint64_t path_instructions[PATH_COUNT];
+};
+
+struct kernel_result {
+  const char *name;
+  uint32_t blocks;
+  bool mixed;
+  uint64_t start_ps;
+  uint64_t end_ps;
+};
+
+struct l2_counters { /* in units of 128 bytes, the vendor's counting granule */
+  uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
+};
+
+struct hbm_counters {
+  uint64_t read_bytes, write_bytes;
+  uint64_t row_hits, row_misses; /* 0 when the memory model has no rows */
+};
+
+/* One executed instruction in the event store. Cycles of the core's clock. */
+struct result_event {
+  uint64_t start_cycle;
+  uint64_t end_cycle;
+  uint32_t core;
+  uint32_t line;
+  uint16_t op;
+  uint8_t pipe;
+  uint8_t id;    /* flag id of set_flag and wait_flag */
+  uint8_t other; /* the other pipe of a flag */
+  uint8_t pad[3];
+  uint64_t bytes; /* moved, 0 for others */
+};
+
+enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NONE };
+
+struct vinci_result {
+  struct arena arena;
+  struct vinci_soc *soc; /* copy of the one that ran, owned */
+  const char *trace_path;
+  uint64_t config_digest;
+  uint64_t input_digest;
+  bool partial;
+  const char *partial_reason; /* NULL unless partial */
+  uint64_t total_ps;          /* launch to last completion, launch overhead included */
+  uint64_t total_cycles;      /* the same in core clock, rounded up */
+  uint64_t executed_instructions;
+  uint64_t engine_events;
+  double cpu_seconds;
+  uint64_t peak_rss_bytes;
+  struct kernel_result *kernels;
+  uint32_t kernel_count;
+  struct core_result *cores; /* physical cores of the kinds the trace uses, in order */
+  uint32_t core_count;
+  struct l2_counters l2;
+  struct hbm_counters hbm;
+  uint64_t hbm_peak_bytes_per_second;
+  uint64_t noc_max_link_ppm; /* utilization of the busiest link, millionths */
+  struct result_event *events;
+  uint64_t event_count;
+  uint64_t event_capacity;
+  uint64_t events_dropped; /* beyond the capacity: the timeline says so */
+};
+
+const char *stall_key(enum stall stall);
+const char *stall_text(enum stall stall);
+const char *bound_name(enum bound bound);
+
+/* "core0.cubecore0", as the vendor's tools name cores. */
+void result_core_name(const struct core_result *core, char *buffer, size_t size);
+/* What limits the run; the rule is documented with the function. */
+enum bound result_bound(const struct vinci_result *result);
+/* Sums over cores: all, or those that ran a block. */
+void result_sum_pipe(const struct vinci_result *result, enum pipe pipe, bool active_only,
+                     struct pipe_counters *sum, uint64_t *total_cycles);
+uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
+
+/*
+ * Checks the identities every run must satisfy: busy + stalls + idle = total for
+ * each pipe, total >= busy, bytes through the memory system equal bytes asked for.
+ * A violation is a bug of the model and is reported as VINCI_E_INTERNAL.
+ */
+enum vinci_status result_check(const struct vinci_result *result, struct vinci_diag *diag);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hardware description of one SoC: plain integers in fixed units. Every
+ * number is a parameter of core/soc.def with a key ("l2.size"), a kind (which
+ * fixes unit and scale) and a sentence, and carries its source and confidence from
+ * the Lua data. Fractional quantities are held in thousandths so that all model
+ * arithmetic is exact: _mcycles (1/1000 cycle), _mbytes_per_cycle (1/1000 B/cycle).
+ */
+#ifndef VINCI_CORE_SOC_H
+#define VINCI_CORE_SOC_H
+
+#include "core/arch.h"
+#include "core/arena.h"
+#include "core/vinci.h"
+
+/*
+ * Kinds of parameter: id, unit as written in data files and shown, scale from
+ * that unit to the integer held, sentence.
+ */
+#define SOC_KIND_LIST(X)                                                           \
+  X(COUNT, "", 1, "whole number")                                                  \
+  X(BYTES, "B", 1, "bytes, suffixes KiB MiB GiB")                                  \
+  X(HZ, "Hz", 1, "clock frequency, suffixes kHz MHz GHz")                          \
+  X(BYTES_PER_SECOND, "B/s", 1, "bandwidth, suffixes MB/s GB/s TB/s (powers of ten)") \
+  X(TIME, "s", 1000000000000, "time, suffixes ps ns us ms")                        \
+  X(CYCLES, "cycle", 1, "core clock cycles")                                       \
+  X(MCYCLES, "cycle", 1000, "core clock cycles, to a thousandth")                  \
+  X(MBYTES_PER_CYCLE, "B/cycle", 1000, "bytes per core clock cycle, to a thousandth") \
+  X(RATIO, "1", 1000000, "ratio, to a millionth")
+
+enum soc_kind {
+#define X(id, unit, scale, text) SOC_KIND_##id,
+  SOC_KIND_LIST(X)
+#undef X
+      SOC_KIND_COUNT
+};
+
+/* How well a number is known. */
+#define CONFIDENCE_LIST(X)                                                         \
+  X(DOCUMENTED, "documented", "the vendor states it")                              \
+  X(MEASURED, "measured", "measured on silicon, source named")                     \
+  X(DERIVED, "derived", "computed from documented or measured numbers")            \
+  X(ASSUMED, "assumed", "no public statement; a plausible choice")
+
+enum confidence {
+#define X(id, name, text) CONFIDENCE_##id,
+  CONFIDENCE_LIST(X)
+#undef X
+      CONFIDENCE_COUNT
+};
+
+/*
+ * Cost classes of vector instructions: id, what belongs to it. isa.def assigns
+ * each instruction its class per operand width; the SoC data gives the numbers.
+ */
+#define VECTOR_CLASS_LIST(X)                                                       \
+  X(NONE, "not a vector instruction")                                              \
+  X(ONE, "one repeat per cycle: one-source and scalar-operand forms")              \
+  X(ONE_INT, "the same with the longer minimum of integer and shift forms")        \
+  X(TWO, "two cycles per repeat: two-source forms, 32-bit exp, ln, sqrt")          \
+  X(COMPARE, "vcmpv: two tensors into a bit mask")                                 \
+  X(COMPARE_SCALAR, "vcmpvs: tensor and scalar into a bit mask")                   \
+  X(THREE, "vcadd, 32 bit")                                                        \
+  X(FOUR, "vdiv; 16-bit exp, ln, sqrt")                                            \
+  X(FIVE, "vmla from 16 to 32 bit")                                                \
+  X(SIX, "vmla, vmadd, vmaddrelu")                                                 \
+  X(SEVEN, "16-bit reductions, vcmax and vcmin")                                   \
+  X(GATHER16, "vgather, 16 bit")                                                   \
+  X(GATHER32, "vgather, 32 bit")                                                   \
+  X(GATHER_BLOCK, "vgatherb: 32-byte blocks")                                      \
+  X(COMPACT, "vreducev2: mask compaction")                                         \
+  X(SORT, "vbitsort, vmrgsort4")                                                   \
+  X(TRANSPOSE, "vtranspose, vnchwconv")
+
+enum vector_class {
+#define X(id, text) VECTOR_CLASS_##id,
+  VECTOR_CLASS_LIST(X)
+#undef X
+      VECTOR_CLASS_COUNT
+};
+
+struct vector_class_cost {
+  int64_t startup_mcycles;    /* from an empty pipe to the first result */
+  int64_t per_repeat_mcycles; /* steady state */
+  int64_t minimum_mcycles;    /* shortest distance of two back-to-back instructions */
+};
+
+struct path_cost {
+  int64_t mbytes_per_cycle;     /* 0: the path does not exist */
+  int64_t startup_mcycles;      /* from start to first byte moving, L2 hit for GM paths */
+  int64_t hbm_mbytes_per_cycle; /* GM reads that miss L2, one core alone; 0: as a hit */
+  int64_t minimum_mcycles;      /* shortest transfer */
+  int64_t overlap_issue_mcycles; /* start to start of copies that overlap */
+  int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */
+};
+
+struct soc_provenance {
+  const char *source; /* id of scripts/soc/sources.lua, or "override" */
+  const char *note;   /* may be empty */
+  uint8_t confidence; /* enum confidence */
+  bool given;
+  bool overridden;
+};
+
+enum { SOC_PARAMS_MAX = 320 };
+
+struct vinci_soc {
+  struct arena arena;
+  char name[64];
+  const char *base;        /* the description it starts from, "" when none */
+  const char *description; /* one sentence */
+  enum arch arch;
+  struct vector_class_cost vector_class[VECTOR_CLASS_COUNT];
+  struct path_cost path[PATH_COUNT];
+#define PARAM(field, key, kind, minimum, maximum, text) int64_t field;
+#include "core/soc.def"
+#undef PARAM
+  struct soc_provenance provenance[SOC_PARAMS_MAX]; /* by parameter index */
+  const struct soc_source *sources;
+  size_t source_count;
+};
+
+/* A source that numbers of this SoC refer to. */
+struct soc_source {
+  const char *id;
+  const char *text;
+};
+
+struct soc_param {
+  const char *key; /* "path.GM_UB.startup_cycles" */
+  enum soc_kind kind;
+  size_t offset; /* of the int64_t inside struct vinci_soc */
+  int64_t minimum;
+  int64_t maximum;
+  bool optional; /* 0 when the data does not give it */
+  const char *text;
+};
+
+size_t soc_param_count(void);
+const struct soc_param *soc_param(size_t index);
+/* Index of a key, or soc_param_count(). */
+size_t soc_param_find(const char *key);
+const char *soc_param_nearest(const char *key);
+int64_t soc_get(const struct vinci_soc *soc, size_t index);
+
+const char *soc_kind_unit(enum soc_kind kind);
+int64_t soc_kind_scale(enum soc_kind kind);
+const char *confidence_name(enum confidence confidence);
+
+/*
+ * Parses a value of a kind with unit suffix ("96MiB", "1.8TB/s", "0.5us", "2") into
+ * the integer held. "KB" for a size is rejected with a hint (KiB means 1024).
+ */
+enum vinci_status soc_parse_value(const char *text, enum soc_kind kind, int64_t *out,
+                                  struct vinci_diag *diag);
+/* Formats a held value with the handiest unit; the text parses back to the same value. */
+void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t size);
+/* Stores a value after range check, with its provenance. */
+enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
+                            struct soc_provenance provenance, struct vinci_diag *diag);
+/* Cross-checks a completely loaded description (paths against architecture, sizes, clocks). */
+enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag);
+/* 64-bit digest of name, arch and all values: the identity of a configuration. */
+uint64_t soc_digest(const struct vinci_soc *soc);
+
+/* Capacity of an on-chip buffer in bytes; 0 when the SoC has none. GM: hbm.size. */
+uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space);
+/* Number of physical cores of a kind. */
+unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
+/* Clock of a core kind. */
+uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
+/* Depth of a pipe's issue queue. */
+unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);
+
+#endif

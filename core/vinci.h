@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vinci: a cycle-level simulator of Ascend "Da Vinci" AI Cores.
+ *
+ * The library reads a hardware description and a compiled operator trace, runs
+ * the trace on the modelled chip and returns counters. The shortest use:
+ *
+ *     struct vinci_diag diag = {0};
+ *     vinci_soc *soc;
+ *     vinci_trace *trace;
+ *     vinci_result *result;
+ *     if (vinci_soc_load("Ascend910B4", NULL, &soc, &diag) == VINCI_OK &&
+ *         vinci_trace_load("add.csv", soc, &trace, &diag) == VINCI_OK &&
+ *         vinci_run(soc, trace, NULL, &result, &diag) == VINCI_OK)
+ *       printf("%" PRIu64 " cycles\n", vinci_result_total_cycles(result));
+ *     else
+ *       vinci_diag_print(&diag, stderr);
+ *
+ * Life cycle: a SoC may be changed by vinci_soc_set() until it is first used to
+ * load a trace; traces and results keep no reference to the text they came from.
+ * Every *_free accepts NULL. No function prints (except those that take a FILE),
+ * exits, or changes the locale. One simulation runs at a time in a process; any
+ * number may follow one another.
+ *
+ * Errors: every function that can fail returns a status and, when the caller
+ * passes a diagnostic, describes the first error in it.
+ */
+#ifndef VINCI_H
+#define VINCI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define VINCI_API __attribute__((visibility("default")))
+#define VINCI_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define VINCI_API
+#define VINCI_MUST_CHECK
+#endif
+
+/*
+ * Status codes: name, value, process exit code, sentence. The values are part of
+ * the interface and never change; new ones are added at the end.
+ */
+#define VINCI_STATUS_LIST(X)                                                       \
+  X(OK, 0, 0, "success")                                                           \
+  X(E_GATE, 1, 1, "a regression gate failed")                                      \
+  X(E_USAGE, 2, 2, "usage or configuration error")                                 \
+  X(E_INPUT, 3, 3, "the input was rejected")                                       \
+  X(E_MISMATCH, 4, 4, "values differ from the expected ones")                      \
+  X(E_CHECK, 5, 5, "a check found an error")                                       \
+  X(E_DEADLOCK, 6, 6, "the simulated program hangs")                               \
+  X(E_LIMIT, 7, 7, "a limit was reached; results are partial")                     \
+  X(E_INTERNAL, 8, 8, "internal error")                                            \
+  X(E_NOMEM, 9, 8, "out of memory")                                                \
+  X(E_IO, 10, 2, "a file could not be read or written")
+
+enum vinci_status {
+#define X(name, value, exit_code, text) VINCI_##name = value,
+  VINCI_STATUS_LIST(X)
+#undef X
+};
+
+/* The sentence of a status. */
+VINCI_API const char *vinci_status_text(enum vinci_status status);
+/* The exit code a program should end with for this status. */
+VINCI_API int vinci_status_exit_code(enum vinci_status status);
+
+/*
+ * A diagnostic, owned by the caller, zero-initialised before first use. The
+ * first error reported into it stays; later ones are dropped.
+ */
+struct vinci_diag {
+  enum vinci_status status;
+  unsigned long line;   /* 1-based, 0 = no position */
+  unsigned long column; /* 1-based byte column, 0 = whole line */
+  char path[256];       /* empty = no file */
+  char text[1024];      /* what is wrong */
+  char hint[256];       /* how to mend it, may be empty */
+  char excerpt[160];    /* the offending line, cut to fit, may be empty */
+  unsigned excerpt_column; /* column of the error inside excerpt, 0 = none */
+};
+
+/* Prints `path:line:column: error: text`, the line with a caret, and the hint. */
+VINCI_API void vinci_diag_print(const struct vinci_diag *diag, FILE *out);
+
+typedef struct vinci_soc vinci_soc;
+typedef struct vinci_trace vinci_trace;
+typedef struct vinci_result vinci_result;
+
+/* Version of the program, and of the model: the latter changes with results. */
+VINCI_API const char *vinci_version(void);
+VINCI_API const char *vinci_model_revision(void);
+
+/* ---- hardware descriptions ---------------------------------------------- */
+
+/*
+ * Loads the hardware description of a SoC ("Ascend910B4"). data_dir is the
+ * folder holding soc/; NULL looks at $VINCI_DATA, then at the folder the program was
+ * built from, then at the installed one. The caller frees the result.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_soc_load(const char *name, const char *data_dir,
+                                                            vinci_soc **out,
+                                                            struct vinci_diag *diag);
+/* Overrides one number: "l2.size=96MiB". Units as in `vinci soc show`. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment,
+                                                           struct vinci_diag *diag);
+VINCI_API const char *vinci_soc_name(const vinci_soc *soc);
+VINCI_API void vinci_soc_free(vinci_soc *soc);
+
+/* ---- traces -------------------------------------------------------------- */
+
+/* Reads and checks a trace file for a SoC. "-" reads standard input. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_load(const char *path,
+                                                              const vinci_soc *soc,
+                                                              vinci_trace **out,
+                                                              struct vinci_diag *diag);
+/* The same from memory; name stands for the path in messages. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_trace_parse(const char *name, const char *text, size_t length, const vinci_soc *soc,
+                  vinci_trace **out, struct vinci_diag *diag);
+/* Writes the trace in canonical form; reading it back gives the same trace. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_write(const vinci_trace *trace, FILE *out,
+                                                               struct vinci_diag *diag);
+VINCI_API void vinci_trace_free(vinci_trace *trace);
+
+/* ---- simulation ---------------------------------------------------------- */
+
+struct vinci_run_options {
+  size_t struct_size; /* sizeof(struct vinci_run_options) */
+  /* Stop with VINCI_E_LIMIT and partial results after so many core cycles; 0 = no limit. */
+  uint64_t max_cycles;
+  /* Record up to so many instruction events for the timeline; 0 = none. */
+  uint64_t max_events;
+  /* Non-zero: number the parts of the model in an order shuffled by this seed.
+   * Results must not depend on it; tests use it to prove that. */
+  uint64_t part_order_seed;
+  /* Called now and then with the simulated time and the share of blocks done
+   * (0..1000); returning false ends the run with VINCI_E_LIMIT. May be NULL. */
+  bool (*progress)(void *context, uint64_t cycles, unsigned done_permille);
+  void *progress_context;
+};
+
+/*
+ * Runs all kernels of a trace in order on a fresh chip. options may be NULL.
+ * On VINCI_E_LIMIT and VINCI_E_DEADLOCK *out holds the partial result; on other
+ * failures it is NULL. The caller frees the result.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_run(const vinci_soc *soc,
+                                                       const vinci_trace *trace,
+                                                       const struct vinci_run_options *options,
+                                                       vinci_result **out, struct vinci_diag *diag);
+VINCI_API uint64_t vinci_result_total_cycles(const vinci_result *result);
+VINCI_API void vinci_result_free(vinci_result *result);
+
+/* ---- results ------------------------------------------------------------- */
+
+/* summary.json, the form scripts rely on. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_result_write_json(const vinci_result *result,
+                                                                     FILE *out,
+                                                                     struct vinci_diag *diag);
+/* The table for people. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_result_write_text(const vinci_result *result,
+                                                                     FILE *out,
+                                                                     struct vinci_diag *diag);
+/* A result folder: summary.json, the vendor-compatible CSV files, trace.json. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_result_write_folder(const vinci_result *result,
+                                                                       const char *folder,
+                                                                       struct vinci_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
