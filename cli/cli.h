@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program's verbs and what they share. A verb is one cmd_*.c file with one
+ * `const struct cli_verb` and one line in cli/main.c. A verb prints results on stdout,
+ * everything else on stderr, and returns the exit code.
+ */
+#ifndef VINCI_CLI_CLI_H
+#define VINCI_CLI_CLI_H
+
+#include "cli/options.h"
+
+struct cli_verb {
+  const char *name;
+  const char *arguments; /* "TRACE..." as in the usage line */
+  const char *summary;   /* one line for the list of verbs */
+  const char *details;   /* paragraphs after the options, may be NULL */
+  struct option_table options;
+  int (*run)(const struct cli_verb *verb, int argc, char **argv); /* argv[0] is the verb */
+};
+
+extern const struct cli_verb cli_verb_run;
+extern const struct cli_verb cli_verb_check;
+extern const struct cli_verb cli_verb_soc;
+
+/*
+ * First step of a verb: parses its options. Returns true when the verb shall go on;
+ * otherwise help or an error has been printed and *exit_code is what to return. The
+ * caller frees its lists in both cases.
+ */
+bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *settings,
+               struct text_list *arguments, int *exit_code);
+
+/* Usage line, options and details of a verb. */
+void cli_print_help(const struct cli_verb *verb, FILE *out);
+
+/* Prints the diagnostic on stderr and returns the exit code of its status. */
+int cli_fail(const struct vinci_diag *diag);
+
+/*
+ * Last step: flushes stdout. When writing failed (full disk, closed pipe) says so on
+ * stderr and turns exit code 0 into that of VINCI_E_IO.
+ */
+int cli_end(int exit_code);
+
+/* The verb of a name, NULL when there is none; and the nearest name to a misspelt one. */
+const struct cli_verb *cli_verb_find(const char *name);
+const char *cli_verb_nearest(const char *name);
+
+/* Loads a SoC and applies overrides. A missing name is an error with a hint. */
+VINCI_MUST_CHECK enum vinci_status cli_load_soc(const char *name, const char *data_dir,
+                                                const struct text_list *sets, vinci_soc **out,
+                                                struct vinci_diag *diag);
+
+#endif
