@@ -11,6 +11,8 @@
 
 #define PS_PER_SECOND UINT64_C(1000000000000)
 
+__extension__ typedef unsigned __int128 uint128;
+
 /* period = ps / edges, in lowest terms; safe = largest k with k * ps in 64 bits. */
 struct clock_domain {
   uint64_t hz;
@@ -27,14 +29,14 @@ void clock_init(struct clock_domain *clock, uint64_t hz);
 static inline uint64_t clock_edge_ps(const struct clock_domain *clock, uint64_t k) {
   if (k <= clock->safe_edge)
     return k * clock->ps / clock->edges;
-  return (uint64_t)((unsigned __int128)k * clock->ps / clock->edges);
+  return (uint64_t)((uint128)k * clock->ps / clock->edges);
 }
 
 /* The first edge at or after a time. */
 static inline uint64_t clock_edge_at(const struct clock_domain *clock, uint64_t time_ps) {
   if (time_ps <= clock->safe_ps)
     return (time_ps * clock->edges + clock->ps - 1) / clock->ps;
-  return (uint64_t)(((unsigned __int128)time_ps * clock->edges + clock->ps - 1) / clock->ps);
+  return (uint64_t)(((uint128)time_ps * clock->edges + clock->ps - 1) / clock->ps);
 }
 
 #endif

@@ -11,6 +11,10 @@
 
 #include "core/vinci.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct diag_position {
   const char *path; /* may be NULL */
   unsigned long line;
@@ -41,7 +45,11 @@ const char *diag_nearest(const char *name, size_t count,
 
 /* Ends the program over a broken model (a bug in vinci, never the input). */
 #define vinci_bug(...) vinci_bug_at(__FILE__, __LINE__, __VA_ARGS__)
-_Noreturn void vinci_bug_at(const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void vinci_bug_at(const char *file, int line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

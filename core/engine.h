@@ -25,6 +25,10 @@ enum engine_phase {
   PHASE_ACCOUNT,
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct engine_event {
   uint64_t time_ps;
   uint64_t key; /* phase | part | sequence; see event_key() */
@@ -68,9 +72,6 @@ bool engine_stopped(const struct engine *engine);
  * can act. SystemC's time never goes back, so each run is rebased to the kernel's
  * time at its start. (engine_systemc.cc, the only C++ here.)
  */
-#ifdef __cplusplus
-extern "C" {
-#endif
 enum vinci_status engine_run_in_systemc(struct engine *engine, struct vinci_diag *diag);
 #ifdef __cplusplus
 }
