@@ -32,7 +32,7 @@ enum soc_kind {
 #define X(id, unit, scale, text) SOC_KIND_##id,
   SOC_KIND_LIST(X)
 #undef X
-      SOC_KIND_COUNT
+      SOC_KINDS
 };
 
 /* How well a number is known. */

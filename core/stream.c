@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Execution of one stream of a trace: loops, operand evaluation, range checks. */
+#include "core/stream.h"
+
+#include <string.h>
+
+/*
+ * A loop nest may turn this often without reaching an instruction; more is taken
+ * for a mistake in the trace, since such turns cost no simulated time.
+ */
+#define IDLE_TURNS_MAX UINT64_C(100000000)
+
+bool stream_create(struct stream *stream, struct arena *arena, uint32_t var_count) {
+  stream->variables = ARENA_ARRAY(arena, int64_t, var_count);
+  stream->loop_count = ARENA_ARRAY(arena, int64_t, var_count);
+  return stream->variables && stream->loop_count;
+}
+
+void stream_start(struct stream *stream, const struct vinci_soc *soc,
+                  const struct vinci_trace *trace, const struct program_kernel *kernel,
+                  enum core_kind kind, uint32_t blk, uint32_t sub) {
+  stream->soc = soc;
+  stream->trace = trace;
+  stream->kernel = kernel;
+  stream->program = &kernel->stream[kind];
+  stream->row = stream->program->first_row;
+  stream->end = stream->row + stream->program->row_count;
+  stream->tensor_hint = kernel->first_tensor;
+  stream->variables[VAR_BLK] = blk;
+  stream->variables[VAR_SUB] = sub;
+  stream->variables[VAR_BLOCKS] = kernel->blocks;
+}
+
+/* " (blk=0, i=3)": where in the loops an error happened. */
+static void describe_variables(const struct stream *stream, char *buffer, size_t size) {
+  size_t used = 0;
+  for (uint32_t i = 0; i < stream->program->var_count && used < size; i++) {
+    if (!stream->program->var_names[i])
+      continue;
+    int n = snprintf(buffer + used, size - used, "%s%s=%lld", used == 0 ? "at " : ", ",
+                     stream->program->var_names[i], (long long)stream->variables[i]);
+    used += n > 0 ? (size_t)n : 0;
+  }
+}
+
+static enum vinci_status stream_error(const struct stream *stream, uint32_t line,
+                                      struct vinci_diag *diag, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static enum vinci_status stream_error(const struct stream *stream, uint32_t line,
+                                      struct vinci_diag *diag, const char *format, ...) {
+  char text[512];
+  char where[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  describe_variables(stream, where, sizeof where);
+  diag_error_at(diag, VINCI_E_INPUT, program_position(stream->trace, line), "%s", text);
+  diag_hint(diag, "%s", where);
+  return VINCI_E_INPUT;
+}
+
+static bool operand_value(const struct stream *stream, const struct program_row *row,
+                          unsigned index, int64_t *out) {
+  int64_t operand = stream->trace->operands[row->first_operand + index];
+  if ((row->expr_mask >> index & 1) == 0) {
+    *out = operand;
+    return true;
+  }
+  return program_eval(stream->trace, (uint64_t)operand, stream->variables, out);
+}
+
+/* Operands that are expressions get the checks the reader gives to constants. */
+static enum vinci_status check_operand(const struct stream *stream, const struct program_row *row,
+                                       unsigned index, int64_t value, struct vinci_diag *diag) {
+  const struct isa_row *isa = isa_row((enum isa_op)row->op);
+  const struct isa_arg *arg = &isa->arg[index];
+  if (arg->kind != ARG_INTEGER || (value >= arg->low && value <= arg->high))
+    return VINCI_OK;
+  return stream_error(stream, row->line, diag, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
+                      arg->name, isa->name, (long long)value, (long long)arg->low,
+                      (long long)arg->high);
+}
+
+static enum stream_step load_inst(struct stream *stream, const struct program_row *row,
+                                  struct inst *inst, struct vinci_diag *diag) {
+  inst->op = row->op;
+  inst->arch = (uint8_t)stream->kernel->arch;
+  inst->row = (uint32_t)(row - stream->trace->rows);
+  inst->line = row->line;
+  const int64_t *operands = stream->trace->operands + row->first_operand;
+  memcpy(inst->arg, operands, row->arg_count * sizeof *operands);
+  for (uint32_t rest = row->expr_mask; rest != 0; rest &= rest - 1) {
+    unsigned i = (unsigned)__builtin_ctz(rest);
+    if (!program_eval(stream->trace, (uint64_t)operands[i], stream->variables, &inst->arg[i])) {
+      stream_error(stream, row->line, diag,
+                   "operand \"%s\" divides by zero or leaves the 64-bit range",
+                   isa_row((enum isa_op)row->op)->arg[i].name);
+      return STREAM_ERROR;
+    }
+    if (check_operand(stream, row, i, inst->arg[i], diag) != VINCI_OK)
+      return STREAM_ERROR;
+  }
+  return STREAM_INST;
+}
+
+/* Steps over a loop, endloop or let row; false on an arithmetic error. */
+static bool step_control(struct stream *stream, const struct program_row *row) {
+  int64_t value;
+  switch (row->kind) {
+  case ROW_LOOP:
+    if (!operand_value(stream, row, 0, &value))
+      return false;
+    stream->variables[row->op] = 0;
+    stream->loop_count[row->op] = value;
+    stream->row = value > 0 ? stream->row + 1 : (uint64_t)row->partner + 1;
+    return true;
+  case ROW_ENDLOOP:
+    if (++stream->variables[row->op] < stream->loop_count[row->op])
+      stream->row = (uint64_t)row->partner + 1;
+    else
+      stream->row++;
+    return true;
+  default:
+    if (!operand_value(stream, row, 0, &value))
+      return false;
+    stream->variables[row->op] = value;
+    stream->row++;
+    return true;
+  }
+}
+
+enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag) {
+  for (uint64_t turns = 0; stream->row < stream->end; turns++) {
+    const struct program_row *row = &stream->trace->rows[stream->row];
+    if (row->kind == ROW_INST) {
+      stream->row++;
+      return load_inst(stream, row, inst, diag);
+    }
+    if (turns == IDLE_TURNS_MAX) {
+      stream_error(stream, row->line, diag, "the loops turn %llu times without an instruction",
+                   (unsigned long long)IDLE_TURNS_MAX);
+      return STREAM_ERROR;
+    }
+    if (!step_control(stream, row)) {
+      stream_error(stream, row->line, diag,
+                   "the expression divides by zero or leaves the 64-bit range");
+      return STREAM_ERROR;
+    }
+  }
+  return STREAM_END;
+}
+
+/* Whether [address, address + bytes) lies inside one tensor of the kernel. */
+static bool inside_tensor(struct stream *stream, uint64_t address, uint64_t bytes) {
+  const struct program_kernel *kernel = stream->kernel;
+  uint32_t index = stream->tensor_hint;
+  for (uint32_t tried = 0; tried < kernel->tensor_count; tried++) {
+    const struct program_tensor *tensor = &stream->trace->tensors[index];
+    if (address >= tensor->address && address - tensor->address <= tensor->bytes &&
+        bytes <= tensor->bytes - (address - tensor->address)) {
+      stream->tensor_hint = index;
+      return true;
+    }
+    if (++index == kernel->first_tensor + kernel->tensor_count)
+      index = kernel->first_tensor;
+  }
+  return false;
+}
+
+static enum vinci_status check_range(struct stream *stream, const struct inst *inst,
+                                     const struct inst_access *access, struct vinci_diag *diag) {
+  const struct isa_row *isa = isa_row((enum isa_op)inst->op);
+  const char *operand = isa->arg[access->arg].name;
+  unsigned alignment = space_alignment(access->space);
+  if (access->address < 0 || access->address % alignment != 0)
+    return stream_error(stream, inst->line, diag,
+                        "operand \"%s\" of %s: address %lld in %s is not a multiple of %u", operand,
+                        isa->name, (long long)access->address, space_name(access->space),
+                        alignment);
+  uint64_t address = (uint64_t)access->address;
+  if (access->space == SPACE_GM) {
+    if (inside_tensor(stream, address, access->bytes))
+      return VINCI_OK;
+    return stream_error(stream, inst->line, diag,
+                        "operand \"%s\" of %s: %llu bytes at GM address %#llx are not inside one "
+                        "tensor of the kernel",
+                        operand, isa->name, (unsigned long long)access->bytes,
+                        (unsigned long long)address);
+  }
+  uint64_t capacity = soc_space_bytes(stream->soc, access->space);
+  if (address <= capacity && access->bytes <= capacity - address)
+    return VINCI_OK;
+  return stream_error(stream, inst->line, diag,
+                      "operand \"%s\" of %s: bytes %llu to %llu of %s, which has %llu", operand,
+                      isa->name, (unsigned long long)address,
+                      (unsigned long long)(address + access->bytes), space_name(access->space),
+                      (unsigned long long)capacity);
+}
+
+enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
+                                      struct vinci_diag *diag) {
+  struct inst_access access[INST_ACCESS_MAX];
+  unsigned count = registry_access((enum isa_op)inst->op)(stream->soc, inst, access);
+  for (unsigned i = 0; i < count; i++) {
+    if (access[i].bytes == 0)
+      continue;
+    enum vinci_status status = check_range(stream, inst, &access[i], diag);
+    if (status != VINCI_OK)
+      return status;
+  }
+  return VINCI_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Execution of one stream of a trace: loops, lets and operand evaluation. Gives
+ * the scalar unit one instruction after the other, with every operand checked
+ * against the instruction table, and every range it touches against the buffers
+ * and tensors. Holds no copy of the program; its memory is a few words per variable.
+ */
+#ifndef VINCI_CORE_STREAM_H
+#define VINCI_CORE_STREAM_H
+
+#include "core/program.h"
+
+struct stream {
+  const struct vinci_soc *soc;
+  const struct vinci_trace *trace;
+  const struct program_kernel *kernel;
+  const struct program_stream *program;
+  uint64_t row; /* next */
+  uint64_t end;
+  uint32_t tensor_hint; /* where the last GM range was found */
+  int64_t *variables;
+  int64_t *loop_count; /* by loop variable */
+};
+
+enum stream_step { STREAM_INST, STREAM_END, STREAM_ERROR };
+
+/* Makes room for the largest stream of a kernel kind; var_count of the trace's largest. */
+bool stream_create(struct stream *stream, struct arena *arena, uint32_t var_count);
+/* Starts a block. sub is the AIV's index in a mixed block, else 0. */
+void stream_start(struct stream *stream, const struct vinci_soc *soc,
+                  const struct vinci_trace *trace, const struct program_kernel *kernel,
+                  enum core_kind kind, uint32_t blk, uint32_t sub);
+/* Evaluates the next instruction into *inst (all but the mask). */
+enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
+/* Checks all ranges the instruction touches (inst->mask must be set). */
+enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
+                                      struct vinci_diag *diag);
+
+#endif
