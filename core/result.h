@@ -64,7 +64,9 @@ struct kernel_result {
   uint64_t end_ps;
 };
 
-struct l2_counters { /* in units of 128 bytes, the vendor's counting granule */
+enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
+
+struct l2_counters { /* in units of L2_GRANULE_BYTES */
   uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
 };
 
@@ -107,6 +109,8 @@ struct vinci_result {
   uint32_t kernel_count;
   struct core_result *cores; /* physical cores of the kinds the trace uses, in order */
   uint32_t core_count;
+  uint64_t gm_read_bytes;  /* moved from and to GM, counted by the memory system (its report()): */
+  uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
   struct l2_counters l2;
   struct hbm_counters hbm;
   uint64_t hbm_peak_bytes_per_second;
@@ -117,18 +121,36 @@ struct vinci_result {
   uint64_t events_dropped; /* beyond the capacity: the timeline says so */
 };
 
+/* A zeroed result, or NULL. vinci_result_free frees it, its arena and its soc. */
+struct vinci_result *result_create(void);
+
 const char *stall_key(enum stall stall);
 const char *stall_text(enum stall stall);
 const char *bound_name(enum bound bound);
 
 /* "core0.cubecore0", as the vendor's tools name cores. */
 void result_core_name(const struct core_result *core, char *buffer, size_t size);
-/* What limits the run; the rule is documented with the function. */
+/* What limits the run; the rule is documented with the function. The second form
+ * also says why, in half a sentence. */
 enum bound result_bound(const struct vinci_result *result);
-/* Sums over cores: all, or those that ran a block. */
+enum bound result_bound_explain(const struct vinci_result *result, char *buffer, size_t size);
+/* Sums over the cores that have the pipe: all of them, or those that ran a block. */
 void result_sum_pipe(const struct vinci_result *result, enum pipe pipe, bool active_only,
                      struct pipe_counters *sum, uint64_t *total_cycles);
+/* The same over the cores of one kind that ran a block; and how many those are. */
+void result_sum_kind(const struct vinci_result *result, enum core_kind kind, enum pipe pipe,
+                     struct pipe_counters *sum, uint64_t *total_cycles);
+unsigned result_active_cores(const struct vinci_result *result, enum core_kind kind);
+uint64_t result_pipe_stalls(const struct pipe_counters *counters);
 uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
+/* Bytes on all paths out of GM and into it; bytes that passed L2, in granules. */
+void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write);
+uint64_t result_l2_bytes(const struct vinci_result *result);
+/* part / whole in millionths, rounded; 0 of nothing is 0. */
+uint64_t result_share_ppm(uint64_t part, uint64_t whole);
+/* Share of a bandwidth that so many bytes in the whole run's time are, in millionths. */
+uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
+                              uint64_t bytes_per_second);
 
 /*
  * Checks the identities every run must satisfy: busy + stalls + idle = total for
