@@ -51,6 +51,9 @@ struct inst_cost {
   uint64_t gm_bursts;
   uint64_t gm_burst_bytes;
   uint64_t gm_stride_bytes; /* from start to start */
+  /* Engines that move slower than the path, as the reordering of nd2nz; 0: as the path. */
+  uint64_t mbytes_per_cycle_limit; /* thousandths of a byte per cycle */
+  uint64_t minimum_cycles;         /* shortest duration after the start-up */
 };
 
 /* A range that an instruction reads or writes: the hull of all it touches. */
@@ -58,8 +61,9 @@ struct inst_access {
   enum space space;
   bool write;
   int64_t address;
-  uint64_t bytes; /* 0: nothing touched */
-  uint8_t arg;    /* the operand it comes from */
+  uint64_t bytes;     /* 0: nothing touched */
+  uint8_t arg;        /* the operand it comes from */
+  uint16_t alignment; /* what the operand's address must be a multiple of; 0: as its space */
 };
 
 enum { INST_ACCESS_MAX = 6 };
