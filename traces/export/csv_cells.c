@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the cells of the vendor-compatible tables are computed. Units follow the vendor:
+ * GB is 2^30 and KB 2^10 bytes, six decimals; ratios are shares of the core's cycles
+ * with a block, or of the whole task for mixed kernels (msopprof, pmu_calculate).
+ */
+#include <inttypes.h>
+
+#include "core/clock.h"
+#include "traces/export/csv.h"
+
+enum { CSV_DECIMALS = 6 };
+static const uint64_t vendor_kb = UINT64_C(1) << 10;
+static const uint64_t vendor_gb = UINT64_C(1) << 30;
+
+static struct decimal whole_number(uint64_t value) { return decimal_exact(value, 0); }
+
+static struct decimal not_available(void) { return (struct decimal){"NA"}; }
+
+/* Cycles, an average over the row's cores, in microseconds. */
+static struct decimal microseconds(const struct csv_row *row, uint64_t cycles) {
+  return decimal_ratio((wide)cycles * 1000000, (wide)row->core->hz * row->cores, CSV_DECIMALS);
+}
+
+/* Cycles as a share of what ratios are taken over. */
+static struct decimal ratio(const struct csv_row *row, wide numerator, wide denominator) {
+  if (row->mixed)
+    return decimal_ratio(numerator * PS_PER_SECOND,
+                         denominator * row->time_ps * row->core->hz * row->cores, CSV_DECIMALS);
+  return decimal_ratio(numerator, denominator * row->total_cycles, CSV_DECIMALS);
+}
+
+static uint64_t path_set_bytes(const struct csv_row *row, uint32_t set) {
+  uint64_t bytes = 0;
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    if (set >> path & 1)
+      bytes += row->core->path_bytes[path];
+  return bytes;
+}
+
+struct decimal cell_block(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  return whole_number(row->core->first_block);
+}
+
+/* Vector kernels: every core is a block of its own, so each is vector0. */
+struct decimal cell_sub_block(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  struct decimal cell;
+  snprintf(cell.text, sizeof cell.text, "%s%" PRIu32, row->vector ? "vector" : "cube",
+           row->mixed && row->vector ? row->core->member : 0);
+  return cell;
+}
+
+struct decimal cell_time(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  return microseconds(row, row->total_cycles);
+}
+
+struct decimal cell_cycles(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  return whole_number(row->total_cycles);
+}
+
+struct decimal cell_pipe_time(const struct csv_row *row, const struct csv_column *column) {
+  return microseconds(row, row->core->pipe[column->pipe].busy_cycles);
+}
+
+struct decimal cell_pipe_ratio(const struct csv_row *row, const struct csv_column *column) {
+  return ratio(row, row->core->pipe[column->pipe].busy_cycles, 1);
+}
+
+struct decimal cell_pipe_instructions(const struct csv_row *row, const struct csv_column *column) {
+  return whole_number(row->core->pipe[column->pipe].instructions);
+}
+
+struct decimal cell_scalar_wait(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  return microseconds(row, row->core->pipe[PIPE_S].stall_cycles[STALL_WAIT_FLAG]);
+}
+
+/* While the pipe was busy; the vendor writes NA when it never was. */
+struct decimal cell_active_bandwidth(const struct csv_row *row, const struct csv_column *column) {
+  uint64_t busy = row->core->pipe[column->pipe].busy_cycles;
+  if (busy == 0)
+    return not_available();
+  return decimal_ratio((wide)path_set_bytes(row, column->set) * row->core->hz,
+                       (wide)busy * vendor_gb, CSV_DECIMALS);
+}
+
+struct decimal cell_bandwidth(const struct csv_row *row, const struct csv_column *column) {
+  return decimal_rate(path_set_bytes(row, column->set), row->time_ps, vendor_gb, CSV_DECIMALS);
+}
+
+struct decimal cell_kilobytes(const struct csv_row *row, const struct csv_column *column) {
+  return decimal_ratio(path_set_bytes(row, column->set), vendor_kb, CSV_DECIMALS);
+}
+
+/* Share of the path's nominal peak, one path per column; the vendor caps it at 100. */
+struct decimal cell_usage(const struct csv_row *row, const struct csv_column *column) {
+  unsigned path = 0;
+  while (!(column->set >> path & 1))
+    path++;
+  wide peak = (wide)row->result->soc->path[path].peak_bytes_per_second * row->time_ps;
+  wide percent = (wide)row->core->path_bytes[path] * PS_PER_SECOND * 100;
+  if (peak == 0)
+    return (struct decimal){""};
+  if (percent > peak * 100)
+    percent = peak * 100;
+  return decimal_ratio(percent, peak, CSV_DECIMALS);
+}
+
+/* Busy cycles of a unit belong to the types in proportion to the issue cycles of each. */
+static struct decimal type_ratio(const struct csv_row *row, const struct work_counters *work,
+                                 enum pipe pipe, uint32_t set) {
+  uint64_t all = 0, chosen = 0;
+  for (unsigned type = 0; type < DTYPE_COUNT; type++) {
+    all += work->busy_cycles[type];
+    if (set >> type & 1)
+      chosen += work->busy_cycles[type];
+  }
+  if (all == 0)
+    return decimal_ratio(0, 1, CSV_DECIMALS);
+  return ratio(row, (wide)row->core->pipe[pipe].busy_cycles * chosen, all);
+}
+
+struct decimal cell_cube_ratio(const struct csv_row *row, const struct csv_column *column) {
+  return type_ratio(row, &row->core->cube, PIPE_M, column->set);
+}
+
+struct decimal cell_vector_ratio(const struct csv_row *row, const struct csv_column *column) {
+  return type_ratio(row, &row->core->vector, PIPE_V, column->set);
+}
+
+struct decimal cell_cube_instructions(const struct csv_row *row, const struct csv_column *column) {
+  uint64_t count = 0;
+  for (unsigned type = 0; type < DTYPE_COUNT; type++)
+    if (column->set >> type & 1)
+      count += row->core->cube.instructions[type];
+  return whole_number(count);
+}
+
+/* A multiply-accumulate is two operations in the vendor's count (8192 per 16x16x16 tile). */
+struct decimal cell_cube_operations(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  return whole_number(2 * row->core->pipe[PIPE_M].operations);
+}
+
+struct decimal cell_vector_operations(const struct csv_row *row, const struct csv_column *column) {
+  (void)column;
+  return whole_number(row->core->pipe[PIPE_V].operations);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the writers of results share: exact decimals, a small JSON writer, and the
+ * single files of a result folder. Everything is computed from the counters in
+ * integers, so the bytes written do not depend on host, build or locale.
+ */
+#ifndef VINCI_TRACES_EXPORT_EXPORT_H
+#define VINCI_TRACES_EXPORT_EXPORT_H
+
+#include "core/diag.h"
+#include "core/result.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+/* ---- decimals ------------------------------------------------------------- */
+
+struct decimal {
+  char text[64];
+};
+
+/* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
+ * the denominator is 0. */
+struct decimal decimal_ratio(wide numerator, wide denominator, unsigned decimals);
+/* value / 10^decimals exactly; trailing zeros are left out but for one. */
+struct decimal decimal_exact(uint64_t value, unsigned decimals);
+/* Bytes in a time as a rate in units of `unit` bytes per second. */
+struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
+
+/* ---- JSON ------------------------------------------------------------------ */
+
+enum { JSON_DEPTH_MAX = 12 };
+
+/* Writes to a FILE; errors show in ferror(). Keys are NULL inside arrays. */
+struct json_writer {
+  FILE *out;
+  unsigned depth;
+  bool first[JSON_DEPTH_MAX];
+  bool one_line[JSON_DEPTH_MAX]; /* this level and all below on one line */
+  bool array[JSON_DEPTH_MAX];
+};
+
+void json_start(struct json_writer *json, FILE *out);
+void json_object(struct json_writer *json, const char *key, bool one_line);
+void json_array(struct json_writer *json, const char *key, bool one_line);
+void json_end(struct json_writer *json);
+void json_number(struct json_writer *json, const char *key, uint64_t value);
+void json_decimal(struct json_writer *json, const char *key, struct decimal value);
+void json_bool(struct json_writer *json, const char *key, bool value);
+void json_hex64(struct json_writer *json, const char *key, uint64_t value);
+/* Text is escaped; bytes that are not UTF-8 become U+FFFD. The first writes a lone string. */
+void json_string(FILE *out, const char *value);
+void json_text(struct json_writer *json, const char *key, const char *value);
+
+/* ---- files of a result folder ---------------------------------------------- */
+
+/* Each writes one whole file; errors show in ferror() or are VINCI_E_NOMEM. */
+enum vinci_status export_timeline(const struct vinci_result *result, FILE *out,
+                                  struct vinci_diag *diag);
+enum vinci_status export_pipe_csv(const struct vinci_result *result, FILE *out,
+                                  struct vinci_diag *diag);
+enum vinci_status export_memory_csv(const struct vinci_result *result, FILE *out,
+                                    struct vinci_diag *diag);
+enum vinci_status export_arithmetic_csv(const struct vinci_result *result, FILE *out,
+                                        struct vinci_diag *diag);
+enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
+                                   struct vinci_diag *diag);
+
+/* Names of all kernels, joined by "+"; "" when there is none. Sum of their blocks. */
+void export_kernel_names(const struct vinci_result *result, char *buffer, size_t size);
+uint64_t export_blocks(const struct vinci_result *result);
+bool export_is_mixed(const struct vinci_result *result);
+
+/* Flushes and reports a failed write of `what` as VINCI_E_IO. */
+enum vinci_status export_flush(FILE *out, const char *what, struct vinci_diag *diag);
+
+#endif

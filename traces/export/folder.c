@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A result folder. Files are written under a temporary name and renamed when whole, so
+ * that a reader never meets half a file, and an earlier result stays until replaced.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "traces/export/export.h"
+
+typedef enum vinci_status (*file_writer)(const struct vinci_result *result, FILE *out,
+                                         struct vinci_diag *diag);
+
+static enum vinci_status system_error(struct vinci_diag *diag, const char *path,
+                                      const char *doing) {
+  int error = errno;
+  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
+                       doing, error ? strerror(error) : "write error");
+}
+
+/* Makes a folder and its parents; one that exists is fine. */
+static enum vinci_status make_folder(const char *folder, struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  size_t length = strlen(folder);
+  if (length == 0 || length >= sizeof path)
+    return diag_error(diag, VINCI_E_IO, "the name of the result folder is %s",
+                      length == 0 ? "empty" : "too long");
+  for (size_t i = 1; i <= length; i++) {
+    if (i < length && folder[i] != '/')
+      continue;
+    memcpy(path, folder, i);
+    path[i] = '\0';
+    struct stat info;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+      return system_error(diag, path, "make the folder");
+    if (stat(path, &info) != 0)
+      return system_error(diag, path, "make the folder");
+    if (!S_ISDIR(info.st_mode)) {
+      errno = ENOTDIR;
+      return system_error(diag, path, "make the folder");
+    }
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status write_temporary(const struct vinci_result *result, const char *path,
+                                         file_writer writer, struct vinci_diag *diag) {
+  errno = 0;
+  FILE *out = fopen(path, "w");
+  if (!out)
+    return system_error(diag, path, "write");
+  enum vinci_status status = writer(result, out, diag);
+  errno = 0;
+  bool failed = fflush(out) != 0 || ferror(out);
+  int error = errno;
+  if (fclose(out) != 0 && !failed) {
+    failed = true;
+    error = errno;
+  }
+  errno = error;
+  return status == VINCI_OK && failed ? system_error(diag, path, "write") : status;
+}
+
+static enum vinci_status write_file(const struct vinci_result *result, const char *folder,
+                                    const char *name, file_writer writer, struct vinci_diag *diag) {
+  char path[PATH_MAX], temporary[PATH_MAX];
+  int length = snprintf(temporary, sizeof temporary, "%s/%s.part", folder, name);
+  if (length < 0 || (size_t)length >= sizeof temporary) {
+    errno = ENAMETOOLONG;
+    return system_error(diag, folder, "write into the folder");
+  }
+  snprintf(path, sizeof path, "%.*s", length - (int)strlen(".part"), temporary);
+  enum vinci_status status = write_temporary(result, temporary, writer, diag);
+  if (status == VINCI_OK && rename(temporary, path) != 0)
+    status = system_error(diag, path, "write");
+  if (status != VINCI_OK)
+    remove(temporary);
+  return status;
+}
+
+enum vinci_status vinci_result_write_folder(const vinci_result *result, const char *folder,
+                                            struct vinci_diag *diag) {
+  static const struct {
+    const char *name;
+    file_writer writer;
+  } files[] = {
+      {"OpBasicInfo.csv", export_basic_csv},
+      {"PipeUtilization.csv", export_pipe_csv},
+      {"Memory.csv", export_memory_csv},
+      {"ArithmeticUtilization.csv", export_arithmetic_csv},
+      {"trace.json", export_timeline},
+      {"summary.json", vinci_result_write_json}, /* last: it stands for a complete folder */
+  };
+  enum vinci_status status = make_folder(folder, diag);
+  for (size_t i = 0; status == VINCI_OK && i < sizeof files / sizeof *files; i++)
+    status = write_file(result, folder, files[i].name, files[i].writer, diag);
+  return status;
+}

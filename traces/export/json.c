@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact decimals and a small JSON writer: no floating point, no locale. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "traces/export/export.h"
+
+/* ---- decimals ------------------------------------------------------------- */
+
+static wide power_of_ten(unsigned exponent) {
+  wide power = 1;
+  while (exponent-- > 0)
+    power *= 10;
+  return power;
+}
+
+/* Digits of value with the point before the last `decimals`. */
+static struct decimal digits(wide value, unsigned decimals) {
+  char reversed[48];
+  unsigned count = 0;
+  do {
+    reversed[count++] = (char)('0' + (int)(value % 10));
+    value /= 10;
+  } while (value > 0 || count <= decimals);
+  struct decimal decimal;
+  unsigned length = 0;
+  while (count > 0) {
+    if (count == decimals)
+      decimal.text[length++] = '.';
+    decimal.text[length++] = reversed[--count];
+  }
+  decimal.text[length] = '\0';
+  return decimal;
+}
+
+struct decimal decimal_ratio(wide numerator, wide denominator, unsigned decimals) {
+  if (denominator == 0)
+    return digits(0, decimals);
+  wide whole = numerator / denominator;
+  wide rest = numerator % denominator;
+  wide scale = power_of_ten(decimals);
+  while (denominator > ~(wide)0 / (4 * scale)) { /* keeps rest * scale in 128 bits */
+    denominator >>= 1;
+    rest >>= 1;
+  }
+  return digits(whole * scale + (2 * rest * scale + denominator) / (2 * denominator), decimals);
+}
+
+struct decimal decimal_exact(uint64_t value, unsigned decimals) {
+  struct decimal decimal = digits(value, decimals);
+  if (decimals == 0)
+    return decimal;
+  size_t length = strlen(decimal.text);
+  while (decimal.text[length - 1] == '0' && decimal.text[length - 2] != '.')
+    decimal.text[--length] = '\0';
+  return decimal;
+}
+
+struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals) {
+  return decimal_ratio((wide)bytes * PS_PER_SECOND, (wide)time_ps * unit, decimals);
+}
+
+/* ---- JSON ------------------------------------------------------------------ */
+
+void json_start(struct json_writer *json, FILE *out) { *json = (struct json_writer){.out = out}; }
+
+static void write_indent(const struct json_writer *json) {
+  fputc('\n', json->out);
+  for (unsigned i = 0; i < json->depth; i++)
+    fputs("  ", json->out);
+}
+
+/* Length of the UTF-8 sequence at text, 0 when it is none. */
+static unsigned utf8_length(const unsigned char *text) {
+  unsigned char lead = text[0];
+  if (lead < 0x80)
+    return 1;
+  unsigned length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                    : lead >= 0xe0 && lead <= 0xef ? 3
+                    : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                   : 0;
+  for (unsigned i = 1; i < length; i++)
+    if ((text[i] & 0xc0) != 0x80)
+      return 0;
+  /* overlong forms, surrogates, beyond U+10FFFF */
+  if ((lead == 0xe0 && text[1] < 0xa0) || (lead == 0xed && text[1] > 0x9f) ||
+      (lead == 0xf0 && text[1] < 0x90) || (lead == 0xf4 && text[1] > 0x8f))
+    return 0;
+  return length;
+}
+
+void json_string(FILE *out, const char *value) {
+  const unsigned char *text = (const unsigned char *)value;
+  fputc('"', out);
+  while (*text) {
+    unsigned length = utf8_length(text);
+    if (length == 0) {
+      fputs("\\ufffd", out);
+      length = 1;
+    } else if (*text == '"' || *text == '\\') {
+      fprintf(out, "\\%c", *text);
+    } else if (*text < 0x20 || *text == 0x7f) {
+      fprintf(out, "\\u%04x", *text);
+    } else {
+      fwrite(text, 1, length, out);
+    }
+    text += length;
+  }
+  fputc('"', out);
+}
+
+/* The comma, line break and key before a value. */
+static void write_key(struct json_writer *json, const char *key) {
+  if (json->depth > 0) {
+    unsigned level = json->depth - 1;
+    if (!json->first[level])
+      fputc(',', json->out);
+    if (!json->one_line[level])
+      write_indent(json);
+    else if (!json->first[level])
+      fputc(' ', json->out);
+    json->first[level] = false;
+  }
+  if (key) {
+    json_string(json->out, key);
+    fputs(": ", json->out);
+  }
+}
+
+static void open_level(struct json_writer *json, const char *key, bool one_line, bool array) {
+  write_key(json, key);
+  if (json->depth == JSON_DEPTH_MAX)
+    vinci_bug("JSON nested deeper than %d", JSON_DEPTH_MAX);
+  fputc(array ? '[' : '{', json->out);
+  json->first[json->depth] = true;
+  json->array[json->depth] = array;
+  json->one_line[json->depth] = one_line || (json->depth > 0 && json->one_line[json->depth - 1]);
+  json->depth++;
+}
+
+void json_object(struct json_writer *json, const char *key, bool one_line) {
+  open_level(json, key, one_line, false);
+}
+
+void json_array(struct json_writer *json, const char *key, bool one_line) {
+  open_level(json, key, one_line, true);
+}
+
+void json_end(struct json_writer *json) {
+  unsigned level = --json->depth;
+  if (!json->first[level] && !json->one_line[level])
+    write_indent(json);
+  fputc(json->array[level] ? ']' : '}', json->out);
+  if (json->depth == 0)
+    fputc('\n', json->out);
+}
+
+void json_number(struct json_writer *json, const char *key, uint64_t value) {
+  write_key(json, key);
+  fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_decimal(struct json_writer *json, const char *key, struct decimal value) {
+  write_key(json, key);
+  fputs(value.text, json->out);
+}
+
+void json_bool(struct json_writer *json, const char *key, bool value) {
+  write_key(json, key);
+  fputs(value ? "true" : "false", json->out);
+}
+
+void json_hex64(struct json_writer *json, const char *key, uint64_t value) {
+  write_key(json, key);
+  fprintf(json->out, "\"%016" PRIx64 "\"", value);
+}
+
+void json_text(struct json_writer *json, const char *key, const char *value) {
+  write_key(json, key);
+  json_string(json->out, value);
+}
+
+/* ---- shared ---------------------------------------------------------------- */
+
+void export_kernel_names(const struct vinci_result *result, char *buffer, size_t size) {
+  size_t length = 0;
+  buffer[0] = '\0';
+  for (uint32_t i = 0; i < result->kernel_count && length < size; i++) {
+    int added =
+        snprintf(buffer + length, size - length, "%s%s", i ? "+" : "", result->kernels[i].name);
+    length += added > 0 ? (size_t)added : 0;
+  }
+}
+
+uint64_t export_blocks(const struct vinci_result *result) {
+  uint64_t blocks = 0;
+  for (uint32_t i = 0; i < result->kernel_count; i++)
+    blocks += result->kernels[i].blocks;
+  return blocks;
+}
+
+bool export_is_mixed(const struct vinci_result *result) {
+  for (uint32_t i = 0; i < result->kernel_count; i++)
+    if (result->kernels[i].mixed)
+      return true;
+  return false;
+}
+
+enum vinci_status export_flush(FILE *out, const char *what, struct vinci_diag *diag) {
+  errno = 0;
+  if (fflush(out) == 0 && !ferror(out))
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_IO, "cannot write %s: %s", what,
+                    errno ? strerror(errno) : "write error");
+}

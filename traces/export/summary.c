@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* summary.json: the form scripts rely on. Keys and their order are fixed. */
+#include "core/clock.h"
+#include "traces/export/export.h"
+
+enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6 };
+
+static void write_counters(struct json_writer *json, const struct pipe_counters *counters) {
+  json_number(json, "busy_cycles", counters->busy_cycles);
+  json_object(json, "stall_cycles", true);
+  for (unsigned i = 0; i < STALL_COUNT; i++)
+    json_number(json, stall_key((enum stall)i), counters->stall_cycles[i]);
+  json_end(json);
+  json_number(json, "idle_cycles", counters->idle_cycles);
+  json_number(json, "instructions", counters->instructions);
+}
+
+/* A pipe that the core does not have is idle all the time, so that every core has the
+ * same keys and busy + stalls + idle is the core's time for each of them. */
+static struct pipe_counters core_counters(const struct core_result *core, enum pipe pipe) {
+  if (core_has_pipe(core->kind, pipe))
+    return core->pipe[pipe];
+  return (struct pipe_counters){.idle_cycles = core->total_cycles};
+}
+
+static void write_cores(struct json_writer *json, const struct vinci_result *result) {
+  json_array(json, "cores", false);
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    const struct core_result *core = &result->cores[i];
+    char name[48];
+    result_core_name(core, name, sizeof name);
+    json_object(json, NULL, false);
+    json_text(json, "name", name);
+    json_object(json, "pipes", false);
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+      struct pipe_counters counters = core_counters(core, (enum pipe)pipe);
+      json_object(json, pipe_name((enum pipe)pipe), true);
+      write_counters(json, &counters);
+      json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+  }
+  json_end(json);
+}
+
+/* The cores' entries summed as they stand; utilization only over cores that had work. */
+static void write_pipe_sums(struct json_writer *json, const struct vinci_result *result) {
+  json_object(json, "pipes", false);
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    struct pipe_counters sum, active;
+    uint64_t total, active_total;
+    result_sum_pipe(result, (enum pipe)pipe, false, &sum, &total);
+    result_sum_pipe(result, (enum pipe)pipe, true, &active, &active_total);
+    for (uint32_t i = 0; i < result->core_count; i++)
+      if (!core_has_pipe(result->cores[i].kind, (enum pipe)pipe))
+        sum.idle_cycles += result->cores[i].total_cycles;
+    json_object(json, pipe_name((enum pipe)pipe), true);
+    write_counters(json, &sum);
+    json_decimal(json, "utilization",
+                 decimal_exact(result_share_ppm(active.busy_cycles, active_total), PPM_DIGITS));
+    json_end(json);
+  }
+  json_end(json);
+}
+
+static void write_memories(struct json_writer *json, const struct vinci_result *result) {
+  json_object(json, "bytes", false);
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    json_number(json, path_name((enum path)path), result_path_bytes(result, (enum path)path));
+  json_end(json);
+
+  json_object(json, "l2", true);
+  json_number(json, "read_hits", result->l2.read_hits);
+  json_number(json, "read_misses", result->l2.read_misses);
+  json_number(json, "write_hits", result->l2.write_hits);
+  json_number(json, "write_misses", result->l2.write_misses);
+  json_number(json, "writebacks", result->l2.writebacks);
+  json_end(json);
+
+  const struct hbm_counters *hbm = &result->hbm;
+  json_object(json, "hbm", true);
+  json_number(json, "read_bytes", hbm->read_bytes);
+  json_number(json, "write_bytes", hbm->write_bytes);
+  json_decimal(json, "peak_fraction",
+               decimal_exact(result_bandwidth_ppm(result, hbm->read_bytes + hbm->write_bytes,
+                                                  result->hbm_peak_bytes_per_second),
+                             PPM_DIGITS));
+  json_number(json, "row_hits", hbm->row_hits);
+  json_number(json, "row_misses", hbm->row_misses);
+  json_end(json);
+
+  json_object(json, "noc", true);
+  json_decimal(json, "max_link_utilization", decimal_exact(result->noc_max_link_ppm, PPM_DIGITS));
+  json_end(json);
+}
+
+/* The only part that may differ between two runs. */
+static void write_host(struct json_writer *json, const struct vinci_result *result) {
+  double microseconds = result->cpu_seconds * 1e6;
+  json_object(json, "host", true);
+  json_decimal(json, "cpu_seconds",
+               decimal_exact(microseconds > 0 ? (uint64_t)microseconds : 0, PS_PER_US_DIGITS));
+  json_number(json, "peak_rss_bytes", result->peak_rss_bytes);
+  json_number(json, "executed_instructions", result->executed_instructions);
+  json_end(json);
+}
+
+enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
+                                          struct vinci_diag *diag) {
+  char kernels[1024];
+  export_kernel_names(result, kernels, sizeof kernels);
+  struct json_writer json;
+  json_start(&json, out);
+  json_object(&json, NULL, false);
+  json_number(&json, "schema", SUMMARY_SCHEMA);
+  json_text(&json, "soc", result->soc->name);
+  json_hex64(&json, "config_digest", result->config_digest);
+  json_hex64(&json, "input_digest", result->input_digest);
+  json_text(&json, "kernel", kernels);
+  json_number(&json, "blocks", export_blocks(result));
+  json_number(&json, "total_cycles", result->total_cycles);
+  json_decimal(&json, "duration_us", decimal_exact(result->total_ps, PS_PER_US_DIGITS));
+  json_text(&json, "bound", bound_name(result_bound(result)));
+  json_bool(&json, "partial", result->partial);
+  write_cores(&json, result);
+  write_pipe_sums(&json, result);
+  write_memories(&json, result);
+  write_host(&json, result);
+  json_end(&json);
+  return export_flush(out, "the summary", diag);
+}

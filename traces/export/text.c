@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The report for people: what ran, what limits it, where the time of each pipe went,
+ * what moved where, and how far the numbers can be trusted. Written for a reader who
+ * does not know the tool.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "traces/export/export.h"
+
+enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than "1 more" */
+
+static const uint64_t giga = UINT64_C(1000000000); /* bandwidths here are decimal */
+
+/* "61.2 %", right-aligned. */
+static void print_percent(FILE *out, int width, uint64_t part, uint64_t whole) {
+  struct decimal percent = decimal_ratio((wide)part * 100, whole, 1);
+  fprintf(out, "%*s %%", width - 2, percent.text);
+}
+
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
+/* Bytes with the largest unit that keeps the number above 1: "320.0 MiB". */
+static struct decimal human_bytes(uint64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  unsigned unit = 0;
+  while (unit < 6 && bytes >> (10 * (unit + 1)) > 0)
+    unit++;
+  struct decimal number = decimal_ratio(bytes, (wide)1 << (10 * unit), unit ? 1 : 0);
+  struct decimal text;
+  snprintf(text.text, sizeof text.text, "%.40s %s", number.text, units[unit]);
+  return text;
+}
+
+/* ---- head -------------------------------------------------------------------- */
+
+static void print_active(const struct vinci_result *result, FILE *out) {
+  const char *separator = "";
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    unsigned present = 0;
+    for (uint32_t i = 0; i < result->core_count; i++)
+      present += result->cores[i].kind == kind;
+    if (present == 0)
+      continue;
+    fprintf(out, "%s%u of %u %s cores", separator,
+            result_active_cores(result, (enum core_kind)kind), present,
+            core_kind_name((enum core_kind)kind));
+    separator = ", ";
+  }
+}
+
+static void print_kernels(const struct vinci_result *result, FILE *out) {
+  if (result->kernel_count < 2)
+    return;
+  fprintf(out, "\nKernels, in order\n  %-32s %8s %14s %14s\n", "name", "blocks", "start us",
+          "duration us");
+  for (uint32_t i = 0; i < result->kernel_count; i++) {
+    const struct kernel_result *kernel = &result->kernels[i];
+    if (i == ROWS_SHOWN && result->kernel_count > ROWS_SHOWN + 1) {
+      fprintf(out, "  ... %" PRIu32 " more\n", result->kernel_count - i);
+      return;
+    }
+    fprintf(out, "  %-32s %8" PRIu32 " %14s %14s\n", kernel->name, kernel->blocks,
+            decimal_ratio(kernel->start_ps, 1000000, 3).text,
+            decimal_ratio(kernel->end_ps - kernel->start_ps, 1000000, 3).text);
+  }
+}
+
+static void print_head(const struct vinci_result *result, FILE *out) {
+  char reason[512], name[256];
+  enum bound bound = result_bound_explain(result, reason, sizeof reason);
+  export_kernel_names(result, name, sizeof name);
+  uint64_t blocks = export_blocks(result);
+  fprintf(out, "%s on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n", name,
+          result->soc->name, blocks, plural(blocks),
+          decimal_ratio(result->total_ps, 1000000, 3).text, result->total_cycles,
+          bound == BOUND_NONE ? "not" : bound_name(bound), result->partial ? ", PARTIAL" : "");
+  fprintf(out, "\nDuration  %s us from launch to last completion, launch overhead included\n",
+          decimal_ratio(result->total_ps, 1000000, 3).text);
+  fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
+          decimal_ratio((wide)result->soc->core_hz, 1000000, 0).text);
+  fputs("Work ran  on ", out);
+  print_active(result, out);
+  fprintf(out, "\nBound     %s: %s\n", bound_name(bound), reason);
+  print_kernels(result, out);
+}
+
+/* ---- pipes ------------------------------------------------------------------- */
+
+static const char *const pipe_texts[] = {
+#define X(id, lane, text) text,
+    PIPE_LIST(X)
+#undef X
+};
+
+static void print_pipe_header(FILE *out) {
+  fprintf(out, "  %-5s %9s", "pipe", "busy");
+  for (unsigned i = 0; i < STALL_COUNT; i++)
+    fprintf(out, " %*s", (int)strlen(stall_key((enum stall)i)) + 1, stall_key((enum stall)i));
+  fprintf(out, " %9s %13s  %s\n", "idle", "instructions", "what it does");
+}
+
+static void print_kind_pipes(const struct vinci_result *result, enum core_kind kind, FILE *out) {
+  unsigned active = result_active_cores(result, kind);
+  if (active == 0)
+    return;
+  fprintf(out, "\nWhere the time went, summed over the %u %s core%s with work\n", active,
+          core_kind_name(kind), plural(active));
+  print_pipe_header(out);
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    struct pipe_counters sum;
+    uint64_t total;
+    result_sum_kind(result, kind, (enum pipe)pipe, &sum, &total);
+    if (!core_has_pipe(kind, (enum pipe)pipe))
+      continue;
+    fprintf(out, "  %-5s ", pipe_name((enum pipe)pipe));
+    print_percent(out, 9, sum.busy_cycles, total);
+    for (unsigned i = 0; i < STALL_COUNT; i++) {
+      fputc(' ', out);
+      print_percent(out, (int)strlen(stall_key((enum stall)i)) + 1, sum.stall_cycles[i], total);
+    }
+    fputc(' ', out);
+    print_percent(out, 9, sum.idle_cycles, total);
+    fprintf(out, " %13" PRIu64 "  %s\n", sum.instructions, pipe_texts[pipe]);
+  }
+}
+
+static void print_pipes(const struct vinci_result *result, FILE *out) {
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    print_kind_pipes(result, (enum core_kind)kind, out);
+  fputs("\n  busy: at least one instruction in flight; ", out);
+  for (unsigned i = 0; i < STALL_COUNT; i++)
+    fprintf(out, "%s: %s;%s", stall_key((enum stall)i), stall_text((enum stall)i),
+            i % 2 ? " " : "\n  ");
+  fputs("\n  idle: nothing to do\n", out);
+}
+
+/* ---- cores ------------------------------------------------------------------- */
+
+static void print_core_row(const struct core_result *core, FILE *out) {
+  char name[48];
+  result_core_name(core, name, sizeof name);
+  fprintf(out, "  %-18s %6" PRIu32 "  ", name, core->blocks_run);
+  print_percent(out, 7, core->active_cycles, core->total_cycles);
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    fputc(' ', out);
+    if (core_has_pipe(core->kind, (enum pipe)pipe))
+      print_percent(out, 7, core->pipe[pipe].busy_cycles, core->total_cycles);
+    else
+      fprintf(out, "%7s", "-");
+  }
+  fputc('\n', out);
+}
+
+static const struct core_result *next_active(const struct vinci_result *result, uint32_t *index) {
+  while (*index < result->core_count) {
+    const struct core_result *core = &result->cores[(*index)++];
+    if (core->blocks_run > 0)
+      return core;
+  }
+  return NULL;
+}
+
+/* One line for the cores that are not shown: the range of their active time. */
+static void print_other_cores(const struct vinci_result *result, uint32_t index, unsigned count,
+                              FILE *out) {
+  uint64_t low = UINT64_MAX, high = 0;
+  const struct core_result *core;
+  while ((core = next_active(result, &index))) {
+    uint64_t ppm = result_share_ppm(core->active_cycles, core->total_cycles);
+    low = ppm < low ? ppm : low;
+    high = ppm > high ? ppm : high;
+  }
+  fprintf(out, "  ... %u more, active %s to %s %% of the time\n", count,
+          decimal_ratio(low, 10000, 1).text, decimal_ratio(high, 10000, 1).text);
+}
+
+static void print_cores(const struct vinci_result *result, FILE *out) {
+  unsigned active = 0, shown = 0;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    active += result_active_cores(result, (enum core_kind)kind);
+  if (active == 0)
+    return;
+  fprintf(out,
+          "\nCores with work: share of the run with a block, and busy share of each pipe\n"
+          "  %-18s %6s  %7s",
+          "core", "blocks", "active");
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    fprintf(out, " %7s", pipe_name((enum pipe)pipe));
+  fputc('\n', out);
+  uint32_t index = 0;
+  const struct core_result *core;
+  while ((shown < ROWS_SHOWN || active == ROWS_SHOWN + 1) && (core = next_active(result, &index))) {
+    print_core_row(core, out);
+    shown++;
+  }
+  if (shown < active)
+    print_other_cores(result, index, active - shown, out);
+}
+
+/* ---- bytes ------------------------------------------------------------------- */
+
+static void print_path(const struct vinci_result *result, enum path path, FILE *out) {
+  uint64_t bytes = result_path_bytes(result, path), instructions = 0, users = 0;
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    instructions += result->cores[i].path_instructions[path];
+    users += result->cores[i].path_bytes[path] > 0;
+  }
+  if (bytes == 0 && instructions == 0)
+    return;
+  fprintf(out, "  %-9s %13s %16" PRIu64 " %13" PRIu64 " %10s", path_name(path),
+          human_bytes(bytes).text, bytes, instructions,
+          decimal_rate(bytes, result->total_ps, giga, 1).text);
+  int64_t peak = result->soc->path[path].peak_bytes_per_second;
+  if (peak > 0)
+    fprintf(
+        out, " %8s %%",
+        decimal_exact((result_bandwidth_ppm(result, bytes, (uint64_t)peak * users) + 500) / 1000, 1)
+            .text);
+  else
+    fprintf(out, " %10s", "-");
+  fputc('\n', out);
+}
+
+static void print_paths(const struct vinci_result *result, FILE *out) {
+  bool any = false;
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    any |= result_path_bytes(result, (enum path)path) > 0;
+  if (!any)
+    return;
+  fputs("\nBytes moved by all cores, and the bandwidth that is over the whole run (1 GB = 10^9 "
+        "bytes)\n",
+        out);
+  fprintf(out, "  %-9s %13s %16s %13s %10s %10s\n", "path", "", "bytes", "instructions", "GB/s",
+          "of peak");
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    print_path(result, (enum path)path, out);
+}
+
+static void print_hits(FILE *out, const char *what, uint64_t hits, uint64_t misses) {
+  fprintf(out, "%" PRIu64 " %s", hits + misses, what);
+  if (hits + misses > 0)
+    fprintf(out, " (%s %% hits)", decimal_ratio((wide)hits * 100, hits + misses, 1).text);
+}
+
+static void print_memories(const struct vinci_result *result, FILE *out) {
+  const struct l2_counters *l2 = &result->l2;
+  const struct hbm_counters *hbm = &result->hbm;
+  uint64_t bytes = hbm->read_bytes + hbm->write_bytes;
+  if (result_l2_bytes(result) == 0 && bytes == 0)
+    return;
+  fputs("\nL2        ", out);
+  print_hits(out, "reads", l2->read_hits, l2->read_misses);
+  fputs(", ", out);
+  print_hits(out, "writes", l2->write_hits, l2->write_misses);
+  fprintf(out, ", %" PRIu64 " write-backs, in units of %d bytes\n", l2->writebacks,
+          L2_GRANULE_BYTES);
+  fprintf(out, "HBM       read %s, ", human_bytes(hbm->read_bytes).text);
+  fprintf(out, "written %s: %s GB/s", human_bytes(hbm->write_bytes).text,
+          decimal_rate(bytes, result->total_ps, giga, 1).text);
+  if (result->hbm_peak_bytes_per_second > 0)
+    fprintf(out, ", %s %% of the %s GB/s peak",
+            decimal_ratio(result_bandwidth_ppm(result, bytes, result->hbm_peak_bytes_per_second),
+                          10000, 1)
+                .text,
+            decimal_ratio(result->hbm_peak_bytes_per_second, giga, 1).text);
+  fprintf(out, "\nNetwork   busiest link used %s %% of the time\n",
+          decimal_ratio(result->noc_max_link_ppm, 10000, 1).text);
+}
+
+/* ---- how far to trust it -------------------------------------------------------- */
+
+static void print_provenance(const struct vinci_soc *soc, FILE *out) {
+  size_t given = 0, assumed = 0;
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    const struct soc_provenance *provenance = &soc->provenance[i];
+    given += provenance->given;
+    assumed += provenance->given && provenance->confidence == CONFIDENCE_ASSUMED &&
+               !provenance->overridden;
+    if (provenance->overridden) {
+      char value[64];
+      soc_format_value(soc_get(soc, i), soc_param(i)->kind, value, sizeof value);
+      fprintf(out, "Changed   %s = %s\n", soc_param(i)->key, value);
+    }
+  }
+  fprintf(out,
+          "Hardware  %zu of %zu numbers of %s are assumed, not published or measured "
+          "(vinci soc show %s)\n",
+          assumed, given, soc->name, soc->name);
+}
+
+static void print_notices(const struct vinci_result *result, FILE *out) {
+  if (result->partial)
+    fprintf(out, "\nPARTIAL   %s; all numbers are up to that point\n",
+            result->partial_reason ? result->partial_reason : "the run was stopped early");
+  if (result->events_dropped > 0)
+    fprintf(out,
+            "\nTimeline  holds the first %" PRIu64 " instructions; %" PRIu64
+            " later ones are not in it (--timeline-events)\n",
+            result->event_count, result->events_dropped);
+  fputc('\n', out);
+  print_provenance(result->soc, out);
+}
+
+enum vinci_status vinci_result_write_text(const vinci_result *result, FILE *out,
+                                          struct vinci_diag *diag) {
+  print_head(result, out);
+  print_pipes(result, out);
+  print_cores(result, out);
+  print_paths(result, out);
+  print_memories(result, out);
+  print_notices(result, out);
+  return export_flush(out, "the report", diag);
+}
