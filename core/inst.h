@@ -53,7 +53,7 @@ struct inst_cost {
   uint64_t gm_stride_bytes; /* from start to start */
   /* Engines that move slower than the path, as the reordering of nd2nz; 0: as the path. */
   uint64_t mbytes_per_cycle_limit; /* thousandths of a byte per cycle */
-  uint64_t minimum_cycles;         /* shortest duration after the start-up */
+  uint64_t minimum_cycles;         /* from start to last byte, at least */
 };
 
 /* A range that an instruction reads or writes: the hull of all it touches. */

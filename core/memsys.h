@@ -7,6 +7,7 @@
 #ifndef VINCI_CORE_MEMSYS_H
 #define VINCI_CORE_MEMSYS_H
 
+#include "core/clock.h"
 #include "core/engine.h"
 #include "core/result.h"
 #include "core/soc.h"
@@ -23,15 +24,18 @@ struct gm_transfer {
   uint64_t bursts; /* runs of burst_bytes, stride_bytes from start to start */
   uint64_t burst_bytes;
   uint64_t stride_bytes;
+  uint64_t mbytes_per_cycle_limit; /* slower than the path's own rate; 0 = the path's */
   uint64_t core_hz;
   /* Called in PHASE_DELIVER at the time the last byte has arrived. */
   void (*done)(struct gm_transfer *transfer, uint64_t now_ps);
   void *owner;
   /* ---- */
   struct engine_event event;
-  uint64_t burst;
-  uint64_t offset;
-  void *memory;
+  struct memsys *memory;
+  struct gm_transfer *next; /* behind this one on the same port */
+  uint64_t start_ps;
+  uint64_t burst;  /* where it is: in this run of bytes, */
+  uint64_t offset; /* after so many of them */
 };
 
 struct network;

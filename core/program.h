@@ -55,6 +55,13 @@ struct program_code {
 
 enum { EXPR_STACK_MAX = 32 };
 
+/*
+ * Where tensors lie in GM: from a base that leaves address 0 free, each at a multiple
+ * of 512 bytes, the alignment at which GM transfers of all generations are fastest
+ * (Ascend C documentation).
+ */
+enum { PROGRAM_GM_BASE = 0x1000, PROGRAM_TENSOR_ALIGNMENT = 512 };
+
 enum tensor_io { TENSOR_IN, TENSOR_OUT, TENSOR_INOUT, TENSOR_WORKSPACE };
 enum { TENSOR_RANK_MAX = 8 };
 
@@ -119,6 +126,11 @@ struct vinci_trace {
   uint64_t gm_bytes; /* end of the last tensor */
 };
 
+/*
+ * One operator of an expression; EXPR_NEG takes left alone. False on division by
+ * zero or overflow of 64 bits. Division cuts towards zero, as in C.
+ */
+bool program_apply(enum expr_op op, int64_t left, int64_t right, int64_t *out);
 /* Evaluates an expression; false on division by zero or overflow of 64 bits. */
 bool program_eval(const struct vinci_trace *trace, uint64_t expr, const int64_t *variables,
                   int64_t *out);

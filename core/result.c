@@ -39,7 +39,9 @@ const char *bound_name(enum bound bound) {
   return "none";
 }
 
-struct vinci_result *result_create(void) { return calloc(1, sizeof(struct vinci_result)); }
+struct vinci_result *result_create(void) {
+  return calloc(1, sizeof(struct vinci_result));
+}
 
 uint64_t vinci_result_total_cycles(const vinci_result *result) { return result->total_cycles; }
 
@@ -47,8 +49,8 @@ void vinci_result_free(vinci_result *result) {
   if (!result)
     return;
   vinci_soc_free(result->soc);
-  struct arena arena = result->arena;
-  arena_free(&arena);
+  free(result->events);
+  arena_free(&result->arena);
   free(result);
 }
 
@@ -162,11 +164,11 @@ static struct limit busiest(const struct vinci_result *result) {
   for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
     if (order[i].pipe == PIPE_S && best.bound != BOUND_NONE) {
       const struct hbm_counters *hbm = &result->hbm;
-      consider(&best, (struct limit){BOUND_MEMORY,
-                                     result_bandwidth_ppm(result,
-                                                          hbm->read_bytes + hbm->write_bytes,
-                                                          result->hbm_peak_bytes_per_second),
-                                     CORE_KIND_COUNT, PIPE_COUNT, "device memory"});
+      consider(&best,
+               (struct limit){BOUND_MEMORY,
+                              result_bandwidth_ppm(result, hbm->read_bytes + hbm->write_bytes,
+                                                   result->hbm_peak_bytes_per_second),
+                              CORE_KIND_COUNT, PIPE_COUNT, "device memory"});
       consider(&best,
                (struct limit){BOUND_MEMORY,
                               result_bandwidth_ppm(result, result_l2_bytes(result),

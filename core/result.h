@@ -115,7 +115,7 @@ struct vinci_result {
   struct hbm_counters hbm;
   uint64_t hbm_peak_bytes_per_second;
   uint64_t noc_max_link_ppm; /* utilization of the busiest link, millionths */
-  struct result_event *events;
+  struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
   uint64_t event_capacity;
   uint64_t events_dropped; /* beyond the capacity: the timeline says so */

@@ -160,6 +160,8 @@ enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
                             struct soc_provenance provenance, struct vinci_diag *diag);
 /* Cross-checks a completely loaded description (paths against architecture, sizes, clocks). */
 enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag);
+/* A copy that shares nothing with the original; NULL when memory is short. */
+struct vinci_soc *soc_copy(const struct vinci_soc *soc);
 /* 64-bit digest of name, arch and all values: the identity of a configuration. */
 uint64_t soc_digest(const struct vinci_soc *soc);
 

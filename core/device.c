@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The chip: construction, launches, dispatch of blocks, progress and limits. */
+#include "core/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts number 0 and 1 are the device and the memory system; cores follow. */
+enum { PART_DEVICE, PART_MEMORY, PART_FIRST_CORE };
+enum { SEQUENCE_DISPATCH, SEQUENCE_WATCH };
+
+/* Simulated time between two looks at progress and limits: tens of milliseconds of host time. */
+#define WATCH_PERIOD_PS UINT64_C(5000000)
+
+void device_stop(struct device *device, enum vinci_status status) {
+  if (device->status == VINCI_OK)
+    device->status = status;
+  engine_stop(device->engine);
+}
+
+void device_start_transfer(struct device *device, struct gm_transfer *transfer,
+                           uint64_t start_ps) {
+  device->memory_ops->start(device->memory, transfer, start_ps);
+}
+
+/* ---- dispatch ------------------------------------------------------------ */
+
+static const struct program_kernel *running_kernel(const struct device *device) {
+  return &device->trace->kernels[device->kernel];
+}
+
+static enum core_kind kernel_core_kind(const struct program_kernel *kernel) {
+  enum core_kind kind = CORE_AIC;
+  while (!kernel->stream[kind].present)
+    kind++;
+  return kind;
+}
+
+/* Lays out what a block of the kernel occupies: unit u is the u-th core or cluster. */
+static void form_units(struct device *device, const struct program_kernel *kernel) {
+  enum core_kind kind = kernel_core_kind(kernel);
+  device->unit_count = device->kind_count[kind];
+  for (uint32_t u = 0; u < device->unit_count; u++) {
+    struct dispatch_unit *unit = &device->units[u];
+    unit->running = 0;
+    unit->core_count = 1;
+    unit->core[0] = device->first_core[kind] + u;
+    memset(unit->arrived, 0, 2 * sizeof *unit->arrived * (size_t)device->soc->cross_core_ids);
+    for (uint32_t v = 0; kernel->mixed && v < kernel->vectors_per_cube; v++)
+      unit->core[unit->core_count++] =
+          device->first_core[CORE_AIV] + u * device->vectors_per_cube + v;
+  }
+  memset(device->all_arrived, 0,
+         sizeof *device->all_arrived * CORE_KIND_COUNT * (size_t)device->soc->cross_core_ids);
+}
+
+static struct dispatch_unit *free_unit(struct device *device) {
+  for (uint32_t u = 0; u < device->unit_count; u++)
+    if (device->units[u].running == 0)
+      return &device->units[u];
+  return NULL;
+}
+
+static void start_block(struct device *device, struct dispatch_unit *unit, uint32_t blk) {
+  const struct program_kernel *kernel = running_kernel(device);
+  unit->running = unit->core_count;
+  for (uint32_t i = 0; i < unit->core_count; i++) {
+    struct aicore *core = &device->cores[unit->core[i]];
+    core->unit = (uint32_t)(unit - device->units);
+    uint32_t sub = kernel->mixed && i > 0 ? i - 1 : 0;
+    aicore_start(core, kernel, blk, sub);
+  }
+}
+
+static void fire_dispatch(struct engine_event *event, uint64_t now_ps) {
+  struct device *device = (struct device *)((char *)event - offsetof(struct device, dispatch));
+  uint64_t distance_ps = (uint64_t)device->soc->launch_block_ps;
+  while (device->next_block < running_kernel(device)->blocks) {
+    struct dispatch_unit *unit = free_unit(device);
+    if (!unit)
+      return;
+    uint64_t ready_ps = device->dispatched_any ? device->last_dispatch_ps + distance_ps : now_ps;
+    if (ready_ps > now_ps) {
+      engine_schedule(device->engine, &device->dispatch, ready_ps);
+      return;
+    }
+    device->dispatched_any = true;
+    device->last_dispatch_ps = now_ps;
+    start_block(device, unit, device->next_block++);
+  }
+}
+
+static void launch_kernel(struct device *device) {
+  const struct program_kernel *kernel = running_kernel(device);
+  struct kernel_result *result = &device->result->kernels[device->kernel];
+  *result = (struct kernel_result){
+      .name = kernel->name,
+      .blocks = kernel->blocks,
+      .mixed = kernel->mixed,
+      .start_ps = engine_now_ps(device->engine),
+  };
+  form_units(device, kernel);
+  device->next_block = 0;
+  device->blocks_done = 0;
+  device->dispatched_any = false;
+  engine_schedule(device->engine, &device->dispatch,
+                  result->start_ps + (uint64_t)device->soc->launch_base_ps);
+}
+
+static void end_kernel(struct device *device) {
+  device->result->kernels[device->kernel].end_ps = engine_now_ps(device->engine);
+  device->result->kernel_count = device->kernel + 1;
+  if (device->kernel + 1 == device->trace->kernel_count) {
+    device->finished = true;
+    engine_stop(device->engine);
+    return;
+  }
+  device->kernel++;
+  launch_kernel(device);
+}
+
+void device_core_finished(struct device *device, struct aicore *core) {
+  struct dispatch_unit *unit = &device->units[core->unit];
+  if (--unit->running > 0)
+    return;
+  device->blocks_finished++;
+  if (++device->blocks_done == running_kernel(device)->blocks)
+    end_kernel(device);
+  else if (device->next_block < running_kernel(device)->blocks)
+    engine_schedule_earliest(device->engine, &device->dispatch, engine_now_ps(device->engine));
+}
+
+/* ---- flags between cores --------------------------------------------------- */
+
+static void deliver_signal(struct device *device, struct aicore *core, uint32_t id,
+                           uint32_t line) {
+  const struct vinci_soc *soc = device->soc;
+  struct cross_flag *flag = &core->cross[id];
+  if (flag->count == (unsigned)soc->cross_core_sets_max) {
+    aicore_fail(core, line, "cross-core flag %u has %u signals that nobody took, its limit", id,
+                flag->count);
+    return;
+  }
+  uint64_t now_ps = engine_now_ps(device->engine);
+  flag->arrival_ps[(flag->head + flag->count++) % (unsigned)soc->cross_core_sets_max] = now_ps;
+  if (core->scalar.wait == SCALAR_CROSS && core->scalar.wait_id == id)
+    scalar_wake(core, clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
+}
+
+/* Mode 0 waits for every physical core of the kind, as the hardware does. */
+static void signal_all(struct device *device, const struct aicore *core, uint32_t id,
+                       uint32_t line) {
+  uint32_t *arrived =
+      &device->all_arrived[(size_t)core->kind * (size_t)device->soc->cross_core_ids + id];
+  if (++*arrived < device->kind_count[core->kind])
+    return;
+  *arrived = 0;
+  for (uint32_t i = 0; i < device->kind_count[core->kind]; i++)
+    deliver_signal(device, &device->cores[device->first_core[core->kind] + i], id, line);
+}
+
+static void signal_block(struct device *device, const struct aicore *core, unsigned mode,
+                         uint32_t id, uint32_t line) {
+  struct dispatch_unit *unit = &device->units[core->unit];
+  uint32_t *arrived = &unit->arrived[(size_t)(mode - 1) * (size_t)device->soc->cross_core_ids + id];
+  if (core->kind == CORE_AIV && ++*arrived < unit->core_count - 1)
+    return;
+  bool to_cube = mode == 2 && core->kind == CORE_AIV;
+  *arrived = 0;
+  for (uint32_t i = 0; i < unit->core_count; i++)
+    if (to_cube == (device->cores[unit->core[i]].kind == CORE_AIC))
+      deliver_signal(device, &device->cores[unit->core[i]], id, line);
+}
+
+void device_signal(struct device *device, struct aicore *core, unsigned mode, uint32_t id,
+                   uint32_t line) {
+  if (mode == 0)
+    signal_all(device, core, id, line);
+  else if (!running_kernel(device)->mixed)
+    aicore_fail(core, line, "ffts_cross_core_sync mode %u needs a kernel with AIC and AIV streams",
+                mode);
+  else if (mode == 1 && core->kind == CORE_AIC)
+    aicore_fail(core, line, "ffts_cross_core_sync mode 1 orders the AIV of a block, not its AIC");
+  else
+    signal_block(device, core, mode, id, line);
+}
+
+/* ---- progress and limits ------------------------------------------------------ */
+
+static uint64_t cycle_limit_ps(const struct device *device) {
+  struct clock_domain clock;
+  clock_init(&clock, (uint64_t)device->soc->core_hz);
+  return device->options.max_cycles > 0 ? clock_edge_ps(&clock, device->options.max_cycles)
+                                        : UINT64_MAX;
+}
+
+static void stop_partial(struct device *device, const char *reason) {
+  device->result->partial_reason = reason;
+  device_stop(device, VINCI_E_LIMIT);
+}
+
+static void schedule_watch(struct device *device, uint64_t now_ps) {
+  uint64_t limit_ps = cycle_limit_ps(device);
+  uint64_t next_ps = device->options.progress ? now_ps + WATCH_PERIOD_PS : UINT64_MAX;
+  if (limit_ps < next_ps)
+    next_ps = limit_ps;
+  if (next_ps != UINT64_MAX)
+    engine_schedule(device->engine, &device->watch, next_ps);
+}
+
+/* Looks at progress only while something else is going to happen: a hang must end the run. */
+static void fire_watch(struct engine_event *event, uint64_t now_ps) {
+  struct device *device = (struct device *)((char *)event - offsetof(struct device, watch));
+  struct clock_domain clock;
+  clock_init(&clock, (uint64_t)device->soc->core_hz);
+  if (now_ps >= cycle_limit_ps(device)) {
+    stop_partial(device, "the limit of simulated cycles was reached");
+    return;
+  }
+  unsigned done = (unsigned)(device->blocks_finished * 1000 / device->blocks_total);
+  if (!device->options.progress(device->options.progress_context,
+                                clock_edge_at(&clock, now_ps), done)) {
+    stop_partial(device, "the run was interrupted");
+    return;
+  }
+  if (engine_next_ps(device->engine) != UINT64_MAX)
+    schedule_watch(device, now_ps);
+}
+
+/* ---- construction ------------------------------------------------------------- */
+
+static bool uses_kind(const struct vinci_trace *trace, enum core_kind kind) {
+  for (uint32_t k = 0; k < trace->kernel_count; k++)
+    if (trace->kernels[k].stream[kind].present)
+      return true;
+  return false;
+}
+
+static void count_cores(struct device *device) {
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    device->first_core[kind] = device->core_count;
+    if (uses_kind(device->trace, (enum core_kind)kind))
+      device->kind_count[kind] = soc_core_count(device->soc, (enum core_kind)kind);
+    device->core_count += device->kind_count[kind];
+  }
+  int64_t cubes = device->soc->cube_cores;
+  device->vectors_per_cube = cubes > 0 ? (uint32_t)(device->soc->vector_cores / cubes) : 1;
+  if (device->vectors_per_cube == 0)
+    device->vectors_per_cube = 1;
+}
+
+static uint32_t largest_var_count(const struct vinci_trace *trace) {
+  uint32_t largest = VAR_FIRST_FREE;
+  for (uint32_t k = 0; k < trace->kernel_count; k++)
+    for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+      if (trace->kernels[k].stream[kind].var_count > largest)
+        largest = trace->kernels[k].stream[kind].var_count;
+  return largest;
+}
+
+/* AIV n sits in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
+static void name_core(const struct device *device, enum core_kind kind, uint32_t n,
+                      struct core_result *result) {
+  result->kind = kind;
+  result->hz = soc_core_hz(device->soc, kind);
+  if (kind != CORE_AIV) {
+    result->cluster = n;
+  } else if (soc_core_count(device->soc, CORE_AICORE) > 0) {
+    result->cluster = soc_core_count(device->soc, CORE_AICORE) + n;
+  } else {
+    result->cluster = n / device->vectors_per_cube;
+    result->member = n % device->vectors_per_cube;
+  }
+}
+
+/* Part numbers of the cores, in order or shuffled by a seed (Fisher-Yates, splitmix64). */
+static void number_parts(const struct device *device, uint32_t *part) {
+  for (uint32_t i = 0; i < device->core_count; i++)
+    part[i] = PART_FIRST_CORE + i;
+  uint64_t state = device->options.part_order_seed;
+  if (state == 0)
+    return;
+  for (uint32_t i = device->core_count - 1; i > 0; i--) {
+    uint64_t x = state += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    uint32_t j = (uint32_t)((x ^ x >> 31) % (i + 1));
+    uint32_t other = part[i];
+    part[i] = part[j];
+    part[j] = other;
+  }
+}
+
+static bool create_cores(struct device *device) {
+  struct arena *arena = &device->arena;
+  uint32_t *part = ARENA_ARRAY(arena, uint32_t, device->core_count);
+  uint32_t var_count = largest_var_count(device->trace);
+  uint64_t share = device->options.max_events / device->core_count;
+  if (!part)
+    return false;
+  number_parts(device, part);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    for (uint32_t n = 0; n < device->kind_count[kind]; n++) {
+      uint32_t index = device->first_core[kind] + n;
+      struct aicore *core = &device->cores[index];
+      name_core(device, (enum core_kind)kind, n, &device->result->cores[index]);
+      if (!aicore_create(core, device, arena, index, (enum core_kind)kind, part[index], var_count))
+        return false;
+      core->events = device->result->events + index * share;
+      core->event_capacity = share;
+    }
+  }
+  return true;
+}
+
+static bool create_units(struct device *device) {
+  size_t ids = (size_t)device->soc->cross_core_ids;
+  device->units = ARENA_ARRAY(&device->arena, struct dispatch_unit, device->core_count);
+  device->all_arrived = ARENA_ARRAY(&device->arena, uint32_t, CORE_KIND_COUNT * ids);
+  if (!device->units || !device->all_arrived)
+    return false;
+  for (uint32_t u = 0; u < device->core_count; u++) {
+    device->units[u].arrived = ARENA_ARRAY(&device->arena, uint32_t, 2 * ids);
+    if (!device->units[u].arrived)
+      return false;
+  }
+  return true;
+}
+
+static bool create_result(struct device *device) {
+  struct vinci_result *result = device->result;
+  result->core_count = device->core_count;
+  result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->core_count);
+  result->kernels =
+      ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
+  if (!result->cores || !result->kernels)
+    return false;
+  result->event_capacity = device->options.max_events;
+  if (result->event_capacity > 0) {
+    result->events = calloc(result->event_capacity, sizeof *result->events);
+    return result->events != NULL;
+  }
+  return true;
+}
+
+static bool create_memory(struct device *device) {
+  device->network_ops = registry_network();
+  device->memory_ops = registry_memsys();
+  device->network = device->network_ops->create(&device->arena, device->soc);
+  if (!device->network)
+    return false;
+  device->memory = device->memory_ops->create(
+      &device->arena, device->engine, device->soc, device->network_ops, device->network,
+      PART_MEMORY, device->core_count * PIPE_COUNT, device->trace->gm_bytes);
+  return device->memory != NULL;
+}
+
+enum vinci_status device_create(struct device *device) {
+  count_cores(device);
+  if (device->core_count == 0)
+    return diag_error(device->diag, VINCI_E_INPUT, "%s: no core of %s can run this trace",
+                      device->trace->path, device->soc->name);
+  device->engine = engine_create(&device->arena);
+  device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->core_count);
+  if (!device->engine || !device->cores || !create_result(device) || !create_cores(device) ||
+      !create_units(device) || !create_memory(device))
+    return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
+                      device->soc->name);
+  device->dispatch.key = event_key(PHASE_ARBITRATE, PART_DEVICE, SEQUENCE_DISPATCH);
+  device->dispatch.fire = fire_dispatch;
+  device->watch.key = event_key(PHASE_ACCOUNT, PART_DEVICE, SEQUENCE_WATCH);
+  device->watch.fire = fire_watch;
+  for (uint32_t k = 0; k < device->trace->kernel_count; k++)
+    device->blocks_total += device->trace->kernels[k].blocks;
+  return VINCI_OK;
+}
+
+void device_launch(struct device *device) {
+  schedule_watch(device, 0);
+  launch_kernel(device);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cross-checks between the numbers of a SoC that no single range can catch. */
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/soc.h"
+
+/* Architectures that have a path at all; an override may add one as a what-if. */
+struct path_archs {
+  enum path path;
+  uint32_t archs;
+};
+
+/* Sources: platform files and Ascend C documentation; paths not listed exist everywhere. */
+static const struct path_archs limited_paths[] = {
+    {PATH_GM_L0A, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C220)},
+    {PATH_GM_L0B, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C220)},
+    {PATH_L1_BT, ARCH_BIT(C220) | ARCH_BIT(C310)},
+    {PATH_L1_FB, ARCH_BIT(C220) | ARCH_BIT(C310)},
+    {PATH_L1_UB, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C310)},
+    {PATH_L1_GM, ARCH_BIT(C220)},
+    {PATH_UB_L1, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C310)},
+    {PATH_L0C_GM, ARCH_BIT(C220) | ARCH_BIT(C310)},
+    {PATH_L0C_L1, ARCH_BIT(C220) | ARCH_BIT(C310)},
+    {PATH_L0C_UB, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C310)},
+};
+
+static bool overridden(const struct vinci_soc *soc, const int64_t *field) {
+  size_t offset = (size_t)((const char *)field - (const char *)soc);
+  for (size_t i = 0; i < soc_param_count(); i++)
+    if (soc_param(i)->offset == offset)
+      return soc->provenance[i].overridden;
+  return false;
+}
+
+static enum vinci_status fail(const struct vinci_soc *soc, struct vinci_diag *diag,
+                              const char *what, const char *why) {
+  return diag_error(diag, VINCI_E_USAGE, "%s: %s: %s", soc->name, what, why);
+}
+
+static enum vinci_status check_paths(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  for (size_t i = 0; i < sizeof limited_paths / sizeof limited_paths[0]; i++) {
+    const struct path_archs *row = &limited_paths[i];
+    const int64_t *rate = &soc->path[row->path].mbytes_per_cycle;
+    if (*rate > 0 && !(row->archs & (1u << soc->arch)) && !overridden(soc, rate))
+      return diag_error(diag, VINCI_E_USAGE, "%s: path %s does not exist on %s", soc->name,
+                        path_name(row->path), arch_name(soc->arch));
+  }
+  for (unsigned i = 0; i < PATH_COUNT; i++) {
+    const struct path_cost *path = &soc->path[i];
+    const char *name = path_name((enum path)i);
+    if (path->mbytes_per_cycle == 0) {
+      if (path->startup_mcycles || path->hbm_mbytes_per_cycle || path->minimum_mcycles ||
+          path->overlap_issue_mcycles || path->peak_bytes_per_second)
+        return fail(soc, diag, name, "has numbers but no bytes_per_cycle");
+      continue;
+    }
+    if (soc_space_bytes(soc, path_from((enum path)i)) == 0 ||
+        soc_space_bytes(soc, path_to((enum path)i)) == 0)
+      return fail(soc, diag, name, "exists, but the buffer at one end has no size");
+    if (path->hbm_mbytes_per_cycle > path->mbytes_per_cycle)
+      return fail(soc, diag, name, "is faster from device memory than from L2");
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status check_buffers(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  for (unsigned space = SPACE_GM; space < SPACE_COUNT; space++)
+    if (soc_space_bytes(soc, (enum space)space) % space_alignment((enum space)space) != 0)
+      return fail(soc, diag, space_name((enum space)space),
+                  "the size is not a multiple of the alignment");
+  return VINCI_OK;
+}
+
+/* A core kind without its working set could run nothing. */
+static enum vinci_status check_cores(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  if (soc->cube_cores == 0 && soc->vector_cores == 0)
+    return fail(soc, diag, "device", "there is neither a cube core nor a vector core");
+  if (soc->cube_cores > 0) {
+    if (soc->cube_fp16_mcycles == 0)
+      return fail(soc, diag, "cube", "fp16 must be supported");
+    if (soc->path[PATH_GM_L1].mbytes_per_cycle == 0 ||
+        soc->path[PATH_L1_L0A].mbytes_per_cycle == 0 ||
+        soc->path[PATH_L1_L0B].mbytes_per_cycle == 0)
+      return fail(soc, diag, "cube", "no way for data from GM over L1 to L0A and L0B");
+  }
+  bool has_vector = soc->vector_cores > 0 || soc_core_count(soc, CORE_AICORE) > 0;
+  if (has_vector && (soc->path[PATH_GM_UB].mbytes_per_cycle == 0 ||
+                     soc->path[PATH_UB_GM].mbytes_per_cycle == 0))
+    return fail(soc, diag, "vector", "no way for data from GM to UB and back");
+  return VINCI_OK;
+}
+
+enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  enum vinci_status status = check_buffers(soc, diag);
+  if (status == VINCI_OK)
+    status = check_paths(soc, diag);
+  if (status == VINCI_OK)
+    status = check_cores(soc, diag);
+  return status;
+}
