@@ -61,10 +61,8 @@ static const char *visible_name(const void *context, size_t index) {
 }
 
 static enum vinci_status unknown_option(const struct parser *parser, const char *name) {
-  enum vinci_status status =
-      diag_error(parser->diag, VINCI_E_USAGE, "unknown option '--%s'", name);
-  const char *near =
-      diag_nearest(name, parser->table->count + 1, visible_name, parser->table);
+  enum vinci_status status = diag_error(parser->diag, VINCI_E_USAGE, "unknown option '--%s'", name);
+  const char *near = diag_nearest(name, parser->table->count + 1, visible_name, parser->table);
   if (near)
     diag_hint(parser->diag, "did you mean '--%s'?", near);
   else
@@ -233,9 +231,8 @@ static void print_row(const struct option_row *row, FILE *out) {
 }
 
 void options_print(const struct option_table *table, FILE *out) {
-  static const struct option_row help_row = {.name = "help",
-                                             .letter = 'h',
-                                             .help = "print this help"};
+  static const struct option_row help_row = {
+      .name = "help", .letter = 'h', .help = "print this help"};
   for (size_t i = 0; i < table->count; i++)
     if (table->rows[i].help)
       print_row(&table->rows[i], out);
