@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci run: simulates traces and reports where the time went. */
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "core/diag.h"
+
+/* The default timeline holds a million instructions, about 250 MB of trace.json. */
+enum { TIMELINE_EVENTS = 1000000, TIMELINE_EVENTS_MAX = 100000000, TIMEOUT_MINUTES_MAX = 2880 };
+
+struct run_settings {
+  const char *soc;
+  const char *data;
+  const char *output;
+  struct text_list sets;
+  bool json;
+  bool quiet;
+  uint64_t max_cycles;
+  uint64_t timeout_minutes;
+  uint64_t timeline_events;
+  uint64_t shuffle_seed;
+};
+
+static const struct option_row run_options[] = {
+    OPTION_TEXT_ROW("soc-version", 's', struct run_settings, soc, "NAME",
+                    "the chip to simulate, such as Ascend910B4; 'vinci soc list' shows them all"),
+    OPTION_LIST_ROW("set", 0, struct run_settings, sets, "KEY=VALUE",
+                    "change a number of the chip, such as l2.size=96MiB; may be repeated"),
+    OPTION_TEXT_ROW("data", 0, struct run_settings, data, "DIR",
+                    "the folder that holds soc/ with the hardware descriptions"),
+    OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
+                    "write a result folder: summary.json, CSV tables, trace.json"),
+    OPTION_FLAG_ROW("json", 0, struct run_settings, json,
+                    "print summary.json instead of the report; an array for several traces"),
+    OPTION_NUMBER_ROW("max-cycles", 0, struct run_settings, max_cycles, "N", 1, UINT64_MAX,
+                      "stop after N core cycles with partial results (exit code 7)"),
+    OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
+                      TIMEOUT_MINUTES_MAX,
+                      "stop after so many minutes with partial results (exit code 7)"),
+    OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
+                      TIMELINE_EVENTS_MAX,
+                      "instructions kept for trace.json of --output (default 1000000, 0 for none)"),
+    OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
+                      NULL),
+    OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
+};
+
+/* ---- stopping early, progress -------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+/* The first Ctrl-C ends the run with partial results, a second one the program. */
+static void catch_interrupt(void) {
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+}
+
+/* Wall-clock time steers only what is shown and when to give up, never a result. */
+struct monitor {
+  const char *trace;
+  double start_seconds;
+  double shown_seconds;
+  double limit_seconds; /* 0: none */
+  bool terminal;
+  bool shown;
+  bool timed_out;
+};
+
+static double now_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool on_progress(void *context, uint64_t cycles, unsigned done_permille) {
+  static const double first_seconds = 1.0, period_seconds = 0.2;
+  struct monitor *monitor = context;
+  double now = now_seconds();
+  if (monitor->limit_seconds > 0 && now - monitor->start_seconds > monitor->limit_seconds)
+    monitor->timed_out = true;
+  if (monitor->terminal && now - monitor->start_seconds > first_seconds &&
+      now - monitor->shown_seconds > period_seconds) {
+    fprintf(stderr, "\r%.60s: %3u.%u %% of the blocks, %" PRIu64 " cycles, %.0f s ", monitor->trace,
+            done_permille / 10, done_permille % 10, cycles, now - monitor->start_seconds);
+    fflush(stderr);
+    monitor->shown = true;
+    monitor->shown_seconds = now;
+  }
+  return !interrupted && !monitor->timed_out;
+}
+
+static void clear_progress(const struct monitor *monitor) {
+  if (monitor->shown)
+    fputs("\r\033[K", stderr);
+}
+
+/* ---- one trace ------------------------------------------------------------------- */
+
+/* With several traces each has its own folder inside, named after the trace. */
+static enum vinci_status result_folder(const char *output, const char *trace, bool several,
+                                       char *folder, size_t size, struct vinci_diag *diag) {
+  const char *base = strrchr(trace, '/');
+  base = base ? base + 1 : trace;
+  size_t length = strlen(base);
+  if (length > 4 && strcmp(base + length - 4, ".csv") == 0)
+    length -= 4;
+  int written = several ? snprintf(folder, size, "%s/%.*s", output, (int)length, base)
+                        : snprintf(folder, size, "%s", output);
+  if (written < 0 || (size_t)written >= size)
+    return diag_error(diag, VINCI_E_USAGE, "the name of the result folder is too long");
+  return VINCI_OK;
+}
+
+/* Writes to stdout; the text or JSON of several traces follow one another. */
+static enum vinci_status print_result(const struct run_settings *settings,
+                                      const vinci_result *result, unsigned printed,
+                                      struct vinci_diag *diag) {
+  if (settings->json) {
+    if (printed > 0)
+      fputs(",\n", stdout);
+    return vinci_result_write_json(result, stdout, diag);
+  }
+  if (settings->quiet)
+    return VINCI_OK;
+  if (printed > 0)
+    fputs("\n----------------------------------------------------------------\n\n", stdout);
+  return vinci_result_write_text(result, stdout, diag);
+}
+
+static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
+                                  const vinci_trace *trace, const char *path, vinci_result **result,
+                                  struct vinci_diag *diag) {
+  struct monitor monitor = {.trace = path,
+                            .start_seconds = now_seconds(),
+                            .limit_seconds = 60.0 * (double)settings->timeout_minutes,
+                            .terminal = !settings->quiet && isatty(STDERR_FILENO)};
+  struct vinci_run_options options = {
+      .struct_size = sizeof options,
+      .max_cycles = settings->max_cycles,
+      .max_events = settings->output ? settings->timeline_events : 0,
+      .part_order_seed = settings->shuffle_seed,
+      .progress = on_progress,
+      .progress_context = &monitor,
+  };
+  enum vinci_status status = vinci_run(soc, trace, &options, result, diag);
+  clear_progress(&monitor);
+  if (status == VINCI_E_LIMIT && (interrupted || monitor.timed_out)) {
+    *diag = (struct vinci_diag){0};
+    diag_error(diag, status, "%s; results are partial",
+               interrupted ? "interrupted" : "the time given by --timeout is over");
+  }
+  return status;
+}
+
+/* The traces of a command, and what has come of them so far. */
+struct batch {
+  const struct run_settings *settings;
+  const struct text_list *traces;
+  const vinci_soc *soc;
+  unsigned printed;
+  int exit_code;
+};
+
+/* Keeps the first failure's exit code. */
+static void fail(struct batch *batch, const struct vinci_diag *diag) {
+  int code = cli_fail(diag);
+  batch->exit_code = batch->exit_code ? batch->exit_code : code;
+}
+
+/* Stores and prints what there is, also of a run that was cut short or hangs. */
+static void keep_result(struct batch *batch, const vinci_result *result, const char *path) {
+  const struct run_settings *settings = batch->settings;
+  struct vinci_diag folder_diag = {0}, print_diag = {0};
+  char folder[PATH_MAX];
+  if (settings->output &&
+      result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
+                    &folder_diag) == VINCI_OK &&
+      vinci_result_write_folder(result, folder, &folder_diag) != VINCI_OK)
+    fail(batch, &folder_diag);
+  if (print_result(settings, result, batch->printed++, &print_diag) != VINCI_OK)
+    fail(batch, &print_diag);
+  else if (settings->output && folder_diag.status == VINCI_OK && !settings->json &&
+           !settings->quiet)
+    printf("Results   in %s: summary.json, CSV tables, trace.json for ui.perfetto.dev or "
+           "MindStudio Insight\n",
+           folder);
+}
+
+static void run_trace(struct batch *batch, const char *path) {
+  struct vinci_diag diag = {0};
+  vinci_trace *trace = NULL;
+  vinci_result *result = NULL;
+  enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, &diag);
+  if (status == VINCI_OK)
+    status = simulate(batch->settings, batch->soc, trace, path, &result, &diag);
+  if (result)
+    keep_result(batch, result, path);
+  fflush(stdout);
+  if (status != VINCI_OK)
+    fail(batch, &diag);
+  vinci_result_free(result);
+  vinci_trace_free(trace);
+}
+
+/* ---- the verb ---------------------------------------------------------------------- */
+
+/* Folders of several traces must differ. */
+static enum vinci_status check_names(const struct run_settings *settings,
+                                     const struct text_list *traces, struct vinci_diag *diag) {
+  char first[PATH_MAX], second[PATH_MAX];
+  if (traces->count == 0)
+    return diag_error(diag, VINCI_E_USAGE, "no trace given");
+  for (size_t i = 0; settings->output && i < traces->count; i++) {
+    for (size_t j = 0; j < i; j++) {
+      enum vinci_status status =
+          result_folder(settings->output, traces->items[i], true, first, sizeof first, diag);
+      if (status == VINCI_OK)
+        status =
+            result_folder(settings->output, traces->items[j], true, second, sizeof second, diag);
+      if (status != VINCI_OK)
+        return status;
+      if (strcmp(first, second) == 0)
+        return diag_error(diag, VINCI_E_USAGE, "%s and %s would both write to %s", traces->items[j],
+                          traces->items[i], first);
+    }
+  }
+  return VINCI_OK;
+}
+
+static int run_all(const struct run_settings *settings, const struct text_list *traces) {
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
+  if (check_names(settings, traces, &diag) != VINCI_OK ||
+      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK)
+    return cli_fail(&diag);
+  struct batch batch = {.settings = settings, .traces = traces, .soc = soc};
+  bool array = settings->json && traces->count > 1;
+  if (array)
+    fputs("[\n", stdout);
+  catch_interrupt();
+  for (size_t i = 0; i < traces->count && !interrupted; i++)
+    run_trace(&batch, traces->items[i]);
+  if (array)
+    fputs("]\n", stdout);
+  vinci_soc_free(soc);
+  return batch.exit_code;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct run_settings settings = {.timeline_events = TIMELINE_EVENTS};
+  struct text_list traces = {0};
+  int exit_code;
+  if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
+    exit_code = run_all(&settings, &traces);
+  text_list_free(&settings.sets);
+  text_list_free(&traces);
+  return exit_code;
+}
+
+const struct cli_verb cli_verb_run = {
+    .name = "run",
+    .arguments = "TRACE...",
+    .summary = "Simulate traces on a chip and report where the time went",
+    .details =
+        "Each trace runs on a fresh chip. With several traces, the result folder of each is\n"
+        "DIR/NAME, NAME being the trace's file name without .csv. '-' reads standard input.\n"
+        "A run that hangs or is stopped early still prints what it has, marked partial.\n",
+    .options = {run_options, sizeof run_options / sizeof *run_options},
+    .run = run,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program vinci: finds the verb, prints help and versions, ends with an honest exit code. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/diag.h"
+
+static const struct cli_verb *const verbs[] = {
+    &cli_verb_run,
+    &cli_verb_check,
+    &cli_verb_soc,
+};
+enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+
+/* ---- shared by the verbs ------------------------------------------------------ */
+
+const struct cli_verb *cli_verb_find(const char *name) {
+  for (size_t i = 0; i < VERB_COUNT; i++)
+    if (strcmp(verbs[i]->name, name) == 0)
+      return verbs[i];
+  return NULL;
+}
+
+static const char *verb_name(const void *context, size_t index) {
+  (void)context;
+  return index < VERB_COUNT ? verbs[index]->name : "help";
+}
+
+const char *cli_verb_nearest(const char *name) {
+  return diag_nearest(name, VERB_COUNT + 1, verb_name, NULL);
+}
+
+void cli_print_help(const struct cli_verb *verb, FILE *out) {
+  fprintf(out, "usage: vinci %s%s%s [OPTION]...\n\n%s.\n\nOptions:\n", verb->name,
+          *verb->arguments ? " " : "", verb->arguments, verb->summary);
+  options_print(&verb->options, out);
+  if (verb->details)
+    fprintf(out, "\n%s", verb->details);
+}
+
+int cli_fail(const struct vinci_diag *diag) {
+  vinci_diag_print(diag, stderr);
+  return vinci_status_exit_code(diag->status);
+}
+
+int cli_end(int exit_code) {
+  errno = 0;
+  bool failed = fflush(stdout) != 0 || ferror(stdout);
+  if (!failed || exit_code != 0)
+    return exit_code;
+  struct vinci_diag diag = {0};
+  diag_error(&diag, VINCI_E_IO, "cannot write to standard output: %s",
+             errno ? strerror(errno) : "write error");
+  return cli_fail(&diag);
+}
+
+bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *settings,
+               struct text_list *arguments, int *exit_code) {
+  struct vinci_diag diag = {0};
+  bool help = false;
+  if (options_parse(&verb->options, argc, argv, settings, arguments, &help, &diag) != VINCI_OK) {
+    *exit_code = cli_fail(&diag);
+    return false;
+  }
+  if (help) {
+    cli_print_help(verb, stdout);
+    *exit_code = cli_end(0);
+    return false;
+  }
+  return true;
+}
+
+enum vinci_status cli_load_soc(const char *name, const char *data_dir, const struct text_list *sets,
+                               vinci_soc **out, struct vinci_diag *diag) {
+  if (!name) {
+    enum vinci_status status =
+        diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
+    diag_hint(diag, "'vinci soc list' shows the names");
+    return status;
+  }
+  enum vinci_status status = vinci_soc_load(name, data_dir, out, diag);
+  for (size_t i = 0; status == VINCI_OK && sets && i < sets->count; i++) {
+    status = vinci_soc_set(*out, sets->items[i], diag);
+    if (status != VINCI_OK) {
+      vinci_soc_free(*out);
+      *out = NULL;
+    }
+  }
+  return status;
+}
+
+/* ---- the program itself --------------------------------------------------------- */
+
+static void print_usage(FILE *out) {
+  fputs(
+      "usage: vinci VERB [ARGUMENT]... [OPTION]...\n\n"
+      "vinci simulates kernels on Ascend AI Cores cycle by cycle: it executes a compiled operator\n"
+      "trace on a modelled chip and reports where the time went.\n\nVerbs:\n",
+      out);
+  for (size_t i = 0; i < VERB_COUNT; i++)
+    fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
+  fputs("  help     Explain a verb and its options\n\n"
+        "Options:\n"
+        "  -h, --help     print this help\n"
+        "  -V, --version  print the version of the program and of its model\n\n"
+        "Exit codes: 0 ok; 2 usage or configuration; 3 input rejected; 5 a check found an error;\n"
+        "6 the simulated program hangs; 7 a limit was reached, results are partial; 8 internal\n"
+        "error.\n",
+        out);
+}
+
+static int unknown_word(const char *kind, const char *word) {
+  struct vinci_diag diag = {0};
+  diag_error(&diag, VINCI_E_USAGE, "unknown %s '%s'", kind, word);
+  const char *near = cli_verb_nearest(word);
+  if (*word != '-' && near)
+    diag_hint(&diag, "did you mean 'vinci %s'?", near);
+  else
+    diag_hint(&diag, "'vinci --help' lists the verbs and options");
+  return cli_fail(&diag);
+}
+
+static int help_verb(int argc, char **argv) {
+  if (argc < 2) {
+    print_usage(stdout);
+    return cli_end(0);
+  }
+  const struct cli_verb *verb = cli_verb_find(argv[1]);
+  if (!verb)
+    return unknown_word("verb", argv[1]);
+  cli_print_help(verb, stdout);
+  return cli_end(0);
+}
+
+static bool is_word(const char *word, const char *longer, const char *shorter) {
+  return strcmp(word, longer) == 0 || strcmp(word, shorter) == 0;
+}
+
+int main(int argc, char **argv) {
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error of the write, and reported */
+  if (argc < 2) {
+    print_usage(stderr);
+    return vinci_status_exit_code(VINCI_E_USAGE);
+  }
+  const char *word = argv[1];
+  if (is_word(word, "--help", "-h")) {
+    print_usage(stdout);
+    return cli_end(0);
+  }
+  if (is_word(word, "--version", "-V")) {
+    printf("vinci %s (model revision %s)\n", vinci_version(), vinci_model_revision());
+    return cli_end(0);
+  }
+  if (strcmp(word, "help") == 0)
+    return help_verb(argc - 1, argv + 1);
+  const struct cli_verb *verb = cli_verb_find(word);
+  if (!verb)
+    return unknown_word(*word == '-' ? "option" : "verb", word);
+  return cli_end(verb->run(verb, argc - 1, argv + 1));
+}
