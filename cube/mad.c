@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mad: cost from the number of tiles, ranges from the fractal layouts. Left out: the
+ * GEMV mode's own speed, which is not published, and the unit flag's overlap of
+ * mad with the fixpipe.
+ */
+#include "core/layout.h"
+#include "cube/cube.h"
+
+enum { BITS_PER_BYTE = 8, MILLI = 1000 };
+
+static uint64_t ceil_div(uint64_t value, uint64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+/* Thousandths of a cycle per tile; 0 for types the cube does not compute in. */
+static uint64_t tile_mcycles(const struct vinci_soc *soc, enum dtype type) {
+  switch (type) {
+  case DTYPE_FP16:
+    return (uint64_t)soc->cube_fp16_mcycles;
+  case DTYPE_BF16:
+    return (uint64_t)soc->cube_bf16_mcycles;
+  case DTYPE_FP32:
+    return (uint64_t)soc->cube_fp32_mcycles;
+  case DTYPE_HF32:
+    return (uint64_t)soc->cube_hf32_mcycles;
+  case DTYPE_INT8:
+    return (uint64_t)soc->cube_int8_mcycles;
+  case DTYPE_INT4:
+    return (uint64_t)soc->cube_int4_mcycles;
+  default:
+    return 0;
+  }
+}
+
+void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
+  enum dtype type = inst_dtype(inst);
+  uint64_t m = (uint64_t)inst->arg[MAD_M];
+  uint64_t k = (uint64_t)inst->arg[MAD_K];
+  uint64_t n = (uint64_t)inst->arg[MAD_N];
+  uint64_t tile_k = (uint64_t)soc->cube_k_bytes * BITS_PER_BYTE / dtype_bits(type);
+  uint64_t tiles =
+      ceil_div(m, (uint64_t)soc->cube_m) * ceil_div(k, tile_k) * ceil_div(n, (uint64_t)soc->cube_n);
+  uint64_t steady = tiles * tile_mcycles(soc, type);
+  uint64_t latency = steady + (uint64_t)soc->cube_startup_mcycles;
+  /* A mad of nothing is no fast way through the pipe: it pays the start-up. */
+  uint64_t issue = tiles ? steady + (uint64_t)soc->cube_issue_mcycles : latency;
+  if (latency < issue)
+    latency = issue;
+  *cost = (struct inst_cost){
+      .issue_cycles = ceil_div(issue, MILLI),
+      .latency_cycles = ceil_div(latency, MILLI),
+      .path = PATH_NONE,
+      .operations = m * k * n,
+  };
+}
+
+static struct inst_access range(enum space space, bool write, const struct inst *inst, unsigned arg,
+                                uint64_t bytes) {
+  return (struct inst_access){.space = space,
+                              .write = write,
+                              .address = inst->arg[arg],
+                              .bytes = bytes,
+                              .arg = (uint8_t)arg};
+}
+
+unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
+                         struct inst_access *access) {
+  (void)soc;
+  uint64_t m = (uint64_t)inst->arg[MAD_M];
+  uint64_t k_bytes =
+      ceil_div((uint64_t)inst->arg[MAD_K] * dtype_bits(inst_dtype(inst)), BITS_PER_BYTE);
+  uint64_t n = (uint64_t)inst->arg[MAD_N];
+  if (m == 0 || k_bytes == 0 || n == 0)
+    return 0;
+  uint64_t k_blocks = ceil_div(k_bytes, BLOCK_BYTES);
+  /* One row of A is read as it stands, not as a fractal (GEMV mode). */
+  uint64_t a_bytes =
+      m == 1 ? k_blocks * BLOCK_BYTES : ceil_div(m, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
+  uint64_t b_bytes = ceil_div(n, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
+  uint64_t c_side = L0C_FRACTAL_SIDE;
+  uint64_t c_bytes =
+      ceil_div(m, c_side) * ceil_div(n, c_side) * c_side * c_side * ACCUMULATOR_BYTES;
+  unsigned count = 0;
+  access[count++] = range(SPACE_L0A, false, inst, MAD_A, a_bytes);
+  access[count++] = range(SPACE_L0B, false, inst, MAD_B, b_bytes);
+  if (!inst->arg[MAD_INIT] && inst->arg[MAD_SOURCE] == MAD_SOURCE_BT)
+    access[count++] = range(SPACE_BT, false, inst, MAD_BIAS, n * ACCUMULATOR_BYTES);
+  else if (!inst->arg[MAD_INIT])
+    access[count++] = range(SPACE_L0C, false, inst, MAD_C, c_bytes);
+  access[count] = range(SPACE_L0C, true, inst, MAD_C, c_bytes);
+  access[count++].alignment = L0C_ALIGNMENT;
+  return count;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The transfer engines MTE1, MTE2, MTE3, the fixpipe and copies inside UB: what
+ * their instructions cost and touch. Copies between on-chip buffers take their
+ * time here; of copies to or from GM this folder's memory model decides the end,
+ * and the cost is start-up, bytes and addresses.
+ */
+#ifndef VINCI_MEMHIER_TRANSFER_H
+#define VINCI_MEMHIER_TRANSFER_H
+
+#include "core/inst.h"
+#include "core/layout.h"
+
+#define TRANSFER_STEMS(X)                                                                          \
+  X(transfer_burst)                                                                                \
+  X(transfer_align)                                                                                \
+  X(transfer_nd2nz)                                                                                \
+  X(transfer_load2d)                                                                               \
+  X(transfer_load2dt)                                                                              \
+  X(transfer_load3d)                                                                               \
+  X(transfer_fill)                                                                                 \
+  X(transfer_fix)
+
+#define X(stem)                                                                                    \
+  void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \
+  unsigned stem##_access(const struct vinci_soc *soc, const struct inst *inst,                     \
+                         struct inst_access *access);
+TRANSFER_STEMS(X)
+#undef X
+
+/* Operands of each stem, in signature order. */
+enum {
+  TRANSFER_DST, /* of all stems */
+  TRANSFER_SRC  /* of all but transfer_fill */
+};
+enum {
+  BURST_COUNT = TRANSFER_SRC + 1,
+  BURST_LENGTH,
+  BURST_SRC_GAP,
+  BURST_DST_GAP,
+  BURST_CONVERT, /* copy_cbuf_to_bt only */
+  BURST_ARGS
+};
+enum {
+  ALIGN_COUNT = TRANSFER_SRC + 1,
+  ALIGN_LENGTH,
+  ALIGN_LEFT_PAD,
+  ALIGN_RIGHT_PAD,
+  ALIGN_SRC_GAP,
+  ALIGN_DST_GAP,
+  ALIGN_ARGS
+};
+enum {
+  ND2NZ_NUMBER = TRANSFER_SRC + 1,
+  ND2NZ_N,
+  ND2NZ_D,
+  ND2NZ_SRC_ND_STRIDE,
+  ND2NZ_SRC_D,
+  ND2NZ_DST_C0_STRIDE,
+  ND2NZ_DST_N_STRIDE,
+  ND2NZ_DST_ND_STRIDE,
+  ND2NZ_ARGS
+};
+enum {
+  LOAD2D_BASE = TRANSFER_SRC + 1,
+  LOAD2D_REPEAT,
+  LOAD2D_SRC_STRIDE,
+  LOAD2D_DST_GAP,
+  LOAD2D_TRANSPOSE, /* from L1 only */
+  LOAD2D_ARGS,
+  LOAD2DT_FRAC_GAP = LOAD2D_TRANSPOSE, /* transfer_load2dt */
+  LOAD2DT_ARGS = LOAD2D_ARGS
+};
+enum {
+  LOAD3D_K_EXT = TRANSFER_SRC + 1,
+  LOAD3D_M_EXT,
+  LOAD3D_K_START,
+  LOAD3D_M_START,
+  LOAD3D_STRIDE_W,
+  LOAD3D_STRIDE_H,
+  LOAD3D_FILTER_W,
+  LOAD3D_FILTER_H,
+  LOAD3D_DILATION_W,
+  LOAD3D_DILATION_H,
+  LOAD3D_PAD_LEFT,
+  LOAD3D_PAD_RIGHT,
+  LOAD3D_PAD_TOP,
+  LOAD3D_PAD_BOTTOM,
+  LOAD3D_L1_W,
+  LOAD3D_L1_H,
+  LOAD3D_CHANNELS,
+  LOAD3D_TRANSPOSE,
+  LOAD3D_ARGS
+};
+enum { FILL_BLOCKS = TRANSFER_DST + 1, FILL_REPEAT, FILL_DST_GAP, FILL_VALUE, FILL_ARGS };
+enum {
+  FIX_N = TRANSFER_SRC + 1,
+  FIX_M,
+  FIX_DST_STRIDE,
+  FIX_SRC_STRIDE,
+  FIX_QUANT,
+  FIX_RELU,
+  FIX_UNIT_FLAG,
+  FIX_NZ2ND,
+  FIX_CHANNEL_SPLIT,
+  FIX_ND_NUMBER,
+  FIX_SRC_ND_STRIDE,
+  FIX_DST_ND_STRIDE,
+  FIX_ARGS
+};
+enum {
+  QUANT_NONE,
+  QUANT_F322F16,
+  QUANT_F322BF16,
+  QUANT_DEQF16,
+  QUANT_VDEQF16,
+  QUANT_QF322B8,
+  QUANT_VQF322B8,
+  QUANT_REQ8,
+  QUANT_VREQ8
+};
+
+/* Runs of bytes, a stride apart from start to start. */
+struct transfer_runs {
+  uint64_t count;
+  uint64_t bytes;
+  uint64_t stride_bytes;
+};
+
+/* The path between the spaces of the operands dst and src. */
+enum path transfer_path(const struct inst *inst);
+/* Address of an operand, as the memory system counts. */
+uint64_t transfer_address(const struct inst *inst, unsigned arg);
+/* From first to last byte of runs. */
+uint64_t transfer_span(struct transfer_runs runs);
+
+/* Cost of a copy of bytes between on-chip buffers. */
+void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t bytes,
+                         struct inst_cost *cost);
+/* Cost of a copy to or from GM: the GM side is the runs from gm_address on. */
+void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_address,
+                      struct transfer_runs runs, struct inst_cost *cost);
+/* Appends a range of an operand, once per direction its signature names. */
+unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
+                        unsigned arg, uint64_t offset, uint64_t bytes);
+
+static inline uint64_t transfer_ceil_div(uint64_t value, uint64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conversion between data types. A repeat is as many lanes as fit 256 bytes of the
+ * wider type; the types follow from the instruction.
+ */
+#include "core/diag.h"
+#include "vector/vector.h"
+
+struct conversion {
+  enum dtype src;
+  enum dtype dst;
+};
+
+static struct conversion conversion_of(uint16_t op) {
+#define CONVERSION(id, src_id, dst_id)                                                             \
+  case OP_VCONV_##id:                                                                              \
+    return (struct conversion){DTYPE_##src_id, DTYPE_##dst_id};
+  switch (op) {
+    CONVERSION(F322F16, FP32, FP16)
+    CONVERSION(F162F32, FP16, FP32)
+    CONVERSION(F322BF16, FP32, BF16)
+    CONVERSION(BF162F32, BF16, FP32)
+    CONVERSION(F322F32, FP32, FP32)
+    CONVERSION(F322S32, FP32, INT32)
+    CONVERSION(S322F32, INT32, FP32)
+    CONVERSION(F322S16, FP32, INT16)
+    CONVERSION(S162F32, INT16, FP32)
+    CONVERSION(F322S64, FP32, INT64)
+    CONVERSION(S642F32, INT64, FP32)
+    CONVERSION(F162S32, FP16, INT32)
+    CONVERSION(F162S16, FP16, INT16)
+    CONVERSION(S162F16, INT16, FP16)
+    CONVERSION(F162S8, FP16, INT8)
+    CONVERSION(S82F16, INT8, FP16)
+    CONVERSION(F162U8, FP16, UINT8)
+    CONVERSION(U82F16, UINT8, FP16)
+    CONVERSION(F162S4, FP16, INT4)
+    CONVERSION(S42F16, INT4, FP16)
+    CONVERSION(BF162S32, BF16, INT32)
+    CONVERSION(S322S16, INT32, INT16)
+    CONVERSION(S322S64, INT32, INT64)
+    CONVERSION(S642S32, INT64, INT32)
+    CONVERSION(DEQ, INT32, FP16)
+  default:
+    vinci_bug("%s has no pair of types", isa_row((enum isa_op)op)->name);
+  }
+#undef CONVERSION
+}
+
+static struct vector_lanes convert_lanes(const struct vinci_soc *soc, const struct inst *inst,
+                                         struct conversion types) {
+  unsigned src = dtype_bits(types.src);
+  unsigned dst = dtype_bits(types.dst);
+  return vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], src > dst ? src : dst, VECTOR_MASKED);
+}
+
+void vec_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
+                      struct inst_cost *cost) {
+  struct conversion types = conversion_of(inst->op);
+  struct vector_lanes lanes = convert_lanes(soc, inst, types);
+  vector_cost(soc, inst, dtype_bits(types.src), lanes.repeats, lanes.active, cost);
+}
+
+unsigned vec_convert_access(const struct vinci_soc *soc, const struct inst *inst,
+                            struct inst_access *access) {
+  struct conversion types = conversion_of(inst->op);
+  struct vector_lanes lanes = convert_lanes(soc, inst, types);
+  struct vector_operand src = {
+      .arg = UNARY_SRC,
+      .bits = dtype_bits(types.src),
+      .block_stride = (uint64_t)inst->arg[UNARY_SRC_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[UNARY_SRC_REPEAT],
+  };
+  struct vector_operand dst = {
+      .arg = UNARY_DST,
+      .bits = dtype_bits(types.dst),
+      .block_stride = (uint64_t)inst->arg[UNARY_DST_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[UNARY_DST_REPEAT],
+  };
+  unsigned count = vector_touch_strided(inst, access, 0, &lanes, src);
+  return vector_touch_strided(inst, access, count, &lanes, dst);
+}

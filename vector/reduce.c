@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vector reductions: a repeat, a block or a pair into one element, and the
+ * compaction of selected lanes.
+ */
+#include "vector/vector.h"
+
+enum {
+  BLOCKS_PER_REPEAT = 8, /* results of a block reduction per repeat */
+  INDEX_BYTES = 4,       /* an index alone is 32 bits wide */
+};
+
+static unsigned bits_of(const struct inst *inst) { return dtype_bits(inst_dtype(inst)); }
+
+static struct vector_lanes reduce_lanes(const struct vinci_soc *soc, const struct inst *inst) {
+  return vector_lanes(soc, inst, inst->arg[REDUCE_REPEAT], bits_of(inst), VECTOR_MASKED);
+}
+
+static void reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
+                        struct inst_cost *cost) {
+  struct vector_lanes lanes = reduce_lanes(soc, inst);
+  vector_cost(soc, inst, bits_of(inst), lanes.repeats, lanes.active, cost);
+}
+
+/* Source and destination; a repeat leaves result_bytes, at distances of stride_bytes. */
+static unsigned reduce_access(const struct vinci_soc *soc, const struct inst *inst,
+                              struct inst_access *access, uint64_t result_bytes,
+                              uint64_t stride_bytes, uint64_t alignment) {
+  struct vector_lanes lanes = reduce_lanes(soc, inst);
+  struct vector_operand src = {
+      .arg = REDUCE_SRC,
+      .bits = bits_of(inst),
+      .block_stride = (uint64_t)inst->arg[REDUCE_SRC_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[REDUCE_SRC_REPEAT],
+  };
+  unsigned count = vector_touch_strided(inst, access, 0, &lanes, src);
+  uint64_t distance = (uint64_t)inst->arg[REDUCE_DST_REPEAT] * stride_bytes;
+  uint64_t bytes = vector_span(lanes.repeats, distance, result_bytes);
+  count = vector_touch(inst, access, count, REDUCE_DST, 0, bytes);
+  access[count - 1].alignment = (uint16_t)alignment;
+  return count;
+}
+
+void vec_reduce_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
+  reduce_cost(soc, inst, cost);
+}
+
+unsigned vec_reduce_access(const struct vinci_soc *soc, const struct inst *inst,
+                           struct inst_access *access) {
+  uint64_t element = vector_size(1, bits_of(inst));
+  return reduce_access(soc, inst, access, element, element, element);
+}
+
+void vec_reduce_index_cost(const struct vinci_soc *soc, const struct inst *inst,
+                           struct inst_cost *cost) {
+  reduce_cost(soc, inst, cost);
+}
+
+unsigned vec_reduce_index_access(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct inst_access *access) {
+  uint64_t element = vector_size(1, bits_of(inst));
+  uint64_t result = element;
+  switch (inst->arg[REDUCE_ORDER]) {
+  case REDUCE_VALUE_INDEX:
+  case REDUCE_INDEX_VALUE:
+    result = 2 * element;
+    break;
+  case REDUCE_INDEX:
+    result = INDEX_BYTES;
+    break;
+  default:
+    break;
+  }
+  return reduce_access(soc, inst, access, result, result, element);
+}
+
+void vec_group_reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
+                           struct inst_cost *cost) {
+  reduce_cost(soc, inst, cost);
+}
+
+unsigned vec_group_reduce_access(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct inst_access *access) {
+  uint64_t results = vector_size(BLOCKS_PER_REPEAT, bits_of(inst));
+  return reduce_access(soc, inst, access, results, results, 0);
+}
+
+void vec_pair_reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
+                          struct inst_cost *cost) {
+  reduce_cost(soc, inst, cost);
+}
+
+unsigned vec_pair_reduce_access(const struct vinci_soc *soc, const struct inst *inst,
+                                struct inst_access *access) {
+  uint64_t half = (uint64_t)soc->vector_bytes / 2;
+  return reduce_access(soc, inst, access, half, half, 0);
+}
+
+static struct vector_lanes compact_lanes(const struct vinci_soc *soc, const struct inst *inst) {
+  return vector_lanes(soc, inst, inst->arg[COMPACT_REPEAT], bits_of(inst), VECTOR_WHOLE);
+}
+
+void vec_compact_cost(const struct vinci_soc *soc, const struct inst *inst,
+                      struct inst_cost *cost) {
+  struct vector_lanes lanes = compact_lanes(soc, inst);
+  vector_cost(soc, inst, bits_of(inst), lanes.repeats, lanes.active, cost);
+}
+
+/* Lanes that a pattern lets through at most: of every 1, 2 or 4 lanes one. */
+static uint64_t compact_selected(int64_t pattern, uint64_t lanes) {
+  switch (pattern) {
+  case 1:
+  case 2:
+    return (lanes + 1) / 2;
+  case 3:
+  case 4:
+  case 5:
+  case 6:
+    return (lanes + 3) / 4;
+  default: /* 7 takes all; 0 is up to the bits of src1 */
+    return lanes;
+  }
+}
+
+unsigned vec_compact_access(const struct vinci_soc *soc, const struct inst *inst,
+                            struct inst_access *access) {
+  unsigned bits = bits_of(inst);
+  struct vector_lanes lanes = compact_lanes(soc, inst);
+  struct vector_operand src0 = {
+      .arg = COMPACT_SRC0,
+      .bits = bits,
+      .block_stride = (uint64_t)inst->arg[COMPACT_SRC0_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[COMPACT_SRC0_REPEAT],
+  };
+  unsigned count = vector_touch_strided(inst, access, 0, &lanes, src0);
+  if (inst->arg[COMPACT_PATTERN] == 0) {
+    uint64_t stride = (uint64_t)inst->arg[COMPACT_SRC1_REPEAT] * BLOCK_BYTES;
+    uint64_t bytes = vector_span(lanes.repeats, stride, vector_size(lanes.per_repeat, 1));
+    count = vector_touch(inst, access, count, COMPACT_SRC1, 0, bytes);
+  }
+  uint64_t selected = compact_selected(inst->arg[COMPACT_PATTERN], lanes.active);
+  return vector_touch(inst, access, count, COMPACT_DST, 0, vector_size(selected, bits));
+}

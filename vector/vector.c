@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all vector instructions share: active lanes from mask and repeat count,
+ * cost from the class numbers, ranges from strides. Left out: conflicts between
+ * the banks of UB, which the class numbers of two-source forms include on average.
+ */
+#include "vector/vector.h"
+
+enum { BITS_PER_BYTE = 8, MILLI = 1000 };
+
+static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* The mask bits of the first `count` lanes, as two words. */
+static void mask_words(const struct vector_mask *mask, uint64_t count, uint64_t words[2]) {
+  uint64_t lanes_of_word = MASK_LANES / 2;
+  uint64_t in_low = min_u64(count, lanes_of_word);
+  uint64_t in_high = min_u64(count - in_low, lanes_of_word);
+  words[0] = in_low == lanes_of_word ? mask->low : mask->low & ((UINT64_C(1) << in_low) - 1);
+  words[1] = in_high == lanes_of_word ? mask->high : mask->high & ((UINT64_C(1) << in_high) - 1);
+}
+
+static void lanes_of_mask(const struct vector_mask *mask, struct vector_lanes *lanes) {
+  uint64_t words[2];
+  mask_words(mask, lanes->per_repeat, words);
+  uint64_t half = MASK_LANES / 2;
+  unsigned set = (unsigned)(__builtin_popcountll(words[0]) + __builtin_popcountll(words[1]));
+  if (set == 0) {
+    lanes->first = lanes->end = lanes->tail_end = 0;
+    lanes->active = 0;
+    return;
+  }
+  lanes->first =
+      words[0] ? (uint64_t)__builtin_ctzll(words[0]) : half + (uint64_t)__builtin_ctzll(words[1]);
+  lanes->end = words[1] ? MASK_LANES - (uint64_t)__builtin_clzll(words[1])
+                        : half - (uint64_t)__builtin_clzll(words[0]);
+  lanes->tail_end = lanes->end;
+  lanes->active = set * lanes->repeats;
+}
+
+struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst *inst,
+                                 int64_t repeat, unsigned bits, enum vector_masking masking) {
+  uint64_t per_repeat = (uint64_t)soc->vector_bytes * BITS_PER_BYTE / bits;
+  struct vector_lanes lanes = {
+      .repeats = (uint64_t)repeat, .per_repeat = per_repeat, .end = per_repeat};
+  if (inst->mask.counter) {
+    uint64_t count = inst->mask.low;
+    lanes.repeats = count / per_repeat + (count % per_repeat != 0);
+    lanes.tail_end = lanes.repeats ? count - (lanes.repeats - 1) * per_repeat : 0;
+    lanes.active = count;
+  } else if (masking == VECTOR_MASKED) {
+    lanes_of_mask(&inst->mask, &lanes);
+  } else {
+    lanes.tail_end = per_repeat;
+    lanes.active = per_repeat * lanes.repeats;
+  }
+  return lanes;
+}
+
+void vector_cost(const struct vinci_soc *soc, const struct inst *inst, unsigned bits,
+                 uint64_t repeats, uint64_t operations, struct inst_cost *cost) {
+  const struct isa_row *row = isa_row((enum isa_op)inst->op);
+  uint8_t index = bits <= dtype_bits(DTYPE_FP16) ? row->class16 : row->class32;
+  const struct vector_class_cost *numbers = &soc->vector_class[index];
+  uint64_t steady = (uint64_t)numbers->per_repeat_mcycles * repeats;
+  uint64_t issue = max_u64(steady, (uint64_t)numbers->minimum_mcycles);
+  uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);
+  *cost = (struct inst_cost){
+      .issue_cycles = (issue + MILLI - 1) / MILLI,
+      .latency_cycles = (latency + MILLI - 1) / MILLI,
+      .path = PATH_NONE,
+      .operations = operations,
+  };
+}
+
+unsigned vector_touch(const struct inst *inst, struct inst_access *access, unsigned count,
+                      unsigned arg, uint64_t offset, uint64_t bytes) {
+  const struct isa_arg *operand = &isa_row((enum isa_op)inst->op)->arg[arg];
+  struct inst_access range = {
+      .space = (enum space)operand->space,
+      .address = inst->arg[arg] + (int64_t)offset,
+      .bytes = bytes,
+      .arg = (uint8_t)arg,
+  };
+  if (operand->reads)
+    access[count++] = range;
+  range.write = true;
+  if (operand->writes)
+    access[count++] = range;
+  return count;
+}
+
+/* One past the last byte of a repeat whose active lanes end before `end`. */
+static uint64_t repeat_end(uint64_t end, uint64_t per_block, const struct vector_operand *operand) {
+  if (end == 0)
+    return 0;
+  uint64_t last_block = (end - 1) / per_block;
+  uint64_t last_bytes = vector_size(end - last_block * per_block, operand->bits);
+  uint64_t stride = operand->block_stride * BLOCK_BYTES;
+  uint64_t whole = last_block ? (last_block - 1) * stride + BLOCK_BYTES : 0;
+  return max_u64(whole, last_block * stride + last_bytes);
+}
+
+unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
+                              const struct vector_lanes *lanes, struct vector_operand operand) {
+  if (lanes->repeats == 0 || lanes->tail_end == 0)
+    return vector_touch(inst, access, count, operand.arg, 0, 0);
+  uint64_t per_block = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / operand.bits;
+  uint64_t start = lanes->first / per_block * operand.block_stride * BLOCK_BYTES;
+  uint64_t last = lanes->repeats - 1;
+  uint64_t stride = operand.repeat_stride * BLOCK_BYTES;
+  uint64_t end = last * stride + repeat_end(lanes->tail_end, per_block, &operand);
+  if (last > 0)
+    end = max_u64(end, (last - 1) * stride + repeat_end(lanes->end, per_block, &operand));
+  return vector_touch(inst, access, count, operand.arg, start, end - start);
+}
+
+uint64_t vector_size(uint64_t elements, unsigned bits) {
+  return (elements * bits + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
+}
+
+uint64_t vector_span(uint64_t runs, uint64_t stride_bytes, uint64_t bytes) {
+  return runs && bytes ? (runs - 1) * stride_bytes + bytes : 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vector unit: what its instructions cost and touch. Memory to memory on UB,
+ * one repeat after the other; the numbers per repeat are the cost classes of the
+ * SoC.
+ */
+#ifndef VINCI_VECTOR_VECTOR_H
+#define VINCI_VECTOR_VECTOR_H
+
+#include "core/inst.h"
+#include "core/layout.h"
+#include "vector/operands.h"
+
+#define VECTOR_STEMS(X)                                                                            \
+  X(vec_binary)                                                                                    \
+  X(vec_select)                                                                                    \
+  X(vec_compare)                                                                                   \
+  X(vec_compare_scalar)                                                                            \
+  X(vec_unary)                                                                                     \
+  X(vec_convert)                                                                                   \
+  X(vec_scalar)                                                                                    \
+  X(vec_dup)                                                                                       \
+  X(vec_reduce)                                                                                    \
+  X(vec_reduce_index)                                                                              \
+  X(vec_group_reduce)                                                                              \
+  X(vec_pair_reduce)                                                                               \
+  X(vec_compact)                                                                                   \
+  X(vec_transpose)                                                                                 \
+  X(vec_nchwconv)                                                                                  \
+  X(vec_broadcast)                                                                                 \
+  X(vec_gather)                                                                                    \
+  X(vec_gather_block)                                                                              \
+  X(vec_bitsort)                                                                                   \
+  X(vec_merge_sort)
+
+#define X(stem)                                                                                    \
+  void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \
+  unsigned stem##_access(const struct vinci_soc *soc, const struct inst *inst,                     \
+                         struct inst_access *access);
+VECTOR_STEMS(X)
+#undef X
+
+/* The lanes at work: how many repeats, and which lanes in each. */
+struct vector_lanes {
+  uint64_t repeats;
+  uint64_t per_repeat; /* lanes of a whole repeat */
+  uint64_t first;      /* first active lane */
+  uint64_t end;        /* one past the last active lane of a repeat */
+  uint64_t tail_end;   /* the same for the last repeat */
+  uint64_t active;     /* lane operations of the whole instruction */
+};
+
+/* An operand that walks through UB by blocks and repeats. */
+struct vector_operand {
+  unsigned arg;           /* its address */
+  unsigned bits;          /* of one element */
+  uint64_t block_stride;  /* in 32-byte blocks */
+  uint64_t repeat_stride; /* in 32-byte blocks */
+};
+
+/* Whether the mask register chooses lanes; counter mode always counts elements. */
+enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };
+
+/* Lanes of an instruction with elements of so many bits (the wider side's). */
+struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst *inst,
+                                 int64_t repeat, unsigned bits, enum vector_masking masking);
+
+/* Fills a cost from the class of the instruction for elements of so many bits. */
+void vector_cost(const struct vinci_soc *soc, const struct inst *inst, unsigned bits,
+                 uint64_t repeats, uint64_t operations, struct inst_cost *cost);
+
+/* Appends what an operand touches, once per direction its signature names. Return
+ * the new count. */
+unsigned vector_touch(const struct inst *inst, struct inst_access *access, unsigned count,
+                      unsigned arg, uint64_t offset, uint64_t bytes);
+unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
+                              const struct vector_lanes *lanes, struct vector_operand operand);
+/* Bytes of n elements, or of n runs of `bytes` a stride apart (0 for no run). */
+uint64_t vector_size(uint64_t elements, unsigned bits);
+uint64_t vector_span(uint64_t runs, uint64_t stride_bytes, uint64_t bytes);
+
+#endif
