@@ -25,13 +25,11 @@ static const struct soc_param plain_params[] = {
 };
 
 #define VECTOR_PARAM(id, field, name, minimum, text)                                               \
-  {"vector." #id "." name,                                                                         \
-   SOC_KIND_MCYCLES,                                                                               \
-   offsetof(struct vinci_soc, vector_class[VECTOR_CLASS_##id].field),                              \
-   minimum,                                                                                        \
-   FAMILY_MILLI_MAX,                                                                               \
-   false,                                                                                          \
-   text}
+  {                                                                                                \
+    "vector." #id "." name, SOC_KIND_MCYCLES,                                                      \
+        offsetof(struct vinci_soc, vector_class[VECTOR_CLASS_##id].field), minimum,                \
+        FAMILY_MILLI_MAX, false, text                                                              \
+  }
 
 /* Includes the rows of NONE, which stands first and has no cost: skipped below. */
 static const struct soc_param vector_params[] = {
@@ -46,9 +44,10 @@ static const struct soc_param vector_params[] = {
 };
 
 #define PATH_PARAM(id, field, name, kind, maximum, text)                                           \
-  {"path." #id "." name, SOC_KIND_##kind, offsetof(struct vinci_soc, path[PATH_##id].field),       \
-   0,                    maximum,         true,                                                    \
-   text}
+  {                                                                                                \
+    "path." #id "." name, SOC_KIND_##kind, offsetof(struct vinci_soc, path[PATH_##id].field), 0,   \
+        maximum, true, text                                                                        \
+  }
 
 static const struct soc_param path_params[] = {
 #define X(id, from, to, pipe)                                                                      \

@@ -89,7 +89,7 @@ struct path_cost {
   int64_t mbytes_per_cycle;     /* 0: the path does not exist */
   int64_t startup_mcycles;      /* from start to first byte moving, L2 hit for GM paths */
   int64_t hbm_mbytes_per_cycle; /* GM reads that miss L2, one core alone; 0: as a hit */
-  int64_t minimum_mcycles;      /* shortest transfer */
+  int64_t minimum_mcycles;      /* shortest transfer, start-up included */
   int64_t overlap_issue_mcycles; /* start to start of copies that overlap */
   int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */
 };

@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- 310P3. Rates to and from GM: the platform file's figure for L2, which is a core's share.
+-- The standalone vector cores have 57 (L2) and 9 (device memory) B/cycle there; the path
+-- table holds one figure per path, that of the AI Cores.
+local share = "a core's share of the chip, as the compiler sees it"
+
+return soc {
+  name = "Ascend310P3",
+  base = "ascend_coupled",
+  arch = "dav-m200",
+  description = "310P3: 8 coupled AI Cores at 1060 MHz and 7 vector cores, LPDDR4X",
+
+  device = {
+    cube_cores = num(8, "count", "INI", "documented"),
+    vector_cores = num(7, "count", "INI", "documented", "beside the AI Cores"),
+  },
+  clock = {
+    core = num(1060 * MHz, "Hz", "INI", "documented"),
+    vector = num(1000 * MHz, "Hz", "INI", "documented"),
+  },
+  flag = { ids = num(8, "count", "DK", "documented", "0 to 7") },
+  cube = { int4_cycles = num(1, "cycle", "INI", "documented", "16, 64, 16 per cycle; the mmad list has s4") },
+  path = {
+    GM_L1 = {
+      bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+    },
+    GM_UB = {
+      bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+    },
+    GM_L0A = {
+      bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+    },
+    GM_L0B = {
+      bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share),
+      hbm_bytes_per_cycle = num(17, "B/cycle", "INI", "documented", share),
+    },
+    UB_GM = { bytes_per_cycle = num(114, "B/cycle", "INI", "documented", share) },
+    UB_L1 = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented") },
+    L0C_UB = { bytes_per_cycle = num(512, "B/cycle", "INI", "documented", "through the vector unit") },
+  },
+  l2 = {
+    size = num(16 * MiB, "B", "INI", "documented"),
+    bandwidth = num(round(8 * 114 * 1060 * MHz + 7 * 57 * 1000 * MHz), "B/s", "INI", "derived", "8 cores x 114 B/cycle x 1060 MHz + 7 vector cores x 57 B/cycle x 1000 MHz"),
+  },
+  hbm = {
+    size = num(24000000000, "B", "INI", "documented"),
+    bandwidth = num(round(8 * 17 * 1060 * MHz + 7 * 9 * 1000 * MHz), "B/s", "INI", "derived", "8 cores x 17 B/cycle x 1060 MHz + 7 vector cores x 9 B/cycle x 1000 MHz"),
+  },
+}

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- 910B4. Path limits: single core; the table gives GiB/s.
+return soc {
+  name = "Ascend910B4",
+  base = "ascend910b",
+  description = "910B4: 20 AIC + 40 AIV at 1650 MHz, 32 GiB",
+
+  device = {
+    cube_cores = num(20, "count", "INI", "documented"),
+    vector_cores = num(40, "count", "INI", "documented"),
+  },
+  clock = {
+    core = num(1650 * MHz, "Hz", "MOP", "documented", "the vendor profiler's nominal clock; the platform file states 1500 MHz"),
+    vector = num(1650 * MHz, "Hz", "MOP", "documented", "the vendor profiler's nominal clock; the platform file states 1500 MHz"),
+  },
+  l2 = {
+    size = num(96 * MiB, "B", "INI", "documented"),
+    bandwidth = num(4 * TB, "B/s", "MOP", "documented", "the figure of 910B1 scaled by cores and clock, 4.43 TB/s, would exceed it"),
+  },
+  hbm = {
+    size = num(32 * GiB, "B", "INI", "documented"),
+    bandwidth = num(0.8 * TB, "B/s", "MOP", "documented", "0.794 TB/s of pure writes measured"),
+    mixed_efficiency = num(0.80, "ratio", "MSI", "measured", "mean of Mul over 1762 MB, 0.83, and Add over 1556 MB, 0.77"),
+  },
+
+  path = {
+    GM_L1 = { peak = num(round(222 * GiB), "B/s", "MOP", "documented") },
+    GM_UB = { peak = num(round(195.27 * GiB), "B/s", "MOP", "documented") },
+    UB_GM = { peak = num(round(176.75 * GiB), "B/s", "MOP", "documented") },
+    L1_GM = { peak = num(round(189.89 * GiB), "B/s", "MOP", "documented") },
+    L0C_GM = { peak = num(round(190.7 * GiB), "B/s", "MOP", "documented") },
+    L0C_L1 = { peak = num(round(190.7 * GiB), "B/s", "MOP", "documented") },
+    L1_L0A = { peak = num(round(368.2 * GiB), "B/s", "MOP", "documented") },
+    L1_L0B = { peak = num(round(173.81 * GiB), "B/s", "MOP", "documented") },
+  },
+}

@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- 910_9392, one die of the 910C. Path limits as 910B1; the table gives GiB/s.
+return soc {
+  name = "Ascend910_9392",
+  base = "ascend910b",
+  description = "one die of a 910C: 24 AIC + 48 AIV at 1850 MHz, 64 GiB",
+
+  device = {
+    cube_cores = num(24, "count", "INI", "documented"),
+    vector_cores = num(48, "count", "INI", "documented"),
+  },
+  clock = {
+    core = num(1850 * MHz, "Hz", "INI", "documented"),
+    vector = num(1850 * MHz, "Hz", "INI", "documented"),
+  },
+  l2 = {
+    size = num(192 * MiB, "B", "INI", "documented"),
+    bandwidth = num(5.96 * TB, "B/s", "DKX", "derived", "as 910B1: same cores, same clock"),
+  },
+  hbm = {
+    size = num(64 * GiB, "B", "INI", "documented"),
+    bandwidth = num(1.6 * TB, "B/s", "CM384", "derived", "3.2 TB/s per package of two dies"),
+  },
+
+  path = {
+    GM_L1 = { peak = num(round(264 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    GM_UB = { peak = num(round(220.06 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    UB_GM = { peak = num(round(186.8 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    L1_GM = { peak = num(round(199.43 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    L0C_GM = { peak = num(round(209.32 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    L0C_L1 = { peak = num(round(216.88 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    L1_L0A = { peak = num(round(437.5 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+    L1_L0B = { peak = num(round(210.5 * GiB), "B/s", "MOP", "derived", "as 910B1: same core, same clock") },
+  },
+}

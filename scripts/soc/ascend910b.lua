@@ -1,0 +1,221 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the 910B family and the dies of the 910C have in common (dav-c220).
+--
+-- Transfers: cycles = startup_cycles + bytes / bytes_per_cycle, but at least minimum_cycles;
+-- fits of least squares of the relative error over all rows of a table. KPP keeps times at a
+-- nominal 1800 MHz; its on-chip tables only give round numbers at 1850 MHz, which is used for
+-- them. Clocks differ between the parts, so cycles are taken over, not times.
+
+-- GM paths: one engine per core fetches; bytes in flight are start-up times rate.
+local outstanding = "bytes in flight (bytes_per_cycle x startup_cycles) over the round trip of device memory that GM_UB implies, 127.9 x 197.9 / 62 = 408 cycles"
+local no_table = "no published measurement"
+
+return soc {
+  name = "ascend910b",
+  abstract = true,
+  arch = "dav-c220",
+  description = "split AIC/AIV cores of the 910B family",
+
+  l1 = { size = num(512 * KiB, "B", "INI", "documented") },
+  l0a = { size = num(64 * KiB, "B", "INI", "documented") },
+  l0b = { size = num(64 * KiB, "B", "INI", "documented") },
+  l0c = { size = num(128 * KiB, "B", "INI", "documented") },
+  ub = { size = num(192 * KiB, "B", "INI", "documented", "per AIV; 256 B and, unless disabled, 8 KiB more are the compiler's") },
+  bt = { size = num(1 * KiB, "B", "INI", "documented") },
+  fb = { size = num(7 * KiB, "B", "INI", "documented", "FB0 to FB3: 2 + 1 + 2 + 2 KiB") },
+
+  queue = {
+    M = num(32, "count", "DK", "documented"),
+    MTE1 = num(32, "count", "DK", "documented"),
+    V = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    MTE2 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    MTE3 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    FIX = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+  },
+  scalar = { issue_cycles = num(1, "cycle", "PTO", "assumed", "constant of a public cost model: 1 cycle each for flags and register writes") },
+  flag = {
+    ids = num(8, "count", "DK", "documented", "0 to 7; users are told to keep to 0 to 5"),
+    latency_cycles = num(1, "cycle", "PTO", "assumed", "constant of a public cost model"),
+  },
+  barrier = { latency_cycles = num(1, "cycle", "PTO", "assumed", "constant of a public cost model, plus the tail of the pipe") },
+  cross_core = {
+    ids = num(16, "count", "DK", "documented", "0 to 15 in the API page; the architecture page calls 0 to 10 safe"),
+    sets_max = num(15, "count", "DK", "documented", "more outstanding sets hang"),
+    latency_cycles = num(250, "cycle", "SMP", "assumed", "no public number; the 140 ns of a register doorbell from the AICPU to a core, the fastest signal with one"),
+  },
+  launch = {
+    base = num(0.46 * us, "s", "DKX", "derived", "task duration minus core time with 1 block"),
+    per_block = num(0.13 * us, "s", "DKX", "derived", "(6.5 us with 48 blocks - 0.46 us) / 47"),
+  },
+
+  cube = {
+    m = num(16, "count", "INI", "documented"),
+    k_bytes = num(32, "B", "INI", "documented", "16 fp16, 32 int8, 64 int4, 8 fp32"),
+    n = num(16, "count", "INI", "documented"),
+    fp16_cycles = num(1, "cycle", "KPP", "measured", "fit 0.999 cycles per tile"),
+    bf16_cycles = num(1, "cycle", "INI", "documented", "same M, K, N as fp16"),
+    int8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
+    int4_cycles = num(1, "cycle", "INI", "documented", "16, 64, 16 per cycle"),
+    fp32_cycles = num(2, "cycle", "DK", "documented", "a quarter of the rate of fp16: 16x8x16 in 2 cycles"),
+    hf32_cycles = num(1, "cycle", "MSI", "measured", "2048 multiply-accumulates per cycle explain 98 % of the cube time of 910B2 convolutions"),
+    issue_cycles = num(2.1, "cycle", "KPP", "measured", "910b1 table, back to back: 2.1 + 0.999 x tiles"),
+    startup_cycles = num(23, "cycle", "KPP", "measured", "910b3 table, isolated: 23.0 + 1.000 x tiles"),
+  },
+
+  vector = {
+    repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
+    ONE = {
+      startup_cycles = num(22, "cycle", "DKX", "measured", "isolated Add without bank conflict: 22 + 1.00 x repeats"),
+      cycles_per_repeat = num(1, "cycle", "KPP", "measured"),
+      minimum_cycles = num(3, "cycle", "KPP", "measured", "whole instruction with 1 repeat, back to back"),
+    },
+    ONE_INT = {
+      startup_cycles = num(22, "cycle", "DKX", "derived", "as class ONE"),
+      cycles_per_repeat = num(1, "cycle", "KPP", "measured"),
+      minimum_cycles = num(4, "cycle", "KPP", "measured", "vadds int32 with 1 repeat"),
+    },
+    TWO = {
+      startup_cycles = num(22, "cycle", "DKX", "measured", "isolated Add: 22 + 2.00 x repeats; fits of PTO give 23 to 25, exp 31, ln 33"),
+      cycles_per_repeat = num(2, "cycle", "KPP", "measured", "both sources in one UB bank group, as buffers allotted in a row are; 1.00 without that conflict"),
+      minimum_cycles = num(3, "cycle", "KPP", "measured", "vsub with 1 repeat"),
+    },
+    COMPARE = {
+      startup_cycles = num(36, "cycle", "PTO", "assumed", "14 + 22, defaults of the model, not calibrated"),
+      cycles_per_repeat = num(2, "cycle", "KPP", "measured"),
+      minimum_cycles = num(7, "cycle", "KPP", "measured"),
+    },
+    COMPARE_SCALAR = {
+      startup_cycles = num(36, "cycle", "PTO", "assumed", "as vcmpv"),
+      cycles_per_repeat = num(1, "cycle", "KPP", "measured"),
+      minimum_cycles = num(7, "cycle", "KPP", "measured"),
+    },
+    THREE = {
+      startup_cycles = num(46, "cycle", "PTO", "assumed", "14 + 32, defaults of the model, not calibrated"),
+      cycles_per_repeat = num(3, "cycle", "KPP", "measured"),
+      minimum_cycles = num(3, "cycle", "KPP", "measured"),
+    },
+    FOUR = {
+      startup_cycles = num(31, "cycle", "PTO", "measured", "vdiv: 4.03 x repeats + 31"),
+      cycles_per_repeat = num(4, "cycle", "KPP", "measured", "vdiv 4.00, 16-bit exp 3.90"),
+      minimum_cycles = num(4, "cycle", "KPP", "measured", "vdiv f16 8.1"),
+    },
+    FIVE = {
+      startup_cycles = num(22, "cycle", "DKX", "assumed", no_table .. "; as two-source instructions"),
+      cycles_per_repeat = num(5, "cycle", "KPP", "measured"),
+      minimum_cycles = num(5, "cycle", "KPP", "measured"),
+    },
+    SIX = {
+      startup_cycles = num(22, "cycle", "DKX", "assumed", no_table .. "; as two-source instructions"),
+      cycles_per_repeat = num(6, "cycle", "KPP", "measured"),
+      minimum_cycles = num(6, "cycle", "KPP", "measured"),
+    },
+    SEVEN = {
+      startup_cycles = num(46, "cycle", "PTO", "assumed", "14 + 32 of vcadd, defaults of the model, not calibrated"),
+      cycles_per_repeat = num(7, "cycle", "KPP", "measured"),
+      minimum_cycles = num(7, "cycle", "KPP", "measured"),
+    },
+    GATHER16 = {
+      startup_cycles = num(14, "cycle", "PTO", "assumed", "as 32 bit"),
+      cycles_per_repeat = num(24, "cycle", "KPP", "measured"),
+      minimum_cycles = num(27, "cycle", "KPP", "measured"),
+    },
+    GATHER32 = {
+      startup_cycles = num(14, "cycle", "PTO", "derived", "26 cycles of an isolated call with 1 repeat, less 12"),
+      cycles_per_repeat = num(12, "cycle", "KPP", "measured"),
+      minimum_cycles = num(14, "cycle", "KPP", "measured"),
+    },
+    GATHER_BLOCK = {
+      startup_cycles = num(22, "cycle", "DKX", "assumed", no_table .. "; as class ONE"),
+      cycles_per_repeat = num(1.8, "cycle", "KPP", "measured", "mean slope from 1 to 31 repeats"),
+      minimum_cycles = num(11, "cycle", "KPP", "measured"),
+    },
+    COMPACT = {
+      startup_cycles = num(34, "cycle", "PTO", "assumed", "14 + 20, defaults of the model, not calibrated"),
+      cycles_per_repeat = num(14, "cycle", "KPP", "measured"),
+      minimum_cycles = num(14, "cycle", "KPP", "measured"),
+    },
+    SORT = {
+      startup_cycles = num(20, "cycle", "PTO", "measured", "vmrgsort4: 78 x repeats + 20 at block 64"),
+      cycles_per_repeat = num(16, "cycle", "KPP", "measured", "vmrgsort, per step"),
+      minimum_cycles = num(22, "cycle", "KPP", "measured"),
+    },
+    TRANSPOSE = {
+      startup_cycles = num(22, "cycle", "DKX", "assumed", no_table .. "; as class ONE"),
+      cycles_per_repeat = num(2, "cycle", "PTO", "assumed", "6 + 2 x repeats, the model's default for unlisted instructions"),
+      minimum_cycles = num(3, "cycle", "KPP", "assumed", no_table .. "; as class ONE"),
+    },
+  },
+
+  path = {
+    GM_L1 = {
+      startup_cycles = num(187.1, "cycle", "KPP", "measured", "GM_TO_L1_910b3, 18 rows 1 to 496 KiB: median error 2.6 %, largest 11.7 %"),
+      bytes_per_cycle = num(170.6, "B/cycle", "KPP", "measured", "same fit"),
+      hbm_bytes_per_cycle = num(78.2, "B/cycle", "KPP", "derived", outstanding .. ": 170.6 x 187.1 / 408"),
+      overlap_issue_cycles = num(20.6, "cycle", "DKX", "assumed", "as GM_UB, the same engine"),
+    },
+    GM_UB = {
+      startup_cycles = num(197.9, "cycle", "KPP", "measured", "GM_TO_UB_910b3, 25 rows 1 to 188 KiB: median error 1.4 %, largest 9.1 %; 208 + B/113, the fit of 1 to 16 KiB, errs by 11.3 % over all rows; the 910b1 table flattens at 47 B/cycle, which the profiler's limit contradicts"),
+      bytes_per_cycle = num(127.9, "B/cycle", "KPP", "measured", "same fit"),
+      hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "measured", "vector-add samples on a 910B4: pairs of 4 KiB and of 40 KiB copies take 190 + bytes/62 each"),
+      overlap_issue_cycles = num(20.6, "cycle", "DKX", "measured", "stream of independent 128 B DataCopyPad copies on 48 cores"),
+    },
+    GM_L0A = {
+      startup_cycles = num(189.1, "cycle", "KPP", "measured", "GM_TO_L0A_910b3, 17 rows 1 to 64 KiB: median error 3.7 %, largest 12.9 %"),
+      bytes_per_cycle = num(159.8, "B/cycle", "KPP", "measured", "same fit"),
+      hbm_bytes_per_cycle = num(74.0, "B/cycle", "KPP", "derived", outstanding .. ": 159.8 x 189.1 / 408"),
+      overlap_issue_cycles = num(20.6, "cycle", "DKX", "assumed", "as GM_UB, the same engine"),
+    },
+    GM_L0B = {
+      startup_cycles = num(180.3, "cycle", "KPP", "measured", "GM_TO_L0B_910b3, 17 rows 1 to 64 KiB: median error 2.5 %, largest 9.6 %"),
+      bytes_per_cycle = num(123.2, "B/cycle", "KPP", "measured", "same fit"),
+      hbm_bytes_per_cycle = num(54.4, "B/cycle", "KPP", "derived", outstanding .. ": 123.2 x 180.3 / 408"),
+      overlap_issue_cycles = num(20.6, "cycle", "DKX", "assumed", "as GM_UB, the same engine"),
+    },
+    L1_L0A = {
+      startup_cycles = num(2.2, "cycle", "KPP", "measured", "L1_TO_L0A_910b1, 20 rows 1 to 60 KiB at 1850 MHz, with the documented rate: largest error 0.8 %"),
+      bytes_per_cycle = num(256, "B/cycle", "DK", "documented", "measured 256.3; the platform files say 512"),
+    },
+    L1_L0B = {
+      startup_cycles = num(2.2, "cycle", "KPP", "measured", "L1_TO_L0B_910b1, 20 rows 1 to 60 KiB at 1850 MHz, with the documented rate: largest error 0.7 %"),
+      bytes_per_cycle = num(128, "B/cycle", "DK", "documented", "measured 128.0; the platform files say 256"),
+    },
+    L1_BT = {
+      minimum_cycles = num(3.1, "cycle", "KPP", "measured", "L1_TO_BT_910b1 at 1850 MHz, row of 64 B"),
+      bytes_per_cycle = num(32, "B/cycle", "KPP", "measured", "8 rows 64 to 960 B at 1850 MHz: largest error 0.7 %"),
+    },
+    L1_FB = {
+      startup_cycles = num(15, "cycle", "KPP", "measured", "L1_TO_FB_910b1, 4 rows 128 to 896 B at 1850 MHz: error below 0.1 %"),
+      bytes_per_cycle = num(32, "B/cycle", "KPP", "measured", "same fit"),
+    },
+    L1_GM = {
+      startup_cycles = num(122.3, "cycle", "KPP", "assumed", no_table .. "; as UB_GM, the same engine"),
+      bytes_per_cycle = num(115.7, "B/cycle", "MOP", "derived", "limit of one 910B1 core, 199.43 GiB/s at 1850 MHz; the platform files say 128"),
+    },
+    UB_GM = {
+      startup_cycles = num(122.3, "cycle", "KPP", "measured", "UB_TO_GM_910b1, 38 rows 1 to 75 KiB: median error 4.3 %, largest 11.0 %"),
+      bytes_per_cycle = num(80, "B/cycle", "KPP", "measured", "same fit; the table flattens at 66 B/cycle from 30 KiB"),
+    },
+    UB_UB = {
+      bytes_per_cycle = num(256, "B/cycle", "KPP", "measured", "UB_TO_UB_910b1, 13 rows at 1850 MHz: 255.7 B/cycle, largest error 0.3 %, no start-up to be seen"),
+    },
+    L0C_GM = {
+      minimum_cycles = num(86.6, "cycle", "KPP", "measured", "L0C_TO_GM_910b1, 33 rows 1 to 128 KiB: flat to 10 KiB, then bytes / 118.5; median error 2.2 %, largest 7.5 %"),
+      bytes_per_cycle = num(118.5, "B/cycle", "KPP", "measured", "same fit"),
+    },
+    L0C_L1 = {
+      startup_cycles = num(15, "cycle", "KPP", "assumed", no_table .. "; as L1_FB, the same pipe"),
+      bytes_per_cycle = num(125.9, "B/cycle", "MOP", "derived", "limit of one 910B1 core, 216.88 GiB/s at 1850 MHz"),
+    },
+  },
+
+  nd2nz = {
+    startup_cycles = num(813.5, "cycle", "KPP", "measured", "GM_TO_L1_TRANS_910b1: the 11 of 20 rows that set a new best rate (sizes near multiples of 32 KiB); median error 6.6 %, largest 13.9 %; other sizes take up to 1.7 times as long, a saw-tooth that is not modelled"),
+    bytes_per_cycle = num(212.6, "B/cycle", "KPP", "measured", "same fit"),
+    minimum_cycles = num(781, "cycle", "KPP", "measured", "row of 4 KiB"),
+  },
+
+  hbm = {
+    bandwidth_scale = num(1, "ratio", "MOP", "documented", "the table as it stands"),
+    mixed_efficiency = num(0.77, "ratio", "MSI", "derived", "mean of three kernels far larger than L2: 0.83, 0.77, 0.71"),
+  },
+}

@@ -1,0 +1,171 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the 950 family has in common (dav-c310).
+--
+-- Transfers: fits of least squares of the relative error over the six rows (1 to 32 KiB) of
+-- the 910_95 tables of KPP at 1650 MHz. Their GM tables are flat up to 8 KiB and step at
+-- 16 KiB; startup_cycles 50 with minimum_cycles describes that best over the five of them.
+-- The old vector instructions are emulated by register code here: their start-up is that of
+-- a vector function, their slope that of the fitted vector functions where there is one.
+
+local like_c220 = "no public measurement of this architecture; as dav-c220"
+local gm_startup = "common start-up of the GM tables; see the head of this file"
+local flat = "flat part of the same table"
+
+local function assumed(value, source)
+  return num(value, "cycle", source or "KPP", "assumed", like_c220)
+end
+
+-- Classes without a fit: start-up of the fitted classes, the rest as dav-c220.
+local function vector_class(per_repeat, minimum)
+  return {
+    startup_cycles = num(55.1, "cycle", "PTO", "assumed", "as class TWO, a vector function's start and drain"),
+    cycles_per_repeat = assumed(per_repeat),
+    minimum_cycles = assumed(minimum),
+  }
+end
+
+return soc {
+  name = "ascend950",
+  abstract = true,
+  arch = "dav-c310",
+  description = "split AIC/AIV cores of the 950 family",
+
+  l1 = { size = num(512 * KiB, "B", "INI", "documented") },
+  l0a = { size = num(64 * KiB, "B", "INI", "documented") },
+  l0b = { size = num(64 * KiB, "B", "INI", "documented") },
+  l0c = { size = num(256 * KiB, "B", "INI", "documented") },
+  ub = { size = num(248 * KiB, "B", "INI", "documented", "for the user, of 256 KiB per AIV") },
+  bt = { size = num(4 * KiB, "B", "INI", "documented") },
+  fb = { size = num(6 * KiB, "B", "INI", "documented", "FB0 and FB1: 4 + 2 KiB") },
+
+  queue = {
+    M = num(32, "count", "DK", "documented"),
+    MTE1 = num(32, "count", "DK", "documented"),
+    V = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    MTE2 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    MTE3 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    FIX = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+  },
+  scalar = { issue_cycles = assumed(1, "PTO") },
+  flag = {
+    ids = num(8, "count", "DK", "documented", "0 to 7"),
+    latency_cycles = assumed(1, "PTO"),
+  },
+  barrier = { latency_cycles = assumed(1, "PTO") },
+  cross_core = {
+    ids = num(16, "count", "DK", "documented", "0 to 15 in the API page; mode 4 also uses 16 to 26"),
+    sets_max = num(15, "count", "DK", "documented", "more outstanding sets hang"),
+    latency_cycles = assumed(250, "SMP"),
+  },
+  launch = {
+    base = num(0.7 * us, "s", "DKX", "derived", "task duration minus core time: 0.6 to 0.8 us whatever the blocks"),
+    per_block = num(0, "s", "DKX", "derived", "no growth with the blocks"),
+  },
+
+  cube = {
+    m = num(16, "count", "INI", "documented"),
+    k_bytes = num(32, "B", "INI", "documented", "16 fp16, 32 int8, 8 fp32"),
+    n = num(16, "count", "INI", "documented"),
+    fp16_cycles = num(1, "cycle", "KPP", "measured", "fit 1.000 cycles per tile"),
+    bf16_cycles = num(1, "cycle", "INI", "documented", "same M, K, N as fp16"),
+    int8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
+    int4_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    fp32_cycles = num(1, "cycle", "INI", "documented", "16, 8, 16 per cycle; roofline.h of MOP agrees"),
+    hf32_cycles = num(1, "cycle", "MSM", "derived", "half of the rate of fp16"),
+    issue_cycles = num(0.26, "cycle", "KPP", "measured", "910_95 table, back to back: 0.26 + 1.000 x tiles"),
+    startup_cycles = assumed(23),
+  },
+
+  vector = {
+    repeat_bytes = num(256, "B", "DK", "documented", "register width"),
+    ONE = {
+      startup_cycles = num(53.1, "cycle", "PTO", "measured", "fit of TMINS: 1.059 x iterations + 53.1"),
+      cycles_per_repeat = num(1.059, "cycle", "PTO", "measured", "same fit"),
+      minimum_cycles = assumed(3),
+    },
+    ONE_INT = {
+      startup_cycles = num(53.1, "cycle", "PTO", "derived", "as class ONE"),
+      cycles_per_repeat = num(1.059, "cycle", "PTO", "derived", "as class ONE"),
+      minimum_cycles = assumed(4),
+    },
+    TWO = {
+      startup_cycles = num(55.1, "cycle", "PTO", "measured", "fit of TADD: 1.247 x iterations + 55.1"),
+      cycles_per_repeat = num(1.247, "cycle", "PTO", "measured", "same fit; 32-bit exp, also in this class, 1.967"),
+      minimum_cycles = assumed(3),
+    },
+    COMPARE = vector_class(2, 7),
+    COMPARE_SCALAR = vector_class(1, 7),
+    THREE = vector_class(3, 3),
+    FOUR = {
+      startup_cycles = num(65.9, "cycle", "PTO", "measured", "fit of TEXP f16: 3.762 x iterations + 65.9"),
+      cycles_per_repeat = num(3.762, "cycle", "PTO", "measured", "same fit; f16 division 3.549, f32 division 1.908"),
+      minimum_cycles = assumed(4),
+    },
+    FIVE = vector_class(5, 5),
+    SIX = vector_class(6, 6),
+    SEVEN = vector_class(7, 7),
+    GATHER16 = vector_class(24, 27),
+    GATHER32 = vector_class(12, 14),
+    GATHER_BLOCK = vector_class(1.8, 11),
+    COMPACT = vector_class(14, 14),
+    SORT = vector_class(16, 22),
+    TRANSPOSE = vector_class(2, 3),
+  },
+
+  path = {
+    GM_L1 = {
+      startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
+      bytes_per_cycle = num(148, "B/cycle", "KPP", "measured", "GM_TO_L1_91095: median error 2.3 %, largest 3.6 %"),
+      minimum_cycles = num(141.5, "cycle", "KPP", "measured", flat),
+      overlap_issue_cycles = num(39.4, "cycle", "DKX", "assumed", "as GM_UB, the same engine"),
+    },
+    GM_UB = {
+      startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
+      bytes_per_cycle = num(68.3, "B/cycle", "KPP", "measured", "GM_TO_UB_91095: median error 1.2 %, largest 7.8 %"),
+      minimum_cycles = num(216.7, "cycle", "KPP", "measured", flat),
+      overlap_issue_cycles = num(39.4, "cycle", "DKX", "measured", "stream of independent 128 B copies on 64 cores"),
+    },
+    L1_L0A = {
+      bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "L1_TO_L0A_91095 from 4 KiB: largest error 1.1 %"),
+      minimum_cycles = num(7.1, "cycle", "KPP", "measured", "row of 1 KiB"),
+    },
+    L1_L0B = {
+      bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "L1_TO_L0B_91095 from 4 KiB: largest error 1.1 %"),
+      minimum_cycles = num(7.1, "cycle", "KPP", "measured", "row of 1 KiB"),
+    },
+    L1_BT = {
+      minimum_cycles = assumed(3.1),
+      bytes_per_cycle = num(32, "B/cycle", "KPP", "assumed", like_c220),
+    },
+    L1_FB = {
+      startup_cycles = assumed(15),
+      bytes_per_cycle = num(32, "B/cycle", "KPP", "assumed", like_c220),
+    },
+    L1_UB = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "L1_TO_UB_91095: largest error 1.5 %") },
+    UB_GM = {
+      startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
+      bytes_per_cycle = num(49.3, "B/cycle", "KPP", "measured", "UB_TO_GM_91095: median error 6.9 %, largest 15.2 %"),
+      minimum_cycles = num(294.2, "cycle", "KPP", "measured", flat),
+    },
+    UB_L1 = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "UB_TO_L1_91095: largest error 1.5 %") },
+    UB_UB = { bytes_per_cycle = num(256, "B/cycle", "DK", "derived", "the width of vector loads") },
+    L0C_GM = {
+      startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
+      bytes_per_cycle = num(110.8, "B/cycle", "KPP", "measured", "L0C_TO_GM_91095: median error 4.5 %, largest 16.0 %"),
+      minimum_cycles = num(141.3, "cycle", "KPP", "measured", flat),
+    },
+    L0C_L1 = { bytes_per_cycle = num(128, "B/cycle", "DK", "documented", "KPP repeats its table of L1_L0A here, 256; the profiler's limit is 246") },
+    L0C_UB = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "L0C_TO_UB_91095: largest error 1.5 %") },
+  },
+
+  nd2nz = {
+    startup_cycles = assumed(813.5),
+    bytes_per_cycle = num(212.6, "B/cycle", "KPP", "assumed", like_c220),
+    minimum_cycles = assumed(781),
+  },
+
+  hbm = {
+    bandwidth_scale = num(1, "ratio", "MOP", "documented", "the figure as it stands"),
+    mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
+  },
+}

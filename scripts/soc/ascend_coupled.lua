@@ -1,0 +1,121 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the coupled cores of the 910A (dav-c100) and 310P (dav-m200) have in common.
+--
+-- No measurement of these parts is public. Rates are those of the platform files, which the
+-- compiler uses to choose tilings; everything else is taken over from dav-c220 and says so.
+
+local like_c220 = "no public measurement of this architecture; as dav-c220"
+
+local function assumed(value, source)
+  return num(value, "cycle", source or "KPP", "assumed", like_c220)
+end
+
+local function vector_class(startup, per_repeat, minimum, source)
+  return {
+    startup_cycles = assumed(startup, source),
+    cycles_per_repeat = assumed(per_repeat),
+    minimum_cycles = assumed(minimum),
+  }
+end
+
+return soc {
+  name = "ascend_coupled",
+  abstract = true,
+  description = "coupled AI Cores: cube and vector unit behind one scalar unit",
+
+  l1 = { size = num(1024 * KiB, "B", "INI", "documented") },
+  l0a = { size = num(64 * KiB, "B", "INI", "documented") },
+  l0b = { size = num(64 * KiB, "B", "INI", "documented") },
+  l0c = { size = num(256 * KiB, "B", "INI", "documented") },
+  ub = { size = num(256 * KiB, "B", "INI", "documented") },
+  bt = { size = num(0, "B", "INI", "documented", "none") },
+  fb = { size = num(0, "B", "INI", "documented", "none") },
+
+  queue = {
+    M = num(32, "count", "DK", "documented"),
+    MTE1 = num(32, "count", "DK", "documented"),
+    V = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    MTE2 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    MTE3 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
+    FIX = num(32, "count", "DK", "assumed", "this architecture has no FIX pipe"),
+  },
+  scalar = { issue_cycles = assumed(1, "PTO") },
+  flag = { latency_cycles = assumed(1, "PTO") },
+  barrier = { latency_cycles = assumed(1, "PTO") },
+  cross_core = {
+    ids = num(0, "count", "DK", "documented", "cores synchronise through device memory only"),
+    sets_max = num(0, "count", "DK", "documented", "cores synchronise through device memory only"),
+    latency_cycles = num(0, "cycle", "DK", "documented", "cores synchronise through device memory only"),
+  },
+  launch = {
+    base = num(0.46 * us, "s", "DKX", "assumed", like_c220),
+    per_block = num(0.13 * us, "s", "DKX", "assumed", like_c220),
+  },
+
+  cube = {
+    m = num(16, "count", "INI", "documented"),
+    k_bytes = num(32, "B", "INI", "documented", "16 fp16, 32 int8"),
+    n = num(16, "count", "INI", "documented"),
+    fp16_cycles = num(1, "cycle", "INI", "documented", "16, 16, 16 per cycle"),
+    bf16_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    int8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
+    fp32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    hf32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    issue_cycles = assumed(2.1),
+    startup_cycles = assumed(23),
+  },
+
+  vector = {
+    repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
+    ONE = vector_class(22, 1, 3, "DKX"),
+    ONE_INT = vector_class(22, 1, 4, "DKX"),
+    TWO = vector_class(22, 2, 3, "DKX"),
+    COMPARE = vector_class(36, 2, 7, "PTO"),
+    COMPARE_SCALAR = vector_class(36, 1, 7, "PTO"),
+    THREE = vector_class(46, 3, 3, "PTO"),
+    FOUR = vector_class(31, 4, 4, "PTO"),
+    FIVE = vector_class(22, 5, 5, "DKX"),
+    SIX = vector_class(22, 6, 6, "DKX"),
+    SEVEN = vector_class(46, 7, 7, "PTO"),
+    GATHER16 = vector_class(14, 24, 27, "PTO"),
+    GATHER32 = vector_class(14, 12, 14, "PTO"),
+    GATHER_BLOCK = vector_class(22, 1.8, 11, "DKX"),
+    COMPACT = vector_class(34, 14, 14, "PTO"),
+    SORT = vector_class(20, 16, 22, "PTO"),
+    TRANSPOSE = vector_class(22, 2, 3, "DKX"),
+  },
+
+  path = {
+    GM_L1 = { startup_cycles = assumed(187.1) },
+    GM_UB = { startup_cycles = assumed(197.9) },
+    GM_L0A = { startup_cycles = assumed(189.1) },
+    GM_L0B = { startup_cycles = assumed(180.3) },
+    L1_L0A = {
+      startup_cycles = assumed(2.2),
+      bytes_per_cycle = num(512, "B/cycle", "INI", "documented"),
+    },
+    L1_L0B = {
+      startup_cycles = assumed(2.2),
+      bytes_per_cycle = num(256, "B/cycle", "INI", "documented"),
+    },
+    L1_UB = {
+      startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220"),
+      bytes_per_cycle = num(128, "B/cycle", "INI", "documented"),
+    },
+    UB_GM = { startup_cycles = assumed(122.3) },
+    UB_L1 = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
+    UB_UB = { bytes_per_cycle = num(256, "B/cycle", "KPP", "assumed", like_c220) },
+    L0C_UB = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
+  },
+
+  nd2nz = {
+    startup_cycles = assumed(813.5),
+    bytes_per_cycle = num(212.6, "B/cycle", "KPP", "assumed", like_c220),
+    minimum_cycles = assumed(781),
+  },
+
+  hbm = {
+    bandwidth_scale = num(1, "ratio", "INI", "documented", "the figure as it stands"),
+    mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
+  },
+}

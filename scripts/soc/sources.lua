@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Where the numbers of the hardware descriptions come from: public repositories, with the
+-- file that holds the number.
+return {
+  INI = "mirror-cann/runtime: src/platform/platform_config/{cann,cann-dev}/<SoC>.ini, the platform files of CANN",
+  DK = "mirror-cann/asc-devkit: docs/zh, the Ascend C documentation (architecture pages, API pages)",
+  DKX = "mirror-cann/asc-devkit: examples/01_simd_cpp_api/05_best_practices, samples whose READMEs hold board measurements",
+  KPP = "xiaobingling93-pixel/Ascend-mskpp: csrc/prof_data/resource910b.cpp and csrc/core/arch/arch_info.cpp, microbenchmark tables of MindStudio msKPP",
+  MOP = "Ascend/msopprof: csrc/op_profiling/profiling/device (data_visualize_const.h, device_defs.h, roofline.h), tables inside the vendor's profiler",
+  MSI = "Ascend/msinsight: test/data/pytorch, kernel_details.csv, profiles of real kernels",
+  MSM = "Ascend/msmodeling: tensor_cast/device.py, device table of a system-level model",
+  PTO = "hw-native-sys/pto-isa: include/pto/costmodel, fits on a 910B3 and model constants",
+  SMP = "hw-native-sys/simpler: docs/hardware and docs/investigations (mmio-performance)",
+  HC31 = "Hot Chips 31 (2019) coverage of the 910, vengineer blog and besthub article",
+  CM384 = "CloudMatrix384 paper summaries: 910C package of two dies, 752 TFLOPS, 128 GB, 3.2 TB/s",
+}

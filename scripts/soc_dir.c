@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where hardware descriptions lie, and which SoCs there are. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/diag.h"
+#include "scripts/soc_files.h"
+#include "scripts/soc_host.h"
+
+static bool holds_descriptions(const char *folder) {
+  char path[SOC_PATH_MAX];
+  struct stat info;
+  int length = snprintf(path, sizeof path, "%s/soc", folder);
+  return length < (int)sizeof path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static enum vinci_status use_folder(const char *folder, char *buffer, size_t size,
+                                    struct vinci_diag *diag) {
+  if ((size_t)snprintf(buffer, size, "%s", folder) >= size)
+    return diag_error(diag, VINCI_E_IO, "the path of the data folder is too long");
+  return VINCI_OK;
+}
+
+enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t size,
+                                    struct vinci_diag *diag) {
+  const char *asked = data_dir ? data_dir : getenv("VINCI_DATA");
+  if (asked && *asked) {
+    if (holds_descriptions(asked))
+      return use_folder(asked, buffer, size, diag);
+    (void)diag_error(diag, VINCI_E_IO, "no folder '%s/soc'", asked);
+    diag_hint(diag, "%s names the folder that holds soc/", data_dir ? "--data" : "VINCI_DATA");
+    return VINCI_E_IO;
+  }
+  static const char *const folders[] = {
+#ifdef VINCI_SRC_DATADIR
+      VINCI_SRC_DATADIR,
+#endif
+#ifdef VINCI_DATADIR
+      VINCI_DATADIR,
+#endif
+      NULL,
+  };
+  for (size_t i = 0; folders[i]; i++)
+    if (holds_descriptions(folders[i]))
+      return use_folder(folders[i], buffer, size, diag);
+  (void)diag_error(diag, VINCI_E_IO, "the hardware descriptions are not installed%s%s",
+                   folders[0] ? ": no soc/ in " : "", folders[0] ? folders[0] : "");
+  diag_hint(diag, "name the folder that holds soc/ with --data=DIR or VINCI_DATA");
+  return VINCI_E_IO;
+}
+
+/* "Name.lua" of a description: its length without the ending, 0 for other files. */
+static size_t description_length(const char *file) {
+  size_t length = strlen(file);
+  const char ending[] = ".lua";
+  size_t ending_length = sizeof ending - 1;
+  if (length <= ending_length || strcmp(file + length - ending_length, ending) != 0 ||
+      strcmp(file, "sources.lua") == 0)
+    return 0;
+  return length - ending_length;
+}
+
+static int compare_names(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static enum vinci_status add_name(struct soc_names *names, size_t *capacity, const char *file,
+                                  size_t length) {
+  if (names->count == *capacity) {
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    const char **items = ARENA_ARRAY(&names->arena, const char *, wanted);
+    if (!items)
+      return VINCI_E_NOMEM;
+    if (names->count)
+      memcpy(items, names->items, names->count * sizeof *items);
+    names->items = items;
+    *capacity = wanted;
+  }
+  const char *name = arena_strndup(&names->arena, file, length);
+  if (!name)
+    return VINCI_E_NOMEM;
+  names->items[names->count++] = name;
+  return VINCI_OK;
+}
+
+static enum vinci_status read_folder(const char *folder, struct soc_names *names,
+                                     struct vinci_diag *diag) {
+  char path[SOC_PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/soc", folder) >= (int)sizeof path)
+    return diag_error(diag, VINCI_E_IO, "the path of the data folder is too long");
+  DIR *dir = opendir(path);
+  if (!dir)
+    return diag_error(diag, VINCI_E_IO, "cannot open folder '%s': %s", path, strerror(errno));
+  enum vinci_status status = VINCI_OK;
+  size_t capacity = 0;
+  const struct dirent *entry;
+  while (status == VINCI_OK && (entry = readdir(dir)) != NULL) {
+    size_t length = description_length(entry->d_name);
+    if (length > 0)
+      status = add_name(names, &capacity, entry->d_name, length);
+  }
+  closedir(dir);
+  if (status != VINCI_OK)
+    return diag_error(diag, status, "out of memory");
+  if (names->count > 0)
+    qsort(names->items, names->count, sizeof *names->items, compare_names);
+  return VINCI_OK;
+}
+
+enum vinci_status soc_host_list(const char *data_dir, struct soc_names *out,
+                                struct vinci_diag *diag) {
+  char folder[SOC_PATH_MAX];
+  *out = (struct soc_names){0};
+  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
+  if (status == VINCI_OK)
+    status = read_folder(folder, out, diag);
+  size_t kept = 0;
+  for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
+    if (!soc_file_is_abstract(folder, out->items[i]))
+      out->items[kept++] = out->items[i];
+  out->count = kept;
+  return status;
+}
+
+void soc_names_free(struct soc_names *names) {
+  arena_free(&names->arena);
+  *names = (struct soc_names){0};
+}
