@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SoCs built in code. Their numbers are like those of real parts but claim nothing. */
+#include "tests/fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void set_cores(struct vinci_soc *soc) {
+  soc->core_hz = soc->vector_hz = 1000000000;
+  soc->queue_v = soc->queue_m = soc->queue_mte1 = 32;
+  soc->queue_mte2 = soc->queue_mte3 = soc->queue_fix = 32;
+  soc->scalar_issue_cycles = 1;
+  soc->flag_cycles = 1;
+  soc->barrier_cycles = 1;
+  soc->cube_m = soc->cube_n = 16;
+  soc->cube_k_bytes = 32;
+  soc->cube_fp16_mcycles = soc->cube_int8_mcycles = 1000;
+  soc->cube_issue_mcycles = 2000;
+  soc->cube_startup_mcycles = 20000;
+  soc->vector_bytes = 256;
+}
+
+static void set_memory(struct vinci_soc *soc) {
+  soc->launch_base_ps = 1000000;
+  soc->launch_block_ps = 100000;
+  soc->nd2nz_startup_mcycles = 700000;
+  soc->nd2nz_mbytes_per_cycle = 100000;
+  soc->l2_bytes = INT64_C(64) << 20;
+  soc->l2_bytes_per_second = INT64_C(4000000000000);
+  soc->hbm_bytes = INT64_C(32) << 30;
+  soc->hbm_bytes_per_second = INT64_C(1000000000000);
+  soc->hbm_bandwidth_scale = 1000000;
+  soc->hbm_mixed_efficiency = 900000;
+}
+
+static void set_costs(struct vinci_soc *soc) {
+  for (unsigned i = 0; i < VECTOR_CLASS_COUNT; i++)
+    soc->vector_class[i] = (struct vector_class_cost){
+        .startup_mcycles = 20000, .per_repeat_mcycles = 1000 * (1 + i), .minimum_mcycles = 3000};
+  for (unsigned i = 0; i < PATH_COUNT; i++)
+    soc->path[i] = (struct path_cost){.mbytes_per_cycle = 100000,
+                                      .startup_mcycles = 100000,
+                                      .hbm_mbytes_per_cycle = 50000,
+                                      .minimum_mcycles = 10000,
+                                      .overlap_issue_mcycles = 20000};
+}
+
+static struct vinci_soc *make(const char *name, enum arch arch) {
+  struct vinci_soc *soc = calloc(1, sizeof *soc);
+  if (!soc)
+    return NULL;
+  strncpy(soc->name, name, sizeof soc->name - 1);
+  soc->base = "";
+  soc->description = "made for tests";
+  soc->arch = arch;
+  soc->l0a_bytes = soc->l0b_bytes = 64 << 10;
+  set_cores(soc);
+  set_memory(soc);
+  set_costs(soc);
+  return soc;
+}
+
+vinci_soc *fixture_soc(void) {
+  struct vinci_soc *soc = make("fixture220", ARCH_C220);
+  if (!soc)
+    return NULL;
+  soc->cube_cores = 20;
+  soc->vector_cores = 40;
+  soc->l1_bytes = 512 << 10;
+  soc->l0c_bytes = 128 << 10;
+  soc->ub_bytes = 192 << 10;
+  soc->bt_bytes = 1 << 10;
+  soc->fb_bytes = 7 << 10;
+  soc->flag_ids = 8;
+  soc->cross_core_ids = 16;
+  soc->cross_core_sets_max = 15;
+  soc->cross_core_cycles = 250;
+  soc->cube_bf16_mcycles = soc->cube_int4_mcycles = 1000;
+  soc->cube_fp32_mcycles = 2000;
+  soc->path[PATH_L1_UB].mbytes_per_cycle = 0;
+  soc->path[PATH_UB_L1].mbytes_per_cycle = 0;
+  soc->path[PATH_L0C_UB].mbytes_per_cycle = 0;
+  return soc;
+}
+
+vinci_soc *fixture_soc_coupled(void) {
+  struct vinci_soc *soc = make("fixture100", ARCH_C100);
+  if (!soc)
+    return NULL;
+  soc->cube_cores = 32;
+  soc->l1_bytes = 1 << 20;
+  soc->l0c_bytes = 256 << 10;
+  soc->ub_bytes = 256 << 10;
+  soc->flag_ids = 4;
+  soc->path[PATH_L1_BT].mbytes_per_cycle = 0;
+  soc->path[PATH_L1_FB].mbytes_per_cycle = 0;
+  soc->path[PATH_L0C_GM].mbytes_per_cycle = 0;
+  soc->path[PATH_L0C_L1].mbytes_per_cycle = 0;
+  return soc;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A small split-core SoC built in code, for tests that want fixed numbers and no data files. */
+#ifndef VINCI_TESTS_FIXTURE_H
+#define VINCI_TESTS_FIXTURE_H
+
+#include "core/soc.h"
+
+/*
+ * "fixture220": dav-c220, 20 AIC and 40 AIV, buffers of the 910B family, 32 GiB of
+ * device memory, 8 flag ids, 16 cross-core ids; its cube has no hf32. All rates are
+ * round numbers. NULL when memory is short; vinci_soc_free frees it.
+ */
+vinci_soc *fixture_soc(void);
+/* "fixture100": dav-c100, 32 coupled cores, 4 flag ids, no cross-core flags, no bf16, int4. */
+vinci_soc *fixture_soc_coupled(void);
+
+#endif

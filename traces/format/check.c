@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What architecture, core type and SoC allow an instruction. Values that only
+ * the run knows get the same checks from core/stream.c.
+ */
+#include <string.h>
+
+#include "traces/format/reader.h"
+
+/* " a, b" of the members of a set, for hints. */
+static void list_set(uint32_t set, unsigned count, const char *(*name)(unsigned), char *out,
+                     size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (unsigned i = 0; i < count && used < size; i++)
+    if (set >> i & 1)
+      used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", name(i));
+}
+
+static const char *arch_at(unsigned index) { return arch_name((enum arch)index); }
+static const char *dtype_at(unsigned index) { return dtype_name((enum dtype)index); }
+
+/* Whether the stream's core has the buffers the operands lie in. */
+static enum vinci_status check_spaces(struct trace_reader *reader, const struct isa_row *isa) {
+  for (unsigned i = 0; i < isa->arg_count; i++) {
+    const struct isa_arg *arg = &isa->arg[i];
+    if (arg->kind != ARG_ADDRESS)
+      continue;
+    enum space space = (enum space)arg->space;
+    if (!core_has_space(reader->core, space))
+      return trace_fail(reader, 0, 0,
+                        "%s: operand \"%s\" is in %s, which an %s core does not have", isa->name,
+                        arg->name, space_name(space), core_kind_name(reader->core));
+    if (soc_space_bytes(reader->soc, space) == 0)
+      return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which %s does not have",
+                        isa->name, arg->name, space_name(space), reader->soc->name);
+  }
+  return VINCI_OK;
+}
+
+enum vinci_status trace_check_op(struct trace_reader *reader, enum isa_op op) {
+  if (reader->op_allowed[op] >> reader->core & 1)
+    return VINCI_OK;
+  const struct isa_row *isa = isa_row(op);
+  if ((isa->archs >> reader->soc->arch & 1) == 0) {
+    char list[128];
+    trace_fail(reader, 0, 0, "%s has no instruction \"%s\"", arch_name(reader->soc->arch),
+               isa->name);
+    list_set(isa->archs, ARCH_COUNT, arch_at, list, sizeof list);
+    diag_hint(reader->diag, "it exists on %s", list);
+    return VINCI_E_INPUT;
+  }
+  if (isa->pipe < PIPE_COUNT && !core_has_pipe(reader->core, isa->pipe))
+    return trace_fail(reader, 0, 0, "%s runs on pipe %s, which an %s core does not have",
+                      isa->name, pipe_name(isa->pipe), core_kind_name(reader->core));
+  enum vinci_status status = check_spaces(reader, isa);
+  if (status == VINCI_OK)
+    reader->op_allowed[op] |= (uint8_t)(1u << reader->core);
+  return status;
+}
+
+static enum vinci_status check_address(struct trace_reader *reader, const struct isa_arg *arg,
+                                       int64_t value, size_t field, size_t offset) {
+  enum space space = (enum space)arg->space;
+  uint64_t capacity = soc_space_bytes(reader->soc, space);
+  if (value < 0 || (uint64_t)value >= capacity)
+    return trace_fail(reader, field, offset, "address %lld is outside %s, which has %llu bytes",
+                      (long long)value, space_name(space), (unsigned long long)capacity);
+  return VINCI_OK;
+}
+
+/* Cycles per tile of the cube in a type; 0 when it does not compute in it. */
+static int64_t cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
+  switch (dtype) {
+  case DTYPE_FP16:
+    return soc->cube_fp16_mcycles;
+  case DTYPE_BF16:
+    return soc->cube_bf16_mcycles;
+  case DTYPE_FP32:
+    return soc->cube_fp32_mcycles;
+  case DTYPE_HF32:
+    return soc->cube_hf32_mcycles;
+  case DTYPE_INT8:
+  case DTYPE_UINT8:
+    return soc->cube_int8_mcycles;
+  case DTYPE_INT4:
+    return soc->cube_int4_mcycles;
+  default:
+    return 0;
+  }
+}
+
+static enum vinci_status check_dtype(struct trace_reader *reader, const struct isa_row *isa,
+                                     enum dtype dtype, size_t field, size_t offset) {
+  const struct vinci_soc *soc = reader->soc;
+  if ((isa->dtypes >> dtype & 1) == 0) {
+    char list[128];
+    trace_fail(reader, field, offset, "%s does not take data type \"%s\"", isa->name,
+               dtype_name(dtype));
+    list_set(isa->dtypes, DTYPE_COUNT, dtype_at, list, sizeof list);
+    diag_hint(reader->diag, "allowed are %s", list);
+    return VINCI_E_INPUT;
+  }
+  if (!arch_has_dtype(soc->arch, dtype))
+    return trace_fail(reader, field, offset, "%s has no data type \"%s\"", arch_name(soc->arch),
+                      dtype_name(dtype));
+  if (isa->pipe == PIPE_M && cube_mcycles(soc, dtype) == 0)
+    return trace_fail(reader, field, offset, "the cube of %s does not compute in \"%s\"",
+                      soc->name, dtype_name(dtype));
+  return VINCI_OK;
+}
+
+static enum vinci_status check_pipe(struct trace_reader *reader, enum isa_op op, enum pipe pipe,
+                                    size_t field, size_t offset) {
+  if (pipe == PIPE_ALL && op != OP_PIPE_BARRIER)
+    return trace_fail(reader, field, offset, "ALL is a pipe of pipe_barrier only");
+  if (pipe != PIPE_ALL && !core_has_pipe(reader->core, pipe))
+    return trace_fail(reader, field, offset, "an %s core has no pipe %s",
+                      core_kind_name(reader->core), pipe_name(pipe));
+  /* The scalar unit runs in order anyhow and cannot be held (Ascend C, PipeBarrier). */
+  if (pipe == PIPE_S && op == OP_PIPE_BARRIER)
+    return trace_fail(reader, field, offset, "pipe_barrier cannot hold pipe S");
+  return VINCI_OK;
+}
+
+enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op, unsigned index,
+                                    int64_t value, size_t field, size_t offset) {
+  const struct isa_row *isa = isa_row(op);
+  const struct isa_arg *arg = &isa->arg[index];
+  switch (arg->kind) {
+  case ARG_ADDRESS:
+    return check_address(reader, arg, value, field, offset);
+  case ARG_INTEGER:
+    if (value >= arg->low && value <= arg->high)
+      return VINCI_OK;
+    return trace_fail(reader, field, offset, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
+                      arg->name, isa->name, (long long)value, (long long)arg->low,
+                      (long long)arg->high);
+  case ARG_DTYPE:
+    return check_dtype(reader, isa, (enum dtype)value, field, offset);
+  case ARG_PIPE:
+    return check_pipe(reader, op, (enum pipe)value, field, offset);
+  default:
+    return VINCI_OK;
+  }
+}
+
+/* The value of an operand by name, -1 when it is an expression or there is none. */
+static int64_t operand(const struct isa_row *isa, const char *name, const int64_t *operands,
+                       uint32_t expr_mask) {
+  int index = isa_arg_find(isa, name, strlen(name));
+  return index < 0 || (expr_mask >> index & 1) ? -1 : operands[index];
+}
+
+/* Reports an error at the value of an operand, or at the row when it is left out. */
+static enum vinci_status fail_operand(struct trace_reader *reader, const char *name,
+                                      const char *text) {
+  size_t length = strlen(name);
+  for (size_t field = 1; field < reader->field_count; field++) {
+    const char *at = reader->fields[field].text;
+    if (strncmp(at, name, length) == 0 && at[length] == '=')
+      return trace_fail(reader, field, length + 1, "%s", text);
+  }
+  return trace_fail(reader, 0, 0, "%s", text);
+}
+
+static enum vinci_status check_id(struct trace_reader *reader, const struct isa_row *isa,
+                                  int64_t id, int64_t limit, const char *what) {
+  char text[160];
+  if (id < limit)
+    return VINCI_OK;
+  snprintf(text, sizeof text, "%s: %s has %s ids 0..%lld, not %lld", isa->name, reader->soc->name,
+           what, (long long)limit - 1, (long long)id);
+  return fail_operand(reader, "id", text);
+}
+
+/* A flag orders two pipes; V and FIX may also be ordered against themselves (HardEvent V_V,
+ * FIX_FIX of Ascend C). */
+static enum vinci_status check_flag(struct trace_reader *reader, const struct isa_row *isa,
+                                    const int64_t *operands, uint32_t expr_mask) {
+  int64_t src = operand(isa, "src", operands, expr_mask);
+  int64_t dst = operand(isa, "dst", operands, expr_mask);
+  if (src == dst && src != PIPE_V && src != PIPE_FIX) {
+    char text[96];
+    snprintf(text, sizeof text, "%s from pipe %s to itself", isa->name,
+             pipe_name((enum pipe)src));
+    return fail_operand(reader, "dst", text);
+  }
+  return check_id(reader, isa, operand(isa, "id", operands, expr_mask), reader->soc->flag_ids,
+                  "flag");
+}
+
+/*
+ * Addresses must be aligned as the unit says for the operand; reductions write single
+ * elements, cube results need more than the buffer. Units look at whole instructions,
+ * so those with an expression are left to the run. How far the ranges go may depend on
+ * the vector mask and is left to the run too; the mask here is that of all lanes.
+ */
+static enum vinci_status check_alignment(struct trace_reader *reader, enum isa_op op,
+                                         const int64_t *operands) {
+  const struct isa_row *isa = isa_row(op);
+  struct inst inst = {.op = (uint16_t)op, .arch = (uint8_t)reader->soc->arch,
+                      .line = reader->line, .mask = {UINT64_MAX, UINT64_MAX, false}};
+  struct inst_access access[INST_ACCESS_MAX];
+  memcpy(inst.arg, operands, isa->arg_count * sizeof *operands);
+  unsigned count = registry_access(op)(reader->soc, &inst, access);
+  for (unsigned i = 0; i < count; i++) {
+    unsigned alignment =
+        access[i].alignment ? access[i].alignment : space_alignment(access[i].space);
+    if (access[i].bytes == 0 || access[i].address % alignment == 0)
+      continue;
+    char text[96];
+    snprintf(text, sizeof text, "address %lld in %s is not a multiple of %u",
+             (long long)access[i].address, space_name(access[i].space), alignment);
+    return fail_operand(reader, isa->arg[access[i].arg].name, text);
+  }
+  return VINCI_OK;
+}
+
+static bool has_address(const struct isa_row *isa) {
+  for (unsigned i = 0; i < isa->arg_count; i++)
+    if (isa->arg[i].kind == ARG_ADDRESS)
+      return true;
+  return false;
+}
+
+enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
+                                   const int64_t *operands, uint32_t expr_mask) {
+  const struct isa_row *isa = isa_row(op);
+  switch (op) {
+  case OP_SET_FLAG:
+  case OP_WAIT_FLAG:
+    return check_flag(reader, isa, operands, expr_mask);
+  case OP_FFTS_CROSS_CORE_SYNC:
+  case OP_WAIT_FLAG_DEV:
+    return check_id(reader, isa, operand(isa, "id", operands, expr_mask),
+                    reader->soc->cross_core_ids, "cross-core flag");
+  default:
+    return expr_mask == 0 && has_address(isa) ? check_alignment(reader, op, operands) : VINCI_OK;
+  }
+}

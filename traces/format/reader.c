@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading of traces: physical lines are cut here and fed to libcsv one by one, so
+ * that a field can never span lines and every error has a line. Columns are
+ * found again, when an error needs one, by a second look at that one line.
+ */
+#include "traces/format/reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/digest.h"
+
+/* ---- errors --------------------------------------------------------------- */
+
+/*
+ * Byte column (1-based) of a byte of a field. The walk mirrors libcsv: blanks around
+ * a field do not count, in quotes a doubled quote is one.
+ */
+static unsigned long locate(const struct trace_reader *reader, size_t field, size_t offset) {
+  const char *line = reader->line_text;
+  size_t at = 0, length = reader->line_length;
+  for (;; field--) {
+    while (at < length && (line[at] == ' ' || line[at] == '\t'))
+      at++;
+    bool quoted = at < length && line[at] == '"';
+    at += quoted;
+    for (size_t n = 0; at < length; n++, at++) {
+      if (field == 0 && n == offset)
+        break;
+      if (!quoted && line[at] == ',')
+        break;
+      if (quoted && line[at] == '"') {
+        if (at + 1 == length || line[at + 1] != '"')
+          break;
+        at++;
+      }
+    }
+    if (field == 0)
+      return (unsigned long)at + 1;
+    while (at < length && line[at] != ',')
+      at++;
+    at++;
+  }
+}
+
+static enum vinci_status fail_column(struct trace_reader *reader, unsigned long column,
+                                     const char *text) {
+  struct diag_position position = {.path = reader->path, .line = reader->line, .column = column};
+  diag_error_at(reader->diag, VINCI_E_INPUT, position, "%s", text);
+  diag_excerpt(reader->diag, reader->line_text, reader->line_length);
+  return VINCI_E_INPUT;
+}
+
+enum vinci_status trace_fail(struct trace_reader *reader, size_t field, size_t offset,
+                             const char *format, ...) {
+  char text[sizeof reader->diag->text];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return fail_column(reader, locate(reader, field, offset), text);
+}
+
+enum vinci_status trace_fail_line(struct trace_reader *reader, uint32_t line, const char *format,
+                                  ...) {
+  char text[sizeof reader->diag->text];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  struct diag_position position = {.path = reader->path, .line = line};
+  return diag_error_at(reader->diag, VINCI_E_INPUT, position, "%s", text);
+}
+
+enum vinci_status trace_no_memory(struct trace_reader *reader) {
+  struct diag_position position = {.path = reader->path, .line = reader->line};
+  return diag_error_at(reader->diag, VINCI_E_NOMEM, position, "out of memory reading the trace");
+}
+
+struct trace_clip trace_clip(const char *text, size_t length) {
+  static const char dots[] = "...";
+  struct trace_clip clip;
+  size_t kept = length;
+  if (length >= sizeof clip.text) {
+    kept = sizeof clip.text - sizeof dots;
+    while (kept > 0 && ((unsigned char)text[kept] & 0xc0) == 0x80)
+      kept--; /* not in the middle of a UTF-8 character */
+  }
+  memcpy(clip.text, text, kept);
+  strcpy(clip.text + kept, kept == length ? "" : dots);
+  return clip;
+}
+
+/* ---- bytes ---------------------------------------------------------------- */
+
+/* Length of the UTF-8 character at `at`, 0 when it is none (RFC 3629). */
+static size_t utf8_length(const unsigned char *at, size_t left) {
+  size_t length = at[0] < 0x80   ? 1
+                  : at[0] < 0xc2 ? 0
+                  : at[0] < 0xe0 ? 2
+                  : at[0] < 0xf0 ? 3
+                  : at[0] < 0xf5 ? 4
+                                 : 0;
+  if (length == 0 || length > left)
+    return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((at[i] & 0xc0) != 0x80)
+      return 0;
+  bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+  bool surrogate = at[0] == 0xed && at[1] >= 0xa0;
+  bool beyond = at[0] == 0xf4 && at[1] >= 0x90;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+/* Whether eight bytes are all printable ASCII. May say no for a few that are. */
+static bool plain8(const char *at) {
+  uint64_t word;
+  memcpy(&word, at, sizeof word);
+  uint64_t below_space = word - UINT64_C(0x2020202020202020);
+  uint64_t above_tilde = word + UINT64_C(0x0101010101010101);
+  return ((word | below_space | above_tilde) & UINT64_C(0x8080808080808080)) == 0;
+}
+
+static enum vinci_status check_bytes(struct trace_reader *reader) {
+  const char *line = reader->line_text;
+  size_t length = reader->line_length;
+  for (size_t at = 0; at < length;) {
+    if (length - at >= 8 && plain8(line + at)) {
+      at += 8;
+      continue;
+    }
+    unsigned char c = (unsigned char)line[at];
+    size_t n = utf8_length((const unsigned char *)line + at, length - at);
+    if (n == 0 || (c < 0x20 && c != '\t') || c == 0x7f) {
+      char text[64];
+      snprintf(text, sizeof text, n == 0 ? "byte 0x%02x is not UTF-8" : "control byte 0x%02x", c);
+      fail_column(reader, (unsigned long)at + 1, text);
+      diag_hint(reader->diag, "a trace is a CSV file in UTF-8, its lines end with LF or CR LF");
+      return VINCI_E_INPUT;
+    }
+    at += n;
+  }
+  return VINCI_OK;
+}
+
+/* ---- lines and fields ----------------------------------------------------- */
+
+/* libcsv hands over one field; its text is only lent. */
+static void take_field(void *bytes, size_t length, void *context) {
+  struct trace_reader *reader = context;
+  size_t index = reader->field_count++;
+  if (index >= TRACE_FIELDS_MAX)
+    return;
+  char *copy = reader->scratch + reader->scratch_used;
+  memcpy(copy, bytes, length);
+  copy[length] = '\0';
+  reader->fields[index] = (struct trace_field){.text = copy, .length = length};
+  reader->scratch_used += length + 1;
+}
+
+static void take_row_end(int terminator, void *context) {
+  struct trace_reader *reader = context;
+  (void)terminator;
+  reader->row_ended = true;
+}
+
+/* Splits the current line into fields. */
+static enum vinci_status split_line(struct trace_reader *reader) {
+  size_t need = reader->line_length + TRACE_FIELDS_MAX;
+  if (need > reader->scratch_size) {
+    char *scratch = realloc(reader->scratch, need * 2);
+    if (!scratch)
+      return trace_no_memory(reader);
+    reader->scratch = scratch;
+    reader->scratch_size = need * 2;
+  }
+  reader->scratch_used = 0;
+  reader->field_count = 0;
+  reader->row_ended = false;
+  size_t done = csv_parse(&reader->csv, reader->line_text, reader->line_length, take_field,
+                          take_row_end, reader);
+  if (done == reader->line_length)
+    csv_parse(&reader->csv, "\n", 1, take_field, take_row_end, reader);
+  if (csv_error(&reader->csv) == CSV_ENOMEM)
+    return trace_no_memory(reader);
+  if (csv_error(&reader->csv) != CSV_SUCCESS) {
+    fail_column(reader, (unsigned long)done + 1, "misplaced quote");
+    diag_hint(reader->diag, "quotes enclose a whole field; inside, a quote is doubled");
+    return VINCI_E_INPUT;
+  }
+  if (!reader->row_ended)
+    return trace_fail(reader, reader->field_count, 0, "the quoted field does not end on its line");
+  if (reader->field_count > TRACE_FIELDS_MAX)
+    return trace_fail(reader, TRACE_FIELDS_MAX, 0, "row of %zu fields, no row has more than %d",
+                      reader->field_count, TRACE_FIELDS_MAX);
+  return VINCI_OK;
+}
+
+static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length) {
+  if (reader->line == UINT32_MAX)
+    return trace_fail_line(reader, reader->line, "more lines than %u", (unsigned)UINT32_MAX);
+  reader->line++;
+  if (length > 0 && text[length - 1] == '\r')
+    length--;
+  reader->line_text = text;
+  reader->line_length = length;
+  enum vinci_status status = check_bytes(reader);
+  if (status != VINCI_OK)
+    return status;
+  size_t blanks = 0;
+  while (blanks < length && (text[blanks] == ' ' || text[blanks] == '\t'))
+    blanks++;
+  if (blanks == length || text[blanks] == '#')
+    return VINCI_OK;
+  status = split_line(reader);
+  bool done = false;
+  if (status == VINCI_OK)
+    status = trace_header_row(reader, &done);
+  return status != VINCI_OK || done ? status : trace_body_row(reader);
+}
+
+static enum vinci_status fail_long_line(struct trace_reader *reader) {
+  trace_fail_line(reader, reader->line + 1, "line of more than %d bytes", TRACE_LINE_BYTES_MAX);
+  diag_hint(reader->diag, "one row stands for one instruction; is this a trace?");
+  return VINCI_E_INPUT;
+}
+
+/*
+ * Reads the complete lines of a piece of text; *used tells how much that was. The last
+ * piece may end without a newline.
+ */
+static enum vinci_status read_lines(struct trace_reader *reader, const char *text, size_t length,
+                                    bool last, size_t *used) {
+  size_t at = 0;
+  while (at < length) {
+    const char *newline = memchr(text + at, '\n', length - at);
+    size_t line_length = newline ? (size_t)(newline - text) - at : length - at;
+    if (line_length > TRACE_LINE_BYTES_MAX)
+      return fail_long_line(reader);
+    if (!newline && !last)
+      break;
+    enum vinci_status status = read_line(reader, text + at, line_length);
+    if (status != VINCI_OK)
+      return status;
+    at += line_length + (newline != NULL);
+  }
+  *used = at;
+  return VINCI_OK;
+}
+
+/* A byte order mark, which some editors put before UTF-8 text, is no part of it. */
+static size_t mark_length(const char *text, size_t length) {
+  static const char mark[] = "\xef\xbb\xbf";
+  size_t n = sizeof mark - 1;
+  return length >= n && memcmp(text, mark, n) == 0 ? n : 0;
+}
+
+/* ---- the whole ------------------------------------------------------------ */
+
+static bool keep(struct arena *arena, struct growing *from, size_t element_bytes, void *to) {
+  void *copy = arena_alloc(arena, from->count, element_bytes);
+  if (!copy)
+    return false;
+  if (from->count > 0)
+    memcpy(copy, from->data, from->count * element_bytes);
+  memcpy(to, &copy, sizeof copy);
+  growing_free(from);
+  return true;
+}
+
+/* Moves what was read into a program. */
+static enum vinci_status finish(struct trace_reader *reader, uint64_t digest, vinci_trace **out) {
+  struct arena *arena = &reader->arena;
+  struct vinci_trace *trace = ARENA_NEW(arena, struct vinci_trace);
+  if (!trace)
+    return trace_no_memory(reader);
+  trace->path = reader->path;
+  trace->digest = digest;
+  trace->kernel_count = (uint32_t)reader->kernels.count;
+  trace->tensor_count = (uint32_t)reader->tensors.count;
+  trace->buffer_count = (uint32_t)reader->buffers.count;
+  trace->row_count = reader->rows.count;
+  trace->gm_bytes = reader->gm_end;
+  if (!keep(arena, &reader->kernels, sizeof *trace->kernels, &trace->kernels) ||
+      !keep(arena, &reader->tensors, sizeof *trace->tensors, &trace->tensors) ||
+      !keep(arena, &reader->buffers, sizeof *trace->buffers, &trace->buffers) ||
+      !keep(arena, &reader->rows, sizeof *trace->rows, &trace->rows) ||
+      !keep(arena, &reader->operands, sizeof *trace->operands, &trace->operands) ||
+      !keep(arena, &reader->exprs, sizeof *trace->exprs, &trace->exprs) ||
+      !keep(arena, &reader->terms, sizeof *trace->terms, &trace->terms) ||
+      !keep(arena, &reader->codes, sizeof *trace->codes, &trace->codes))
+    return trace_no_memory(reader);
+  trace->arena = *arena;
+  *arena = (struct arena){0};
+  arena_seal(&trace->arena);
+  *out = trace;
+  return VINCI_OK;
+}
+
+/* What only the end of the text shows. */
+static enum vinci_status check_end(struct trace_reader *reader) {
+  struct diag_position whole = {.path = reader->path};
+  if (!reader->version_seen) {
+    diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the trace is empty");
+    diag_hint(reader->diag, "the first row is \"trace,version=%d\"", TRACE_VERSION);
+    return VINCI_E_INPUT;
+  }
+  enum vinci_status status = trace_end_stream(reader);
+  if (status == VINCI_OK)
+    status = trace_end_kernel(reader);
+  if (status == VINCI_OK && reader->kernels.count == 0)
+    status = diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the trace has no kernel");
+  if (status == VINCI_OK && reader->inst_count == 0)
+    status = diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the trace has no instructions");
+  return status;
+}
+
+static enum vinci_status reader_open(struct trace_reader *reader, const char *name,
+                                     const vinci_soc *soc, struct vinci_diag *diag) {
+  reader->soc = soc;
+  reader->diag = diag;
+  reader->gm_end = PROGRAM_GM_BASE;
+  reader->path = arena_strdup(&reader->arena, name);
+  if (!reader->path || csv_init(&reader->csv, CSV_STRICT) != 0)
+    return trace_no_memory(reader);
+  return VINCI_OK;
+}
+
+static void reader_close(struct trace_reader *reader) {
+  struct growing *arrays[] = {&reader->kernels, &reader->tensors,   &reader->buffers,
+                              &reader->rows,    &reader->operands,  &reader->exprs,
+                              &reader->terms,   &reader->codes,     &reader->variables,
+                              &reader->scope,   &reader->loops,     &reader->names};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+    growing_free(arrays[i]);
+  free(reader->name_slots);
+  free(reader->scratch);
+  csv_free(&reader->csv);
+  arena_free(&reader->arena);
+  free(reader);
+}
+
+enum vinci_status vinci_trace_parse(const char *name, const char *text, size_t length,
+                                    const vinci_soc *soc, vinci_trace **out,
+                                    struct vinci_diag *diag) {
+  *out = NULL;
+  struct trace_reader *reader = calloc(1, sizeof *reader);
+  if (!reader)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory reading the trace");
+  enum vinci_status status = reader_open(reader, name, soc, diag);
+  size_t mark = mark_length(text, length);
+  size_t used;
+  if (status == VINCI_OK)
+    status = read_lines(reader, text + mark, length - mark, true, &used);
+  if (status == VINCI_OK)
+    status = check_end(reader);
+  if (status == VINCI_OK)
+    status = finish(reader, digest_bytes(DIGEST_SEED, text, length), out);
+  reader_close(reader);
+  return status;
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+enum { BLOCK_BYTES = 64 * 1024, BUFFER_BYTES = TRACE_LINE_BYTES_MAX + 2 + BLOCK_BYTES };
+
+static enum vinci_status fail_file(struct trace_reader *reader, const char *what) {
+  struct diag_position whole = {.path = reader->path};
+  return diag_error_at(reader->diag, VINCI_E_INPUT, whole, "cannot %s: %s", what, strerror(errno));
+}
+
+/* Feeds a file block by block; what is left of a line moves to the front of the buffer. */
+static enum vinci_status read_blocks(struct trace_reader *reader, FILE *file, char *buffer,
+                                     uint64_t *digest) {
+  size_t held = 0;
+  bool first = true, last = false;
+  while (!last) {
+    size_t got = fread(buffer + held, 1, BLOCK_BYTES, file);
+    if (ferror(file))
+      return fail_file(reader, "read");
+    *digest = digest_bytes(*digest, buffer + held, got);
+    held += got;
+    last = got < BLOCK_BYTES;
+    size_t skip = first ? mark_length(buffer, held) : 0;
+    size_t used;
+    first = false;
+    enum vinci_status status = read_lines(reader, buffer + skip, held - skip, last, &used);
+    if (status != VINCI_OK)
+      return status;
+    used += skip;
+    memmove(buffer, buffer + used, held - used);
+    held -= used;
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status read_file(struct trace_reader *reader, const char *path,
+                                   uint64_t *digest) {
+  bool standard = strcmp(path, "-") == 0;
+  FILE *file = standard ? stdin : fopen(path, "rb");
+  if (!file)
+    return fail_file(reader, "open");
+  char *buffer = malloc(BUFFER_BYTES);
+  enum vinci_status status =
+      buffer ? read_blocks(reader, file, buffer, digest) : trace_no_memory(reader);
+  free(buffer);
+  if (!standard)
+    fclose(file);
+  return status;
+}
+
+enum vinci_status vinci_trace_load(const char *path, const vinci_soc *soc, vinci_trace **out,
+                                   struct vinci_diag *diag) {
+  *out = NULL;
+  struct trace_reader *reader = calloc(1, sizeof *reader);
+  if (!reader)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory reading the trace");
+  uint64_t digest = DIGEST_SEED;
+  const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+  enum vinci_status status = reader_open(reader, name, soc, diag);
+  if (status == VINCI_OK)
+    status = read_file(reader, path, &digest);
+  if (status == VINCI_OK)
+    status = check_end(reader);
+  if (status == VINCI_OK)
+    status = finish(reader, digest, out);
+  reader_close(reader);
+  return status;
+}
+
+void vinci_trace_free(vinci_trace *trace) {
+  if (!trace)
+    return;
+  struct arena arena = trace->arena; /* holds the trace itself */
+  arena_free(&arena);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of a stream: loops, lets and instructions. An instruction row is the hot
+ * path of reading: operands are expected in the order of their signature, numbers are
+ * taken without the expression parser, and nothing is allocated but the row itself.
+ */
+#include <string.h>
+
+#include "traces/format/reader.h"
+
+/* ---- loop, let, endloop --------------------------------------------------- */
+
+/* Adds a row with a number of operands. */
+static struct program_row *add_row(struct trace_reader *reader, enum program_row_kind kind,
+                                   unsigned arg_count, int64_t **operands) {
+  uint64_t first_operand = reader->operands.count;
+  *operands = growing_push(&reader->operands, arg_count, sizeof **operands);
+  struct program_row *row = GROWING_PUSH(&reader->rows, struct program_row);
+  if (!*operands || !row || reader->rows.count > UINT32_MAX)
+    return NULL;
+  *row = (struct program_row){.kind = (uint8_t)kind, .arg_count = (uint8_t)arg_count,
+                              .line = reader->line, .first_operand = first_operand};
+  return row;
+}
+
+/* The common part of loop and let: a new name and an expression of the names before. */
+static enum vinci_status define_row(struct trace_reader *reader, enum program_row_kind kind,
+                                    const char *form) {
+  struct trace_name *name;
+  int64_t value, *operands;
+  bool constant;
+  if (reader->field_count != 3) {
+    trace_fail(reader, 0, 0, "a %s row has a name and an expression", reader->fields[0].text);
+    diag_hint(reader->diag, "write it like \"%s\"", form);
+    return VINCI_E_INPUT;
+  }
+  enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
+  if (status == VINCI_OK)
+    status = trace_name_declare(reader, 1, 0, &name);
+  if (status != VINCI_OK)
+    return status;
+  struct program_row *row = add_row(reader, kind, 1, &operands);
+  if (!row)
+    return trace_no_memory(reader);
+  operands[0] = value;
+  row->expr_mask = !constant;
+  return trace_variable(reader, name, &row->op);
+}
+
+static enum vinci_status loop_row(struct trace_reader *reader) {
+  struct trace_loop loop = {.row = reader->rows.count, .scope = reader->scope.count};
+  enum vinci_status status = define_row(reader, ROW_LOOP, "loop,i,64");
+  if (status != VINCI_OK)
+    return status;
+  struct trace_loop *at = GROWING_PUSH(&reader->loops, struct trace_loop);
+  if (!at)
+    return trace_no_memory(reader);
+  *at = loop;
+  return VINCI_OK;
+}
+
+static enum vinci_status endloop_row(struct trace_reader *reader) {
+  if (reader->field_count != 1)
+    return trace_fail(reader, 1, 0, "an endloop row has no further fields");
+  if (reader->loops.count == 0)
+    return trace_fail(reader, 0, 0, "endloop without a loop");
+  struct trace_loop loop = *GROWING_AT(&reader->loops, struct trace_loop, --reader->loops.count);
+  while (reader->scope.count > loop.scope) {
+    uint32_t name = *GROWING_AT(&reader->scope, uint32_t, --reader->scope.count);
+    GROWING_AT(&reader->names, struct trace_name, name)->in_scope = false;
+  }
+  int64_t *operands;
+  struct program_row *row = add_row(reader, ROW_ENDLOOP, 0, &operands);
+  if (!row)
+    return trace_no_memory(reader);
+  struct program_row *start = GROWING_AT(&reader->rows, struct program_row, loop.row);
+  row->op = start->op;
+  row->partner = (uint32_t)loop.row;
+  start->partner = (uint32_t)(reader->rows.count - 1);
+  return VINCI_OK;
+}
+
+/* ---- instructions --------------------------------------------------------- */
+
+/* A decimal number of up to 18 digits and nothing else, which surely fits 64 bits. */
+static bool plain_number(const char *text, size_t length, int64_t *out) {
+  int64_t value = 0;
+  if (length == 0 || length > 18)
+    return false;
+  for (size_t i = 0; i < length; i++) {
+    unsigned digit = (unsigned)text[i] - '0';
+    if (digit > 9)
+      return false;
+    value = value * 10 + digit;
+  }
+  *out = value;
+  return true;
+}
+
+static const char *arg_name_at(const void *context, size_t index) {
+  const struct isa_row *isa = context;
+  return isa->arg[index].name;
+}
+
+/* Whether a field is "name=..." of an operand. */
+static bool names_arg(const struct trace_field *field, const struct isa_arg *arg) {
+  return field->length > arg->name_length && field->text[arg->name_length] == '=' &&
+         memcmp(field->text, arg->name, arg->name_length) == 0;
+}
+
+/* The operand a field names, when it is not the one expected next. */
+static enum vinci_status find_arg(struct trace_reader *reader, const struct isa_row *isa,
+                                  size_t field, unsigned *out) {
+  const struct trace_field *text = &reader->fields[field];
+  const char *equals = memchr(text->text, '=', text->length);
+  if (!equals) {
+    trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
+               trace_clip(text->text, text->length).text);
+    diag_hint(reader->diag, "operands are written operand=value");
+    return VINCI_E_INPUT;
+  }
+  size_t length = (size_t)(equals - text->text);
+  int arg = isa_arg_find(isa, text->text, length);
+  if (arg >= 0) {
+    *out = (unsigned)arg;
+    return VINCI_OK;
+  }
+  struct trace_clip clip = trace_clip(text->text, length);
+  trace_fail(reader, field, 0, "%s has no operand \"%s\"", isa->name, clip.text);
+  const char *nearest = diag_nearest(clip.text, isa->arg_count, arg_name_at, isa);
+  if (nearest)
+    diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
+  return VINCI_E_INPUT;
+}
+
+static const char *dtype_at(const void *context, size_t index) {
+  (void)context;
+  return dtype_name((enum dtype)index);
+}
+
+static const char *pipe_at(const void *context, size_t index) {
+  (void)context;
+  return pipe_name((enum pipe)index);
+}
+
+static enum vinci_status unknown_word(struct trace_reader *reader, const struct isa_arg *arg,
+                                      size_t field, size_t offset) {
+  const char *text = reader->fields[field].text + offset;
+  struct trace_clip clip = trace_clip(text, reader->fields[field].length - offset);
+  const char *nearest = NULL;
+  if (arg->kind == ARG_DTYPE) {
+    trace_fail(reader, field, offset, "unknown data type \"%s\"", clip.text);
+    nearest = diag_nearest(clip.text, DTYPE_COUNT, dtype_at, NULL);
+  } else if (arg->kind == ARG_PIPE) {
+    trace_fail(reader, field, offset, "unknown pipe \"%s\"", clip.text);
+    nearest = diag_nearest(clip.text, PIPE_COUNT + 1, pipe_at, NULL);
+    if (!nearest)
+      diag_hint(reader->diag, "pipes are S, V, M, MTE1, MTE2, MTE3 and FIX");
+  } else {
+    trace_fail(reader, field, offset, "operand \"%s\" cannot be \"%s\"", arg->name, clip.text);
+    diag_hint(reader->diag, "allowed are %.*s", (int)strcspn(arg->words, "}"), arg->words);
+  }
+  if (nearest)
+    diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
+  return VINCI_E_INPUT;
+}
+
+/* The value of a word, data type or pipe operand. */
+static enum vinci_status read_word(struct trace_reader *reader, const struct isa_arg *arg,
+                                   size_t field, size_t offset, int64_t *out) {
+  const char *text = reader->fields[field].text + offset;
+  int64_t count;
+  switch (arg->kind) {
+  case ARG_DTYPE:
+    *out = (int64_t)dtype_by_name(text);
+    count = DTYPE_COUNT;
+    break;
+  case ARG_PIPE:
+    *out = strcmp(text, pipe_name(PIPE_ALL)) == 0 ? PIPE_ALL : (int64_t)pipe_by_name(text);
+    count = *out == PIPE_ALL && text[0] != 'A' ? PIPE_ALL : PIPE_ALL + 1;
+    break;
+  default:
+    *out = isa_word_find(arg, text, reader->fields[field].length - offset);
+    count = *out < 0 ? *out : INT64_MAX;
+    break;
+  }
+  return *out < count ? VINCI_OK : unknown_word(reader, arg, field, offset);
+}
+
+/* Reads the value of a field into an operand; *is_expr tells what it became. */
+static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op, unsigned index,
+                                    size_t field, int64_t *out, bool *is_expr) {
+  const struct isa_arg *arg = &isa_row(op)->arg[index];
+  const struct trace_field *text = &reader->fields[field];
+  size_t offset = arg->name_length + 1u;
+  bool constant = true;
+  enum vinci_status status = VINCI_OK;
+  if (offset == text->length)
+    return trace_fail(reader, field, offset, "operand \"%s\" has no value", arg->name);
+  if (arg->kind != ARG_ADDRESS && arg->kind != ARG_INTEGER)
+    status = read_word(reader, arg, field, offset, out);
+  else if (!plain_number(text->text + offset, text->length - offset, out))
+    status = trace_expr(reader, field, offset, out, &constant);
+  *is_expr = !constant;
+  if (status == VINCI_OK && constant)
+    status = trace_check_value(reader, op, index, *out, field, offset);
+  return status;
+}
+
+/* Fills operands that the row leaves out. */
+static enum vinci_status fill_defaults(struct trace_reader *reader, const struct isa_row *isa,
+                                       uint32_t missing, int64_t *operands) {
+  for (; missing != 0; missing &= missing - 1) {
+    unsigned index = (unsigned)__builtin_ctz(missing);
+    const struct isa_arg *arg = &isa->arg[index];
+    if (!arg->has_default)
+      return trace_fail(reader, 0, 0, "%s needs operand \"%s\"", isa->name, arg->name);
+    operands[index] = arg->default_value;
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status inst_row(struct trace_reader *reader, enum isa_op op) {
+  const struct isa_row *isa = isa_row(op);
+  int64_t *operands;
+  enum vinci_status status = trace_check_op(reader, op);
+  if (status != VINCI_OK)
+    return status;
+  struct program_row *row = add_row(reader, ROW_INST, isa->arg_count, &operands);
+  if (!row)
+    return trace_no_memory(reader);
+  row->op = (uint16_t)op;
+  uint32_t seen = 0;
+  unsigned next = 0;
+  for (size_t field = 1; field < reader->field_count; field++) {
+    unsigned index = next;
+    if (index >= isa->arg_count || !names_arg(&reader->fields[field], &isa->arg[index]))
+      status = find_arg(reader, isa, field, &index);
+    if (status != VINCI_OK)
+      return status;
+    if (seen >> index & 1)
+      return trace_fail(reader, field, 0, "operand \"%s\" is given twice", isa->arg[index].name);
+    bool is_expr = false;
+    status = read_value(reader, op, index, field, &operands[index], &is_expr);
+    if (status != VINCI_OK)
+      return status;
+    seen |= UINT32_C(1) << index;
+    row->expr_mask |= (uint32_t)is_expr << index;
+    next = index + 1;
+  }
+  uint32_t all = (UINT32_C(1) << isa->arg_count) - 1;
+  if (seen != all)
+    status = fill_defaults(reader, isa, all & ~seen, operands);
+  reader->inst_count++;
+  return status == VINCI_OK ? trace_check_inst(reader, op, operands, row->expr_mask) : status;
+}
+
+/* ---- all ------------------------------------------------------------------ */
+
+static enum vinci_status check_place(struct trace_reader *reader, const char *row) {
+  if (!reader->kernel) {
+    trace_fail(reader, 0, 0, "%s row before any kernel row", row);
+    diag_hint(reader->diag, "a row like \"kernel,name=add,arch=dav-c220,blocks=8\" comes first");
+    return VINCI_E_INPUT;
+  }
+  if (!reader->stream) {
+    trace_fail(reader, 0, 0, "%s row outside a stream", row);
+    diag_hint(reader->diag, "a row like \"stream,core=AIV\" comes first");
+    return VINCI_E_INPUT;
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status unknown_row(struct trace_reader *reader) {
+  static const char *const others[] = {"trace", "kernel", "tensor", "buffer",
+                                       "stream", "loop",  "let",    "endloop"};
+  struct trace_clip clip = trace_clip(reader->fields[0].text, reader->fields[0].length);
+  const char *nearest = isa_nearest(clip.text);
+  for (size_t i = 0; !nearest && i < sizeof others / sizeof *others; i++)
+    if (strncasecmp(others[i], clip.text, strlen(others[i]) - 1) == 0)
+      nearest = others[i];
+  trace_fail(reader, 0, 0, "unknown instruction \"%s\"", clip.text);
+  if (nearest)
+    diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
+  return VINCI_E_INPUT;
+}
+
+enum vinci_status trace_body_row(struct trace_reader *reader) {
+  const struct trace_field *name = &reader->fields[0];
+  enum isa_op op = isa_find(name->text, name->length);
+  bool is_loop = false, is_let = false, is_endloop = false;
+  if (op == OP_COUNT) {
+    is_loop = strcmp(name->text, "loop") == 0;
+    is_let = strcmp(name->text, "let") == 0;
+    is_endloop = strcmp(name->text, "endloop") == 0;
+    if (!is_loop && !is_let && !is_endloop)
+      return unknown_row(reader);
+  }
+  enum vinci_status status = reader->stream ? VINCI_OK : check_place(reader, name->text);
+  if (status != VINCI_OK)
+    return status;
+  if (is_loop)
+    return loop_row(reader);
+  if (is_let)
+    return define_row(reader, ROW_LET, "let,t,blk*4096");
+  return is_endloop ? endloop_row(reader) : inst_row(reader, op);
+}
