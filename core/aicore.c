@@ -72,7 +72,7 @@ void aicore_set_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t
 }
 
 bool aicore_drained(const struct aicore *core, uint64_t *cycle) {
-  *cycle = 0;
+  *cycle = aicore_now(core);
   for (unsigned i = 0; i < PIPE_COUNT; i++) {
     const struct pipe_unit *pipe = &core->pipe[i];
     if (pipe->count > 0 || pipe->ring_count > 0)
@@ -186,7 +186,7 @@ void aicore_account(struct aicore *core, uint64_t end_ps) {
   uint64_t end_cycle = clock_edge_at(&core->clock, end_ps);
   core->result->total_cycles = end_cycle;
   for (unsigned i = 0; i < PIPE_COUNT; i++)
-    if (i != PIPE_S)
+    if (i != PIPE_S && core_has_pipe(core->kind, (enum pipe)i))
       pipe_account(&core->pipe[i], end_cycle);
   account_scalar(&core->scalar, end_cycle);
 }

@@ -296,6 +296,7 @@ bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_
   pipe->core = core;
   pipe->id = id;
   pipe->counters = &core->result->pipe[id];
+  pipe->stall = PIPE_NOT_STALLED;
   pipe->issue.key = event_key(PHASE_COMPUTE, part, id);
   pipe->issue.fire = fire_issue;
   pipe->retire.key = event_key(PHASE_DELIVER, part, PIPE_COUNT + (uint32_t)id);

@@ -200,6 +200,7 @@ enum vinci_status soc_parse_value(const char *text, enum soc_kind kind, int64_t 
     return VINCI_E_USAGE;
   }
   suffix = read_exponent(suffix, &number);
+  suffix += strspn(suffix, " ");
   const struct suffix *unit = find_suffix(&suffix_lists[kind], suffix);
   if (!unit && (number.digits != 0 || *suffix != '\0'))
     return unknown_suffix(text, suffix, kind, diag);
