@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci soc: lists, shows, compares and validates hardware descriptions. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "core/diag.h"
+#include "core/soc.h"
+#include "scripts/soc_host.h"
+#include "traces/export/export.h"
+
+enum { VALUE_TEXT = 64, PERCENT = 100 };
+
+struct soc_settings {
+  const char *data;
+  struct text_list sets;
+  bool json;
+  bool all;
+};
+
+#define DATA_ROW                                                                                   \
+  OPTION_TEXT_ROW("data", 0, struct soc_settings, data, "DIR",                                     \
+                  "the folder that holds soc/ with the hardware descriptions")
+
+static const struct option_row data_options[] = {DATA_ROW};
+
+static const struct option_row show_options[] = {
+    OPTION_LIST_ROW("set", 0, struct soc_settings, sets, "KEY=VALUE",
+                    "change a number first, such as l2.size=96MiB; may be repeated"),
+    OPTION_FLAG_ROW("json", 0, struct soc_settings, json, "print JSON"),
+    OPTION_FLAG_ROW("all", 0, struct soc_settings, all,
+                    "show also the optional numbers that the description does not give"),
+    DATA_ROW,
+};
+
+/* ---- what several commands print ------------------------------------------------ */
+
+/* How many numbers are known how well; overrides are left out. */
+struct shares {
+  unsigned count[CONFIDENCE_COUNT];
+  unsigned total;
+};
+
+static struct shares count_shares(const vinci_soc *soc) {
+  struct shares shares = {0};
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    const struct soc_provenance *provenance = &soc->provenance[i];
+    if (!provenance->given || provenance->overridden)
+      continue;
+    shares.count[provenance->confidence]++;
+    shares.total++;
+  }
+  return shares;
+}
+
+static unsigned percent(unsigned part, unsigned whole) {
+  return whole ? (part * PERCENT + whole / 2) / whole : 0;
+}
+
+/* The value with its unit; `vinci run --set` accepts this form. */
+static void value_text(const vinci_soc *soc, size_t index, char *buffer, size_t size) {
+  enum soc_kind kind = soc_param(index)->kind;
+  soc_format_value(soc_get(soc, index), kind, buffer, size);
+  bool bare =
+      kind == SOC_KIND_CYCLES || kind == SOC_KIND_MCYCLES || kind == SOC_KIND_MBYTES_PER_CYCLE;
+  size_t length = strlen(buffer);
+  if (bare && length < size)
+    snprintf(buffer + length, size - length, " %s", soc_kind_unit(kind));
+}
+
+static int widest(int width, const char *text) {
+  int length = (int)strlen(text);
+  return length > width ? length : width;
+}
+
+/* ---- list ------------------------------------------------------------------------- */
+
+static void cores_text(const vinci_soc *soc, char *buffer, size_t size) {
+  static const enum core_kind order[] = {CORE_AIC, CORE_AICORE, CORE_AIV};
+  size_t length = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    unsigned count = soc_core_count(soc, order[i]);
+    if (count == 0 || length >= size)
+      continue;
+    int added = snprintf(buffer + length, size - length, "%s%u %s", length ? " + " : "", count,
+                         core_kind_name(order[i]));
+    length += added > 0 ? (size_t)added : 0;
+  }
+}
+
+/* Sizes of any number of bytes, to a tenth of a GiB when no unit divides them well. */
+static void size_text(int64_t bytes, char *buffer, size_t size) {
+  const uint64_t mebi = UINT64_C(1) << 20, gibi = UINT64_C(1) << 30;
+  uint64_t value = (uint64_t)bytes;
+  uint64_t tenths = (value * 10 + gibi / 2) / gibi;
+  if (value < gibi || value % mebi == 0)
+    soc_format_value(bytes, SOC_KIND_BYTES, buffer, size);
+  else
+    snprintf(buffer, size, "%" PRIu64 ".%" PRIu64 "GiB", tenths / 10, tenths % 10);
+}
+
+static void list_row(const vinci_soc *soc) {
+  char cores[VALUE_TEXT], clock[VALUE_TEXT], l2[VALUE_TEXT], memory[VALUE_TEXT];
+  cores_text(soc, cores, sizeof cores);
+  soc_format_value(soc->core_hz, SOC_KIND_HZ, clock, sizeof clock);
+  size_text(soc->l2_bytes, l2, sizeof l2);
+  size_text(soc->hbm_bytes, memory, sizeof memory);
+  struct shares shares = count_shares(soc);
+  printf("%-17s %-9s %-18s %-8s %-7s %-8s", soc->name, arch_name(soc->arch), cores, clock, l2,
+         memory);
+  for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
+    printf(" %*u%%", (int)strlen(confidence_name((enum confidence)i)) - 1,
+           percent(shares.count[i], shares.total));
+  putchar('\n');
+}
+
+static int list_all(const struct soc_settings *settings) {
+  struct vinci_diag diag = {0};
+  struct soc_names names = {0};
+  int exit_code = 0;
+  if (soc_host_list(settings->data, &names, &diag) != VINCI_OK) {
+    exit_code = cli_fail(&diag);
+  } else {
+    printf("%-17s %-9s %-18s %-8s %-7s %-8s", "SoC", "arch", "cores", "clock", "L2", "memory");
+    for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
+      printf(" %s", confidence_name((enum confidence)i));
+    putchar('\n');
+  }
+  for (size_t i = 0; i < names.count; i++) {
+    vinci_soc *soc;
+    struct vinci_diag problem = {0};
+    if (vinci_soc_load(names.items[i], settings->data, &soc, &problem) != VINCI_OK) {
+      exit_code = cli_fail(&problem);
+      continue;
+    }
+    list_row(soc);
+    vinci_soc_free(soc);
+  }
+  soc_names_free(&names);
+  return exit_code;
+}
+
+/* ---- show ------------------------------------------------------------------------- */
+
+static bool is_shown(const vinci_soc *soc, size_t index, bool all) {
+  return all || soc->provenance[index].given;
+}
+
+static const char *confidence_text(const struct soc_provenance *provenance) {
+  if (!provenance->given)
+    return "not given";
+  if (provenance->overridden)
+    return "override";
+  return confidence_name((enum confidence)provenance->confidence);
+}
+
+static char mark_of(const struct soc_provenance *provenance) {
+  if (provenance->overridden)
+    return '!';
+  return provenance->given && provenance->confidence == CONFIDENCE_ASSUMED ? '?' : ' ';
+}
+
+static void show_rows(const vinci_soc *soc, bool all) {
+  int key_width = 0, value_width = 0, source_width = 0;
+  char value[VALUE_TEXT];
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    if (!is_shown(soc, i, all))
+      continue;
+    value_text(soc, i, value, sizeof value);
+    key_width = widest(key_width, soc_param(i)->key);
+    value_width = widest(value_width, value);
+    source_width = widest(source_width, soc->provenance[i].source);
+  }
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    const struct soc_provenance *provenance = &soc->provenance[i];
+    if (!is_shown(soc, i, all))
+      continue;
+    value_text(soc, i, value, sizeof value);
+    bool overridden = provenance->overridden;
+    printf("%c %-*s  %*s  %-10s", mark_of(provenance), key_width, soc_param(i)->key, value_width,
+           value, confidence_text(provenance));
+    if (*provenance->note)
+      printf("  %-*s  %s\n", source_width, overridden ? "" : provenance->source, provenance->note);
+    else
+      printf("  %s\n", overridden ? "" : provenance->source);
+  }
+}
+
+static void show_text(const vinci_soc *soc, bool all) {
+  printf("%s: %s\n", soc->name, soc->description);
+  printf("architecture %s%s%s, configuration %016" PRIx64 "\n\n", arch_name(soc->arch),
+         *soc->base ? ", based on " : "", soc->base, soc_digest(soc));
+  show_rows(soc, all);
+  struct shares shares = count_shares(soc);
+  printf("\n%u numbers:", shares.total);
+  for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
+    printf("%s %u %s (%u%%)", i ? "," : "", shares.count[i], confidence_name((enum confidence)i),
+           percent(shares.count[i], shares.total));
+  puts("\n? = assumed: no public statement, a plausible choice; ! = override of this call");
+  puts("\nSources:");
+  for (size_t i = 0; i < soc->source_count; i++)
+    printf("  %-5s  %s\n", soc->sources[i].id, soc->sources[i].text);
+}
+
+/* Decimal places of a kind: its scale is a power of ten. */
+static unsigned decimals_of(enum soc_kind kind) {
+  unsigned decimals = 0;
+  for (int64_t scale = soc_kind_scale(kind); scale > 1; scale /= 10)
+    decimals++;
+  return decimals;
+}
+
+static void show_json_number(struct json_writer *json, const vinci_soc *soc, size_t index) {
+  const struct soc_param *param = soc_param(index);
+  const struct soc_provenance *provenance = &soc->provenance[index];
+  char text[VALUE_TEXT];
+  soc_format_value(soc_get(soc, index), param->kind, text, sizeof text);
+  json_object(json, param->key, true);
+  json_decimal(json, "value",
+               decimal_exact((uint64_t)soc_get(soc, index), decimals_of(param->kind)));
+  json_text(json, "unit", soc_kind_unit(param->kind));
+  json_text(json, "text", text);
+  json_text(json, "confidence", confidence_text(provenance));
+  json_text(json, "source", provenance->source);
+  json_text(json, "note", provenance->note);
+  json_end(json);
+}
+
+static void show_json(const vinci_soc *soc) {
+  struct json_writer json;
+  json_start(&json, stdout);
+  json_object(&json, NULL, false);
+  json_text(&json, "soc", soc->name);
+  json_text(&json, "description", soc->description);
+  json_text(&json, "base", soc->base);
+  json_text(&json, "arch", arch_name(soc->arch));
+  json_hex64(&json, "config_digest", soc_digest(soc));
+  json_object(&json, "numbers", false);
+  for (size_t i = 0; i < soc_param_count(); i++)
+    show_json_number(&json, soc, i);
+  json_end(&json);
+  json_object(&json, "sources", false);
+  for (size_t i = 0; i < soc->source_count; i++)
+    json_text(&json, soc->sources[i].id, soc->sources[i].text);
+  json_end(&json);
+  json_end(&json);
+}
+
+static int show_one(const struct soc_settings *settings, const struct text_list *arguments) {
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
+  if (arguments->count != 1) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "show takes the name of one SoC");
+    diag_hint(&diag, "'vinci soc list' shows the names");
+    return cli_fail(&diag);
+  }
+  if (cli_load_soc(arguments->items[0], settings->data, &settings->sets, &soc, &diag) != VINCI_OK)
+    return cli_fail(&diag);
+  enum vinci_status status = soc_validate(soc, &diag);
+  if (status == VINCI_OK && settings->json)
+    show_json(soc);
+  else if (status == VINCI_OK)
+    show_text(soc, settings->all);
+  vinci_soc_free(soc);
+  return status == VINCI_OK ? 0 : cli_fail(&diag);
+}
+
+/* ---- diff ------------------------------------------------------------------------- */
+
+static void diff_text(const vinci_soc *soc, size_t index, char *buffer, size_t size) {
+  if (soc->provenance[index].given)
+    value_text(soc, index, buffer, size);
+  else
+    snprintf(buffer, size, "-");
+}
+
+static void diff_rows(const vinci_soc *left, const vinci_soc *right) {
+  int key_width = 0, left_width = widest(0, left->name);
+  char left_value[VALUE_TEXT], right_value[VALUE_TEXT];
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    if (soc_get(left, i) == soc_get(right, i))
+      continue;
+    diff_text(left, i, left_value, sizeof left_value);
+    key_width = widest(key_width, soc_param(i)->key);
+    left_width = widest(left_width, left_value);
+  }
+  unsigned differences = left->arch != right->arch;
+  printf("%-*s  %-*s  %s\n", key_width, "", left_width, left->name, right->name);
+  if (differences)
+    printf("%-*s  %-*s  %s\n", key_width, "arch", left_width, arch_name(left->arch),
+           arch_name(right->arch));
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    if (soc_get(left, i) == soc_get(right, i))
+      continue;
+    diff_text(left, i, left_value, sizeof left_value);
+    diff_text(right, i, right_value, sizeof right_value);
+    printf("%-*s  %-*s  %s\n", key_width, soc_param(i)->key, left_width, left_value, right_value);
+    differences++;
+  }
+  printf("%u difference%s\n", differences, differences == 1 ? "" : "s");
+}
+
+static int diff_two(const struct soc_settings *settings, const struct text_list *arguments) {
+  struct vinci_diag diag = {0};
+  vinci_soc *left = NULL, *right = NULL;
+  int exit_code = 0;
+  if (arguments->count != 2) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "diff takes the names of two SoCs");
+    diag_hint(&diag, "'vinci soc list' shows the names");
+    return cli_fail(&diag);
+  }
+  if (vinci_soc_load(arguments->items[0], settings->data, &left, &diag) == VINCI_OK &&
+      vinci_soc_load(arguments->items[1], settings->data, &right, &diag) == VINCI_OK)
+    diff_rows(left, right);
+  else
+    exit_code = cli_fail(&diag);
+  vinci_soc_free(left);
+  vinci_soc_free(right);
+  return exit_code;
+}
+
+/* ---- validate --------------------------------------------------------------------- */
+
+static int validate_one(const char *name, const char *data) {
+  struct vinci_diag diag = {0};
+  vinci_soc *soc;
+  if (vinci_soc_load(name, data, &soc, &diag) != VINCI_OK)
+    return cli_fail(&diag);
+  struct shares shares = count_shares(soc);
+  printf("%s: ok, %u numbers\n", name, shares.total);
+  vinci_soc_free(soc);
+  return 0;
+}
+
+static int validate_all(const struct soc_settings *settings, const struct text_list *arguments) {
+  struct vinci_diag diag = {0};
+  struct soc_names names = {0};
+  const char *const *items = arguments->items;
+  size_t count = arguments->count;
+  if (count == 0) {
+    if (soc_host_list(settings->data, &names, &diag) != VINCI_OK) {
+      soc_names_free(&names);
+      return cli_fail(&diag);
+    }
+    items = names.items;
+    count = names.count;
+  }
+  int exit_code = 0;
+  for (size_t i = 0; i < count; i++) {
+    int code = validate_one(items[i], settings->data);
+    exit_code = exit_code ? exit_code : code;
+  }
+  soc_names_free(&names);
+  return exit_code;
+}
+
+/* ---- commands --------------------------------------------------------------------- */
+
+static int list_plain(const struct soc_settings *settings, const struct text_list *arguments) {
+  struct vinci_diag diag = {0};
+  if (arguments->count == 0)
+    return list_all(settings);
+  (void)diag_error(&diag, VINCI_E_USAGE, "list takes no argument '%s'", arguments->items[0]);
+  diag_hint(&diag, "'vinci soc show %s' shows one SoC", arguments->items[0]);
+  return cli_fail(&diag);
+}
+
+/* Frame of a command: options in, lists freed. */
+static int with_options(const struct cli_verb *verb, int argc, char **argv,
+                        int (*body)(const struct soc_settings *, const struct text_list *)) {
+  struct soc_settings settings = {0};
+  struct text_list arguments = {0};
+  int exit_code;
+  if (cli_begin(verb, argc, argv, &settings, &arguments, &exit_code))
+    exit_code = body(&settings, &arguments);
+  text_list_free(&settings.sets);
+  text_list_free(&arguments);
+  return exit_code;
+}
+
+static int list(const struct cli_verb *verb, int argc, char **argv) {
+  return with_options(verb, argc, argv, list_plain);
+}
+static int show(const struct cli_verb *verb, int argc, char **argv) {
+  return with_options(verb, argc, argv, show_one);
+}
+static int diff(const struct cli_verb *verb, int argc, char **argv) {
+  return with_options(verb, argc, argv, diff_two);
+}
+static int validate(const struct cli_verb *verb, int argc, char **argv) {
+  return with_options(verb, argc, argv, validate_all);
+}
+
+#define DATA_TABLE                                                                                 \
+  { data_options, sizeof data_options / sizeof *data_options }
+
+static const struct cli_verb commands[] = {
+    {.name = "soc list",
+     .arguments = "",
+     .summary = "List the SoCs and how well their numbers are known",
+     .options = DATA_TABLE,
+     .run = list},
+    {.name = "soc show",
+     .arguments = "NAME",
+     .summary = "Show every number of a SoC with unit, confidence, source and note",
+     .options = {show_options, sizeof show_options / sizeof *show_options},
+     .run = show},
+    {.name = "soc diff",
+     .arguments = "NAME NAME",
+     .summary = "Show the numbers in which two SoCs differ",
+     .options = DATA_TABLE,
+     .run = diff},
+    {.name = "soc validate",
+     .arguments = "[NAME]...",
+     .summary = "Check descriptions, all when none is named",
+     .details = "The exit code is 0 when all are good and 2 when one is not.\n",
+     .options = DATA_TABLE,
+     .run = validate},
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands, VERB_PREFIX = sizeof "soc " - 1 };
+
+static const char *command_name(const void *context, size_t index) {
+  (void)context;
+  return commands[index].name + VERB_PREFIX;
+}
+
+static int unknown_command(const char *word) {
+  struct vinci_diag diag = {0};
+  const char *nearest = diag_nearest(word, COMMAND_COUNT, command_name, NULL);
+  (void)diag_error(&diag, VINCI_E_USAGE, "unknown %s '%s' of soc",
+                   *word == '-' ? "option" : "command", word);
+  if (nearest)
+    diag_hint(&diag, "did you mean 'vinci soc %s'?", nearest);
+  else
+    diag_hint(&diag, "commands: list, show, diff, validate");
+  return cli_fail(&diag);
+}
+
+static int soc(const struct cli_verb *verb, int argc, char **argv) {
+  if (argc < 2) {
+    cli_print_help(verb, stderr);
+    return vinci_status_exit_code(VINCI_E_USAGE);
+  }
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    if (strcmp(command_name(NULL, i), argv[1]) == 0)
+      return commands[i].run(&commands[i], argc - 1, argv + 1);
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    cli_print_help(verb, stdout);
+    return 0;
+  }
+  return unknown_command(argv[1]);
+}
+
+const struct cli_verb cli_verb_soc = {
+    .name = "soc",
+    .arguments = "list|show|diff|validate",
+    .summary = "Look at the hardware descriptions",
+    .details = "  list               the SoCs and how well their numbers are known\n"
+               "  show NAME          every number with unit, confidence, source and note\n"
+               "  diff NAME NAME     the numbers in which two SoCs differ\n"
+               "  validate [NAME]... check descriptions, all when none is named\n\n"
+               "'vinci soc COMMAND --help' explains the options of a command.\n",
+    .options = DATA_TABLE,
+    .run = soc,
+};
