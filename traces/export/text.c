@@ -68,6 +68,23 @@ static void print_kernels(const struct vinci_result *result, FILE *out) {
   }
 }
 
+/* "label: text" in lines that begin under the label. */
+static void print_wrapped(const char *label, const char *text, FILE *out) {
+  enum { INDENT = 10, LINE_END = 96 };
+  int column = INDENT + fprintf(out, "%s:", label);
+  while (*text) {
+    int length = (int)strcspn(text, " ");
+    if (column + 1 + length > LINE_END)
+      column = fprintf(out, "\n%*s", INDENT, "") - 1;
+    else
+      column += fprintf(out, " ");
+    column += fprintf(out, "%.*s", length, text);
+    text += length;
+    text += strspn(text, " ");
+  }
+  fputc('\n', out);
+}
+
 static void print_head(const struct vinci_result *result, FILE *out) {
   char reason[512], name[256];
   enum bound bound = result_bound_explain(result, reason, sizeof reason);
@@ -83,7 +100,8 @@ static void print_head(const struct vinci_result *result, FILE *out) {
           decimal_ratio((wide)result->soc->core_hz, 1000000, 0).text);
   fputs("Work ran  on ", out);
   print_active(result, out);
-  fprintf(out, "\nBound     %s: %s\n", bound_name(bound), reason);
+  fprintf(out, "\nBound     ");
+  print_wrapped(bound_name(bound), reason, out);
   print_kernels(result, out);
 }
 
@@ -130,11 +148,10 @@ static void print_kind_pipes(const struct vinci_result *result, enum core_kind k
 static void print_pipes(const struct vinci_result *result, FILE *out) {
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     print_kind_pipes(result, (enum core_kind)kind, out);
-  fputs("\n  busy: at least one instruction in flight; ", out);
+  fprintf(out, "\n  %-13s %s\n", "busy", "at least one instruction in flight");
   for (unsigned i = 0; i < STALL_COUNT; i++)
-    fprintf(out, "%s: %s;%s", stall_key((enum stall)i), stall_text((enum stall)i),
-            i % 2 ? " " : "\n  ");
-  fputs("\n  idle: nothing to do\n", out);
+    fprintf(out, "  %-13s %s\n", stall_key((enum stall)i), stall_text((enum stall)i));
+  fprintf(out, "  %-13s %s\n", "idle", "nothing to do");
 }
 
 /* ---- cores ------------------------------------------------------------------- */
@@ -297,7 +314,7 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
             result->partial_reason ? result->partial_reason : "the run was stopped early");
   if (result->events_dropped > 0)
     fprintf(out,
-            "\nTimeline  holds the first %" PRIu64 " instructions; %" PRIu64
+            "\nTimeline  holds %" PRIu64 " instructions, the first of each core; %" PRIu64
             " later ones are not in it (--timeline-events)\n",
             result->event_count, result->events_dropped);
   fputc('\n', out);

@@ -321,8 +321,7 @@ static void write_note(struct timeline *timeline) {
   fprintf(out, ",\"partial\":%s,\"events\":%" PRIu64 ",\"events_dropped\":%" PRIu64,
           result->partial ? "true" : "false", result->event_count, result->events_dropped);
   if (result->events_dropped > 0)
-    fprintf(out, ",\"note\":\"only the first %" PRIu64 " instructions were recorded\"",
-            result->event_count);
+    fputs(",\"note\":\"only the first instructions of each core were recorded\"", out);
   fputs("}}\n", out);
 }
 

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the writers of results: summary, report, the vendor's tables, result folder. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/export_golden.h"
+#include "tests/export_headers.h"
+#include "tests/results.h"
+
+static void check_lines(const char *text, const char *const *lines, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char *line = strndup(text, strcspn(text, "\n"));
+    assert_string_equal(line, lines[i]);
+    free(line);
+    text = strchr(text, '\n') + 1;
+  }
+  assert_string_equal(text, "");
+}
+
+/* ---- decimals, JSON ------------------------------------------------------------------ */
+
+static void decimals_round_half_up(void **state) {
+  (void)state;
+  assert_string_equal(decimal_ratio(1, 3, 6).text, "0.333333");
+  assert_string_equal(decimal_ratio(2, 3, 6).text, "0.666667");
+  assert_string_equal(decimal_ratio(1, 2, 0).text, "1");
+  assert_string_equal(decimal_ratio(999, 1000, 1).text, "1.0");
+  assert_string_equal(decimal_ratio(12345, 10, 3).text, "1234.500");
+  assert_string_equal(decimal_ratio(5, 0, 2).text, "0.00");
+  wide large = (wide)UINT64_MAX * UINT64_MAX;
+  assert_string_equal(decimal_ratio(large, large, 6).text, "1.000000");
+  assert_string_equal(decimal_exact(1378090000, 6).text, "1378.09");
+  assert_string_equal(decimal_exact(1, 6).text, "0.000001");
+  assert_string_equal(decimal_exact(2000000, 6).text, "2.0");
+  assert_string_equal(decimal_exact(0, 6).text, "0.0");
+  assert_string_equal(decimal_exact(UINT64_MAX, 0).text, "18446744073709551615");
+}
+
+static void json_text_is_escaped(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  json_string(out, "a\"b\\c\n\x01 \xc3\xa9 \xff\xc3 \xed\xa0\x80");
+  fclose(out);
+  assert_string_equal(text, "\"a\\\"b\\\\c\\u000a\\u0001 \xc3\xa9 \\ufffd\\ufffd "
+                            "\\ufffd\\ufffd\\ufffd\"");
+  free(text);
+}
+
+/* ---- summary and report ----------------------------------------------------------------- */
+
+static void summary_is_exact(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  result->core_count = 1;
+  char *text = written(result, vinci_result_write_json);
+  check_lines(text, golden_summary, sizeof golden_summary / sizeof *golden_summary);
+  free(text);
+  vinci_result_free(result);
+}
+
+/* Each core has all pipes and each pipe accounts for the core's whole time. */
+static void summary_has_all_pipes_of_all_cores(void **state) {
+  (void)state;
+  struct vinci_result *result = mixed_result();
+  char *text = written(result, vinci_result_write_json);
+  unsigned count = 0;
+  for (const char *at = text; (at = strstr(at, "{\"busy_cycles\": ")); count++) {
+    uint64_t busy, wait, barrier, cross, queue, idle;
+    int fields = sscanf(at,
+                        "{\"busy_cycles\": %" SCNu64 ", \"stall_cycles\": {\"wait_flag\": %" SCNu64
+                        ", \"pipe_barrier\": %" SCNu64 ", \"cross_core\": %" SCNu64
+                        ", \"queue_full\": %" SCNu64 "}, \"idle_cycles\": %" SCNu64,
+                        &busy, &wait, &barrier, &cross, &queue, &idle);
+    assert_int_equal(fields, 6);
+    uint64_t cores = count < 3 * PIPE_COUNT ? 1 : 3;
+    assert_int_equal(busy + wait + barrier + cross + queue + idle, cores * RUN_CYCLES);
+    at++;
+  }
+  assert_int_equal(count, 4 * PIPE_COUNT);
+  free(text);
+  vinci_result_free(result);
+}
+
+static void report_is_exact(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  char *text = written(result, vinci_result_write_text);
+  check_lines(text, golden_report, sizeof golden_report / sizeof *golden_report);
+  free(text);
+  vinci_result_free(result);
+}
+
+static void report_says_what_is_missing(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  result->partial = true;
+  result->partial_reason = "the limit of 16500 cycles was reached";
+  result->event_count = 0;
+  result->events_dropped = 7;
+  char *text = written(result, vinci_result_write_text);
+  assert_non_null(strstr(text, "latency bound, PARTIAL\n"));
+  assert_non_null(strstr(text, "PARTIAL   the limit of 16500 cycles was reached; "
+                               "all numbers are up to that point\n"));
+  assert_non_null(strstr(text, "Timeline  holds 0 instructions, the first of each core; 7 later "
+                               "ones are not in it (--timeline-events)\n"));
+  free(text);
+  vinci_result_free(result);
+}
+
+static void report_does_not_list_many_cores(void **state) {
+  (void)state;
+  struct vinci_result *result = new_result(24);
+  for (uint32_t i = 0; i < 24; i++)
+    vector_core(&result->cores[i], i / 2, i % 2, i);
+  result->cores[23].active_cycles = 16500;
+  char *text = written(result, vinci_result_write_text);
+  assert_non_null(strstr(text, "\n  core3.veccore1 "));
+  assert_null(strstr(text, "\n  core4.veccore0 "));
+  assert_non_null(strstr(text, "\n  ... 16 more, active 80.0 to 100.0 % of the time\n"));
+  free(text);
+  vinci_result_free(result);
+}
+
+static void failed_writes_are_reported(void **state) {
+  (void)state;
+  FILE *full = fopen("/dev/full", "w");
+  if (!full)
+    skip();
+  struct vinci_result *result = vector_result();
+  struct vinci_diag diag = {0};
+  assert_int_equal(vinci_result_write_json(result, full, &diag), VINCI_E_IO);
+  assert_string_equal(diag.text, "cannot write the summary: No space left on device");
+  fclose(full);
+  vinci_result_free(result);
+}
+
+/* ---- the vendor's tables ----------------------------------------------------------------- */
+
+/* The text of a column (from 0) in a line (header is 0) of a CSV text without quotes. */
+static char *csv_cell(const char *text, unsigned line, unsigned column, char *buffer, size_t size) {
+  while (line-- > 0)
+    text = strchr(text, '\n') + 1;
+  while (column-- > 0)
+    text += strcspn(text, ",\n") + 1;
+  snprintf(buffer, size, "%.*s", (int)strcspn(text, ",\n"), text);
+  return buffer;
+}
+
+/* The cell of a named column. */
+static char *named_cell(const char *text, unsigned line, const char *name, char *buffer,
+                        size_t size) {
+  unsigned column = 0;
+  while (strcmp(csv_cell(text, 0, column, buffer, size), name) != 0)
+    column++;
+  return csv_cell(text, line, column, buffer, size);
+}
+
+static void check_header(const char *text, const char *header) {
+  char *line = strndup(text, strcspn(text, "\n"));
+  assert_string_equal(line, header);
+  free(line);
+}
+
+static void csv_headers_are_the_vendors(void **state) {
+  (void)state;
+  static const struct {
+    enum arch arch;
+    writer write;
+    const char *header;
+  } files[] = {
+      {ARCH_C220, export_pipe_csv, header_pipe_a2},
+      {ARCH_C220, export_memory_csv, header_memory_a2},
+      {ARCH_C220, export_arithmetic_csv, header_arithmetic_a2},
+      {ARCH_C220, export_basic_csv, header_basic_a2},
+      {ARCH_C310, export_pipe_csv, header_pipe_a5},
+      {ARCH_C310, export_memory_csv, header_memory_a5},
+      {ARCH_C310, export_arithmetic_csv, header_arithmetic_a5},
+      {ARCH_C310, export_basic_csv, header_basic_a2},
+      {ARCH_M200, export_pipe_csv, header_pipe_310p},
+      {ARCH_M200, export_memory_csv, header_memory_310p},
+      {ARCH_M200, export_arithmetic_csv, header_arithmetic_310p},
+      {ARCH_M200, export_basic_csv, header_basic_310p},
+  };
+  struct vinci_result *result = vector_result();
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    result->soc->arch = files[i].arch;
+    char *text = written(result, files[i].write);
+    check_header(text, files[i].header);
+    free(text);
+  }
+  vinci_result_free(result);
+}
+
+static void check_cell(const char *text, unsigned line, const char *column, const char *value) {
+  char cell[128];
+  assert_string_equal(named_cell(text, line, column, cell, sizeof cell), value);
+}
+
+static void csv_of_vector_kernel(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  char *pipe = written(result, export_pipe_csv);
+  check_cell(pipe, 1, "block_id", "0"); /* sorted by block */
+  check_cell(pipe, 2, "block_id", "1");
+  check_cell(pipe, 1, "sub_block_id", "vector0");
+  check_cell(pipe, 2, "sub_block_id", "vector0");
+  check_cell(pipe, 1, "aic_time(us)", "NA");
+  check_cell(pipe, 1, "aiv_time(us)", "8.000000");
+  check_cell(pipe, 1, "aiv_total_cycles", "13200");
+  check_cell(pipe, 1, "aiv_vec_time(us)", "6.000000");
+  check_cell(pipe, 1, "aiv_vec_ratio", "0.750000");
+  check_cell(pipe, 1, "aiv_icache_miss_rate", "");
+  check_cell(pipe, 1, "aiv_scalar_wait_time(us)", "0.121212");
+  /* 2^20 bytes in 4 us, in units of 2^30 */
+  check_cell(pipe, 1, "aiv_mte2_active_bw(GB/s)", "244.140625");
+  assert_null(strstr(strstr(pipe, "\n1,"), "\n2,"));
+  free(pipe);
+
+  char *memory = written(result, export_memory_csv);
+  check_cell(memory, 1, "GM_to_UB_datas(KB)", "1024.000000");
+  check_cell(memory, 1, "UB_to_GM_datas(KB)", "512.000000");
+  check_cell(memory, 1, "read_main_memory_datas(KB)", "1024.000000");
+  check_cell(memory, 1, "aiv_gm_to_ub_bw(GB/s)", "122.070313");
+  check_cell(memory, 1, "GM_to_UB_bw_usage_rate(%)", "65.536000");
+  check_cell(memory, 1, "UB_to_GM_bw_usage_rate(%)", ""); /* no peak known */
+  check_cell(memory, 1, "GM_to_L1_datas(KB)", "NA");
+  check_cell(memory, 1, "aiv_mte2_instructions", "32");
+  free(memory);
+
+  char *arithmetic = written(result, export_arithmetic_csv);
+  check_cell(arithmetic, 1, "aiv_vec_fp16_ratio", "0.562500");
+  check_cell(arithmetic, 1, "aiv_vec_fp32_ratio", "0.187500");
+  check_cell(arithmetic, 1, "aiv_vec_misc_ratio", "0.000000");
+  check_cell(arithmetic, 1, "aiv_vec_fops", "32768");
+  free(arithmetic);
+
+  char *basic = written(result, export_basic_csv);
+  assert_string_equal(strchr(basic, '\n') + 1, "add_custom,vector,10.000000,2,NA,,,1650,1650\n");
+  free(basic);
+  vinci_result_free(result);
+}
+
+/* Ratios and bandwidths of mixed kernels are over the whole task, as the vendor has them. */
+static void csv_of_mixed_kernel(void **state) {
+  (void)state;
+  struct vinci_result *result = mixed_result();
+  char *pipe = written(result, export_pipe_csv);
+  check_cell(pipe, 1, "sub_block_id", "cube0");
+  check_cell(pipe, 2, "sub_block_id", "vector0");
+  check_cell(pipe, 3, "sub_block_id", "vector1");
+  check_cell(pipe, 1, "aiv_time(us)", "NA");
+  check_cell(pipe, 1, "aic_total_cycles", "14850");
+  check_cell(pipe, 1, "aic_cube_ratio", "0.850000");
+  check_cell(pipe, 1, "aic_cube_time(us)", "8.500000");
+  check_cell(pipe, 1, "aic_mte3_active_bw(GB/s)", "NA"); /* never busy */
+  check_cell(pipe, 1, "aic_fixpipe_active_bw(GB/s)", "30.517578");
+  free(pipe);
+  char *arithmetic = written(result, export_arithmetic_csv);
+  check_cell(arithmetic, 1, "aic_cube_fp16_ratio", "0.637500");
+  check_cell(arithmetic, 1, "aic_cube_int8_ratio", "0.212500");
+  check_cell(arithmetic, 1, "aic_cube_fops", "8192000");
+  check_cell(arithmetic, 1, "aic_cube_total_instr_number", "10");
+  check_cell(arithmetic, 1, "aic_cube_fp_instr_number", "8");
+  free(arithmetic);
+  result->kernels->name = "mm,\"a\"";
+  char *basic = written(result, export_basic_csv);
+  assert_string_equal(strchr(basic, '\n') + 1, "\"mm,\"\"a\"\"\",mix,10.000000,1,2,,,1650,1650\n");
+  free(basic);
+  vinci_result_free(result);
+}
+
+static void csv_of_coupled_chip_is_one_line(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  result->soc->arch = ARCH_M200;
+  for (unsigned i = 0; i < 3; i++) {
+    result->cores[i].kind = CORE_AICORE;
+    result->cores[i].cluster = i;
+  }
+  char *pipe = written(result, export_pipe_csv);
+  check_header(pipe, header_pipe_310p);
+  assert_string_equal(strchr(pipe, '\n') + 1,
+                      "8.000000,26400,0.000000,0.000000,0.606061,0.075758,0.000000,0.000000,"
+                      "4.000000,0.500000,2.000000,0.250000,,6.000000,0.750000\n");
+  free(pipe);
+  vinci_result_free(result);
+}
+
+/* ---- folder --------------------------------------------------------------------------------- */
+
+static void folder_is_complete(void **state) {
+  (void)state;
+  static const char *const names[] = {"summary.json",    "PipeUtilization.csv",
+                                      "Memory.csv",      "ArithmeticUtilization.csv",
+                                      "OpBasicInfo.csv", "trace.json"};
+  char parent[] = "test_export.XXXXXX", folder[64], path[128];
+  assert_non_null(mkdtemp(parent));
+  snprintf(folder, sizeof folder, "%s/a/b/", parent);
+  struct vinci_result *result = timeline_result();
+  struct vinci_diag diag = {0};
+  assert_int_equal(vinci_result_write_folder(result, folder, &diag), VINCI_OK);
+  assert_int_equal(vinci_result_write_folder(result, folder, &diag), VINCI_OK); /* replaces */
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct stat info;
+    snprintf(path, sizeof path, "%s%s", folder, names[i]);
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(info.st_size > 0);
+    if (i == 0) { /* a folder cannot be made where a file lies */
+      assert_int_equal(vinci_result_write_folder(result, path, &diag), VINCI_E_IO);
+      assert_string_equal(diag.path, path);
+      assert_string_equal(diag.text, "cannot make the folder: Not a directory");
+    }
+    assert_int_equal(remove(path), 0);
+  }
+  assert_int_equal(rmdir(folder), 0); /* nothing else was left */
+  snprintf(folder, sizeof folder, "%s/a", parent);
+  assert_int_equal(rmdir(folder), 0);
+  assert_int_equal(rmdir(parent), 0);
+  vinci_result_free(result);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(decimals_round_half_up),
+      cmocka_unit_test(json_text_is_escaped),
+      cmocka_unit_test(summary_is_exact),
+      cmocka_unit_test(summary_has_all_pipes_of_all_cores),
+      cmocka_unit_test(report_is_exact),
+      cmocka_unit_test(report_says_what_is_missing),
+      cmocka_unit_test(report_does_not_list_many_cores),
+      cmocka_unit_test(failed_writes_are_reported),
+      cmocka_unit_test(csv_headers_are_the_vendors),
+      cmocka_unit_test(csv_of_vector_kernel),
+      cmocka_unit_test(csv_of_mixed_kernel),
+      cmocka_unit_test(csv_of_coupled_chip_is_one_line),
+      cmocka_unit_test(folder_is_complete),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
