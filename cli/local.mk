@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# cli/: the program.
+
+bin_PROGRAMS += vinci
+vinci_SOURCES = \
+	cli/cli.h \
+	cli/cmd_check.c \
+	cli/cmd_run.c \
+	cli/cmd_soc.c \
+	cli/main.c \
+	cli/options.c \
+	cli/options.h
+nodist_EXTRA_vinci_SOURCES = dummy.cxx
+vinci_LDADD = libvinci_internal.la
+dist_man1_MANS += cli/vinci.1

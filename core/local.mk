@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# core/: what every part sees. core/engine_systemc.cc is listed in Makefile.am, see there.
+
+noinst_LTLIBRARIES += libvinci_core.la
+libvinci_core_la_SOURCES = \
+	core/aicore.c \
+	core/aicore.h \
+	core/arch.c \
+	core/arch.h \
+	core/arena.c \
+	core/arena.h \
+	core/clock.c \
+	core/clock.h \
+	core/device.c \
+	core/device.h \
+	core/diag.c \
+	core/diag.h \
+	core/digest.c \
+	core/digest.h \
+	core/engine.c \
+	core/engine.h \
+	core/hang.c \
+	core/inst.h \
+	core/isa.c \
+	core/isa.def \
+	core/isa.h \
+	core/layout.h \
+	core/memsys.h \
+	core/pipe.c \
+	core/program.c \
+	core/program.h \
+	core/registry.c \
+	core/result.c \
+	core/result.h \
+	core/run.c \
+	core/scalar.c \
+	core/soc.c \
+	core/soc.def \
+	core/soc.h \
+	core/soc_copy.c \
+	core/soc_validate.c \
+	core/soc_value.c \
+	core/status.c \
+	core/stream.c \
+	core/stream.h

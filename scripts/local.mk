@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# scripts/: the C host of the Lua data, the data, and the set-up commands.
+
+noinst_LTLIBRARIES += libvinci_scripts.la
+libvinci_scripts_la_SOURCES = \
+	scripts/soc_dir.c \
+	scripts/soc_files.h \
+	scripts/soc_host.c \
+	scripts/soc_host.h \
+	scripts/soc_lua.c \
+	scripts/soc_lua.h
+libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
+	-DVINCI_DATADIR='"$(pkgdatadir)"' -DVINCI_SRC_DATADIR='"$(abs_top_srcdir)/scripts"'
+
+# Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, the source folder
+# it was built from, and here.
+socdir = $(pkgdatadir)/soc
+dist_soc_DATA = \
+	scripts/soc/Ascend310P3.lua \
+	scripts/soc/Ascend910A.lua \
+	scripts/soc/Ascend910B1.lua \
+	scripts/soc/Ascend910B2.lua \
+	scripts/soc/Ascend910B3.lua \
+	scripts/soc/Ascend910B4.lua \
+	scripts/soc/Ascend910_9392.lua \
+	scripts/soc/Ascend950PR_9589.lua \
+	scripts/soc/ascend910b.lua \
+	scripts/soc/ascend950.lua \
+	scripts/soc/ascend_coupled.lua \
+	scripts/soc/sources.lua
+
+dist_noinst_SCRIPTS +=

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/: what `make check` runs; every test speaks TAP. A new unit test tests/test_x.c is one line
+# in unit_tests and one nodist_EXTRA line (Makefile.am says why).
+
+unit_tests = \
+	tests/test_base \
+	tests/test_engine \
+	tests/test_export \
+	tests/test_memory \
+	tests/test_result \
+	tests/test_timeline \
+	tests/test_transfers \
+	tests/test_units
+
+nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_timeline_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
+
+script_tests = \
+	tests/check_dist.sh \
+	tests/check_exports.sh \
+	tests/check_layers.sh
+
+if HAVE_CMOCKA
+check_PROGRAMS = $(unit_tests)
+else
+check_PROGRAMS =
+endif
+TESTS = $(check_PROGRAMS) $(script_tests)
+dist_noinst_SCRIPTS += $(script_tests)
+EXTRA_DIST += tests/tap.sh
+
+# What several tests share.
+check_LTLIBRARIES = libvinci_tests.la
+libvinci_tests_la_SOURCES = \
+	tests/fixture.c \
+	tests/export_golden.h \
+	tests/export_headers.h \
+	tests/fixture.h \
+	tests/results.h \
+	tests/units.h
+LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
+
+AM_TESTS_ENVIRONMENT = \
+	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+	TESTS_SRCDIR='$(abs_top_srcdir)'; export TESTS_SRCDIR; \
+	VINCI='$(abs_top_builddir)/vinci$(EXEEXT)'; export VINCI; \
+	VINCI_DATA='$(abs_top_srcdir)/scripts'; export VINCI_DATA; \
+	VINCI_LIBRARY='$(abs_top_builddir)/.libs/libvinci.so'; export VINCI_LIBRARY; \
+	VINCI_INSTRUMENT='$(VINCI_INSTRUMENT)'; export VINCI_INSTRUMENT; \
+	MAKE='$(MAKE)'; export MAKE;
+
+tap_driver = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/scripts/build-aux/tap-driver.sh
+LOG_DRIVER = $(tap_driver)
+TEST_EXTENSIONS = .sh
+SH_LOG_DRIVER = $(tap_driver)
+SH_LOG_COMPILER = $(SHELL)
+
+# ---- make bench: speed of the simulator, each figure with its target ----
+EXTRA_PROGRAMS += tests/bench
+nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
+tests_bench_LDADD = libvinci_internal.la
+bench: tests/bench$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/bench$(EXEEXT)
+.PHONY: bench
+CLEANFILES += tests/bench$(EXEEXT)

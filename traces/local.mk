@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# traces/: reading and writing of traces, results and reports.
+
+noinst_LTLIBRARIES += libvinci_traces.la
+libvinci_traces_la_SOURCES = \
+	traces/export/csv.c \
+	traces/export/csv.h \
+	traces/export/csv_cells.c \
+	traces/export/csv_columns.c \
+	traces/export/export.h \
+	traces/export/folder.c \
+	traces/export/json.c \
+	traces/export/summary.c \
+	traces/export/text.c \
+	traces/export/timeline.c \
+	traces/format/check.c \
+	traces/format/expr.c \
+	traces/format/growing.h \
+	traces/format/headers.c \
+	traces/format/keys.c \
+	traces/format/keys.h \
+	traces/format/names.c \
+	traces/format/objects.c \
+	traces/format/reader.c \
+	traces/format/reader.h \
+	traces/format/rows.c \
+	traces/format/writer.c
+
+# Specification and example traces, installed for users.
+examplesdir = $(pkgdatadir)/examples
+dist_examples_DATA = \
+	traces/examples/add1_tile2048.csv \
+	traces/examples/add1_tile20480.csv \
+	traces/examples/add8_tile10240_double.csv \
+	traces/examples/add8_tile20480_single.csv \
+	traces/examples/matmul_2048_fp16.csv
