@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what mad costs and touches. */
+#include "cube/cube.h"
+#include "tests/units.h"
+
+static struct inst mad(enum dtype type, int64_t m, int64_t k, int64_t n) {
+  struct inst inst = test_inst(OP_MAD, type);
+  test_set(&inst, "m", m);
+  test_set(&inst, "k", k);
+  test_set(&inst, "n", n);
+  test_set(&inst, "init", 1);
+  return inst;
+}
+
+static void mad_costs_its_tiles(void **state) {
+  (void)state;
+  struct inst half = mad(DTYPE_FP16, 128, 64, 176), odd = mad(DTYPE_FP16, 17, 17, 17);
+  assert_int_equal(test_cost(&half).issue_cycles, 8 * 4 * 11 + 3); /* 2.1, rounded up */
+  assert_int_equal(test_cost(&half).latency_cycles, 8 * 4 * 11 + T_CUBE_STARTUP);
+  assert_int_equal(test_cost(&half).operations, 128 * 64 * 176);
+  assert_int_equal(test_cost(&odd).latency_cycles, 8 + T_CUBE_STARTUP);
+  assert_int_equal(test_cost(&odd).operations, 17 * 17 * 17);
+}
+
+static void mad_tiles_follow_the_type(void **state) {
+  (void)state;
+  struct inst single = mad(DTYPE_FP32, 16, 64, 16), byte = mad(DTYPE_INT8, 16, 64, 16),
+              nibble = mad(DTYPE_INT4, 16, 64, 16);
+  assert_int_equal(test_cost(&single).latency_cycles, 8 * 2 + T_CUBE_STARTUP);
+  assert_int_equal(test_cost(&byte).latency_cycles, 2 + T_CUBE_STARTUP);
+  assert_int_equal(test_cost(&nibble).latency_cycles, 1 + T_CUBE_STARTUP);
+}
+
+static void empty_mad_pays_the_start_up(void **state) {
+  (void)state;
+  const struct inst empty[] = {mad(DTYPE_FP16, 0, 16, 16), mad(DTYPE_FP16, 16, 0, 16),
+                               mad(DTYPE_FP16, 16, 16, 0)};
+  for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+    assert_int_equal(test_cost(&empty[i]).issue_cycles, T_CUBE_STARTUP);
+    assert_int_equal(test_cost(&empty[i]).latency_cycles, T_CUBE_STARTUP);
+    assert_int_equal(test_cost(&empty[i]).operations, 0);
+    assert_int_equal(test_bytes(&empty[i], "c", WRITE), 0);
+  }
+}
+
+static void mad_touches_whole_fractals(void **state) {
+  (void)state;
+  struct inst inst = mad(DTYPE_FP16, 17, 20, 33);
+  assert_int_equal(test_bytes(&inst, "a", READ), 2 * 2 * 512);
+  assert_int_equal(test_bytes(&inst, "b", READ), 3 * 2 * 512);
+  assert_int_equal(test_bytes(&inst, "c", WRITE), 2 * 3 * 1024);
+  assert_int_equal(test_bytes(&inst, "c", READ), 0);
+  assert_int_equal(test_access(&inst, "c", WRITE).alignment, 1024);
+  test_set(&inst, "init", 0);
+  assert_int_equal(test_bytes(&inst, "c", READ), 2 * 3 * 1024);
+  test_set(&inst, "m", 1); /* a vector lies as it is */
+  assert_int_equal(test_bytes(&inst, "a", READ), 64);
+}
+
+static void mad_reads_the_bias_when_told(void **state) {
+  (void)state;
+  struct inst inst = mad(DTYPE_FP16, 16, 16, 40);
+  test_set(&inst, "init", 0);
+  test_set(&inst, "source", MAD_SOURCE_BT);
+  test_set(&inst, "bias", 128);
+  struct inst_access bias = test_access(&inst, "bias", READ);
+  assert_int_equal(bias.space, SPACE_BT);
+  assert_int_equal(bias.address, 128);
+  assert_int_equal(bias.bytes, 160);
+  assert_int_equal(test_bytes(&inst, "c", READ), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(mad_costs_its_tiles),          cmocka_unit_test(mad_tiles_follow_the_type),
+      cmocka_unit_test(empty_mad_pays_the_start_up),  cmocka_unit_test(mad_touches_whole_fractals),
+      cmocka_unit_test(mad_reads_the_bias_when_told),
+  };
+  return cmocka_run_group_tests_name("cube", tests, NULL, NULL);
+}
