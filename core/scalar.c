@@ -176,6 +176,16 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   registry_cost((enum isa_op)inst->op)(core->device->soc, inst, &entry->cost);
 }
 
+/* Which paths exist is data of the SoC, not of the instruction table. */
+static bool path_exists(struct aicore *core, const struct pipe_entry *entry) {
+  enum path path = entry->cost.path;
+  if (path == PATH_NONE || core->device->soc->path[path].mbytes_per_cycle > 0)
+    return true;
+  aicore_fail(core, entry->line, "%s: %s has no path %s", isa_row((enum isa_op)entry->op)->name,
+              core->device->soc->name, path_name(path));
+  return false;
+}
+
 static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   struct pipe_unit *pipe = &core->pipe[id];
@@ -185,6 +195,8 @@ static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   if (scalar->wait == SCALAR_QUEUE)
     end_wait(scalar, STALL_QUEUE_FULL, now);
   fill_entry(core, entry);
+  if (!path_exists(core, entry))
+    return WAITS;
   pipe_pushed(pipe);
   spend(scalar, issue_cycles(core));
   return DONE;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the flat memory system: L2 tags, device memory, transfers, conservation of bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "core/memsys.h"
+#include "memhier/memhier.h"
+#include "tests/fixture.h"
+
+enum { LINE = L2_LINE_BYTES, GRANULE = L2_GRANULE_BYTES, PORTS = 4 };
+
+static struct l2_tags new_l2(struct arena *arena, uint64_t capacity) {
+  struct l2_tags l2 = {0};
+  assert_true(l2_create(&l2, arena, capacity, UINT64_C(1) << 40));
+  return l2;
+}
+
+static void second_read_hits(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, 1 << 20);
+  struct l2_outcome first = l2_access(&l2, 8192, 1024, false);
+  struct l2_outcome again = l2_access(&l2, 8192, 1024, false);
+  assert_int_equal(first.misses, 8);
+  assert_int_equal(first.hits, 0);
+  assert_int_equal(again.hits, 8);
+  assert_int_equal(again.misses, 0);
+  arena_free(&arena);
+}
+
+/* One byte on either side of a granule's edge touches two granules. */
+static void granules_are_counted_exactly(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, 1 << 20);
+  assert_int_equal(l2_access(&l2, GRANULE - 1, 2, false).misses, 2);
+  assert_int_equal(l2_access(&l2, 0, LINE, false).misses, LINE / GRANULE - 2);
+  assert_int_equal(l2_access(&l2, LINE - 1, 1, false).hits, 1);
+  arena_free(&arena);
+}
+
+/* Writing a stream of n lines through a cache of c lines writes back n - c of them. */
+static void streamed_writes_are_written_back(void **state) {
+  (void)state;
+  enum { CAPACITY_LINES = 256, STREAM_LINES = 1000 };
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, (uint64_t)CAPACITY_LINES * LINE);
+  for (uint64_t i = 0; i < STREAM_LINES; i++)
+    l2_access(&l2, i * LINE, LINE, true);
+  uint64_t per_line = LINE / GRANULE;
+  assert_int_equal(l2.counters.writebacks, (STREAM_LINES - CAPACITY_LINES) * per_line);
+  assert_int_equal(l2.counters.write_misses, STREAM_LINES * per_line);
+  arena_free(&arena);
+}
+
+static void no_cache_never_hits(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, 0);
+  l2_access(&l2, 0, LINE, true);
+  assert_int_equal(l2_access(&l2, 0, LINE, false).hits, 0);
+  assert_int_equal(l2.counters.writebacks, LINE / GRANULE);
+  arena_free(&arena);
+}
+
+static uint64_t stream_ps(const struct vinci_soc *soc, unsigned accesses, unsigned write_every) {
+  struct hbm hbm = {0};
+  hbm_create(&hbm, soc);
+  uint64_t end_ps = 0;
+  for (unsigned i = 0; i < accesses; i++)
+    end_ps = hbm_move_ps(&hbm, LINE, write_every > 0 && i % write_every == 0, 0);
+  return end_ps;
+}
+
+static void device_memory_keeps_its_bandwidth(void **state) {
+  (void)state;
+  enum { ACCESSES = 10000 };
+  vinci_soc *soc = fixture_soc();
+  uint64_t ideal_ps = (uint64_t)((uint128)ACCESSES * LINE * PS_PER_SECOND /
+                                 (uint64_t)soc->hbm_bytes_per_second);
+  uint64_t reads_ps = stream_ps(soc, ACCESSES, 0);
+  assert_in_range(reads_ps, ideal_ps - ACCESSES, ideal_ps);
+  uint64_t mixed_ps = stream_ps(soc, ACCESSES, 3);
+  uint64_t expected_ps = (uint64_t)((uint128)ideal_ps * 1000000 /
+                                    (uint64_t)soc->hbm_mixed_efficiency);
+  assert_in_range(mixed_ps, expected_ps * 99 / 100, expected_ps * 101 / 100);
+  soc->hbm_bandwidth_scale *= 2;
+  assert_in_range(stream_ps(soc, ACCESSES, 0), ideal_ps / 2 - ACCESSES, ideal_ps / 2);
+  vinci_soc_free(soc);
+}
+
+/* ---- transfers ------------------------------------------------------------- */
+
+struct bench {
+  struct arena arena;
+  struct engine *engine;
+  vinci_soc *soc;
+  struct memsys *memory;
+};
+
+static struct bench new_bench(void) {
+  struct bench bench = {.soc = fixture_soc()};
+  bench.engine = engine_create(&bench.arena);
+  const struct network_ops *network = registry_network();
+  bench.memory = registry_memsys()->create(&bench.arena, bench.engine, bench.soc, network,
+                                           network->create(&bench.arena, bench.soc), 1, PORTS,
+                                           UINT64_C(1) << 32);
+  assert_non_null(bench.memory);
+  return bench;
+}
+
+static void free_bench(struct bench *bench) {
+  vinci_soc_free(bench->soc);
+  arena_free(&bench->arena);
+}
+
+static void note_end(struct gm_transfer *transfer, uint64_t now_ps) {
+  *(uint64_t *)transfer->owner = now_ps;
+}
+
+static struct gm_transfer new_transfer(const struct bench *bench, uint32_t port, uint64_t address,
+                                       uint64_t bytes, uint64_t *end_ps) {
+  return (struct gm_transfer){
+      .port = port,
+      .path = PATH_GM_UB,
+      .address = address,
+      .bursts = 1,
+      .burst_bytes = bytes,
+      .stride_bytes = bytes,
+      .core_hz = (uint64_t)bench->soc->core_hz,
+      .done = note_end,
+      .owner = end_ps,
+  };
+}
+
+static uint64_t run_one(struct bench *bench, uint64_t address, uint64_t bytes) {
+  uint64_t end_ps = 0, start_ps = engine_now_ps(bench->engine);
+  struct gm_transfer transfer = new_transfer(bench, 0, address, bytes, &end_ps);
+  registry_memsys()->start(bench->memory, &transfer, start_ps);
+  engine_run_until(bench->engine, UINT64_MAX - 1);
+  assert_true(end_ps >= start_ps);
+  return end_ps - start_ps;
+}
+
+static uint64_t path_ps(const struct bench *bench, uint64_t bytes, int64_t mbytes_per_cycle) {
+  return (uint64_t)((uint128)bytes * 1000 * PS_PER_SECOND /
+                    ((uint128)(uint64_t)mbytes_per_cycle * (uint64_t)bench->soc->core_hz));
+}
+
+static void one_transfer_moves_at_the_paths_rate(void **state) {
+  (void)state;
+  struct bench bench = new_bench();
+  const struct path_cost *path = &bench.soc->path[PATH_GM_UB];
+  uint64_t bytes = 65536;
+  uint64_t cold_ps = run_one(&bench, 0x1000, bytes);
+  uint64_t warm_ps = run_one(&bench, 0x1000, bytes);
+  uint64_t hit_ps = path_ps(&bench, bytes, path->mbytes_per_cycle);
+  uint64_t miss_ps = path_ps(&bench, bytes, path->hbm_mbytes_per_cycle);
+  assert_in_range(warm_ps, hit_ps - 100, hit_ps + 100);
+  assert_in_range(cold_ps, miss_ps - 100, miss_ps + 100);
+  free_bench(&bench);
+}
+
+static void an_empty_transfer_ends_at_once(void **state) {
+  (void)state;
+  struct bench bench = new_bench();
+  assert_int_equal(run_one(&bench, 0x1000, 0), 0);
+  free_bench(&bench);
+}
+
+/* Two transfers on one port follow each other; on two ports they share the chip. */
+static void transfers_of_a_port_queue(void **state) {
+  (void)state;
+  struct bench bench = new_bench();
+  uint64_t bytes = 65536, ends[3] = {0};
+  run_one(&bench, 0x1000, 3 * bytes);
+  uint64_t start_ps = engine_now_ps(bench.engine);
+  struct gm_transfer transfer[3];
+  for (unsigned i = 0; i < 3; i++) {
+    transfer[i] = new_transfer(&bench, i == 2, 0x1000 + i * bytes, bytes, &ends[i]);
+    registry_memsys()->start(bench.memory, &transfer[i], start_ps);
+  }
+  engine_run_until(bench.engine, UINT64_MAX - 1);
+  uint64_t alone_ps = path_ps(&bench, bytes, bench.soc->path[PATH_GM_UB].mbytes_per_cycle);
+  assert_in_range(ends[0] - start_ps, alone_ps - 100, alone_ps + 100);
+  assert_in_range(ends[1] - start_ps, 2 * alone_ps - 200, 2 * alone_ps + 200);
+  assert_in_range(ends[2] - start_ps, alone_ps - 100, alone_ps + 100);
+  free_bench(&bench);
+}
+
+static void bytes_are_conserved(void **state) {
+  (void)state;
+  struct bench bench = new_bench();
+  uint64_t end_ps = 0;
+  struct gm_transfer strided = new_transfer(&bench, 0, 0x1000, 352, &end_ps);
+  strided.bursts = 77;
+  strided.stride_bytes = 4096;
+  registry_memsys()->start(bench.memory, &strided, 0);
+  engine_run_until(bench.engine, UINT64_MAX - 1);
+  struct vinci_result *result = result_create();
+  registry_memsys()->report(bench.memory, end_ps, result);
+  assert_int_equal(result->gm_read_bytes, 77 * 352);
+  assert_int_equal(result->gm_write_bytes, 0);
+  assert_int_equal(result->hbm.read_bytes, result->l2.read_misses * GRANULE);
+  vinci_result_free(result);
+  free_bench(&bench);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(second_read_hits),
+      cmocka_unit_test(granules_are_counted_exactly),
+      cmocka_unit_test(streamed_writes_are_written_back),
+      cmocka_unit_test(no_cache_never_hits),
+      cmocka_unit_test(device_memory_keeps_its_bandwidth),
+      cmocka_unit_test(one_transfer_moves_at_the_paths_rate),
+      cmocka_unit_test(an_empty_transfer_ends_at_once),
+      cmocka_unit_test(transfers_of_a_port_queue),
+      cmocka_unit_test(bytes_are_conserved),
+  };
+  return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
