@@ -252,7 +252,11 @@ static bool expect(struct parser *parser, char c) {
     return true;
   }
   snprintf(text, sizeof text, "\"%c\" expected", c);
-  return fail(parser, parser->at, text);
+  bool cut = c == ',' && *parser->at == '\0';
+  fail(parser, parser->at, text);
+  if (cut)
+    diag_hint(parser->reader->diag, "a field with a comma stands in quotes: \"id=min(i,3)\"");
+  return false;
 }
 
 /* min(a,b) and max(a,b); the name has been read. */

@@ -197,6 +197,15 @@ static enum vinci_status split_line(struct trace_reader *reader) {
   return VINCI_OK;
 }
 
+static enum vinci_status read_row(struct trace_reader *reader) {
+  enum isa_op op = isa_find(reader->fields[0].text, reader->fields[0].length);
+  bool done;
+  if (op != OP_COUNT && reader->version_seen)
+    return trace_inst_row(reader, op);
+  enum vinci_status status = trace_header_row(reader, &done);
+  return status != VINCI_OK || done ? status : trace_other_row(reader);
+}
+
 static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length) {
   if (reader->line == UINT32_MAX)
     return trace_fail_line(reader, reader->line, "more lines than %u", (unsigned)UINT32_MAX);
@@ -214,10 +223,7 @@ static enum vinci_status read_line(struct trace_reader *reader, const char *text
   if (blanks == length || text[blanks] == '#')
     return VINCI_OK;
   status = split_line(reader);
-  bool done = false;
-  if (status == VINCI_OK)
-    status = trace_header_row(reader, &done);
-  return status != VINCI_OK || done ? status : trace_body_row(reader);
+  return status == VINCI_OK ? read_row(reader) : status;
 }
 
 static enum vinci_status fail_long_line(struct trace_reader *reader) {

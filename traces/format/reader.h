@@ -60,6 +60,14 @@ struct trace_name {
   uint32_t line; /* of its last declaration */
 };
 
+/* Operands of an earlier instruction, for those that have the same. */
+struct trace_same {
+  uint64_t first_operand;
+  uint16_t op;
+  bool used;
+};
+enum { TRACE_SAME_BITS = 12 };
+
 /* An open loop. */
 struct trace_loop {
   uint64_t row;
@@ -106,6 +114,7 @@ struct trace_reader {
   size_t name_slot_count;
 
   uint8_t op_allowed[OP_COUNT]; /* bit per core kind: checked before */
+  struct trace_same same[1 << TRACE_SAME_BITS]; /* by hash of the operands, newest only */
 };
 
 /* ---- reader.c: errors ---- */
@@ -127,7 +136,7 @@ struct trace_clip trace_clip(const char *text, size_t length);
 
 /* ---- headers.c ---- */
 
-/* Reads the current row when it is a header row; *done tells whether it was. */
+/* Reads the current row, which is no instruction, if it is a header row; else *done is false. */
 enum vinci_status trace_header_row(struct trace_reader *reader, bool *done);
 /* Ends the open stream and kernel, as the next header row or the end of text does. */
 enum vinci_status trace_end_stream(struct trace_reader *reader);
@@ -140,7 +149,9 @@ enum vinci_status trace_buffer_row(struct trace_reader *reader);
 
 /* ---- rows.c ---- */
 
-enum vinci_status trace_body_row(struct trace_reader *reader);
+/* Reads an instruction, and any other row that is no header row. */
+enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op);
+enum vinci_status trace_other_row(struct trace_reader *reader);
 
 /* ---- check.c ---- */
 

@@ -124,17 +124,33 @@ static void put_sum(struct writer *writer, const struct program_expr *expr) {
   }
 }
 
-static void put_operand(struct writer *writer, const struct program_row *row, unsigned index) {
+/* Whether the text of an expression has a comma, so that its field needs quotes. */
+static bool has_comma(const struct writer *writer, const struct program_expr *expr) {
+  const struct program_code *code = writer->trace->codes + expr->first_code;
+  for (uint32_t i = 0; i < expr->code_count; i++)
+    if (code[i].op == EXPR_MIN || code[i].op == EXPR_MAX)
+      return true;
+  return false;
+}
+
+/* A field of an operand: the text before its value, and the value. */
+static void put_operand(struct writer *writer, const struct program_row *row, unsigned index,
+                        const char *key) {
   int64_t value = writer->trace->operands[row->first_operand + index];
+  const char *equals = key[0] != '\0' ? "=" : "";
   if ((row->expr_mask >> index & 1) == 0) {
+    fprintf(writer->out, ",%s%s", key, equals);
     put_number(writer, value);
     return;
   }
   const struct program_expr *expr = &writer->trace->exprs[value];
+  const char *quote = has_comma(writer, expr) ? "\"" : "";
+  fprintf(writer->out, ",%s%s%s", quote, key, equals);
   if (expr->code_count > 0)
     put_postfix(writer, expr);
   else
     put_sum(writer, expr);
+  fputs(quote, writer->out);
 }
 
 /* ---- rows ----------------------------------------------------------------- */
@@ -149,20 +165,19 @@ static void put_inst(struct writer *writer, const struct program_row *row) {
     bool is_expr = row->expr_mask >> i & 1;
     if (!is_expr && arg->has_default && operands[i] == arg->default_value)
       continue;
-    fprintf(writer->out, ",%s=", arg->name);
     switch (arg->kind) {
     case ARG_DTYPE:
-      fputs(dtype_name((enum dtype)operands[i]), writer->out);
+      fprintf(writer->out, ",%s=%s", arg->name, dtype_name((enum dtype)operands[i]));
       break;
     case ARG_PIPE:
-      fputs(pipe_name((enum pipe)operands[i]), writer->out);
+      fprintf(writer->out, ",%s=%s", arg->name, pipe_name((enum pipe)operands[i]));
       break;
     case ARG_WORD:
       isa_word_text(arg, operands[i], word, sizeof word);
-      fputs(word, writer->out);
+      fprintf(writer->out, ",%s=%s", arg->name, word);
       break;
     default:
-      put_operand(writer, row, i);
+      put_operand(writer, row, i, arg->name);
       break;
     }
   }
@@ -175,9 +190,9 @@ static void put_row(struct writer *writer, const struct program_row *row) {
   } else if (row->kind == ROW_ENDLOOP) {
     fputs("endloop\n", writer->out);
   } else {
-    fprintf(writer->out, "%s,%s,", row->kind == ROW_LOOP ? "loop" : "let",
+    fprintf(writer->out, "%s,%s", row->kind == ROW_LOOP ? "loop" : "let",
             writer->var_names[row->op]);
-    put_operand(writer, row, 0);
+    put_operand(writer, row, 0, "");
     fputc('\n', writer->out);
   }
 }
