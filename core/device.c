@@ -291,11 +291,39 @@ static void number_parts(const struct device *device, uint32_t *part) {
   }
 }
 
+/* Cores of a kind that will ever get a block: dispatch takes the first free one. */
+static uint32_t used_cores(const struct device *device, enum core_kind kind) {
+  uint64_t used = 0;
+  for (uint32_t k = 0; k < device->trace->kernel_count; k++) {
+    const struct program_kernel *kernel = &device->trace->kernels[k];
+    uint64_t per_block = kernel->mixed && kind == CORE_AIV ? device->vectors_per_cube : 1;
+    if (kernel->stream[kind].present && kernel->blocks * per_block > used)
+      used = kernel->blocks * per_block;
+  }
+  return used < device->kind_count[kind] ? (uint32_t)used : device->kind_count[kind];
+}
+
+/* The event store is shared out evenly, so that what a core keeps depends on no other. */
+static void share_events(struct device *device) {
+  uint32_t used = 0;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    used += used_cores(device, (enum core_kind)kind);
+  uint64_t share = device->options.max_events / used;
+  struct result_event *next = device->result->events;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    for (uint32_t n = 0; n < used_cores(device, (enum core_kind)kind); n++) {
+      struct aicore *core = &device->cores[device->first_core[kind] + n];
+      core->events = next;
+      core->event_capacity = share;
+      next += share;
+    }
+  }
+}
+
 static bool create_cores(struct device *device) {
   struct arena *arena = &device->arena;
   uint32_t *part = ARENA_ARRAY(arena, uint32_t, device->core_count);
   uint32_t var_count = largest_var_count(device->trace);
-  uint64_t share = device->options.max_events / device->core_count;
   if (!part)
     return false;
   number_parts(device, part);
@@ -306,10 +334,10 @@ static bool create_cores(struct device *device) {
       name_core(device, (enum core_kind)kind, n, &device->result->cores[index]);
       if (!aicore_create(core, device, arena, index, (enum core_kind)kind, part[index], var_count))
         return false;
-      core->events = device->result->events + index * share;
-      core->event_capacity = share;
     }
   }
+  if (device->options.max_events > 0)
+    share_events(device);
   return true;
 }
 
