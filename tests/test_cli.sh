@@ -137,7 +137,7 @@ report "--json prints summary.json" "$(expect 0 '' '"kernel": "tiny"'
 report "--output writes the folder" "$(for name in ArithmeticUtilization.csv Memory.csv \
   OpBasicInfo.csv PipeUtilization.csv summary.json trace.json; do
   [ -s "$work/results/one/$name" ] || echo "$name is missing or empty"
-done; ls "$work/results/one" | grep '\.part$')"
+done; find "$work/results/one" -name "*.part")"
 mkdir "$work/elsewhere"
 (cd "$work/elsewhere" && cp ../tiny.csv . && "$(case $vinci in
   /*) echo "$vinci" ;;
