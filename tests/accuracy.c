@@ -225,12 +225,14 @@ static const struct {
     {"UB_TO_UB", PATH_UB_UB},       {"L0C_TO_L1", PATH_L0C_L1},       {"L0C_TO_UB", PATH_L0C_UB},
 };
 
-/* Cycles of one copy that hits L2: start-up, then bytes at the rate of the path or of the
- * nd2nz engine, but at least the shortest time. */
+/* Cycles of one copy that hits L2: start-up, then bytes at the rate of the path, or
+ * of the nd2nz engine where that is slower, but at least the shortest time. */
 static double transfer_cycles(const vinci_soc *soc, enum path path, bool nd2nz, double bytes) {
   const struct path_cost *numbers = &soc->path[path];
   int64_t startup = nd2nz ? soc->nd2nz_startup_mcycles : numbers->startup_mcycles;
-  int64_t rate = nd2nz ? soc->nd2nz_mbytes_per_cycle : numbers->mbytes_per_cycle;
+  int64_t rate = numbers->mbytes_per_cycle;
+  if (nd2nz && soc->nd2nz_mbytes_per_cycle < rate)
+    rate = soc->nd2nz_mbytes_per_cycle;
   int64_t minimum = nd2nz ? soc->nd2nz_minimum_mcycles : numbers->minimum_mcycles;
   double cycles = (double)startup / 1000 + bytes * 1000 / (double)rate;
   double least = (double)minimum / 1000;
