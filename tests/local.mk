@@ -4,27 +4,40 @@
 
 unit_tests = \
 	tests/test_base \
+	tests/test_core \
+	tests/test_cube \
 	tests/test_engine \
 	tests/test_export \
+	tests/test_isa \
 	tests/test_memory \
 	tests/test_result \
+	tests/test_soc \
+	tests/test_soc_host \
 	tests/test_timeline \
+	tests/test_trace_format \
 	tests/test_transfers \
 	tests/test_units
 
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_soc_host_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_timeline_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
 
 script_tests = \
 	tests/check_dist.sh \
 	tests/check_exports.sh \
-	tests/check_layers.sh
+	tests/check_layers.sh \
+	tests/test_cli.sh
 
 if HAVE_CMOCKA
 check_PROGRAMS = $(unit_tests)
@@ -38,6 +51,7 @@ EXTRA_DIST += tests/tap.sh
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
+	tests/accuracy.c \
 	tests/fixture.c \
 	tests/export_golden.h \
 	tests/export_headers.h \
@@ -60,6 +74,10 @@ LOG_DRIVER = $(tap_driver)
 TEST_EXTENSIONS = .sh
 SH_LOG_DRIVER = $(tap_driver)
 SH_LOG_COMPILER = $(SHELL)
+
+# Measurements and inputs the tests compare with.
+dist_noinst_DATA += \
+	tests/reference/microbenchmarks.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
 EXTRA_PROGRAMS += tests/bench

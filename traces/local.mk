@@ -27,6 +27,8 @@ libvinci_traces_la_SOURCES = \
 	traces/format/writer.c
 
 # Specification and example traces, installed for users.
+dist_doc_DATA = \
+	traces/FORMAT.md
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
