@@ -45,7 +45,7 @@ return soc {
   },
   launch = {
     base = num(0.46 * us, "s", "DKX", "derived", "task duration minus core time with 1 block"),
-    per_block = num(0.13 * us, "s", "DKX", "derived", "(6.5 us with 48 blocks - 0.46 us) / 47"),
+    per_block = num(0.187 * us, "s", "DKX", "derived", "6.5 to 12 us more task duration with 48 blocks, middle 9.25: (9.25 us - 0.46 us) / 47"),
   },
 
   cube = {
@@ -216,6 +216,6 @@ return soc {
 
   hbm = {
     bandwidth_scale = num(1, "ratio", "MOP", "documented", "the table as it stands"),
-    mixed_efficiency = num(0.77, "ratio", "MSI", "derived", "mean of three kernels far larger than L2: 0.83, 0.77, 0.71"),
+    mixed_efficiency = num(0.77, "ratio", "MSI", "derived", "mean of three kernels far larger than L2, 910B4 Mul 0.83 and Add 0.77, 910B1 Mul 0.71; one figure for the family, since kernels of one part differ as much as parts do"),
   },
 }

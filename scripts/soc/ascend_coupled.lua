@@ -49,7 +49,7 @@ return soc {
   },
   launch = {
     base = num(0.46 * us, "s", "DKX", "assumed", like_c220),
-    per_block = num(0.13 * us, "s", "DKX", "assumed", like_c220),
+    per_block = num(0.187 * us, "s", "DKX", "assumed", like_c220),
   },
 
   cube = {
