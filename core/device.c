@@ -18,8 +18,7 @@ void device_stop(struct device *device, enum vinci_status status) {
   engine_stop(device->engine);
 }
 
-void device_start_transfer(struct device *device, struct gm_transfer *transfer,
-                           uint64_t start_ps) {
+void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
   device->memory_ops->start(device->memory, transfer, start_ps);
 }
 
@@ -132,8 +131,7 @@ void device_core_finished(struct device *device, struct aicore *core) {
 
 /* ---- flags between cores --------------------------------------------------- */
 
-static void deliver_signal(struct device *device, struct aicore *core, uint32_t id,
-                           uint32_t line) {
+static void deliver_signal(struct device *device, struct aicore *core, uint32_t id, uint32_t line) {
   const struct vinci_soc *soc = device->soc;
   struct cross_flag *flag = &core->cross[id];
   if (flag->count == (unsigned)soc->cross_core_sets_max) {
@@ -218,8 +216,8 @@ static void fire_watch(struct engine_event *event, uint64_t now_ps) {
     return;
   }
   unsigned done = (unsigned)(device->blocks_finished * 1000 / device->blocks_total);
-  if (!device->options.progress(device->options.progress_context,
-                                clock_edge_at(&clock, now_ps), done)) {
+  if (!device->options.progress(device->options.progress_context, clock_edge_at(&clock, now_ps),
+                                done)) {
     stop_partial(device, "the run was interrupted");
     return;
   }
@@ -359,8 +357,7 @@ static bool create_result(struct device *device) {
   struct vinci_result *result = device->result;
   result->core_count = device->core_count;
   result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->core_count);
-  result->kernels =
-      ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
+  result->kernels = ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
   if (!result->cores || !result->kernels)
     return false;
   result->event_capacity = device->options.max_events;

@@ -78,9 +78,9 @@ static enum vinci_status check_operand(const struct stream *stream, const struct
   const struct isa_arg *arg = &isa->arg[index];
   if (arg->kind != ARG_INTEGER || (value >= arg->low && value <= arg->high))
     return VINCI_OK;
-  return stream_error(stream, row->line, diag, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
-                      arg->name, isa->name, (long long)value, (long long)arg->low,
-                      (long long)arg->high);
+  return stream_error(stream, row->line, diag,
+                      "operand \"%s\" of %s is %lld, allowed is %lld..%lld", arg->name, isa->name,
+                      (long long)value, (long long)arg->low, (long long)arg->high);
 }
 
 static enum stream_step load_inst(struct stream *stream, const struct program_row *row,

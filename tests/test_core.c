@@ -124,16 +124,16 @@ static void a_flag_orders_two_pipes(void **state) {
 
 static void a_flag_set_does_not_hold_its_own_pipe(void **state) {
   (void)state;
-  assert_cycles(HEAD(1) AIV VADD(10) "set_flag,src=V,dst=MTE3,id=0\n" VADD(10)
-                                     "wait_flag,src=V,dst=MTE3,id=0\n",
+  assert_cycles(HEAD(1) AIV VADD(10) "set_flag,src=V,dst=MTE3,id=0\n" VADD(
+                    10) "wait_flag,src=V,dst=MTE3,id=0\n",
                 1000 + 40 + 60);
 }
 
 static void the_scalar_unit_waits_and_sets_flags(void **state) {
   (void)state;
   /* V ends at 1060, seen at 1061, the wait takes the scalar unit 1 cycle, issue at 1062 */
-  assert_cycles(HEAD(1) AIV VADD(10) "set_flag,src=V,dst=S,id=0\nwait_flag,src=V,dst=S,id=0\n"
-                                     VADD(10),
+  assert_cycles(HEAD(1)
+                    AIV VADD(10) "set_flag,src=V,dst=S,id=0\nwait_flag,src=V,dst=S,id=0\n" VADD(10),
                 1062 + 60);
   /* scalar works to 1500, sets the flag, V sees it at 1501 */
   assert_cycles(HEAD(1) AIV "scalar,cycles=500\nset_flag,src=S,dst=V,id=0\n"
@@ -145,8 +145,7 @@ static void a_full_queue_stalls_the_scalar_unit(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc();
   soc->queue_v = 2;
-  struct run run =
-      run_with(soc, HEAD(1) AIV VADD(10) VADD(10) VADD(10) VADD(10) VADD(10), NULL);
+  struct run run = run_with(soc, HEAD(1) AIV VADD(10) VADD(10) VADD(10) VADD(10) VADD(10), NULL);
   assert_int_equal(run.status, VINCI_OK);
   assert_int_equal(vinci_result_total_cycles(run.result), 1000 + 4 * 40 + 60);
   const struct pipe_counters *scalar = &run.result->cores[0].pipe[PIPE_S];
@@ -159,10 +158,10 @@ static void a_full_queue_stalls_the_scalar_unit(void **state) {
 
 static void stalls_are_counted_by_reason(void **state) {
   (void)state;
-  struct run run = run_text(HEAD(1) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n"
-                                                "set_flag,src=MTE2,dst=V,id=0\n"
-                                                "wait_flag,src=MTE2,dst=V,id=0\n" VADD(10)
-                                                    "pipe_barrier,pipe=V\n");
+  struct run run = run_text(HEAD(1) TENSORS AIV
+                            "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n"
+                            "set_flag,src=MTE2,dst=V,id=0\n"
+                            "wait_flag,src=MTE2,dst=V,id=0\n" VADD(10) "pipe_barrier,pipe=V\n");
   assert_int_equal(run.status, VINCI_OK);
   const struct pipe_counters *v = &run.result->cores[0].pipe[PIPE_V];
   assert_int_equal(v->busy_cycles, 60);
@@ -193,10 +192,10 @@ static void more_blocks_than_cores_run_in_rounds(void **state) {
 
 static void kernels_follow_one_another_and_share_l2(void **state) {
   (void)state;
-  struct run run = run_text(
-      HEAD(1) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n"
-                          "kernel,name=again,arch=dav-c220,blocks=1\n" TENSORS AIV
-                          "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n");
+  struct run run =
+      run_text(HEAD(1) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n"
+                                   "kernel,name=again,arch=dav-c220,blocks=1\n" TENSORS AIV
+                                   "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n");
   assert_int_equal(run.status, VINCI_OK);
   assert_int_equal(run.result->kernel_count, 2);
   assert_int_equal(run.result->l2.read_misses, 32);
@@ -227,9 +226,10 @@ static void a_cube_core_waits_for_its_vector_cores(void **state) {
 
 static void vector_cores_wait_for_their_cube_core(void **state) {
   (void)state;
-  assert_cycles(HEAD(1) AIV "wait_flag_dev,id=3\n" VADD(10) "stream,core=AIC\n"
-                            "mad,c=0,a=0,b=0,m=16,k=16,n=16,type=fp16\n"
-                            "ffts_cross_core_sync,pipe=M,mode=2,id=3\n",
+  assert_cycles(HEAD(1) AIV
+                "wait_flag_dev,id=3\n" VADD(10) "stream,core=AIC\n"
+                                                "mad,c=0,a=0,b=0,m=16,k=16,n=16,type=fp16\n"
+                                                "ffts_cross_core_sync,pipe=M,mode=2,id=3\n",
                 1021 + 250 + 1 + 60);
 }
 
@@ -285,8 +285,8 @@ static void a_hang_names_every_waiting_part(void **state) {
 
 static void a_flag_set_twice_is_rejected(void **state) {
   (void)state;
-  assert_run_error(HEAD(1) AIV "set_flag,src=V,dst=MTE3,id=0\n" VADD(1)
-                               "set_flag,src=V,dst=MTE3,id=0\n",
+  assert_run_error(HEAD(1) AIV
+                   "set_flag,src=V,dst=MTE3,id=0\n" VADD(1) "set_flag,src=V,dst=MTE3,id=0\n",
                    VINCI_E_INPUT, 6,
                    "set_flag V->MTE3 id 0 is set a second time before anyone waited for it; it was "
                    "set in line 4, on core0.veccore0");
@@ -318,10 +318,10 @@ static void operands_are_checked_when_executed(void **state) {
   assert_run_error(HEAD(1) AIV "loop,i,4\nvadd,dst=0,src0=8192,src1=16384,repeat=i*100,type=fp16\n"
                                "endloop\n",
                    VINCI_E_INPUT, 5, "operand \"repeat\" of vadd is 300, allowed is 0..255");
-  assert_run_error(HEAD(1) AIV "loop,i,4\nvadd,dst=0,src0=8192,src1=16384,repeat=8/(2-i),type=fp16\n"
-                               "endloop\n",
-                   VINCI_E_INPUT, 5,
-                   "operand \"repeat\" divides by zero or leaves the 64-bit range");
+  assert_run_error(
+      HEAD(1) AIV "loop,i,4\nvadd,dst=0,src0=8192,src1=16384,repeat=8/(2-i),type=fp16\n"
+                  "endloop\n",
+      VINCI_E_INPUT, 5, "operand \"repeat\" divides by zero or leaves the 64-bit range");
 }
 
 static void loops_without_instructions_end(void **state) {
@@ -491,8 +491,8 @@ static void a_loop_equals_its_unrolled_form(void **state) {
   fclose(out);
   assert_int_equal(cycles_of(soc, text),
                    cycles_of(soc, HEAD(2) TENSORS AIV
-                             "loop,i,20\ncopy_gm_to_ubuf,dst=0,src=x+i*4096,len_burst=i+1\n" VADD(3)
-                                 "endloop\n"));
+                             "loop,i,20\ncopy_gm_to_ubuf,dst=0,src=x+i*4096,len_burst=i+1\n" VADD(
+                                 3) "endloop\n"));
   free(text);
   vinci_soc_free(soc);
 }
