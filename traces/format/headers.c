@@ -134,6 +134,8 @@ static enum vinci_status check_core(struct trace_reader *reader, const struct tr
                                     enum core_kind core) {
   if (soc_core_count(reader->soc, core) == 0) {
     FAIL_VALUE(reader, values, 0, "%s has no %s cores", reader->soc->name, core_kind_name(core));
+    bool split = soc_core_count(reader->soc, CORE_AIC) > 0;
+    diag_hint(reader->diag, "choose %s", split ? "AIC or AIV" : "AICORE");
     return VINCI_E_INPUT;
   }
   if (reader->kernel->stream[core].present)
@@ -227,7 +229,7 @@ enum vinci_status trace_header_row(struct trace_reader *reader, bool *done) {
   if (strcmp(row, "trace") == 0)
     return trace_row(reader);
   if (!reader->version_seen) {
-    trace_fail(reader, 0, 0, "the first row is no trace row");
+    trace_fail(reader, 0, 0, "the first row is not a trace row");
     diag_hint(reader->diag, "the first row is \"trace,version=%d\"", TRACE_VERSION);
     return VINCI_E_INPUT;
   }

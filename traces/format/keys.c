@@ -19,16 +19,22 @@ const char *trace_value_text(const struct trace_reader *reader, const struct tra
   return reader->fields[values->field[key]].text + trace_value_offset(values, key);
 }
 
+enum vinci_status trace_fail_equals(struct trace_reader *reader, size_t field) {
+  const struct trace_field *text = &reader->fields[field];
+  if (text->length == 0)
+    return trace_fail(reader, field, 0, "empty field");
+  trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
+             trace_clip(text->text, text->length).text);
+  diag_hint(reader->diag, "fields after the first are written name=value");
+  return VINCI_E_INPUT;
+}
+
 static enum vinci_status find_key(struct trace_reader *reader, const struct trace_values *values,
                                   size_t field, size_t *out) {
   const struct trace_field *text = &reader->fields[field];
   const char *equals = memchr(text->text, '=', text->length);
-  if (!equals) {
-    trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
-               trace_clip(text->text, text->length).text);
-    diag_hint(reader->diag, "fields after the first are written key=value");
-    return VINCI_E_INPUT;
-  }
+  if (!equals)
+    return trace_fail_equals(reader, field);
   size_t length = (size_t)(equals - text->text);
   for (size_t key = 0; key < values->count; key++) {
     if (strlen(values->keys[key].name) == length &&
@@ -51,7 +57,7 @@ enum vinci_status trace_keys(struct trace_reader *reader, const struct trace_key
                                    size_t count, struct trace_values *values) {
   *values = (struct trace_values){.keys = keys, .count = count};
   for (size_t field = 1; field < reader->field_count; field++) {
-    size_t key;
+    size_t key = 0;
     enum vinci_status status = find_key(reader, values, field, &key);
     if (status != VINCI_OK)
       return status;

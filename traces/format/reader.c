@@ -133,9 +133,9 @@ static enum vinci_status check_bytes(struct trace_reader *reader) {
     unsigned char c = (unsigned char)line[at];
     size_t n = utf8_length((const unsigned char *)line + at, length - at);
     if (n == 0 || (c < 0x20 && c != '\t') || c == 0x7f) {
-      char text[64];
-      snprintf(text, sizeof text, n == 0 ? "byte 0x%02x is not UTF-8" : "control byte 0x%02x", c);
-      fail_column(reader, (unsigned long)at + 1, text);
+      struct diag_position position = {reader->path, reader->line, (unsigned long)at + 1};
+      diag_error_at(reader->diag, VINCI_E_INPUT, position,
+                    n == 0 ? "byte 0x%02x is not UTF-8" : "control byte 0x%02x", c);
       diag_hint(reader->diag, "a trace is a CSV file in UTF-8, its lines end with LF or CR LF");
       return VINCI_E_INPUT;
     }

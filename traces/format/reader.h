@@ -125,6 +125,8 @@ enum vinci_status trace_fail(struct trace_reader *reader, size_t field, size_t o
 /* Reports an error about an earlier line. */
 enum vinci_status trace_fail_line(struct trace_reader *reader, uint32_t line, const char *format,
                                   ...) __attribute__((format(printf, 3, 4)));
+/* Reports a field without "=" (keys.c). */
+enum vinci_status trace_fail_equals(struct trace_reader *reader, size_t field);
 enum vinci_status trace_no_memory(struct trace_reader *reader);
 
 enum { TRACE_CLIP_BYTES = 64 };

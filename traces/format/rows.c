@@ -128,12 +128,8 @@ static enum vinci_status find_arg(struct trace_reader *reader, const struct isa_
                                   size_t field, unsigned *out) {
   const struct trace_field *text = &reader->fields[field];
   const char *equals = memchr(text->text, '=', text->length);
-  if (!equals) {
-    trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
-               trace_clip(text->text, text->length).text);
-    diag_hint(reader->diag, "operands are written operand=value");
-    return VINCI_E_INPUT;
-  }
+  if (!equals)
+    return trace_fail_equals(reader, field);
   size_t length = (size_t)(equals - text->text);
   int arg = isa_arg_find(isa, text->text, length);
   if (arg >= 0) {
@@ -306,14 +302,17 @@ enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op) {
 
 /* ---- what is no instruction ----------------------------------------------- */
 
+static const char *row_name_at(const void *context, size_t index) {
+  static const char *const others[] = {"trace",  "kernel", "tensor", "buffer",
+                                       "stream", "loop",   "let",    "endloop"};
+  (void)context;
+  return index < OP_COUNT ? isa_row((enum isa_op)index)->name : others[index - OP_COUNT];
+}
+
 static enum vinci_status unknown_row(struct trace_reader *reader) {
-  static const char *const others[] = {"trace", "kernel", "tensor", "buffer",
-                                       "stream", "loop",  "let",    "endloop"};
+  enum { OTHERS = 8 };
   struct trace_clip clip = trace_clip(reader->fields[0].text, reader->fields[0].length);
-  const char *nearest = isa_nearest(clip.text);
-  for (size_t i = 0; !nearest && i < sizeof others / sizeof *others; i++)
-    if (strncasecmp(others[i], clip.text, strlen(others[i]) - 1) == 0)
-      nearest = others[i];
+  const char *nearest = diag_nearest(clip.text, OP_COUNT + OTHERS, row_name_at, NULL);
   trace_fail(reader, 0, 0, "unknown instruction \"%s\"", clip.text);
   if (nearest)
     diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
