@@ -11,9 +11,12 @@ unit_tests = \
 	tests/test_isa \
 	tests/test_memory \
 	tests/test_result \
+	tests/test_samples \
 	tests/test_soc \
 	tests/test_soc_host \
 	tests/test_timeline \
+	tests/test_trace_errors \
+	tests/test_trace_expr \
 	tests/test_trace_format \
 	tests/test_transfers \
 	tests/test_units
@@ -26,9 +29,12 @@ nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_soc_host_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_timeline_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_trace_errors_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
@@ -51,12 +57,14 @@ EXTRA_DIST += tests/tap.sh
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
-	tests/accuracy.c \
 	tests/fixture.c \
+	tests/samples.c \
 	tests/export_golden.h \
 	tests/export_headers.h \
 	tests/fixture.h \
 	tests/results.h \
+	tests/samples.h \
+	tests/trace_errors.def \
 	tests/units.h
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 
@@ -77,13 +85,29 @@ SH_LOG_COMPILER = $(SHELL)
 
 # Measurements and inputs the tests compare with.
 dist_noinst_DATA += \
-	tests/reference/microbenchmarks.csv
+	tests/reference/microbenchmarks.csv \
+	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
 EXTRA_PROGRAMS += tests/bench
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
 tests_bench_LDADD = libvinci_internal.la
 bench: tests/bench$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/bench$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv
 .PHONY: bench
 CLEANFILES += tests/bench$(EXEEXT)
+
+# ---- make accuracy: simulated against measured, as tables ----
+accuracy_programs = \
+	tests/accuracy \
+	tests/accuracy_samples
+nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
+tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
+tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += $(accuracy_programs)
+accuracy: $(accuracy_programs)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
+	for program in $(accuracy_programs); do ./$$program || status=1; done; exit $$status
+.PHONY: accuracy
+CLEANFILES += $(accuracy_programs)
