@@ -28,7 +28,8 @@ struct error {
   const char *hint;
 };
 
-static struct error errors[] = { /* not const: cmocka takes them as state */
+static struct error errors[] = {
+    /* not const: cmocka takes them as state */
 #define ERROR(name, text, line, column, message, hint)                                             \
   {#name, text, sizeof(text) - 1, line, column, message, hint},
 #include "tests/trace_errors.def"
@@ -180,8 +181,8 @@ static void expressions_are_limited(void **state) {
 
 static void variables_are_limited(void **state) {
   (void)state;
-  struct error error = {.line = 65536, .column = 5,
-                        .message = "more than 65535 variables in one stream", .hint = ""};
+  struct error error = {
+      .line = 65536, .column = 5, .message = "more than 65535 variables in one stream", .hint = ""};
   char *text = NULL;
   FILE *out = open_memstream(&text, &error.length);
   fputs(HEAD AIV, out);
@@ -206,22 +207,22 @@ static void coupled_cores(void **state) {
       {"stream,core=AIC\n", 3, 13, "fixture100 has no AIC cores", "choose AICORE"},
       {"stream,core=AICORE\nset_flag,src=MTE2,dst=V,id=4\n", 4, 28,
        "set_flag: fixture100 has flag ids 0..3, not 4", ""},
-      {"stream,core=AICORE\nset_flag,src=FIX,dst=M,id=0\n", 4, 14,
-       "an AICORE core has no pipe FIX", ""},
+      {"stream,core=AICORE\nset_flag,src=FIX,dst=M,id=0\n", 4, 14, "an AICORE core has no pipe FIX",
+       ""},
       {"stream,core=AICORE\nmad,c=0,a=0,b=0,m=16,k=16,n=16,type=bf16\n", 4, 37,
        "dav-c100 has no data type \"bf16\"", ""},
       {"stream,core=AICORE\nwait_flag_dev,id=0\n", 4, 1,
        "dav-c100 has no instruction \"wait_flag_dev\"", "it exists on dav-c220, dav-c310"},
-      {"tensor,name=x,dtype=bf16,shape=1,io=in\n", 3, 21, "dav-c100 has no data type \"bf16\"",
-       ""},
+      {"tensor,name=x,dtype=bf16,shape=1,io=in\n", 3, 21, "dav-c100 has no data type \"bf16\"", ""},
       {"buffer,name=b,space=BT,address=0,size=64\n", 3, 21, "fixture100 has no BT", ""},
   };
   vinci_soc *coupled = fixture_soc_coupled();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[512];
     snprintf(text, sizeof text, "%s%s", head, cases[i].rows);
-    struct error error = {"coupled", text, strlen(text), cases[i].line, cases[i].column,
-                          cases[i].message, cases[i].hint};
+    struct error error = {
+        "coupled",        text,         strlen(text), cases[i].line, cases[i].column,
+        cases[i].message, cases[i].hint};
     assert_error(coupled, &error);
   }
   vinci_soc_free(coupled);
@@ -232,8 +233,10 @@ static void too_few_vector_cores(void **state) {
   static const char text[] = HEAD AIC "scalar\n" AIV "scalar\n";
   vinci_soc *few = fixture_soc();
   few->vector_cores = 20;
-  struct error error = {"few", text, sizeof text - 1, 2, 0,
-                        "kernel \"k\" wants 2 AIV for each AIC, fixture220 has 20 for 20", ""};
+  struct error error = {
+      "few", text, sizeof text - 1,
+      2,     0,    "kernel \"k\" wants 2 AIV for each AIC, fixture220 has 20 for 20",
+      ""};
   assert_error(few, &error);
   vinci_soc_free(few);
 }
@@ -244,8 +247,9 @@ static void missing_space_of_a_what_if(void **state) {
   vinci_soc *without = fixture_soc();
   without->ub_bytes = 0;
   struct error error = {
-      "without", text, sizeof text - 1, 4, 1,
-      "copy_gm_to_ubuf: operand \"dst\" is in UB, which fixture220 does not have", ""};
+      "without", text, sizeof text - 1,
+      4,         1,    "copy_gm_to_ubuf: operand \"dst\" is in UB, which fixture220 does not have",
+      ""};
   assert_error(without, &error);
   vinci_soc_free(without);
 }
@@ -271,11 +275,16 @@ static void unreadable_files(void **state) {
 
 int main(void) {
   const struct CMUnitTest others[] = {
-      cmocka_unit_test(every_error_also_from_a_file), cmocka_unit_test(lines_are_limited),
-      cmocka_unit_test(a_long_line_from_a_file),      cmocka_unit_test(fields_are_limited),
-      cmocka_unit_test(names_are_limited),            cmocka_unit_test(expressions_are_limited),
-      cmocka_unit_test(variables_are_limited),        cmocka_unit_test(coupled_cores),
-      cmocka_unit_test(too_few_vector_cores),         cmocka_unit_test(missing_space_of_a_what_if),
+      cmocka_unit_test(every_error_also_from_a_file),
+      cmocka_unit_test(lines_are_limited),
+      cmocka_unit_test(a_long_line_from_a_file),
+      cmocka_unit_test(fields_are_limited),
+      cmocka_unit_test(names_are_limited),
+      cmocka_unit_test(expressions_are_limited),
+      cmocka_unit_test(variables_are_limited),
+      cmocka_unit_test(coupled_cores),
+      cmocka_unit_test(too_few_vector_cores),
+      cmocka_unit_test(missing_space_of_a_what_if),
       cmocka_unit_test(unreadable_files),
   };
   struct CMUnitTest tests[ERROR_COUNT + sizeof others / sizeof *others];

@@ -203,14 +203,14 @@ static struct node *random_node(struct random *random, unsigned depth) {
   *node = (struct node){.op = EXPR_CONST, .value = 0};
   if (depth == 0 || choice < 3) {
     node->op = choice % 2 ? EXPR_CONST : EXPR_VAR;
-    node->value = node->op == EXPR_VAR ? (int64_t)(next_random(random) % VARIABLES)
-                                       : random_value(random);
+    node->value =
+        node->op == EXPR_VAR ? (int64_t)(next_random(random) % VARIABLES) : random_value(random);
     return node;
   }
-  static const enum expr_op ops[] = {EXPR_ADD, EXPR_ADD, EXPR_ADD, EXPR_SUB, EXPR_SUB, EXPR_MUL,
-                                     EXPR_MUL, EXPR_MUL, EXPR_DIV, EXPR_MOD, EXPR_NEG, EXPR_LT,
-                                     EXPR_LE,  EXPR_GT,  EXPR_GE,  EXPR_EQ,  EXPR_NE,  EXPR_MIN,
-                                     EXPR_MAX, EXPR_MOD};
+  static const enum expr_op ops[] = {EXPR_ADD, EXPR_ADD, EXPR_ADD, EXPR_SUB, EXPR_SUB,
+                                     EXPR_MUL, EXPR_MUL, EXPR_MUL, EXPR_DIV, EXPR_MOD,
+                                     EXPR_NEG, EXPR_LT,  EXPR_LE,  EXPR_GT,  EXPR_GE,
+                                     EXPR_EQ,  EXPR_NE,  EXPR_MIN, EXPR_MAX, EXPR_MOD};
   node->op = ops[next_random(random) % (sizeof ops / sizeof *ops)];
   node->left = random_node(random, depth - 1);
   if (node->op != EXPR_NEG)
@@ -222,10 +222,9 @@ static struct node *random_node(struct random *random, unsigned depth) {
 static void print_node(FILE *out, const struct node *node) {
   static const char *const names[VARIABLES] = {"blk", "sub", "blocks", "i", "j"};
   static const char *const signs[] = {
-      [EXPR_ADD] = "+",  [EXPR_SUB] = "-", [EXPR_MUL] = "*",  [EXPR_DIV] = "/",
-      [EXPR_MOD] = " %", [EXPR_LT] = "<",  [EXPR_LE] = " <=", [EXPR_GT] = ">",
-      [EXPR_GE] = ">= ", [EXPR_EQ] = "==", [EXPR_NE] = "!=",  [EXPR_MIN] = ",",
-      [EXPR_MAX] = " , "};
+      [EXPR_ADD] = "+", [EXPR_SUB] = "-",  [EXPR_MUL] = "*",  [EXPR_DIV] = "/",  [EXPR_MOD] = " %",
+      [EXPR_LT] = "<",  [EXPR_LE] = " <=", [EXPR_GT] = ">",   [EXPR_GE] = ">= ", [EXPR_EQ] = "==",
+      [EXPR_NE] = "!=", [EXPR_MIN] = ",",  [EXPR_MAX] = " , "};
   switch (node->op) {
   case EXPR_CONST:
     fprintf(out, "%" PRId64, node->value);

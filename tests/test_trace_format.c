@@ -235,15 +235,14 @@ static void rows_of_a_loop_nest(void **state) {
 
 static void tensors_are_shared_between_kernels(void **state) {
   (void)state;
-  vinci_trace *trace = parse("trace,version=1\n"
-                             "kernel,name=a,arch=dav-c220,blocks=1\n"
-                             "tensor,name=x,dtype=fp16,shape=100,io=in\n"
-                             "tensor,name=y,dtype=fp32,shape=3x5,io=out\n" AIV
-                             "let,address,y\nscalar\n"
-                             "kernel,name=b,arch=dav-c220,blocks=2\n"
-                             "tensor,name=z,dtype=int4,shape=3,io=workspace\n"
-                             "tensor,name=y,dtype=fp32,shape=3x5,io=in\n" AIV
-                             "let,address,y\nlet,x,1\n");
+  vinci_trace *trace =
+      parse("trace,version=1\n"
+            "kernel,name=a,arch=dav-c220,blocks=1\n"
+            "tensor,name=x,dtype=fp16,shape=100,io=in\n"
+            "tensor,name=y,dtype=fp32,shape=3x5,io=out\n" AIV "let,address,y\nscalar\n"
+            "kernel,name=b,arch=dav-c220,blocks=2\n"
+            "tensor,name=z,dtype=int4,shape=3,io=workspace\n"
+            "tensor,name=y,dtype=fp32,shape=3x5,io=in\n" AIV "let,address,y\nlet,x,1\n");
   assert_int_equal(trace->tensor_count, 4);
   assert_int_equal(trace->tensors[0].address, PROGRAM_GM_BASE);
   assert_int_equal(trace->tensors[0].bytes, 200);
@@ -263,12 +262,12 @@ static void tensors_are_shared_between_kernels(void **state) {
 
 static void mixed_kernels(void **state) {
   (void)state;
-  vinci_trace *trace = parse("trace,version=1\n"
-                             "kernel,name=a,arch=dav-c220,blocks=1,vectors_per_cube=1\n" AIV
-                             "ffts_cross_core_sync,pipe=MTE3,mode=2,id=0\n" AIC
-                             "wait_flag_dev,id=0\n"
-                             "kernel,name=b,arch=dav-c220,blocks=1\n" AIC AIV "scalar\n"
-                             "kernel,name=c,arch=dav-c220,blocks=1\n" AIV "scalar\n");
+  vinci_trace *trace =
+      parse("trace,version=1\n"
+            "kernel,name=a,arch=dav-c220,blocks=1,vectors_per_cube=1\n" AIV
+            "ffts_cross_core_sync,pipe=MTE3,mode=2,id=0\n" AIC "wait_flag_dev,id=0\n"
+            "kernel,name=b,arch=dav-c220,blocks=1\n" AIC AIV "scalar\n"
+            "kernel,name=c,arch=dav-c220,blocks=1\n" AIV "scalar\n");
   assert_true(trace->kernels[0].mixed);
   assert_int_equal(trace->kernels[0].vectors_per_cube, 1);
   assert_int_equal(trace->kernels[0].stream[CORE_AIV].first_row, 0);

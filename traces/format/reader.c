@@ -334,10 +334,10 @@ static enum vinci_status reader_open(struct trace_reader *reader, const char *na
 }
 
 static void reader_close(struct trace_reader *reader) {
-  struct growing *arrays[] = {&reader->kernels, &reader->tensors,   &reader->buffers,
-                              &reader->rows,    &reader->operands,  &reader->exprs,
-                              &reader->terms,   &reader->codes,     &reader->variables,
-                              &reader->scope,   &reader->loops,     &reader->names};
+  struct growing *arrays[] = {&reader->kernels, &reader->tensors,  &reader->buffers,
+                              &reader->rows,    &reader->operands, &reader->exprs,
+                              &reader->terms,   &reader->codes,    &reader->variables,
+                              &reader->scope,   &reader->loops,    &reader->names};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     growing_free(arrays[i]);
   free(reader->name_slots);

@@ -19,8 +19,8 @@
 #include <csv.h>
 
 #include "core/diag.h"
-#include "core/isa.h"
 #include "core/inst.h"
+#include "core/isa.h"
 #include "core/program.h"
 #include "core/soc.h"
 #include "traces/format/growing.h"
@@ -31,8 +31,8 @@ enum {
   TRACE_FIELDS_MAX = ISA_ARGS_MAX + 8, /* per row; more are counted but not kept */
   TRACE_NAME_BYTES_MAX = 63,
   TRACE_KERNEL_NAME_BYTES_MAX = 200,
-  TRACE_BLOCKS_MAX = 65535,          /* block_dim of a launch is a 16-bit number */
-  TRACE_VARIABLES_MAX = UINT16_MAX,  /* program_row.op holds a variable */
+  TRACE_BLOCKS_MAX = 65535,         /* block_dim of a launch is a 16-bit number */
+  TRACE_VARIABLES_MAX = UINT16_MAX, /* program_row.op holds a variable */
   TRACE_EXPR_OPERATIONS_MAX = 1024,
   TRACE_EXPR_NESTING_MAX = 64,
 };
@@ -50,11 +50,11 @@ struct trace_name {
   const char *text;
   uint32_t length;
   uint32_t hash;
-  uint32_t memory;         /* last tensor of this name in the file + 1, 0 = none */
-  uint32_t object_kernel;  /* kernel + 1 in which it is a tensor or buffer */
-  uint32_t object;         /* its index in tensors or buffers */
-  uint8_t object_kind;     /* enum name_kind */
-  bool in_scope;           /* as a variable, in the stream of serial number `stream` */
+  uint32_t memory;        /* last tensor of this name in the file + 1, 0 = none */
+  uint32_t object_kernel; /* kernel + 1 in which it is a tensor or buffer */
+  uint32_t object;        /* its index in tensors or buffers */
+  uint8_t object_kind;    /* enum name_kind */
+  bool in_scope;          /* as a variable, in the stream of serial number `stream` */
   uint32_t stream;
   uint32_t variable;
   uint32_t line; /* of its last declaration */
@@ -113,7 +113,7 @@ struct trace_reader {
   uint32_t *name_slots;
   size_t name_slot_count;
 
-  uint8_t op_allowed[OP_COUNT]; /* bit per core kind: checked before */
+  uint8_t op_allowed[OP_COUNT];                 /* bit per core kind: checked before */
   struct trace_same same[1 << TRACE_SAME_BITS]; /* by hash of the operands, newest only */
 };
 

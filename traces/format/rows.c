@@ -33,8 +33,10 @@ static struct program_row *add_row(struct trace_reader *reader, enum program_row
   struct program_row *row = GROWING_PUSH(&reader->rows, struct program_row);
   if (!*operands || !row || reader->rows.count > UINT32_MAX)
     return NULL;
-  *row = (struct program_row){.kind = (uint8_t)kind, .arg_count = (uint8_t)arg_count,
-                              .line = reader->line, .first_operand = first_operand};
+  *row = (struct program_row){.kind = (uint8_t)kind,
+                              .arg_count = (uint8_t)arg_count,
+                              .line = reader->line,
+                              .first_operand = first_operand};
   return row;
 }
 

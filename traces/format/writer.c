@@ -198,7 +198,8 @@ static void put_row(struct writer *writer, const struct program_row *row) {
 }
 
 static void put_tensor(struct writer *writer, const struct program_tensor *tensor) {
-  static const char *const directions[] = {[TENSOR_IN] = "in", [TENSOR_OUT] = "out",
+  static const char *const directions[] = {[TENSOR_IN] = "in",
+                                           [TENSOR_OUT] = "out",
                                            [TENSOR_INOUT] = "inout",
                                            [TENSOR_WORKSPACE] = "workspace"};
   fprintf(writer->out, "tensor,name=%s,dtype=%s,shape=", tensor->name, dtype_name(tensor->dtype));
