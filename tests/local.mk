@@ -10,6 +10,7 @@ unit_tests = \
 	tests/test_export \
 	tests/test_isa \
 	tests/test_memory \
+	tests/test_public \
 	tests/test_result \
 	tests/test_samples \
 	tests/test_soc \
@@ -28,6 +29,7 @@ nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
@@ -45,10 +47,9 @@ script_tests = \
 	tests/check_layers.sh \
 	tests/test_cli.sh
 
+check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA
-check_PROGRAMS = $(unit_tests)
-else
-check_PROGRAMS =
+check_PROGRAMS += $(unit_tests)
 endif
 TESTS = $(check_PROGRAMS) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
@@ -67,6 +68,8 @@ libvinci_tests_la_SOURCES = \
 	tests/trace_errors.def \
 	tests/units.h
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
+# Sees what users of the library see.
+tests_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
 
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
@@ -85,6 +88,20 @@ SH_LOG_COMPILER = $(SHELL)
 
 # Measurements and inputs the tests compare with.
 dist_noinst_DATA += \
+	tests/fuzz/corpus/bad_expression.csv \
+	tests/fuzz/corpus/bad_layout.csv \
+	tests/fuzz/corpus/bad_quote.csv \
+	tests/fuzz/corpus/cube.csv \
+	tests/fuzz/corpus/expressions.csv \
+	tests/fuzz/corpus/flags.csv \
+	tests/fuzz/corpus/kernels.csv \
+	tests/fuzz/corpus/loops.csv \
+	tests/fuzz/corpus/mixed.csv \
+	tests/fuzz/corpus/quotes.csv \
+	tests/fuzz/corpus/tensors.csv \
+	tests/fuzz/corpus/unclosed.csv \
+	tests/fuzz/corpus/vector.csv \
+	tests/fuzz/trace.dict \
 	tests/reference/microbenchmarks.csv \
 	tests/reference/vector_add_910b4.csv
 
@@ -111,3 +128,15 @@ accuracy: $(accuracy_programs)
 	for program in $(accuracy_programs); do ./$$program || status=1; done; exit $$status
 .PHONY: accuracy
 CLEANFILES += $(accuracy_programs)
+
+# ---- the fuzz target of the trace reader ----
+# As a test it replays its corpus; under `configure --enable-fuzzing` it can be built to search.
+tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c
+tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+nodist_EXTRA_tests_fuzz_replay_SOURCES = dummy.cxx
+tests_fuzz_replay_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
+nodist_EXTRA_tests_fuzz_fuzz_trace_SOURCES = dummy.cxx
+tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_trace_LDADD = libvinci_tests.la libvinci_internal.la
+CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT)
