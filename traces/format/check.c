@@ -122,10 +122,9 @@ static enum vinci_status check_pipe(struct trace_reader *reader, enum isa_op op,
   return VINCI_OK;
 }
 
-enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op, unsigned index,
-                                    int64_t value, size_t field, size_t offset) {
-  const struct isa_row *isa = isa_row(op);
-  const struct isa_arg *arg = &isa->arg[index];
+enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
+                                    const struct isa_arg *arg, int64_t value, size_t field,
+                                    size_t offset) {
   switch (arg->kind) {
   case ARG_ADDRESS:
     return check_address(reader, arg, value, field, offset);
@@ -133,10 +132,10 @@ enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
     if (value >= arg->low && value <= arg->high)
       return VINCI_OK;
     return trace_fail(reader, field, offset, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
-                      arg->name, isa->name, (long long)value, (long long)arg->low,
+                      arg->name, isa_row(op)->name, (long long)value, (long long)arg->low,
                       (long long)arg->high);
   case ARG_DTYPE:
-    return check_dtype(reader, isa, (enum dtype)value, field, offset);
+    return check_dtype(reader, isa_row(op), (enum dtype)value, field, offset);
   case ARG_PIPE:
     return check_pipe(reader, op, (enum pipe)value, field, offset);
   default:

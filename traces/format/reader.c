@@ -178,9 +178,9 @@ static enum vinci_status split_line(struct trace_reader *reader) {
   reader->scratch_used = 0;
   reader->field_count = 0;
   reader->row_ended = false;
-  size_t done = csv_parse(&reader->csv, reader->line_text, reader->line_length, take_field,
-                          take_row_end, reader);
-  if (done == reader->line_length)
+  size_t fed = reader->line_length + reader->end_length;
+  size_t done = csv_parse(&reader->csv, reader->line_text, fed, take_field, take_row_end, reader);
+  if (done == fed && reader->end_length == 0)
     csv_parse(&reader->csv, "\n", 1, take_field, take_row_end, reader);
   if (csv_error(&reader->csv) == CSV_ENOMEM)
     return trace_no_memory(reader);
@@ -206,13 +206,16 @@ static enum vinci_status read_row(struct trace_reader *reader) {
   return status != VINCI_OK || done ? status : trace_other_row(reader);
 }
 
-static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length) {
+/* Reads one line; its end (LF or CR LF, or nothing at the end of the text) follows it. */
+static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length,
+                                   bool newline) {
   if (reader->line == UINT32_MAX)
     return trace_fail_line(reader, reader->line, "more lines than %u", (unsigned)UINT32_MAX);
   reader->line++;
   if (length > 0 && text[length - 1] == '\r')
     length--;
   reader->line_text = text;
+  reader->end_length = newline ? 1 + (text[length] == '\r') : 0;
   reader->line_length = length;
   enum vinci_status status = check_bytes(reader);
   if (status != VINCI_OK)
@@ -246,7 +249,7 @@ static enum vinci_status read_lines(struct trace_reader *reader, const char *tex
       return fail_long_line(reader);
     if (!newline && !last)
       break;
-    enum vinci_status status = read_line(reader, text + at, line_length);
+    enum vinci_status status = read_line(reader, text + at, line_length, newline != NULL);
     if (status != VINCI_OK)
       return status;
     at += line_length + (newline != NULL);

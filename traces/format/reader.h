@@ -83,6 +83,7 @@ struct trace_reader {
   /* the current line */
   const char *line_text;
   size_t line_length;
+  size_t end_length; /* of the line's end behind it */
   uint32_t line;
   struct csv_parser csv;
   struct trace_field fields[TRACE_FIELDS_MAX];
@@ -160,8 +161,9 @@ enum vinci_status trace_other_row(struct trace_reader *reader);
 /* Whether an instruction may stand in the current stream. */
 enum vinci_status trace_check_op(struct trace_reader *reader, enum isa_op op);
 /* Whether a constant is a legal value of an operand; the position is that of the value. */
-enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op, unsigned arg,
-                                    int64_t value, size_t field, size_t offset);
+enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
+                                    const struct isa_arg *arg, int64_t value, size_t field,
+                                    size_t offset);
 /* What involves several operands: flags. Expressions (bits of expr_mask) are left out. */
 enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
                                    const int64_t *operands, uint32_t expr_mask);

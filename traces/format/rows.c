@@ -201,9 +201,9 @@ static enum vinci_status read_word(struct trace_reader *reader, const struct isa
 }
 
 /* Reads the value of a field into an operand; *is_expr tells what it became. */
-static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op, unsigned index,
-                                    size_t field, int64_t *out, bool *is_expr) {
-  const struct isa_arg *arg = &isa_row(op)->arg[index];
+static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op,
+                                    const struct isa_arg *arg, size_t field, int64_t *out,
+                                    bool *is_expr) {
   const struct trace_field *text = &reader->fields[field];
   size_t offset = arg->name_length + 1u;
   bool constant = true;
@@ -216,7 +216,7 @@ static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op,
     status = trace_expr(reader, field, offset, out, &constant);
   *is_expr = !constant;
   if (status == VINCI_OK && constant)
-    status = trace_check_value(reader, op, index, *out, field, offset);
+    status = trace_check_value(reader, op, arg, *out, field, offset);
   return status;
 }
 
@@ -248,7 +248,7 @@ static enum vinci_status read_operands(struct trace_reader *reader, const struct
     if (seen >> index & 1)
       return trace_fail(reader, field, 0, "operand \"%s\" is given twice", isa->arg[index].name);
     bool is_expr = false;
-    status = read_value(reader, op, index, field, &operands[index], &is_expr);
+    status = read_value(reader, op, &isa->arg[index], field, &operands[index], &is_expr);
     if (status != VINCI_OK)
       return status;
     seen |= UINT32_C(1) << index;
