@@ -324,6 +324,15 @@ static void operands_are_checked_when_executed(void **state) {
       VINCI_E_INPUT, 5, "operand \"repeat\" divides by zero or leaves the 64-bit range");
 }
 
+static void flag_ids_are_checked_when_executed(void **state) {
+  (void)state;
+  assert_run_error(HEAD(1) AIV "loop,i,32\nset_flag,src=V,dst=MTE3,id=i\nendloop\n", VINCI_E_INPUT,
+                   5, "operand \"id\" of set_flag is 8, fixture220 has 8 ids");
+  assert_run_error(HEAD(1) AIV "loop,i,32\nffts_cross_core_sync,pipe=V,mode=0,id=i\nendloop\n",
+                   VINCI_E_INPUT, 5,
+                   "operand \"id\" of ffts_cross_core_sync is 16, fixture220 has 16 ids");
+}
+
 static void loops_without_instructions_end(void **state) {
   (void)state;
   assert_run_error(HEAD(1) AIV "loop,i,1000000000000\nloop,j,0\n" VADD(1) "endloop\nendloop\n",
@@ -577,6 +586,7 @@ int main(void) {
       cmocka_unit_test(a_flag_set_twice_is_rejected),
       cmocka_unit_test(addresses_are_checked_when_executed),
       cmocka_unit_test(operands_are_checked_when_executed),
+      cmocka_unit_test(flag_ids_are_checked_when_executed),
       cmocka_unit_test(loops_without_instructions_end),
       cmocka_unit_test(too_many_cross_core_signals),
       cmocka_unit_test(a_cycle_limit_gives_partial_results),

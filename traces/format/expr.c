@@ -280,6 +280,12 @@ static bool unknown_name(struct parser *parser, const char *start, size_t length
   return false;
 }
 
+/* Remembers which tensor a row is about, for the range check when it is executed. */
+static void note_tensor(struct trace_reader *reader, uint32_t tensor) {
+  bool other = reader->named_tensor != 0 && reader->named_tensor != tensor;
+  reader->named_tensor = other ? UINT32_MAX : tensor;
+}
+
 static bool parse_name(struct parser *parser, struct part *out) {
   struct trace_reader *reader = parser->reader;
   const char *start = parser->at;
@@ -298,6 +304,8 @@ static bool parse_name(struct parser *parser, struct part *out) {
     return make_variable(parser, name->variable, out);
   if (!name || !trace_name_is_object(reader, name))
     return unknown_name(parser, start, length, name);
+  if (name->object_kind == NAME_TENSOR)
+    note_tensor(reader, name->object + 1);
   uint64_t address =
       name->object_kind == NAME_TENSOR
           ? GROWING_AT(&reader->tensors, struct program_tensor, name->object)->address
@@ -372,6 +380,8 @@ static bool parse_binary(struct parser *parser, unsigned precedence, struct part
 /* Stores the expression and gives its index. */
 static enum vinci_status store(struct parser *parser, const struct part *part, int64_t *index) {
   struct trace_reader *reader = parser->reader;
+  if (!part->affine) /* the writer could not give the name back */
+    reader->named_tensor = 0;
   if (part->affine)
     reader->codes.count = parser->first_code;
   else if (part->depth > EXPR_STACK_MAX) {

@@ -97,6 +97,7 @@ struct trace_reader {
   struct growing rows, operands, exprs, terms, codes;
   uint64_t gm_end;
   uint64_t inst_count;
+  uint32_t named_tensor; /* by the current row: index + 1, 0 = none, UINT32_MAX = several */
   bool version_seen;
 
   /* the current kernel and stream */

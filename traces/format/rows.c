@@ -294,9 +294,11 @@ enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op) {
     return trace_no_memory(reader);
   row->op = (uint16_t)op;
   reader->inst_count++;
+  reader->named_tensor = 0;
   status = read_operands(reader, isa, op, operands, &row->expr_mask);
   if (status != VINCI_OK)
     return status;
+  row->partner = reader->named_tensor == UINT32_MAX ? 0 : reader->named_tensor;
   if (row->expr_mask == 0 && share_operands(reader, row, operands))
     return VINCI_OK; /* checked with the earlier row */
   return trace_check_inst(reader, op, operands, row->expr_mask);

@@ -2,8 +2,9 @@
 /*
  * Writing of traces in canonical form: operands in the order of their signature,
  * those equal to their default left out, expressions with the fewest parentheses
- * and no blanks. Reading the text back gives the same program; names of
- * tensors and buffers in expressions have become the addresses they stand for.
+ * and no blanks. Reading the text back gives the same program; names of buffers in
+ * expressions have become the addresses they stand for, and so have those of tensors
+ * where a row names several or calculates with more than sums.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -103,25 +104,33 @@ static void put_postfix(struct writer *writer, const struct program_expr *expr) 
   put_code(writer, code, first, expr->code_count - 1, LEVEL_COMPARE);
 }
 
-/* The sum, variables first: "20971520*blk-3*i+4096". */
-static void put_sum(struct writer *writer, const struct program_expr *expr) {
+/* What is added to a sum or a tensor's name. */
+static void put_added(struct writer *writer, int64_t value) {
+  if (value == 0)
+    return;
+  if (value > 0 || value == INT64_MIN)
+    fputc('+', writer->out);
+  put_number(writer, value);
+}
+
+/* The sum, the tensor first, then variables: "x+20971520*blk-3*i+4096". */
+static void put_sum(struct writer *writer, const struct program_expr *expr,
+                    const struct program_tensor *tensor) {
   const struct program_term *terms = writer->trace->terms + expr->first_term;
+  if (tensor)
+    fputs(tensor->name, writer->out);
   for (uint32_t i = 0; i < expr->term_count; i++) {
     int64_t factor = terms[i].coefficient;
     bool minus = factor < 0 && factor != INT64_MIN;
     uint64_t size = minus ? 0 - (uint64_t)factor : (uint64_t)factor;
-    fputs(minus ? "-" : i > 0 ? "+" : "", writer->out);
+    fputs(minus ? "-" : i > 0 || tensor ? "+" : "", writer->out);
     if (size != 1) {
       put_number(writer, (int64_t)size);
       fputc('*', writer->out);
     }
     fputs(writer->var_names[terms[i].variable], writer->out);
   }
-  if (expr->constant != 0) {
-    if (expr->constant > 0 || expr->constant == INT64_MIN)
-      fputc('+', writer->out);
-    put_number(writer, expr->constant);
-  }
+  put_added(writer, expr->constant - (tensor ? (int64_t)tensor->address : 0));
 }
 
 /* Whether the text of an expression has a comma, so that its field needs quotes. */
@@ -133,14 +142,30 @@ static bool has_comma(const struct writer *writer, const struct program_expr *ex
   return false;
 }
 
+/* The tensor an operand of an instruction in GM is written relative to, or NULL. */
+static const struct program_tensor *named_tensor(const struct writer *writer,
+                                                 const struct program_row *row, unsigned index) {
+  if (row->kind != ROW_INST || row->partner == 0)
+    return NULL;
+  const struct isa_arg *arg = &isa_row((enum isa_op)row->op)->arg[index];
+  bool in_gm = arg->kind == ARG_ADDRESS && arg->space == SPACE_GM;
+  return in_gm ? &writer->trace->tensors[row->partner - 1] : NULL;
+}
+
 /* A field of an operand: the text before its value, and the value. */
 static void put_operand(struct writer *writer, const struct program_row *row, unsigned index,
                         const char *key) {
   int64_t value = writer->trace->operands[row->first_operand + index];
+  const struct program_tensor *tensor = named_tensor(writer, row, index);
   const char *equals = key[0] != '\0' ? "=" : "";
   if ((row->expr_mask >> index & 1) == 0) {
     fprintf(writer->out, ",%s%s", key, equals);
-    put_number(writer, value);
+    if (tensor) {
+      fputs(tensor->name, writer->out);
+      put_added(writer, value - (int64_t)tensor->address);
+    } else {
+      put_number(writer, value);
+    }
     return;
   }
   const struct program_expr *expr = &writer->trace->exprs[value];
@@ -149,7 +174,7 @@ static void put_operand(struct writer *writer, const struct program_row *row, un
   if (expr->code_count > 0)
     put_postfix(writer, expr);
   else
-    put_sum(writer, expr);
+    put_sum(writer, expr, tensor);
   fputs(quote, writer->out);
 }
 
