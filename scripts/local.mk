@@ -33,4 +33,5 @@ dist_noinst_SCRIPTS += \
 	.ci/run \
 	scripts/check \
 	scripts/quickstart \
-	scripts/setup.sh
+	scripts/setup.sh \
+	scripts/timeline-svg

@@ -36,3 +36,6 @@ dist_examples_DATA = \
 	traces/examples/add8_tile10240_double.csv \
 	traces/examples/add8_tile20480_single.csv \
 	traces/examples/matmul_2048_fp16.csv
+dist_noinst_DATA += \
+	traces/examples/add8_tile10240_double.svg \
+	traces/examples/add8_tile20480_single.svg
