@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event-driven DRAM controller. Two choices are always kept: what each command bus
+ * issues next, and when. A choice is the least (cycle, order) over the candidates of all
+ * banks, where cycle is the first one that timing allows; so stepping from choice to
+ * choice issues what a scan in every cycle would. A change of one bank is compared with
+ * the kept choice; only when the chosen one itself changes are all banks looked at again.
+ */
+#include "memhier/hbm_state.h"
+
+#define QUEUED (UINT64_C(1) << 63)
+/* Low bits of an active request's order: position among ACTs of requests offered together. */
+enum { PROMOTION_BITS = 16 };
+#define HASH_FACTOR UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
+
+static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static inline void raise_to(uint64_t *time, uint64_t at_least) {
+  if (*time < at_least)
+    *time = at_least;
+}
+
+static inline void consider(struct hbm_choice *best, uint64_t cycle, uint64_t order, unsigned bank,
+                            unsigned kind, unsigned entry) {
+  if (cycle < best->cycle || (cycle == best->cycle && order < best->order))
+    *best = (struct hbm_choice){cycle, order, (uint8_t)bank, (uint8_t)kind, (uint8_t)entry};
+}
+
+/* ---- choosing the next commands ----------------------------------------------------- */
+
+static inline void consider_column(struct hbm_channel *ch, unsigned direction, unsigned bank,
+                                   unsigned entry) {
+  uint64_t cycle = later(ch->bank_column[direction][bank],
+                         ch->group_column[direction][bank >> ch->bank_shift]);
+  cycle = later(cycle, later(ch->column_free, ch->cycle));
+  consider(&ch->column, cycle, ch->entry[entry].order, bank, HBM_READ + direction, entry);
+}
+
+/* Row hits of the queue in turn that are not behind an active request of their bank. */
+static inline uint32_t hit_banks(const struct hbm_channel *ch) {
+  return ch->refresh_left ? 0 : ch->hits[ch->draining] & ~ch->active[ch->draining];
+}
+
+static void choose_column(struct hbm_channel *ch) {
+  ch->column.cycle = HBM_NEVER;
+  ch->column.bank = HBM_NONE;
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
+    for (uint32_t left = ch->active[d]; left; left &= left - 1) {
+      unsigned bank = (unsigned)__builtin_ctz(left);
+      consider_column(ch, d, bank, ch->active_entry[bank]);
+    }
+  const struct hbm_list *lists = ch->list[ch->draining];
+  for (uint32_t left = hit_banks(ch); left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    consider_column(ch, ch->draining, bank, lists[bank].hit);
+  }
+}
+
+static inline void consider_act(struct hbm_channel *ch, unsigned bank, unsigned entry) {
+  uint64_t cycle = later(ch->bank_act[bank], ch->group_act[bank >> ch->bank_shift]);
+  cycle = later(cycle, ch->pseudo_faw[bank >> ch->pseudo_shift]);
+  cycle = later(cycle, later(ch->row_free, ch->cycle));
+  consider(&ch->row, cycle, ch->entry[entry].order, bank, HBM_ACT, entry);
+}
+
+static inline void consider_pre(struct hbm_channel *ch, unsigned bank, unsigned entry) {
+  uint64_t cycle = later(ch->bank_pre[bank], later(ch->row_free, ch->cycle));
+  consider(&ch->row, cycle, ch->entry[entry].order, bank, HBM_PRE, entry);
+}
+
+/* The pseudo-channel at the head of those that wait for a refresh. */
+static void choose_refresh(struct hbm_channel *ch) {
+  unsigned pseudo = (0u - ch->refresh_left) & (ch->pseudos - 1);
+  uint32_t banks = ch->pseudo_banks << (pseudo << ch->pseudo_shift);
+  uint64_t cycle = later(ch->row_free, ch->cycle);
+  if ((ch->active[HBM_R] | ch->active[HBM_W]) & banks)
+    return; /* rows opened for a request stay open until it is served */
+  ch->row.bank = (uint8_t)(pseudo << ch->pseudo_shift);
+  if (ch->open & banks) {
+    ch->row.kind = HBM_PRE_ALL;
+    ch->row.cycle = later(cycle, ch->pseudo_pre_all[pseudo]);
+  } else {
+    ch->row.kind = HBM_REFRESH;
+    ch->row.cycle = later(cycle, ch->pseudo_refresh[pseudo]);
+  }
+}
+
+static inline uint32_t pre_banks(const struct hbm_channel *ch) {
+  return ch->conflict[ch->draining] & ~(ch->active[HBM_R] | ch->active[HBM_W]);
+}
+
+static void choose_row(struct hbm_channel *ch) {
+  ch->row.cycle = HBM_NEVER;
+  ch->row.bank = HBM_NONE;
+  if (ch->refresh_left) {
+    choose_refresh(ch);
+    return;
+  }
+  const struct hbm_list *lists = ch->list[ch->draining];
+  for (uint32_t left = ch->waiting[ch->draining] & ~ch->open; left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    consider_act(ch, bank, lists[bank].head);
+  }
+  for (uint32_t left = pre_banks(ch); left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    consider_pre(ch, bank, lists[bank].conflict);
+  }
+}
+
+/* Brings the row choice up to date after a change of an open bank. */
+static void row_changed(struct hbm_channel *ch, unsigned bank) {
+  if (ch->refresh_left || ch->row.bank == bank)
+    choose_row(ch);
+  else if (pre_banks(ch) >> bank & 1)
+    consider_pre(ch, bank, ch->list[ch->draining][bank].conflict);
+}
+
+/* ---- queues -------------------------------------------------------------------------- */
+
+static inline uint64_t place_key(unsigned bank, uint32_t row, unsigned column) {
+  return (uint64_t)row << 32 | bank << 16 | column;
+}
+
+static inline uint8_t *filter_slot(struct hbm_channel *ch, uint64_t key) {
+  return &ch->filter[key * HASH_FACTOR >> 56];
+}
+
+/* Whether a write to this burst waits in the write queue. */
+static bool write_waits(struct hbm_channel *ch, unsigned bank, uint32_t row, unsigned column) {
+  if (*filter_slot(ch, place_key(bank, row, column)) == 0)
+    return false;
+  for (unsigned e = ch->list[HBM_W][bank].head; e != HBM_NONE; e = ch->entry[e].next)
+    if (ch->entry[e].row == row && ch->entry[e].column == column)
+      return true;
+  return false;
+}
+
+/* The oldest from entry e on that goes to the open row, or does not. */
+static unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row, bool same) {
+  while (e != HBM_NONE && (ch->entry[e].row == row) != same)
+    e = ch->entry[e].next;
+  return e;
+}
+
+/* The oldest request that may close the bank's open row, were timing the only matter. */
+static unsigned find_conflict(const struct hbm_channel *ch, const struct hbm_list *list,
+                              unsigned bank) {
+  bool capped = ch->row_hit_cap && ch->hit_run[bank] >= ch->row_hit_cap;
+  bool free = !ch->protect_row_hits || capped || list->hit == HBM_NONE;
+  if (free)
+    return find_row(ch, list->head, ch->open_row[bank], false);
+  bool older = ch->entry[list->head].offered < ch->entry[list->hit].offered;
+  return older ? list->head : HBM_NONE;
+}
+
+static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
+  *mask = (*mask & ~(1u << bank)) | (uint32_t)value << bank;
+}
+
+/* Brings masks and conflict of a list up to date; list->hit is right already. */
+static void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  struct hbm_list *list = &ch->list[direction][bank];
+  bool open = ch->open >> bank & 1;
+  list->conflict =
+      (uint8_t)(open && list->head != HBM_NONE ? find_conflict(ch, list, bank) : HBM_NONE);
+  set_bit(&ch->waiting[direction], bank, list->head != HBM_NONE);
+  set_bit(&ch->hits[direction], bank, list->hit != HBM_NONE);
+  set_bit(&ch->conflict[direction], bank, list->conflict != HBM_NONE);
+}
+
+static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+  struct hbm_list *list = &ch->list[direction][bank];
+  ch->entry[e].next = HBM_NONE;
+  ch->entry[e].previous = list->tail;
+  if (list->tail == HBM_NONE)
+    list->head = (uint8_t)e;
+  else
+    ch->entry[list->tail].next = (uint8_t)e;
+  list->tail = (uint8_t)e;
+  if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->open_row[bank])
+    list->hit = (uint8_t)e;
+}
+
+/* Takes a request out of its queue; list->hit must not be left pointing to it. */
+static void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+  struct hbm_list *list = &ch->list[direction][bank];
+  const struct hbm_entry *entry = &ch->entry[e];
+  if (entry->previous == HBM_NONE)
+    list->head = entry->next;
+  else
+    ch->entry[entry->previous].next = entry->next;
+  if (entry->next == HBM_NONE)
+    list->tail = entry->previous;
+  else
+    ch->entry[entry->next].previous = entry->previous;
+  ch->count[direction]--;
+  if (direction == HBM_W)
+    --*filter_slot(ch, place_key(bank, entry->row, entry->column));
+}
+
+/* ---- read and write turns ------------------------------------------------------------ */
+
+static inline bool turn_changes(const struct hbm_channel *ch) {
+  if (ch->refresh_left)
+    return false;
+  if (ch->draining == HBM_R)
+    return ch->count[HBM_W] > ch->drain_above || ch->count[HBM_R] == 0;
+  return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
+}
+
+static void take_turn(struct hbm_channel *ch) {
+  if (!turn_changes(ch))
+    return;
+  ch->draining ^= 1u;
+  choose_column(ch);
+  choose_row(ch);
+}
+
+/* ---- issuing ------------------------------------------------------------------------- */
+
+static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uint32_t row,
+                 unsigned column) {
+  unsigned group = bank >> ch->bank_shift;
+  struct hbm_command command = {
+      .cycle = ch->cycle,
+      .kind = (uint8_t)kind,
+      .pseudo = (uint8_t)(bank >> ch->pseudo_shift),
+      .group = (uint8_t)(group & (ch->groups - 1)),
+      .bank = (uint8_t)(bank & ((1u << ch->bank_shift) - 1)),
+      .column = (uint16_t)column,
+      .row = row,
+  };
+  ch->hooks.command(ch->hooks.context, &command);
+}
+
+static void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  const struct hbm_distances *distance = &ch->distance;
+  uint64_t now = ch->cycle;
+  unsigned pseudo = bank >> ch->pseudo_shift;
+  unsigned first = pseudo * ch->groups;
+  unsigned own = bank >> ch->bank_shift;
+  for (unsigned second = 0; second < HBM_DIRECTIONS; second++) {
+    uint64_t ready = now + distance->column_s[direction][second];
+    for (unsigned g = first; g < first + ch->groups; g++)
+      raise_to(&ch->group_column[second][g], ready);
+    raise_to(&ch->group_column[second][own], now + distance->column_l[direction][second]);
+  }
+  raise_to(&ch->bank_pre[bank], now + distance->column_pre[direction]);
+  raise_to(&ch->pseudo_pre_all[pseudo], now + distance->column_pre[direction]);
+  ch->column_free = now + 1;
+}
+
+static void issue_column(struct hbm_channel *ch) {
+  unsigned bank = ch->column.bank, e = ch->column.entry;
+  unsigned direction = ch->column.kind - (unsigned)HBM_READ;
+  const struct hbm_entry *entry = &ch->entry[e];
+  time_column(ch, direction, bank);
+  ch->hit_run[bank]++;
+  if (ch->hooks.command)
+    tell(ch, ch->column.kind, bank, entry->row, entry->column);
+  if (entry->order & QUEUED) {
+    ch->list[direction][bank].hit =
+        (uint8_t)find_row(ch, entry->next, ch->open_row[bank], true);
+    take_out(ch, direction, bank, e);
+    list_changed(ch, direction, bank);
+  } else {
+    set_bit(&ch->active[direction], bank, false);
+  }
+  if (ch->row_hit_cap && ch->hit_run[bank] == ch->row_hit_cap) {
+    list_changed(ch, HBM_R, bank);
+    list_changed(ch, HBM_W, bank);
+  }
+  ++*(direction == HBM_W ? &ch->counters.writes : &ch->counters.reads);
+  ch->free_entries[ch->free_count++] = (uint8_t)e;
+  if (ch->hooks.done)
+    ch->hooks.done(ch->hooks.context, entry->tag, ch->cycle + ch->distance.column_end[direction]);
+  row_changed(ch, bank);
+  choose_column(ch);
+}
+
+static void time_act(struct hbm_channel *ch, unsigned bank) {
+  const struct hbm_distances *distance = &ch->distance;
+  uint64_t now = ch->cycle;
+  unsigned pseudo = bank >> ch->pseudo_shift;
+  unsigned first = pseudo * ch->groups;
+  for (unsigned g = first; g < first + ch->groups; g++)
+    raise_to(&ch->group_act[g], now + distance->act_act_s);
+  raise_to(&ch->group_act[bank >> ch->bank_shift], now + distance->act_act_l);
+  uint64_t *slot = &ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW];
+  *slot = now;
+  if (ch->faw_at[pseudo] >= HBM_FAW_WINDOW) {
+    uint64_t fourth_last = ch->faw_ring[pseudo][ch->faw_at[pseudo] % HBM_FAW_WINDOW];
+    ch->pseudo_faw[pseudo] = fourth_last + distance->faw;
+  }
+  ch->bank_act[bank] = now + distance->act_act_bank;
+  ch->bank_pre[bank] = now + distance->act_pre;
+  ch->bank_column[HBM_R][bank] = now + distance->act_column[HBM_R];
+  ch->bank_column[HBM_W][bank] = now + distance->act_column[HBM_W];
+  raise_to(&ch->pseudo_pre_all[pseudo], now + distance->act_pre);
+  raise_to(&ch->pseudo_refresh[pseudo], now + distance->act_refresh);
+  ch->row_free = now + distance->act_bus;
+}
+
+static void issue_act(struct hbm_channel *ch) {
+  unsigned bank = ch->row.bank, e = ch->row.entry, direction = ch->draining;
+  struct hbm_entry *entry = &ch->entry[e];
+  time_act(ch, bank);
+  if (ch->hooks.command)
+    tell(ch, HBM_ACT, bank, entry->row, 0);
+  ch->counters.activates++;
+  set_bit(&ch->open, bank, true);
+  ch->open_row[bank] = entry->row;
+  ch->hit_run[bank] = 0;
+  take_out(ch, direction, bank, e);
+  entry->order = entry->offered << PROMOTION_BITS |
+                 (ch->promotions++ & ((UINT64_C(1) << PROMOTION_BITS) - 1));
+  ch->active_entry[bank] = (uint8_t)e;
+  set_bit(&ch->active[direction], bank, true);
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    struct hbm_list *list = &ch->list[d][bank];
+    if (list->head == HBM_NONE && !(ch->waiting[d] >> bank & 1))
+      continue;
+    list->hit = (uint8_t)find_row(ch, list->head, entry->row, true);
+    list_changed(ch, d, bank);
+  }
+  /* A hit of the same direction stays behind the active request, and the other queue's turn
+   * brings a new choice. */
+  consider_column(ch, direction, bank, e);
+}
+
+/* The row of a bank is closed: nothing hits it any more. */
+static void close_bank(struct hbm_channel *ch, unsigned bank) {
+  set_bit(&ch->open, bank, false);
+  raise_to(&ch->bank_act[bank], ch->cycle + ch->distance.pre_act);
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    ch->list[d][bank].hit = ch->list[d][bank].conflict = HBM_NONE;
+    set_bit(&ch->hits[d], bank, false);
+    set_bit(&ch->conflict[d], bank, false);
+  }
+}
+
+static void issue_pre(struct hbm_channel *ch) {
+  unsigned bank = ch->row.bank;
+  if (ch->hooks.command)
+    tell(ch, HBM_PRE, bank, ch->open_row[bank], 0);
+  ch->counters.precharges++;
+  close_bank(ch, bank);
+  raise_to(&ch->pseudo_refresh[bank >> ch->pseudo_shift], ch->cycle + ch->distance.pre_refresh);
+  ch->row_free = ch->cycle + 1;
+  if (ch->column.bank == bank)
+    choose_column(ch);
+}
+
+static void issue_pre_all(struct hbm_channel *ch) {
+  unsigned first = ch->row.bank, pseudo = first >> ch->pseudo_shift;
+  if (ch->hooks.command)
+    tell(ch, HBM_PRE_ALL, first, 0, 0);
+  for (uint32_t left = ch->open & ch->pseudo_banks << first; left; left &= left - 1)
+    close_bank(ch, (unsigned)__builtin_ctz(left));
+  raise_to(&ch->pseudo_refresh[pseudo], ch->cycle + ch->distance.pre_refresh);
+  ch->row_free = ch->cycle + 1;
+}
+
+static void issue_refresh(struct hbm_channel *ch) {
+  unsigned first = ch->row.bank, pseudo = first >> ch->pseudo_shift;
+  if (ch->hooks.command)
+    tell(ch, HBM_REFRESH, first, 0, 0);
+  ch->counters.refreshes++;
+  for (unsigned b = first; b < first + (1u << ch->pseudo_shift); b++)
+    raise_to(&ch->bank_act[b], ch->cycle + ch->distance.refresh_act);
+  raise_to(&ch->pseudo_pre_all[pseudo], ch->cycle + ch->distance.refresh_pre);
+  raise_to(&ch->pseudo_refresh[pseudo], ch->cycle + ch->distance.refresh_pre);
+  ch->row_free = ch->cycle + 1;
+  if (--ch->refresh_left == 0)
+    choose_column(ch); /* queued requests take part again */
+}
+
+static void issue_row(struct hbm_channel *ch) {
+  switch ((enum hbm_command_kind)ch->row.kind) {
+  case HBM_ACT:
+    issue_act(ch);
+    break;
+  case HBM_PRE:
+    issue_pre(ch);
+    break;
+  case HBM_PRE_ALL:
+    issue_pre_all(ch);
+    break;
+  default:
+    issue_refresh(ch);
+    break;
+  }
+  choose_row(ch);
+}
+
+/* ---- running ------------------------------------------------------------------------- */
+
+static inline void set_next(struct hbm_channel *ch) {
+  uint64_t next = ch->column.cycle < ch->row.cycle ? ch->column.cycle : ch->row.cycle;
+  next = next < ch->refresh_due ? next : ch->refresh_due;
+  ch->next = turn_changes(ch) ? ch->cycle : next;
+}
+
+static void begin_refresh(struct hbm_channel *ch) {
+  ch->refresh_due += ch->refi;
+  ch->refresh_left += ch->pseudos;
+  choose_column(ch);
+  choose_row(ch);
+}
+
+static void process_cycle(struct hbm_channel *ch) {
+  uint64_t now = ch->next;
+  ch->cycle = now;
+  if (now == ch->refresh_due)
+    begin_refresh(ch);
+  take_turn(ch);
+  if (ch->column.cycle == now) {
+    issue_column(ch);
+    take_turn(ch);
+  }
+  if (ch->row.cycle == now)
+    issue_row(ch);
+  ch->cycle = now + 1;
+  set_next(ch);
+}
+
+void hbm_channel_run(struct hbm_channel *ch, uint64_t cycle) {
+  while (ch->next <= cycle)
+    process_cycle(ch);
+  if (ch->cycle <= cycle)
+    ch->cycle = cycle + 1;
+}
+
+uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
+
+bool hbm_channel_idle(const struct hbm_channel *ch) {
+  return ch->free_count == HBM_ENTRIES_MAX;
+}
+
+const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
+  return &ch->counters;
+}
+
+/* A queued request came: compares it with the kept choices. */
+static void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+  const struct hbm_list *list = &ch->list[direction][bank];
+  if (direction == ch->draining && !ch->refresh_left) {
+    if (ch->row.bank == bank && ch->row.kind == HBM_PRE && list->conflict == HBM_NONE) {
+      choose_row(ch); /* a hit offered together with the conflict protects the row */
+    } else if (!(ch->open >> bank & 1)) {
+      if (list->head == e)
+        consider_act(ch, bank, e);
+    } else if (list->hit == e) {
+      if (hit_banks(ch) >> bank & 1)
+        consider_column(ch, direction, bank, e);
+    } else if (list->conflict == e && pre_banks(ch) >> bank & 1) {
+      consider_pre(ch, bank, e);
+    }
+  }
+  set_next(ch);
+}
+
+bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
+                       uint64_t tag, uint64_t cycle) {
+  hbm_channel_run(ch, cycle);
+  unsigned direction = write ? HBM_W : HBM_R;
+  unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
+  unsigned bank = group << ch->bank_shift | place->bank;
+  if (write_waits(ch, bank, place->row, place->column)) {
+    ++*(write ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
+    if (ch->hooks.done)
+      ch->hooks.done(ch->hooks.context, tag, cycle + 1);
+    return true;
+  }
+  if (ch->count[direction] == ch->depth[direction])
+    return false;
+  unsigned e = ch->free_entries[--ch->free_count];
+  ch->entry[e] = (struct hbm_entry){.order = ch->offers++ | QUEUED,
+                                    .offered = cycle,
+                                    .tag = tag,
+                                    .row = place->row,
+                                    .column = place->column};
+  append(ch, direction, bank, e);
+  ch->count[direction]++;
+  if (write)
+    ++*filter_slot(ch, place_key(bank, place->row, place->column));
+  list_changed(ch, direction, bank);
+  arrived(ch, direction, bank, e);
+  return true;
+}
