@@ -6,114 +6,10 @@
  * choice issues what a scan in every cycle would. A change of one bank is compared with
  * the kept choice; only when the chosen one itself changes are all banks looked at again.
  */
-#include "memhier/hbm_state.h"
+#include "core/diag.h"
+#include "memhier/hbm_choose.h"
 
-#define QUEUED (UINT64_C(1) << 63)
-/* Low bits of an active request's order: position among ACTs of requests offered together. */
-enum { PROMOTION_BITS = 16 };
 #define HASH_FACTOR UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
-
-static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-static inline void raise_to(uint64_t *time, uint64_t at_least) {
-  if (*time < at_least)
-    *time = at_least;
-}
-
-static inline void consider(struct hbm_choice *best, uint64_t cycle, uint64_t order, unsigned bank,
-                            unsigned kind, unsigned entry) {
-  if (cycle < best->cycle || (cycle == best->cycle && order < best->order))
-    *best = (struct hbm_choice){cycle, order, (uint8_t)bank, (uint8_t)kind, (uint8_t)entry};
-}
-
-/* ---- choosing the next commands ----------------------------------------------------- */
-
-static inline void consider_column(struct hbm_channel *ch, unsigned direction, unsigned bank,
-                                   unsigned entry) {
-  uint64_t cycle = later(ch->bank_column[direction][bank],
-                         ch->group_column[direction][bank >> ch->bank_shift]);
-  cycle = later(cycle, later(ch->column_free, ch->cycle));
-  consider(&ch->column, cycle, ch->entry[entry].order, bank, HBM_READ + direction, entry);
-}
-
-/* Row hits of the queue in turn that are not behind an active request of their bank. */
-static inline uint32_t hit_banks(const struct hbm_channel *ch) {
-  return ch->refresh_left ? 0 : ch->hits[ch->draining] & ~ch->active[ch->draining];
-}
-
-static void choose_column(struct hbm_channel *ch) {
-  ch->column.cycle = HBM_NEVER;
-  ch->column.bank = HBM_NONE;
-  for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
-    for (uint32_t left = ch->active[d]; left; left &= left - 1) {
-      unsigned bank = (unsigned)__builtin_ctz(left);
-      consider_column(ch, d, bank, ch->active_entry[bank]);
-    }
-  const struct hbm_list *lists = ch->list[ch->draining];
-  for (uint32_t left = hit_banks(ch); left; left &= left - 1) {
-    unsigned bank = (unsigned)__builtin_ctz(left);
-    consider_column(ch, ch->draining, bank, lists[bank].hit);
-  }
-}
-
-static inline void consider_act(struct hbm_channel *ch, unsigned bank, unsigned entry) {
-  uint64_t cycle = later(ch->bank_act[bank], ch->group_act[bank >> ch->bank_shift]);
-  cycle = later(cycle, ch->pseudo_faw[bank >> ch->pseudo_shift]);
-  cycle = later(cycle, later(ch->row_free, ch->cycle));
-  consider(&ch->row, cycle, ch->entry[entry].order, bank, HBM_ACT, entry);
-}
-
-static inline void consider_pre(struct hbm_channel *ch, unsigned bank, unsigned entry) {
-  uint64_t cycle = later(ch->bank_pre[bank], later(ch->row_free, ch->cycle));
-  consider(&ch->row, cycle, ch->entry[entry].order, bank, HBM_PRE, entry);
-}
-
-/* The pseudo-channel at the head of those that wait for a refresh. */
-static void choose_refresh(struct hbm_channel *ch) {
-  unsigned pseudo = (0u - ch->refresh_left) & (ch->pseudos - 1);
-  uint32_t banks = ch->pseudo_banks << (pseudo << ch->pseudo_shift);
-  uint64_t cycle = later(ch->row_free, ch->cycle);
-  if ((ch->active[HBM_R] | ch->active[HBM_W]) & banks)
-    return; /* rows opened for a request stay open until it is served */
-  ch->row.bank = (uint8_t)(pseudo << ch->pseudo_shift);
-  if (ch->open & banks) {
-    ch->row.kind = HBM_PRE_ALL;
-    ch->row.cycle = later(cycle, ch->pseudo_pre_all[pseudo]);
-  } else {
-    ch->row.kind = HBM_REFRESH;
-    ch->row.cycle = later(cycle, ch->pseudo_refresh[pseudo]);
-  }
-}
-
-static inline uint32_t pre_banks(const struct hbm_channel *ch) {
-  return ch->conflict[ch->draining] & ~(ch->active[HBM_R] | ch->active[HBM_W]);
-}
-
-static void choose_row(struct hbm_channel *ch) {
-  ch->row.cycle = HBM_NEVER;
-  ch->row.bank = HBM_NONE;
-  if (ch->refresh_left) {
-    choose_refresh(ch);
-    return;
-  }
-  const struct hbm_list *lists = ch->list[ch->draining];
-  for (uint32_t left = ch->waiting[ch->draining] & ~ch->open; left; left &= left - 1) {
-    unsigned bank = (unsigned)__builtin_ctz(left);
-    consider_act(ch, bank, lists[bank].head);
-  }
-  for (uint32_t left = pre_banks(ch); left; left &= left - 1) {
-    unsigned bank = (unsigned)__builtin_ctz(left);
-    consider_pre(ch, bank, lists[bank].conflict);
-  }
-}
-
-/* Brings the row choice up to date after a change of an open bank. */
-static void row_changed(struct hbm_channel *ch, unsigned bank) {
-  if (ch->refresh_left || ch->row.bank == bank)
-    choose_row(ch);
-  else if (pre_banks(ch) >> bank & 1)
-    consider_pre(ch, bank, ch->list[ch->draining][bank].conflict);
-}
 
 /* ---- queues -------------------------------------------------------------------------- */
 
@@ -146,8 +42,7 @@ static unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row,
 static unsigned find_conflict(const struct hbm_channel *ch, const struct hbm_list *list,
                               unsigned bank) {
   bool capped = ch->row_hit_cap && ch->hit_run[bank] >= ch->row_hit_cap;
-  bool free = !ch->protect_row_hits || capped || list->hit == HBM_NONE;
-  if (free)
+  if (!ch->protect_row_hits || capped || list->hit == HBM_NONE)
     return find_row(ch, list->head, ch->open_row[bank], false);
   bool older = ch->entry[list->head].offered < ch->entry[list->hit].offered;
   return older ? list->head : HBM_NONE;
@@ -157,15 +52,20 @@ static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
   *mask = (*mask & ~(1u << bank)) | (uint32_t)value << bank;
 }
 
-/* Brings masks and conflict of a list up to date; list->hit is right already. */
-static void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  struct hbm_list *list = &ch->list[direction][bank];
+/* Brings what is kept of a list up to date; the list itself, with its hit, is right. */
+static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  const struct hbm_list *list = &ch->list[direction][bank];
   bool open = ch->open >> bank & 1;
-  list->conflict =
-      (uint8_t)(open && list->head != HBM_NONE ? find_conflict(ch, list, bank) : HBM_NONE);
+  unsigned worker = list->head;
+  if (open) {
+    bool none = worker == HBM_NONE || (worker == list->hit && ch->plain_protection);
+    worker = none ? HBM_NONE : find_conflict(ch, list, bank);
+    ch->hit_order[direction][bank] = ch->entry[list->hit].order;
+    set_bit(&ch->hits[direction], bank, list->hit != HBM_NONE);
+    set_bit(&ch->conflict[direction], bank, worker != HBM_NONE);
+  }
+  ch->row_order[direction][bank] = ch->entry[worker].order;
   set_bit(&ch->waiting[direction], bank, list->head != HBM_NONE);
-  set_bit(&ch->hits[direction], bank, list->hit != HBM_NONE);
-  set_bit(&ch->conflict[direction], bank, list->conflict != HBM_NONE);
 }
 
 static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
@@ -181,6 +81,12 @@ static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, un
     list->hit = (uint8_t)e;
 }
 
+static inline bool turn_ends(const struct hbm_channel *ch) {
+  if (ch->draining == HBM_R)
+    return ch->count[HBM_W] > ch->drain_above || ch->count[HBM_R] == 0;
+  return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
+}
+
 /* Takes a request out of its queue; list->hit must not be left pointing to it. */
 static void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
   struct hbm_list *list = &ch->list[direction][bank];
@@ -194,23 +100,17 @@ static void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, 
   else
     ch->entry[entry->next].previous = entry->previous;
   ch->count[direction]--;
+  ch->turn_due = turn_ends(ch);
   if (direction == HBM_W)
     --*filter_slot(ch, place_key(bank, entry->row, entry->column));
 }
 
 /* ---- read and write turns ------------------------------------------------------------ */
 
-static inline bool turn_changes(const struct hbm_channel *ch) {
-  if (ch->refresh_left)
-    return false;
-  if (ch->draining == HBM_R)
-    return ch->count[HBM_W] > ch->drain_above || ch->count[HBM_R] == 0;
-  return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
-}
-
-static void take_turn(struct hbm_channel *ch) {
-  if (!turn_changes(ch))
+static inline void take_turn(struct hbm_channel *ch) {
+  if (!ch->turn_due || ch->refresh_left)
     return;
+  ch->turn_due = false;
   ch->draining ^= 1u;
   choose_column(ch);
   choose_row(ch);
@@ -233,17 +133,13 @@ static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uin
   ch->hooks.command(ch->hooks.context, &command);
 }
 
-static void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+static inline void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   const struct hbm_distances *distance = &ch->distance;
   uint64_t now = ch->cycle;
-  unsigned pseudo = bank >> ch->pseudo_shift;
-  unsigned first = pseudo * ch->groups;
-  unsigned own = bank >> ch->bank_shift;
+  unsigned pseudo = bank >> ch->pseudo_shift, group = bank >> ch->bank_shift;
   for (unsigned second = 0; second < HBM_DIRECTIONS; second++) {
-    uint64_t ready = now + distance->column_s[direction][second];
-    for (unsigned g = first; g < first + ch->groups; g++)
-      raise_to(&ch->group_column[second][g], ready);
-    raise_to(&ch->group_column[second][own], now + distance->column_l[direction][second]);
+    raise_to(&ch->pseudo_column[second][pseudo], now + distance->column_s[direction][second]);
+    raise_to(&ch->group_column[second][group], now + distance->column_l[direction][second]);
   }
   raise_to(&ch->bank_pre[bank], now + distance->column_pre[direction]);
   raise_to(&ch->pseudo_pre_all[pseudo], now + distance->column_pre[direction]);
@@ -251,16 +147,18 @@ static void time_column(struct hbm_channel *ch, unsigned direction, unsigned ban
 }
 
 static void issue_column(struct hbm_channel *ch) {
-  unsigned bank = ch->column.bank, e = ch->column.entry;
-  unsigned direction = ch->column.kind - (unsigned)HBM_READ;
+  unsigned bank = chosen_bank(&ch->column);
+  bool queued = ch->column.order & HBM_QUEUED;
+  unsigned direction = queued ? ch->draining : ch->active[HBM_W] >> bank & 1;
+  struct hbm_list *list = &ch->list[direction][bank];
+  unsigned e = queued ? list->hit : ch->active_entry[bank];
   const struct hbm_entry *entry = &ch->entry[e];
   time_column(ch, direction, bank);
   ch->hit_run[bank]++;
   if (ch->hooks.command)
-    tell(ch, ch->column.kind, bank, entry->row, entry->column);
-  if (entry->order & QUEUED) {
-    ch->list[direction][bank].hit =
-        (uint8_t)find_row(ch, entry->next, ch->open_row[bank], true);
+    tell(ch, HBM_READ + direction, bank, entry->row, entry->column);
+  if (queued) {
+    list->hit = (uint8_t)find_row(ch, entry->next, ch->open_row[bank], true);
     take_out(ch, direction, bank, e);
     list_changed(ch, direction, bank);
   } else {
@@ -282,15 +180,12 @@ static void time_act(struct hbm_channel *ch, unsigned bank) {
   const struct hbm_distances *distance = &ch->distance;
   uint64_t now = ch->cycle;
   unsigned pseudo = bank >> ch->pseudo_shift;
-  unsigned first = pseudo * ch->groups;
-  for (unsigned g = first; g < first + ch->groups; g++)
-    raise_to(&ch->group_act[g], now + distance->act_act_s);
-  raise_to(&ch->group_act[bank >> ch->bank_shift], now + distance->act_act_l);
-  uint64_t *slot = &ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW];
-  *slot = now;
+  ch->group_act[bank >> ch->bank_shift] = now + distance->act_act_l;
+  raise_to(&ch->pseudo_act[pseudo], now + distance->act_act_s);
+  ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW] = now;
   if (ch->faw_at[pseudo] >= HBM_FAW_WINDOW) {
     uint64_t fourth_last = ch->faw_ring[pseudo][ch->faw_at[pseudo] % HBM_FAW_WINDOW];
-    ch->pseudo_faw[pseudo] = fourth_last + distance->faw;
+    raise_to(&ch->pseudo_act[pseudo], fourth_last + distance->faw);
   }
   ch->bank_act[bank] = now + distance->act_act_bank;
   ch->bank_pre[bank] = now + distance->act_pre;
@@ -302,7 +197,8 @@ static void time_act(struct hbm_channel *ch, unsigned bank) {
 }
 
 static void issue_act(struct hbm_channel *ch) {
-  unsigned bank = ch->row.bank, e = ch->row.entry, direction = ch->draining;
+  unsigned bank = chosen_bank(&ch->row), direction = ch->draining;
+  unsigned e = ch->list[direction][bank].head;
   struct hbm_entry *entry = &ch->entry[e];
   time_act(ch, bank);
   if (ch->hooks.command)
@@ -312,20 +208,22 @@ static void issue_act(struct hbm_channel *ch) {
   ch->open_row[bank] = entry->row;
   ch->hit_run[bank] = 0;
   take_out(ch, direction, bank, e);
-  entry->order = entry->offered << PROMOTION_BITS |
-                 (ch->promotions++ & ((UINT64_C(1) << PROMOTION_BITS) - 1));
+  uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
+  ch->active_order[bank] =
+      (entry->offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
   ch->active_entry[bank] = (uint8_t)e;
   set_bit(&ch->active[direction], bank, true);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
-    struct hbm_list *list = &ch->list[d][bank];
-    if (list->head == HBM_NONE && !(ch->waiting[d] >> bank & 1))
+    if (!(ch->waiting[d] >> bank & 1))
       continue;
+    struct hbm_list *list = &ch->list[d][bank];
     list->hit = (uint8_t)find_row(ch, list->head, entry->row, true);
     list_changed(ch, d, bank);
   }
-  /* A hit of the same direction stays behind the active request, and the other queue's turn
-   * brings a new choice. */
-  consider_column(ch, direction, bank, e);
+  /* Hits of the same direction stay behind the active request; those of the other wait for
+   * their turn, which brings a new choice. */
+  consider(&ch->column,
+           column_key(ch, direction, bank, ch->active_order[bank], column_floor(ch)));
 }
 
 /* The row of a bank is closed: nothing hits it any more. */
@@ -333,26 +231,28 @@ static void close_bank(struct hbm_channel *ch, unsigned bank) {
   set_bit(&ch->open, bank, false);
   raise_to(&ch->bank_act[bank], ch->cycle + ch->distance.pre_act);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
-    ch->list[d][bank].hit = ch->list[d][bank].conflict = HBM_NONE;
+    struct hbm_list *list = &ch->list[d][bank];
+    list->hit = HBM_NONE;
+    ch->row_order[d][bank] = ch->entry[list->head].order;
     set_bit(&ch->hits[d], bank, false);
     set_bit(&ch->conflict[d], bank, false);
   }
 }
 
 static void issue_pre(struct hbm_channel *ch) {
-  unsigned bank = ch->row.bank;
+  unsigned bank = chosen_bank(&ch->row);
   if (ch->hooks.command)
     tell(ch, HBM_PRE, bank, ch->open_row[bank], 0);
   ch->counters.precharges++;
   close_bank(ch, bank);
   raise_to(&ch->pseudo_refresh[bank >> ch->pseudo_shift], ch->cycle + ch->distance.pre_refresh);
   ch->row_free = ch->cycle + 1;
-  if (ch->column.bank == bank)
+  if (chosen_bank(&ch->column) == bank)
     choose_column(ch);
 }
 
 static void issue_pre_all(struct hbm_channel *ch) {
-  unsigned first = ch->row.bank, pseudo = first >> ch->pseudo_shift;
+  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
   if (ch->hooks.command)
     tell(ch, HBM_PRE_ALL, first, 0, 0);
   for (uint32_t left = ch->open & ch->pseudo_banks << first; left; left &= left - 1)
@@ -362,7 +262,7 @@ static void issue_pre_all(struct hbm_channel *ch) {
 }
 
 static void issue_refresh(struct hbm_channel *ch) {
-  unsigned first = ch->row.bank, pseudo = first >> ch->pseudo_shift;
+  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
   if (ch->hooks.command)
     tell(ch, HBM_REFRESH, first, 0, 0);
   ch->counters.refreshes++;
@@ -376,19 +276,16 @@ static void issue_refresh(struct hbm_channel *ch) {
 }
 
 static void issue_row(struct hbm_channel *ch) {
-  switch ((enum hbm_command_kind)ch->row.kind) {
-  case HBM_ACT:
-    issue_act(ch);
-    break;
-  case HBM_PRE:
+  bool open = ch->open >> chosen_bank(&ch->row) & 1;
+  if (ch->refresh_left) {
+    if (ch->open & ch->pseudo_banks << refresh_bank(ch))
+      issue_pre_all(ch);
+    else
+      issue_refresh(ch);
+  } else if (open) {
     issue_pre(ch);
-    break;
-  case HBM_PRE_ALL:
-    issue_pre_all(ch);
-    break;
-  default:
-    issue_refresh(ch);
-    break;
+  } else {
+    issue_act(ch);
   }
   choose_row(ch);
 }
@@ -398,7 +295,7 @@ static void issue_row(struct hbm_channel *ch) {
 static inline void set_next(struct hbm_channel *ch) {
   uint64_t next = ch->column.cycle < ch->row.cycle ? ch->column.cycle : ch->row.cycle;
   next = next < ch->refresh_due ? next : ch->refresh_due;
-  ch->next = turn_changes(ch) ? ch->cycle : next;
+  ch->next = ch->turn_due && !ch->refresh_left ? ch->cycle : next;
 }
 
 static void begin_refresh(struct hbm_channel *ch) {
@@ -441,50 +338,59 @@ const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
   return &ch->counters;
 }
 
-/* A queued request came: compares it with the kept choices. */
-static void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+/* Compares a request that was queued just now with the kept choices. */
+static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
   const struct hbm_list *list = &ch->list[direction][bank];
-  if (direction == ch->draining && !ch->refresh_left) {
-    if (ch->row.bank == bank && ch->row.kind == HBM_PRE && list->conflict == HBM_NONE) {
-      choose_row(ch); /* a hit offered together with the conflict protects the row */
-    } else if (!(ch->open >> bank & 1)) {
-      if (list->head == e)
-        consider_act(ch, bank, e);
-    } else if (list->hit == e) {
-      if (hit_banks(ch) >> bank & 1)
-        consider_column(ch, direction, bank, e);
-    } else if (list->conflict == e && pre_banks(ch) >> bank & 1) {
-      consider_pre(ch, bank, e);
-    }
+  uint64_t order = ch->entry[e].order;
+  if (direction != ch->draining || ch->refresh_left)
+    return;
+  if (!(ch->open >> bank & 1)) {
+    if (list->head == e)
+      consider(&ch->row, act_key(ch, bank, order, row_floor(ch)));
+  } else if (list->hit == e && hit_banks(ch) >> bank & 1) {
+    consider(&ch->column, column_key(ch, direction, bank, order, column_floor(ch)));
+    /* A hit offered together with a conflict protects the row from it. */
+    if (chosen_bank(&ch->row) == bank)
+      choose_row(ch);
+  } else if (pre_banks(ch) >> bank & 1) {
+    consider(&ch->row, pre_key(ch, bank, ch->row_order[direction][bank], row_floor(ch)));
   }
-  set_next(ch);
 }
 
 bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
                        uint64_t tag, uint64_t cycle) {
+  if (cycle + 1 < ch->cycle)
+    vinci_bug("a burst is offered in cycle %llu, the channel is past it",
+              (unsigned long long)cycle);
   hbm_channel_run(ch, cycle);
   unsigned direction = write ? HBM_W : HBM_R;
+  bool full = ch->count[direction] == ch->depth[direction];
+  if (full && ch->count[HBM_W] == 0)
+    return false;
   unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
   unsigned bank = group << ch->bank_shift | place->bank;
-  if (write_waits(ch, bank, place->row, place->column)) {
+  if (ch->count[HBM_W] && write_waits(ch, bank, place->row, place->column)) {
     ++*(write ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
     if (ch->hooks.done)
       ch->hooks.done(ch->hooks.context, tag, cycle + 1);
     return true;
   }
-  if (ch->count[direction] == ch->depth[direction])
+  if (full)
     return false;
   unsigned e = ch->free_entries[--ch->free_count];
-  ch->entry[e] = (struct hbm_entry){.order = ch->offers++ | QUEUED,
-                                    .offered = cycle,
-                                    .tag = tag,
-                                    .row = place->row,
-                                    .column = place->column};
+  struct hbm_entry *entry = &ch->entry[e];
+  entry->order = ch->offers++ << HBM_ORDER_BANK_BITS | bank | HBM_QUEUED;
+  entry->offered = cycle;
+  entry->tag = tag;
+  entry->row = place->row;
+  entry->column = place->column;
   append(ch, direction, bank, e);
   ch->count[direction]++;
+  ch->turn_due = turn_ends(ch);
   if (write)
     ++*filter_slot(ch, place_key(bank, place->row, place->column));
   list_changed(ch, direction, bank);
   arrived(ch, direction, bank, e);
+  set_next(ch);
   return true;
 }

@@ -62,15 +62,17 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   channel->depth[HBM_W] = (uint32_t)mem->write_queue;
   channel->protect_row_hits = mem->protect_row_hits != 0;
   channel->row_hit_cap = (uint32_t)mem->row_hit_cap;
+  channel->plain_protection = channel->protect_row_hits && channel->row_hit_cap == 0;
   set_drain_marks(channel, mem);
   channel->refi = (uint32_t)mem->refi_cycles;
   channel->refresh_due = channel->refi ? channel->refi : HBM_NEVER;
   channel->cycle = 1;
   channel->next = channel->refresh_due;
-  channel->column.cycle = channel->row.cycle = HBM_NEVER;
+  channel->column = channel->row = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
+  channel->turn_due = true; /* no read waits */
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
     for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
-      channel->list[d][b] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE, HBM_NONE};
+      channel->list[d][b] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE};
   for (unsigned i = 0; i < HBM_ENTRIES_MAX; i++)
     channel->free_entries[i] = (uint8_t)i;
   channel->free_count = HBM_ENTRIES_MAX;

@@ -40,8 +40,8 @@ struct hbm_distances {
 
 /* A waiting request: in the list of its bank and queue, or (its row opened for it) active. */
 struct hbm_entry {
-  /* Requests go in this order. Queued: offer number with the top bit set; active: offer
-   * cycle and then order of ACT, hence always before queued ones. */
+  /* Requests go in this order; the low bits are the bank. Queued: offer number under a set
+   * top bit; active: offer cycle and then order of ACT, hence always before queued ones. */
   uint64_t order;
   uint64_t offered;
   uint64_t tag;
@@ -51,21 +51,21 @@ struct hbm_entry {
   uint8_t previous;
 };
 
+#define HBM_QUEUED (UINT64_C(1) << 63)
+enum { HBM_ORDER_BANK_BITS = 5, HBM_ORDER_ACT_BITS = 16 };
+_Static_assert(1 << HBM_ORDER_BANK_BITS == HBM_BANKS_MAX, "a bank fits the order");
+
 /* Requests of one queue to one bank, oldest first. */
 struct hbm_list {
   uint8_t head;
   uint8_t tail;
-  uint8_t hit;      /* oldest whose row is open */
-  uint8_t conflict; /* oldest that may close the open row */
+  uint8_t hit; /* oldest whose row is open */
 };
 
-/* What is to be issued next on a bus. */
+/* What is to be issued next on a bus: when, and the order of the request it is for. */
 struct hbm_choice {
   uint64_t cycle;
   uint64_t order;
-  uint8_t bank;
-  uint8_t kind;  /* enum hbm_command_kind */
-  uint8_t entry; /* of READ, WRITE, ACT */
 };
 
 struct hbm_channel {
@@ -82,6 +82,7 @@ struct hbm_channel {
   uint32_t bank_shift;   /* bank index >> bank_shift = group index */
   uint32_t pseudo_shift; /* bank index >> pseudo_shift = pseudo-channel */
   uint32_t groups;       /* of a pseudo-channel */
+  bool turn_due;         /* the other queue has its turn in the next cycle */
   uint32_t pseudo_banks; /* mask of the banks of pseudo-channel 0 */
 
   /* Bank masks. */
@@ -89,18 +90,24 @@ struct hbm_channel {
   uint32_t active[HBM_DIRECTIONS];   /* open for a request that waits for its column command */
   uint32_t hits[HBM_DIRECTIONS];     /* list.hit exists */
   uint32_t waiting[HBM_DIRECTIONS];  /* list is not empty */
-  uint32_t conflict[HBM_DIRECTIONS]; /* list.conflict exists */
+  uint32_t conflict[HBM_DIRECTIONS]; /* a request may close the open row */
 
   uint64_t bank_column[HBM_DIRECTIONS][HBM_BANKS_MAX]; /* earliest by tRCD */
   uint64_t bank_act[HBM_BANKS_MAX];
   uint64_t bank_pre[HBM_BANKS_MAX];
   uint64_t group_column[HBM_DIRECTIONS][HBM_GROUPS_MAX];
   uint64_t group_act[HBM_GROUPS_MAX];
-  uint64_t pseudo_faw[HBM_PSEUDO_MAX];
+  uint64_t pseudo_column[HBM_DIRECTIONS][HBM_PSEUDO_MAX];
+  uint64_t pseudo_act[HBM_PSEUDO_MAX]; /* tRRD_S and tFAW */
   uint64_t pseudo_pre_all[HBM_PSEUDO_MAX];
   uint64_t pseudo_refresh[HBM_PSEUDO_MAX];
   uint32_t open_row[HBM_BANKS_MAX];
   uint32_t hit_run[HBM_BANKS_MAX]; /* column commands since the ACT */
+  uint64_t active_order[HBM_BANKS_MAX];
+  uint64_t hit_order[HBM_DIRECTIONS][HBM_BANKS_MAX]; /* of list.hit */
+  /* Of the request the row bus would work for: the list's oldest while the bank is closed,
+   * that which may close the row while it is open. */
+  uint64_t row_order[HBM_DIRECTIONS][HBM_BANKS_MAX];
   uint8_t active_entry[HBM_BANKS_MAX];
   struct hbm_list list[HBM_DIRECTIONS][HBM_BANKS_MAX];
 
@@ -110,12 +117,12 @@ struct hbm_channel {
   uint32_t drain_below; /* until fewer than these are */
   uint32_t row_hit_cap;
   bool protect_row_hits;
+  bool plain_protection; /* protect_row_hits without a cap */
   uint64_t offers;
-  uint64_t promotions;
   uint32_t free_count;
   uint8_t free_entries[HBM_ENTRIES_MAX];
   uint8_t filter[HBM_FILTER]; /* queued writes by hash of their place */
-  struct hbm_entry entry[HBM_ENTRIES_MAX];
+  struct hbm_entry entry[HBM_NONE + 1]; /* that of HBM_NONE is read, never used */
 
   struct hbm_distances distance;
   uint32_t refi;

@@ -158,14 +158,9 @@ static void on_command(void *context, const struct hbm_command *command) {
   hooks->command(hooks->context, controller->number, command);
 }
 
-/* The first cycle after `cycle` in which the refused head may find room. */
-static uint64_t wait_for_room(struct run *run, uint64_t cycle) {
-  struct hbm_channel *head = head_controller(run);
-  uint64_t next = hbm_channel_next(head);
-  next = next > cycle ? next : cycle + 1;
-  if (next < run->stream->cycles)
-    hbm_channel_run(head, next);
-  return next;
+/* The first cycle in which the refused head may find room. */
+static uint64_t room_cycle(const struct run *run) {
+  return hbm_channel_next(head_controller(run));
 }
 
 static void feed_saturating(struct run *run) {
@@ -174,7 +169,7 @@ static void feed_saturating(struct run *run) {
     unsigned taken = 0;
     while (taken < most && offer(run, cycle))
       taken++;
-    cycle = taken < most ? wait_for_room(run, cycle) : cycle + 1;
+    cycle = taken < most ? room_cycle(run) : cycle + 1;
   }
 }
 
@@ -188,7 +183,7 @@ static void feed_at_rate(struct run *run) {
       waiting--;
     uint64_t next = (come * period + HBM_PERIOD_SCALE - 1) / HBM_PERIOD_SCALE;
     if (waiting > 0) {
-      uint64_t room = wait_for_room(run, cycle);
+      uint64_t room = room_cycle(run);
       next = room < next ? room : next;
     }
     cycle = next;
