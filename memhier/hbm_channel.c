@@ -88,7 +88,7 @@ static inline bool turn_ends(const struct hbm_channel *ch) {
 }
 
 /* Takes a request out of its queue; list->hit must not be left pointing to it. */
-static void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
   struct hbm_list *list = &ch->list[direction][bank];
   const struct hbm_entry *entry = &ch->entry[e];
   if (entry->previous == HBM_NONE)
@@ -120,7 +120,7 @@ static inline void take_turn(struct hbm_channel *ch) {
 
 static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uint32_t row,
                  unsigned column) {
-  unsigned group = bank >> ch->bank_shift;
+  unsigned group = ch->group_of[bank];
   struct hbm_command command = {
       .cycle = ch->cycle,
       .kind = (uint8_t)kind,
@@ -136,7 +136,7 @@ static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uin
 static inline void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   const struct hbm_distances *distance = &ch->distance;
   uint64_t now = ch->cycle;
-  unsigned pseudo = bank >> ch->pseudo_shift, group = bank >> ch->bank_shift;
+  unsigned pseudo = bank >> ch->pseudo_shift, group = ch->group_of[bank];
   for (unsigned second = 0; second < HBM_DIRECTIONS; second++) {
     raise_to(&ch->pseudo_column[second][pseudo], now + distance->column_s[direction][second]);
     raise_to(&ch->group_column[second][group], now + distance->column_l[direction][second]);
@@ -160,7 +160,10 @@ static void issue_column(struct hbm_channel *ch) {
   if (queued) {
     list->hit = (uint8_t)find_row(ch, entry->next, ch->open_row[bank], true);
     take_out(ch, direction, bank, e);
-    list_changed(ch, direction, bank);
+    if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
+      ch->hit_order[direction][bank] = ch->entry[list->hit].order; /* one hit after another */
+    else
+      list_changed(ch, direction, bank);
   } else {
     set_bit(&ch->active[direction], bank, false);
   }
@@ -180,7 +183,7 @@ static void time_act(struct hbm_channel *ch, unsigned bank) {
   const struct hbm_distances *distance = &ch->distance;
   uint64_t now = ch->cycle;
   unsigned pseudo = bank >> ch->pseudo_shift;
-  ch->group_act[bank >> ch->bank_shift] = now + distance->act_act_l;
+  ch->group_act[ch->group_of[bank]] = now + distance->act_act_l;
   raise_to(&ch->pseudo_act[pseudo], now + distance->act_act_s);
   ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW] = now;
   if (ch->faw_at[pseudo] >= HBM_FAW_WINDOW) {
@@ -223,7 +226,7 @@ static void issue_act(struct hbm_channel *ch) {
   /* Hits of the same direction stay behind the active request; those of the other wait for
    * their turn, which brings a new choice. */
   consider(&ch->column,
-           column_key(ch, direction, bank, ch->active_order[bank], column_floor(ch)));
+           hit_key(ch, direction, bank, ch->active_order[bank]));
 }
 
 /* The row of a bank is closed: nothing hits it any more. */
@@ -321,12 +324,19 @@ static void process_cycle(struct hbm_channel *ch) {
   set_next(ch);
 }
 
-void hbm_channel_run(struct hbm_channel *ch, uint64_t cycle) {
-  while (ch->next <= cycle)
+static void run_on(struct hbm_channel *ch, uint64_t cycle) {
+  do
     process_cycle(ch);
-  if (ch->cycle <= cycle)
-    ch->cycle = cycle + 1;
+  while (ch->next <= cycle);
 }
+
+static inline void run_to(struct hbm_channel *ch, uint64_t cycle) {
+  if (ch->next <= cycle)
+    run_on(ch, cycle);
+  ch->cycle = later(ch->cycle, cycle + 1);
+}
+
+void hbm_channel_run(struct hbm_channel *ch, uint64_t cycle) { run_to(ch, cycle); }
 
 uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
 
@@ -348,7 +358,7 @@ static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned 
     if (list->head == e)
       consider(&ch->row, act_key(ch, bank, order, row_floor(ch)));
   } else if (list->hit == e && hit_banks(ch) >> bank & 1) {
-    consider(&ch->column, column_key(ch, direction, bank, order, column_floor(ch)));
+    consider(&ch->column, hit_key(ch, direction, bank, order));
     /* A hit offered together with a conflict protects the row from it. */
     if (chosen_bank(&ch->row) == bank)
       choose_row(ch);
@@ -357,25 +367,24 @@ static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned 
   }
 }
 
-bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
-                       uint64_t tag, uint64_t cycle) {
-  if (cycle + 1 < ch->cycle)
-    vinci_bug("a burst is offered in cycle %llu, the channel is past it",
-              (unsigned long long)cycle);
-  hbm_channel_run(ch, cycle);
-  unsigned direction = write ? HBM_W : HBM_R;
-  bool full = ch->count[direction] == ch->depth[direction];
-  if (full && ch->count[HBM_W] == 0)
-    return false;
+/* Whether a request that came behind others of its list leaves all that is kept as it is. */
+static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_list *list,
+                                unsigned bank) {
+  bool closed = !(ch->open >> bank & 1);
+  return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
+}
+
+static bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
+                 uint64_t tag, uint64_t cycle) {
   unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
   unsigned bank = group << ch->bank_shift | place->bank;
   if (ch->count[HBM_W] && write_waits(ch, bank, place->row, place->column)) {
-    ++*(write ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
+    ++*(direction == HBM_W ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
     if (ch->hooks.done)
       ch->hooks.done(ch->hooks.context, tag, cycle + 1);
     return true;
   }
-  if (full)
+  if (ch->count[direction] == ch->depth[direction])
     return false;
   unsigned e = ch->free_entries[--ch->free_count];
   struct hbm_entry *entry = &ch->entry[e];
@@ -384,13 +393,28 @@ bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bo
   entry->tag = tag;
   entry->row = place->row;
   entry->column = place->column;
+  bool behind = comes_behind(ch, &ch->list[direction][bank], bank);
   append(ch, direction, bank, e);
   ch->count[direction]++;
   ch->turn_due = turn_ends(ch);
-  if (write)
+  if (direction == HBM_W)
     ++*filter_slot(ch, place_key(bank, place->row, place->column));
-  list_changed(ch, direction, bank);
-  arrived(ch, direction, bank, e);
+  if (!behind) {
+    list_changed(ch, direction, bank);
+    arrived(ch, direction, bank, e);
+  }
   set_next(ch);
   return true;
+}
+
+bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
+                       uint64_t tag, uint64_t cycle) {
+  if (cycle + 1 < ch->cycle)
+    vinci_bug("a burst is offered in cycle %llu, the channel is past it",
+              (unsigned long long)cycle);
+  run_to(ch, cycle);
+  unsigned direction = write ? HBM_W : HBM_R;
+  if (ch->count[direction] == ch->depth[direction] && ch->count[HBM_W] == 0)
+    return false;
+  return take(ch, place, direction, tag, cycle);
 }

@@ -42,31 +42,42 @@ static inline uint32_t hit_banks(const struct hbm_channel *ch) {
   return ch->refresh_left ? 0 : ch->hits[ch->draining] & ~ch->active[ch->draining];
 }
 
-static inline uint64_t column_floor(const struct hbm_channel *ch) {
-  return later(ch->column_free, ch->cycle);
+/* What the bus and the pseudo-channel of a bank allow at best. */
+static inline uint64_t column_floor(const struct hbm_channel *ch, unsigned direction,
+                                    unsigned pseudo) {
+  return later(ch->pseudo_column[direction][pseudo], later(ch->column_free, ch->cycle));
 }
 
 static inline uint128 column_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
                                  uint64_t order, uint64_t floor) {
-  uint64_t cycle = later(ch->bank_column[direction][bank],
-                         ch->group_column[direction][bank >> ch->bank_shift]);
-  cycle = later(cycle, ch->pseudo_column[direction][bank >> ch->pseudo_shift]);
+  uint64_t cycle =
+      later(ch->bank_column[direction][bank], ch->group_column[direction][ch->group_of[bank]]);
   return choice_key(later(cycle, floor), order);
+}
+
+static inline uint128 hit_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
+                              uint64_t order) {
+  uint64_t floor = column_floor(ch, direction, bank >> ch->pseudo_shift);
+  return column_key(ch, direction, bank, order, floor);
 }
 
 static inline void choose_column(struct hbm_channel *ch) {
   uint128 best = choice_key(HBM_NEVER, UINT64_MAX);
-  uint64_t floor = column_floor(ch);
-  unsigned turn = ch->draining;
   if (ch->active[HBM_R] | ch->active[HBM_W])
     for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
       for (uint32_t left = ch->active[d]; left; left &= left - 1) {
         unsigned bank = (unsigned)__builtin_ctz(left);
-        best = smaller(best, column_key(ch, d, bank, ch->active_order[bank], floor));
+        best = smaller(best, hit_key(ch, d, bank, ch->active_order[bank]));
       }
-  for (uint32_t left = hit_banks(ch); left; left &= left - 1) {
-    unsigned bank = (unsigned)__builtin_ctz(left);
-    best = smaller(best, column_key(ch, turn, bank, ch->hit_order[turn][bank], floor));
+  unsigned turn = ch->draining;
+  uint32_t hits = hit_banks(ch);
+  for (unsigned p = 0; p < ch->pseudos; p++) {
+    uint64_t floor = column_floor(ch, turn, p);
+    uint32_t left = hits & ch->pseudo_banks << (p << ch->pseudo_shift);
+    for (; left; left &= left - 1) {
+      unsigned bank = (unsigned)__builtin_ctz(left);
+      best = smaller(best, column_key(ch, turn, bank, ch->hit_order[turn][bank], floor));
+    }
   }
   set_choice(&ch->column, best);
 }
@@ -79,7 +90,7 @@ static inline uint64_t row_floor(const struct hbm_channel *ch) {
 
 static inline uint128 act_key(const struct hbm_channel *ch, unsigned bank, uint64_t order,
                               uint64_t floor) {
-  uint64_t cycle = later(ch->bank_act[bank], ch->group_act[bank >> ch->bank_shift]);
+  uint64_t cycle = later(ch->bank_act[bank], ch->group_act[ch->group_of[bank]]);
   cycle = later(cycle, ch->pseudo_act[bank >> ch->pseudo_shift]);
   return choice_key(later(cycle, floor), order);
 }

@@ -109,6 +109,7 @@ struct hbm_channel {
    * that which may close the row while it is open. */
   uint64_t row_order[HBM_DIRECTIONS][HBM_BANKS_MAX];
   uint8_t active_entry[HBM_BANKS_MAX];
+  uint8_t group_of[HBM_BANKS_MAX];
   struct hbm_list list[HBM_DIRECTIONS][HBM_BANKS_MAX];
 
   uint32_t count[HBM_DIRECTIONS]; /* queued requests */

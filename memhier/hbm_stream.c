@@ -6,7 +6,7 @@
 
 #include "core/diag.h"
 
-enum { OFFERS_PER_CHANNEL = 2, CONTROLLERS_MAX = 1024 };
+enum { OFFERS_PER_CHANNEL = 2, CONTROLLERS_MAX = 1024, BURST_BYTES_MIN = 8 };
 
 /* Offset of the random numbers that choose writes, apart from those of addresses. */
 #define WRITE_CHOICE (UINT64_C(1) << 36)
@@ -59,12 +59,12 @@ struct run {
   unsigned controller_count;
   uint64_t span_mask;
   unsigned bursts_per_request;
-  unsigned burst_bytes;
   uint64_t request; /* j */
   unsigned burst;   /* of the request */
-  uint64_t address; /* of the request */
   bool write;
   struct hbm_place place; /* of the burst */
+  struct hbm_place first; /* of the request's first burst */
+  struct hbm_place offset[HBM_REQUEST_BYTES / BURST_BYTES_MIN]; /* of the bursts of request 0 */
   uint64_t last_end;      /* of the latest request told */
 };
 
@@ -106,19 +106,28 @@ static bool request_writes(enum hbm_stream_kind kind, uint64_t j) {
 }
 
 static void start_request(struct run *run) {
-  run->address = request_address(run, run->request);
   run->write = request_writes(run->stream->kind, run->request);
   run->burst = 0;
-  run->place = hbm_map_decode(run->map, run->address);
+  run->first = hbm_map_decode(run->map, request_address(run, run->request));
+  run->place = run->first;
 }
 
+/* Requests are aligned, so the place of a burst is that of the request's first with the bits
+ * of the offset added. */
 static void next_burst(struct run *run) {
   if (++run->burst == run->bursts_per_request) {
     run->request++;
     start_request(run);
-  } else {
-    run->place = hbm_map_decode(run->map, run->address + (uint64_t)run->burst * run->burst_bytes);
+    return;
   }
+  const struct hbm_place *first = &run->first, *offset = &run->offset[run->burst];
+  run->place = (struct hbm_place){
+      .channel = first->channel | offset->channel,
+      .row = first->row | offset->row,
+      .column = first->column | offset->column,
+      .group = first->group | offset->group,
+      .bank = first->bank | offset->bank,
+  };
 }
 
 static struct hbm_channel *head_controller(const struct run *run) {
@@ -285,8 +294,9 @@ enum vinci_status hbm_stream_run(const struct mem_spec *mem, const struct hbm_ma
       .controller_count = stream->channels / (unsigned)mem->pseudo_channels,
       .span_mask = mem_channel_bytes(mem) * stream->channels - 1,
       .bursts_per_request = HBM_REQUEST_BYTES / (unsigned)mem->burst_bytes,
-      .burst_bytes = (unsigned)mem->burst_bytes,
   };
+  for (unsigned i = 0; i < run.bursts_per_request; i++)
+    run.offset[i] = hbm_map_decode(map, i * (uint64_t)mem->burst_bytes);
   if (!create_controllers(&run, &arena, mem)) {
     arena_free(&arena);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
