@@ -34,20 +34,47 @@ struct gm_transfer {
   struct memsys *memory;
   struct gm_transfer *next; /* behind this one on the same port */
   uint64_t start_ps;
-  uint64_t burst;  /* where it is: in this run of bytes, */
-  uint64_t offset; /* after so many of them */
+  uint64_t burst;    /* where it is: in this run of bytes, */
+  uint64_t offset;   /* after so many of them */
+  uint64_t requests; /* issued and not answered */
 };
 
 struct network;
 struct memsys;
 
+/*
+ * A message between a core and a slice of L2. Owned by the sender; the network may use
+ * the event until it calls done(), in PHASE_ARBITRATE or at a later instant.
+ */
+struct network_message {
+  uint32_t cluster; /* the core's end: which cluster of cores */
+  uint32_t slice;   /* L2's end */
+  bool to_core;
+  uint64_t bytes; /* payload; 0: a header alone */
+  void (*done)(struct network_message *message, uint64_t now_ps);
+  struct engine_event event; /* key set by the sender */
+};
+
+/* What a network has to know to be built. */
+struct network_shape {
+  uint32_t clusters;
+  uint32_t slices;
+  uint32_t part;
+};
+
 /* The network between cores and L2. */
 struct network_ops {
   const char *name;
-  struct network *(*create)(struct arena *arena, const struct vinci_soc *soc);
-  /* Moves bytes between a port and L2, starting at now_ps; returns the arrival time.
-   * Calls come in the order of (time, port). */
+  struct network *(*create)(struct arena *arena, struct engine *engine,
+                            const struct vinci_soc *soc, struct network_shape shape);
+  /* Moves bytes between a port and L2 as a whole, starting at now_ps; returns the arrival
+   * time. Calls come in the order of (time, port). For memory systems without slices;
+   * NULL where the network has to know both ends. */
   uint64_t (*move_ps)(struct network *network, uint32_t port, uint64_t bytes, uint64_t now_ps);
+  /* Sends a message at the present time; NULL where the network knows no ends. */
+  void (*send)(struct network *network, struct network_message *message);
+  /* Time of a message in an idle network, averaged over all ends. */
+  uint64_t (*idle_ps)(const struct network *network, uint64_t bytes, bool to_core);
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);
 };
 

@@ -70,7 +70,7 @@ struct l2_counters { /* in units of L2_GRANULE_BYTES */
   uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
 };
 
-struct hbm_counters {
+struct hbm_totals {
   uint64_t read_bytes, write_bytes;
   uint64_t row_hits, row_misses; /* 0 when the memory model has no rows */
 };
@@ -112,7 +112,7 @@ struct vinci_result {
   uint64_t gm_read_bytes;  /* moved from and to GM, counted by the memory system (its report()): */
   uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
   struct l2_counters l2;
-  struct hbm_counters hbm;
+  struct hbm_totals hbm;
   uint64_t hbm_peak_bytes_per_second;
   uint64_t noc_max_link_ppm; /* utilization of the busiest link, millionths */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */

@@ -12,7 +12,7 @@
 
 #include "core/memsys.h"
 
-enum { PIECE_BYTES = L2_LINE_BYTES, MILLI = 1000 };
+enum { PIECE_BYTES = L2_FLAT_LINE_BYTES, MILLI = 1000 };
 
 /* The transfers of one engine, in order; the first moves. */
 struct port {
@@ -28,7 +28,7 @@ struct memsys {
   uint32_t part;
   struct port *ports;
   struct l2_tags l2;
-  struct hbm hbm;
+  struct hbm_flat hbm;
   uint64_t read_bytes;
   uint64_t write_bytes;
 };
@@ -56,8 +56,11 @@ static struct memsys *flat_create(struct arena *arena, struct engine *engine,
       .part = part,
       .ports = ARENA_ARRAY(arena, struct port, ports),
   };
-  hbm_create(&memory->hbm, soc);
-  if (!memory->ports || !l2_create(&memory->l2, arena, (uint64_t)soc->l2_bytes, gm_bytes))
+  hbm_flat_create(&memory->hbm, soc);
+  struct l2_geometry geometry = {.capacity_bytes = (uint64_t)soc->l2_bytes,
+                                 .line_bytes = L2_FLAT_LINE_BYTES,
+                                 .ways = L2_FLAT_WAYS};
+  if (!memory->ports || !l2_create(&memory->l2, arena, geometry, gm_bytes))
     return NULL;
   return memory;
 }
@@ -68,17 +71,18 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   uint64_t address =
       transfer->address + transfer->burst * transfer->stride_bytes + transfer->offset;
   uint64_t bytes = transfer->burst_bytes - transfer->offset;
-  uint64_t in_line = L2_LINE_BYTES - address % L2_LINE_BYTES;
+  uint64_t in_line = L2_FLAT_LINE_BYTES - address % L2_FLAT_LINE_BYTES;
   if (bytes > in_line)
     bytes = in_line;
   if (bytes > room)
     bytes = room;
   struct l2_outcome outcome = l2_access(&memory->l2, address, bytes, transfer->write);
   piece->bytes += bytes;
-  piece->written_back_bytes += (uint64_t)outcome.written_back * L2_GRANULE_BYTES;
-  if (!transfer->write && outcome.misses > 0) {
-    piece->miss_bytes += bytes * outcome.misses / (outcome.misses + outcome.hits);
-    piece->device_bytes += (uint64_t)outcome.misses * L2_GRANULE_BYTES;
+  piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
+  uint64_t misses = l2_count(outcome.misses);
+  if (!transfer->write && misses > 0) {
+    piece->miss_bytes += bytes * misses / (misses + l2_count(outcome.hits));
+    piece->device_bytes += misses * L2_GRANULE_BYTES;
   }
   transfer->offset += bytes;
   if (transfer->offset == transfer->burst_bytes) {
@@ -126,10 +130,10 @@ static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, 
   end_ps = latest(
       end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
   if (piece.device_bytes > 0)
-    end_ps = latest(end_ps, hbm_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
+    end_ps = latest(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
   /* What comes in needs the room of what is written back: a full L2 passes HBM's pace on. */
   if (piece.written_back_bytes > 0)
-    end_ps = latest(end_ps, hbm_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
+    end_ps = latest(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;
   return end_ps;
 }

@@ -5,14 +5,14 @@
 
 enum { PPM = 1000000, WINDOW = 64, FULLY_MIXED = WINDOW / 4 };
 
-void hbm_create(struct hbm *hbm, const struct vinci_soc *soc) {
+void hbm_flat_create(struct hbm_flat *hbm, const struct vinci_soc *soc) {
   hbm->bytes_per_second = (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
                                      (uint64_t)soc->hbm_bandwidth_scale / PPM);
   hbm->mixed_loss_ppm = PPM - (uint64_t)soc->hbm_mixed_efficiency;
 }
 
 /* Share of the peak left by the present mix, in millionths. */
-static uint64_t efficiency_ppm(const struct hbm *hbm) {
+static uint64_t efficiency_ppm(const struct hbm_flat *hbm) {
   unsigned writes = (unsigned)__builtin_popcountll(hbm->writes);
   unsigned fewer = writes < WINDOW - writes ? writes : WINDOW - writes;
   if (fewer > FULLY_MIXED)
@@ -20,7 +20,7 @@ static uint64_t efficiency_ppm(const struct hbm *hbm) {
   return PPM - hbm->mixed_loss_ppm * fewer / FULLY_MIXED;
 }
 
-uint64_t hbm_move_ps(struct hbm *hbm, uint64_t bytes, bool write, uint64_t now_ps) {
+uint64_t hbm_flat_move_ps(struct hbm_flat *hbm, uint64_t bytes, bool write, uint64_t now_ps) {
   hbm->writes = hbm->writes << 1 | write;
   *(write ? &hbm->write_bytes : &hbm->read_bytes) += bytes;
   uint64_t duration_ps = (uint64_t)((uint128)bytes * PS_PER_SECOND * PPM /

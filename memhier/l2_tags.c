@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coarse L2: which 128-byte granules of GM are in the cache, and which are dirty. */
+/* L2 tags: which granules of GM are in the cache, and which are dirty. */
 #include "memhier/memhier.h"
 
-bool l2_create(struct l2_tags *l2, struct arena *arena, uint64_t capacity_bytes,
+bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
                uint64_t gm_bytes) {
-  uint64_t lines = capacity_bytes / L2_LINE_BYTES;
+  uint64_t ways = geometry.ways;
+  uint64_t lines = geometry.capacity_bytes / geometry.line_bytes;
   /* A cache larger than all of GM behaves as one that holds just GM. */
-  uint64_t lines_of_gm = (gm_bytes / L2_LINE_BYTES + 1 + L2_WAYS) / L2_WAYS * L2_WAYS;
+  uint64_t lines_of_gm = (gm_bytes / geometry.line_bytes + 1 + ways) / ways * ways;
   if (lines > lines_of_gm)
     lines = lines_of_gm;
-  l2->set_count = lines / L2_WAYS;
+  l2->geometry = geometry;
+  l2->set_count = lines / ways;
   if (l2->set_count == 0)
     return true;
-  l2->lines = ARENA_ARRAY(arena, struct l2_line, l2->set_count * L2_WAYS);
+  l2->lines = ARENA_ARRAY(arena, struct l2_line, l2->set_count * ways);
   l2->oldest = ARENA_ARRAY(arena, uint8_t, l2->set_count);
   return l2->lines && l2->oldest;
 }
 
-static struct l2_line *find_line(struct l2_line *set, uint32_t tag) {
-  for (unsigned way = 0; way < L2_WAYS; way++)
+static struct l2_line *find_line(struct l2_line *set, unsigned ways, uint32_t tag) {
+  for (unsigned way = 0; way < ways; way++)
     if (set[way].tag == tag)
       return &set[way];
   return NULL;
@@ -31,35 +33,44 @@ static uint32_t granule_mask(uint64_t offset, uint64_t bytes) {
   return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-static unsigned count_bits(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
-
 static void count(struct l2_counters *counters, const struct l2_outcome *outcome, bool write) {
-  *(write ? &counters->write_hits : &counters->read_hits) += outcome->hits;
-  *(write ? &counters->write_misses : &counters->read_misses) += outcome->misses;
-  counters->writebacks += outcome->written_back;
+  *(write ? &counters->write_hits : &counters->read_hits) += l2_count(outcome->hits);
+  *(write ? &counters->write_misses : &counters->read_misses) += l2_count(outcome->misses);
+  counters->writebacks += l2_count(outcome->written_back);
+}
+
+/* Makes room in a set: the oldest line leaves. */
+static struct l2_line *replace(struct l2_tags *l2, uint64_t set_index, uint32_t tag,
+                               struct l2_outcome *outcome) {
+  uint32_t ways = l2->geometry.ways;
+  struct l2_line *line = &l2->lines[set_index * ways + l2->oldest[set_index]];
+  l2->oldest[set_index] = (uint8_t)((l2->oldest[set_index] + 1) % ways);
+  outcome->written_back = line->dirty;
+  outcome->victim_address = (uint64_t)(line->tag - 1) * l2->geometry.line_bytes;
+  *line = (struct l2_line){.tag = tag};
+  return line;
 }
 
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write) {
-  uint32_t mask = granule_mask(address % L2_LINE_BYTES, bytes);
-  struct l2_outcome outcome = {.misses = count_bits(mask)};
+  uint32_t line_bytes = l2->geometry.line_bytes;
+  uint32_t mask = granule_mask(address % line_bytes, bytes);
+  struct l2_outcome outcome = {.misses = mask};
   if (l2->set_count == 0) {
     /* Without a cache what is written goes straight through. */
-    outcome.written_back = write ? outcome.misses : 0;
+    outcome.written_back = write ? mask : 0;
+    outcome.victim_address = address / line_bytes * line_bytes;
     count(&l2->counters, &outcome, write);
     return outcome;
   }
-  uint64_t number = address / L2_LINE_BYTES;
+  uint64_t number = address / line_bytes;
   uint64_t set_index = number % l2->set_count;
-  struct l2_line *set = &l2->lines[set_index * L2_WAYS];
-  struct l2_line *line = find_line(set, (uint32_t)number + 1);
-  if (!line) {
-    line = &set[l2->oldest[set_index]];
-    l2->oldest[set_index] = (uint8_t)((l2->oldest[set_index] + 1) % L2_WAYS);
-    outcome.written_back = count_bits(line->dirty);
-    *line = (struct l2_line){.tag = (uint32_t)number + 1};
-  }
-  outcome.hits = count_bits(line->valid & mask);
-  outcome.misses -= outcome.hits;
+  uint32_t tag = (uint32_t)number + 1;
+  struct l2_line *line =
+      find_line(&l2->lines[set_index * l2->geometry.ways], l2->geometry.ways, tag);
+  if (!line)
+    line = replace(l2, set_index, tag, &outcome);
+  outcome.hits = line->valid & mask;
+  outcome.misses = mask & ~line->valid;
   line->valid |= mask;
   if (write)
     line->dirty |= mask;

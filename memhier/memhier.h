@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the flat memory model: coarse L2 tags and the shared HBM resource. */
+/* Internals of both memory models: L2 tags, and the shared HBM resource of the flat one. */
 #ifndef VINCI_MEMHIER_MEMHIER_H
 #define VINCI_MEMHIER_MEMHIER_H
 
@@ -8,37 +8,49 @@
 #include "core/soc.h"
 
 /*
- * L2 tags. A line here is 4 KiB with one valid and one dirty bit per 128 bytes (the
- * granule of the vendor's hit and miss counters), 16 ways, first in first out: one
- * look-up serves a long run of bytes, and hits, misses and written-back bytes are
- * still counted per granule.
+ * L2 tags: set-associative, first in first out, write-back, allocating on reads and
+ * writes, with one valid and one dirty bit per 128 bytes (the granule of the vendor's
+ * hit and miss counters). The cycle model has the lines of the hardware; the flat model
+ * lines of 4 KiB, so that one look-up serves a long run of bytes.
  */
-enum { L2_LINE_BYTES = 4096, L2_WAYS = 16 };
+struct l2_geometry {
+  uint64_t capacity_bytes;
+  uint32_t line_bytes; /* up to 32 granules */
+  uint32_t ways;
+};
+enum { L2_FLAT_LINE_BYTES = 4096, L2_FLAT_WAYS = 16 };
 
 struct l2_line {
-  uint32_t tag; /* address / L2_LINE_BYTES + 1; 0 = empty */
+  uint32_t tag; /* address / line_bytes + 1; 0 = empty */
   uint32_t valid;
   uint32_t dirty;
 };
 
 struct l2_tags {
+  struct l2_geometry geometry;
   struct l2_line *lines; /* [set][way] */
   uint8_t *oldest;       /* by set: the way to replace next */
   uint64_t set_count;
   struct l2_counters counters;
 };
 
-/* What an access found, in granules. */
+/* What an access found; masks have a bit per granule of a line. */
 struct l2_outcome {
-  unsigned hits;
-  unsigned misses;
-  unsigned written_back;
+  uint32_t hits;   /* granules asked for that were there */
+  uint32_t misses; /* that were not */
+  uint32_t written_back; /* dirty granules of the line that had to leave */
+  uint64_t victim_address; /* of that line */
 };
 
-/* Tags for capacity_bytes; 0 makes a cache that never hits. gm_bytes bounds the address range. */
-bool l2_create(struct l2_tags *l2, struct arena *arena, uint64_t capacity_bytes, uint64_t gm_bytes);
+/* A cache of capacity 0 never hits. gm_bytes bounds the addresses. */
+bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
+               uint64_t gm_bytes);
 /* Reads or writes a run inside one line; bytes > 0. */
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write);
+
+static inline unsigned l2_count(uint32_t granules) {
+  return (unsigned)__builtin_popcount(granules);
+}
 
 /*
  * Device memory as one resource of a given bandwidth, first come first served. When
@@ -46,7 +58,7 @@ struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes
  * among the last 64 accesses, once a quarter goes the other way, only
  * hbm.mixed_efficiency of the peak is left; fewer cost in proportion.
  */
-struct hbm {
+struct hbm_flat {
   uint64_t bytes_per_second;
   uint64_t mixed_loss_ppm;
   uint64_t free_ps;
@@ -55,8 +67,8 @@ struct hbm {
   uint64_t write_bytes;
 };
 
-void hbm_create(struct hbm *hbm, const struct vinci_soc *soc);
+void hbm_flat_create(struct hbm_flat *hbm, const struct vinci_soc *soc);
 /* Moves bytes at or after now_ps; returns when they are through. */
-uint64_t hbm_move_ps(struct hbm *hbm, uint64_t bytes, bool write, uint64_t now_ps);
+uint64_t hbm_flat_move_ps(struct hbm_flat *hbm, uint64_t bytes, bool write, uint64_t now_ps);
 
 #endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A DRAM channel behind the event engine: granules of L2 lines in, bursts to the
+ * controller, and a call when the last of them is through. Requests wait here in order
+ * while the controller's queue is full, so that what fills up is felt by who asks.
+ */
+#ifndef VINCI_MEMHIER_HBM_PORT_H
+#define VINCI_MEMHIER_HBM_PORT_H
+
+#include "core/clock.h"
+#include "core/engine.h"
+#include "memhier/hbm_channel.h"
+
+/* Bursts of one line to be read or written. Owned by who asks, until done() is called. */
+struct hbm_op {
+  uint64_t address;  /* of the line, within the channel */
+  uint32_t granules; /* bit per 128 bytes still to be offered */
+  uint32_t burst;    /* next burst of the lowest of them */
+  uint32_t waiting;  /* bursts offered and not done */
+  bool write;
+  /* A read: its data are there. A write: the controller has taken it. In PHASE_ARBITRATE. */
+  void (*done)(struct hbm_op *op, uint64_t now_ps);
+  struct engine_event event; /* key set by the owner */
+  struct hbm_op *next;
+  struct hbm_port *port;
+};
+
+struct hbm_port {
+  struct engine *engine;
+  struct hbm_channel *channel;
+  const struct hbm_map *map;
+  struct clock_domain clock;
+  struct engine_event step;
+  struct hbm_op *first;
+  struct hbm_op *last;
+  uint32_t bursts_per_granule;
+};
+
+/* part and sequence place the port's own event in the total order. */
+VINCI_MUST_CHECK bool hbm_port_create(struct hbm_port *port, struct arena *arena,
+                                      struct engine *engine, const struct mem_spec *mem,
+                                      const struct hbm_map *map, uint64_t clock_hz, uint32_t part,
+                                      uint32_t sequence);
+/* Takes an operation on at the present time. granules must not be 0. */
+void hbm_port_submit(struct hbm_port *port, struct hbm_op *op);
+
+#endif
