@@ -12,6 +12,7 @@ unit_tests = \
 	tests/test_memory \
 	tests/test_public \
 	tests/test_result \
+	tests/test_run \
 	tests/test_samples \
 	tests/test_soc \
 	tests/test_soc_host \
@@ -31,6 +32,7 @@ nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_soc_host_SOURCES = dummy.cxx
@@ -64,6 +66,8 @@ libvinci_tests_la_SOURCES = \
 	tests/export_headers.h \
 	tests/fixture.h \
 	tests/results.h \
+	tests/runs.c \
+	tests/runs.h \
 	tests/samples.h \
 	tests/trace_errors.def \
 	tests/units.h
