@@ -163,7 +163,7 @@ static struct limit busiest(const struct vinci_result *result) {
   struct limit best = {.bound = BOUND_NONE};
   for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
     if (order[i].pipe == PIPE_S && best.bound != BOUND_NONE) {
-      const struct hbm_counters *hbm = &result->hbm;
+      const struct hbm_totals *hbm = &result->hbm;
       consider(&best,
                (struct limit){BOUND_MEMORY,
                               result_bandwidth_ppm(result, hbm->read_bytes + hbm->write_bytes,

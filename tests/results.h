@@ -85,7 +85,7 @@ static inline struct vinci_result *vector_result(void) {
   result->gm_write_bytes = 2 << 19;
   result->l2 = (struct l2_counters){
       .read_hits = 4096, .read_misses = 12288, .write_hits = 8192, .writebacks = 100};
-  result->hbm = (struct hbm_counters){.read_bytes = 12288 * 128, .write_bytes = 12800};
+  result->hbm = (struct hbm_totals){.read_bytes = 12288 * 128, .write_bytes = 12800};
   result->noc_max_link_ppm = 123400;
   result->executed_instructions = 256;
   result->cpu_seconds = 0.25;

@@ -78,7 +78,7 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
   json_number(json, "writebacks", result->l2.writebacks);
   json_end(json);
 
-  const struct hbm_counters *hbm = &result->hbm;
+  const struct hbm_totals *hbm = &result->hbm;
   json_object(json, "hbm", true);
   json_number(json, "read_bytes", hbm->read_bytes);
   json_number(json, "write_bytes", hbm->write_bytes);

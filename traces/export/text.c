@@ -264,7 +264,7 @@ static void print_hits(FILE *out, const char *what, uint64_t hits, uint64_t miss
 
 static void print_memories(const struct vinci_result *result, FILE *out) {
   const struct l2_counters *l2 = &result->l2;
-  const struct hbm_counters *hbm = &result->hbm;
+  const struct hbm_totals *hbm = &result->hbm;
   uint64_t bytes = hbm->read_bytes + hbm->write_bytes;
   if (result_l2_bytes(result) == 0 && bytes == 0)
     return;
