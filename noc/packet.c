@@ -51,6 +51,17 @@ static void start(struct packet_network *network, struct packet_head *head, uint
   head->last_cycle = span.last + 1 + map->config->link_cycles;
 }
 
+/*
+ * Calendars serve packet after packet, routers take flits of waiting packets in turn.
+ * Under such sharing the mean wait for service of equal length is twice as long (M/D/1,
+ * processor sharing against first come first served; Kleinrock 1976, 4.4), less the part
+ * of a single flit, which cannot be shared: so the last flit comes later by the wait
+ * once more. Nobody else is delayed by that.
+ */
+static uint64_t sharing_delay(const struct packet_head *head) {
+  return head->waited_cycles * (head->flits - 1) / head->flits;
+}
+
 /* now: no later request to a port asks for a cycle before it. */
 static void advance(struct packet_network *network, struct packet_head *head, uint64_t now) {
   const struct noc_map *map = network->map;
@@ -58,6 +69,7 @@ static void advance(struct packet_network *network, struct packet_head *head, ui
   struct packet_port *out = &network->ports[port];
   struct calendar_span span = calendar_take(&out->calendar, now,
                                             head->first_cycle + network->request_cycles, 1);
+  head->waited_cycles += span.first - (head->first_cycle + network->request_cycles);
   uint64_t rest = head->flits - 1;
   if (rest > 0) {
     /* The last flit cannot leave before it has come; those before it fill up. */
@@ -69,7 +81,12 @@ static void advance(struct packet_network *network, struct packet_head *head, ui
   out->flits += head->flits;
   head->first_cycle = span.first + network->onward_cycles;
   head->last_cycle = span.last + network->onward_cycles;
-  head->input = map->port_input[port] < map->port_count ? map->port_input[port] : NOC_NO_LINK;
+  if (map->port_input[port] < map->port_count) {
+    head->input = map->port_input[port];
+    return;
+  }
+  head->input = NOC_NO_LINK;
+  head->last_cycle += sharing_delay(head);
 }
 
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,

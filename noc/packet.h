@@ -32,6 +32,7 @@ struct packet_head {
   uint64_t flits;
   uint64_t first_cycle; /* of the header there; at the end, of the last flit at its terminal */
   uint64_t last_cycle;  /* of the last flit */
+  uint64_t waited_cycles; /* for switches */
 };
 
 /* Leaves the source at or after a cycle; head->first_cycle tells when to advance. */
