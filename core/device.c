@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts number 0 and 1 are the device and the memory system; cores follow. */
-enum { PART_DEVICE, PART_MEMORY, PART_FIRST_CORE };
+/* The device, the memory system and the network come first; cores follow. */
+enum {
+  PART_DEVICE,
+  PART_MEMORY,
+  PART_NETWORK = PART_MEMORY + MEMSYS_PARTS,
+  PART_FIRST_CORE = PART_NETWORK + NETWORK_PARTS,
+};
 enum { SEQUENCE_DISPATCH, SEQUENCE_WATCH };
 
 /* Simulated time between two looks at progress and limits: tens of milliseconds of host time. */
@@ -368,15 +373,40 @@ static bool create_result(struct device *device) {
   return true;
 }
 
+/* Cores that share a router: an AIC and its AIV, or one coupled core. */
+static uint32_t number_clusters(const struct device *device, uint32_t *cluster_of_core) {
+  uint32_t clusters = 0;
+  for (uint32_t i = 0; i < device->core_count; i++) {
+    cluster_of_core[i] = device->result->cores[i].cluster;
+    if (cluster_of_core[i] >= clusters)
+      clusters = cluster_of_core[i] + 1;
+  }
+  return clusters;
+}
+
 static bool create_memory(struct device *device) {
-  device->network_ops = registry_network();
-  device->memory_ops = registry_memsys();
-  device->network = device->network_ops->create(&device->arena, device->soc);
-  if (!device->network)
+  struct arena *arena = &device->arena;
+  struct memory_model model = registry_memory(device->options.memory, device->options.network);
+  uint32_t *cluster_of_core = ARENA_ARRAY(arena, uint32_t, device->core_count);
+  if (!cluster_of_core)
     return false;
-  device->memory = device->memory_ops->create(
-      &device->arena, device->engine, device->soc, device->network_ops, device->network,
-      PART_MEMORY, device->core_count * PIPE_COUNT, device->trace->gm_bytes);
+  struct network_shape network = {
+      .clusters = number_clusters(device, cluster_of_core),
+      .slices = (uint32_t)device->soc->l2_slices,
+      .part = PART_NETWORK,
+  };
+  struct memsys_shape memory = {
+      .part = PART_MEMORY,
+      .ports = device->core_count * PIPE_COUNT,
+      .cluster_of_core = cluster_of_core,
+      .gm_bytes = device->trace->gm_bytes,
+  };
+  device->network_ops = model.network;
+  device->memory_ops = model.memory;
+  device->network = model.network->create(arena, device->engine, device->soc, network);
+  if (device->network)
+    device->memory = model.memory->create(arena, device->engine, device->soc, model.network,
+                                          device->network, &memory);
   return device->memory != NULL;
 }
 

@@ -47,6 +47,7 @@ struct memsys;
  * the event until it calls done(), in PHASE_ARBITRATE or at a later instant.
  */
 struct network_message {
+  uint32_t id;      /* below the number given to prepare() */
   uint32_t cluster; /* the core's end: which cluster of cores */
   uint32_t slice;   /* L2's end */
   bool to_core;
@@ -71,26 +72,41 @@ struct network_ops {
    * time. Calls come in the order of (time, port). For memory systems without slices;
    * NULL where the network has to know both ends. */
   uint64_t (*move_ps)(struct network *network, uint32_t port, uint64_t bytes, uint64_t now_ps);
+  /* Makes room for so many messages under way at a time; false when memory is short. */
+  bool (*prepare)(struct network *network, struct arena *arena, uint32_t messages);
   /* Sends a message at the present time; NULL where the network knows no ends. */
   void (*send)(struct network *network, struct network_message *message);
-  /* Time of a message in an idle network, averaged over all ends. */
+  /* Time of a message to the farthest slice in an idle network, mean of all clusters. */
   uint64_t (*idle_ps)(const struct network *network, uint64_t bytes, bool to_core);
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);
 };
+
+/* What a memory system has to know to be built. */
+struct memsys_shape {
+  uint32_t part;  /* first of MEMSYS_PARTS */
+  uint32_t ports; /* cores * PIPE_COUNT */
+  const uint32_t *cluster_of_core;
+  uint64_t gm_bytes; /* end of the last tensor */
+};
+enum { MEMSYS_PARTS = 2, NETWORK_PARTS = 2 };
 
 /* The memory system behind the cores' transfer engines: L2 and device memory. */
 struct memsys_ops {
   const char *name;
   struct memsys *(*create)(struct arena *arena, struct engine *engine, const struct vinci_soc *soc,
                            const struct network_ops *network_ops, struct network *network,
-                           uint32_t part, uint32_t ports, uint64_t gm_bytes);
+                           const struct memsys_shape *shape);
   /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
   void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
   void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);
 };
 
-/* The bound implementations (core/registry.c). */
-const struct network_ops *registry_network(void);
-const struct memsys_ops *registry_memsys(void);
+/* How closely memory and network are modelled. */
+struct memory_model {
+  const struct memsys_ops *memory;
+  const struct network_ops *network;
+};
+/* The implementations of a level (core/registry.c). */
+struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network);
 
 #endif

@@ -28,12 +28,19 @@ static const inst_access_fn access_functions[OP_COUNT] = {
 };
 
 extern const struct network_ops noc_fabric_ops;
+extern const struct network_ops noc_packet_ops;
+extern const struct network_ops noc_flit_ops;
 extern const struct memsys_ops memhier_flat_ops;
+extern const struct memsys_ops memhier_cycle_ops;
 
 inst_cost_fn registry_cost(enum isa_op op) { return cost_functions[op]; }
 
 inst_access_fn registry_access(enum isa_op op) { return access_functions[op]; }
 
-const struct network_ops *registry_network(void) { return &noc_fabric_ops; }
-
-const struct memsys_ops *registry_memsys(void) { return &memhier_flat_ops; }
+struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network) {
+  if (memory == VINCI_MEMORY_FLAT)
+    return (struct memory_model){&memhier_flat_ops, &noc_fabric_ops};
+  return (struct memory_model){&memhier_cycle_ops, network == VINCI_NETWORK_FLIT
+                                                       ? &noc_flit_ops
+                                                       : &noc_packet_ops};
+}

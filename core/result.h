@@ -40,6 +40,12 @@ struct work_counters {
   uint64_t instructions[DTYPE_COUNT];
 };
 
+enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
+
+struct l2_counters { /* in units of L2_GRANULE_BYTES */
+  uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
+};
+
 struct core_result {
   enum core_kind kind;
   uint32_t cluster; /* n of "coren" */
@@ -54,6 +60,7 @@ struct core_result {
   struct work_counters vector;
   uint64_t path_bytes[PATH_COUNT];
   uint64_t path_instructions[PATH_COUNT];
+  struct l2_counters l2; /* of this core's accesses; memory models that know them */
 };
 
 struct kernel_result {
@@ -64,11 +71,6 @@ struct kernel_result {
   uint64_t end_ps;
 };
 
-enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
-
-struct l2_counters { /* in units of L2_GRANULE_BYTES */
-  uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
-};
 
 struct hbm_totals {
   uint64_t read_bytes, write_bytes;
@@ -115,6 +117,7 @@ struct vinci_result {
   struct hbm_totals hbm;
   uint64_t hbm_peak_bytes_per_second;
   uint64_t noc_max_link_ppm; /* utilization of the busiest link, millionths */
+  bool noc_past_model;       /* busier than the network's level of detail is good for */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
   uint64_t event_capacity;

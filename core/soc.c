@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/mem.h"
 
 enum { VALUE_TEXT = 48 };
 
@@ -141,6 +142,10 @@ static char *override_note(struct vinci_soc *soc, size_t index) {
   return arena_strdup(&soc->arena, note);
 }
 
+/* Keys of other descriptions than the SoC's own: of its memory technology, of its topology. */
+static const char memory_prefix[] = "memory.";
+static const char network_prefix[] = "noc.";
+
 enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
   const char *equals = strchr(assignment, '=');
   if (!equals) {
@@ -148,6 +153,8 @@ enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct v
     diag_hint(diag, "write key=value, for example l2.size=96MiB");
     return VINCI_E_USAGE;
   }
+  if (soc->memory && strncmp(assignment, memory_prefix, sizeof memory_prefix - 1) == 0)
+    return mem_set(soc->memory, assignment + sizeof memory_prefix - 1, diag);
   char *key = arena_strndup(&soc->arena, assignment, (size_t)(equals - assignment));
   if (!key)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
@@ -170,7 +177,11 @@ enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct v
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   struct soc_provenance provenance = {
       .source = "override", .note = note, .confidence = CONFIDENCE_ASSUMED, .overridden = true};
-  return soc_store(soc, index, value, provenance, diag);
+  status = soc_store(soc, index, value, provenance, diag);
+  if (status == VINCI_OK && soc->rebuild_topology &&
+      strncmp(key, network_prefix, sizeof network_prefix - 1) == 0)
+    status = soc->rebuild_topology(soc, diag);
+  return status;
 }
 
 const char *vinci_soc_name(const vinci_soc *soc) { return soc->name; }
@@ -178,6 +189,9 @@ const char *vinci_soc_name(const vinci_soc *soc) { return soc->name; }
 void vinci_soc_free(vinci_soc *soc) {
   if (!soc)
     return;
+  if (soc->memory)
+    mem_free(soc->memory);
+  free(soc->memory);
   arena_free(&soc->arena);
   free(soc);
 }
@@ -201,7 +215,15 @@ uint64_t soc_digest(const struct vinci_soc *soc) {
     digest = digest_text(digest, soc_param(i)->key);
     digest = digest_text(digest, value);
   }
-  return digest;
+  for (size_t i = 0; soc->memory && i < mem_param_count(); i++) {
+    char value[32];
+    snprintf(value, sizeof value, "=%" PRId64, mem_get(soc->memory, i));
+    digest = digest_text(digest, "\nmemory.");
+    digest = digest_text(digest, mem_param(i)->key);
+    digest = digest_text(digest, value);
+  }
+  digest = digest_text(digest, soc->memory_map);
+  return digest_text(digest, soc->topology_name);
 }
 
 uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {

@@ -102,7 +102,10 @@ struct soc_provenance {
   bool overridden;
 };
 
-enum { SOC_PARAMS_MAX = 320 };
+enum { SOC_PARAMS_MAX = 320, SOC_TEXT_MAX = 64 };
+
+struct mem_spec;
+struct noc_graph;
 
 struct vinci_soc {
   struct arena arena;
@@ -118,6 +121,15 @@ struct vinci_soc {
   struct soc_provenance provenance[SOC_PARAMS_MAX]; /* by parameter index */
   const struct soc_source *sources;
   size_t source_count;
+  /* What stands behind the numbers hbm.* and noc.*: named descriptions of their own. */
+  char memory_name[SOC_TEXT_MAX];   /* scripts/mem */
+  char memory_map[SOC_TEXT_MAX];    /* one of its address mappings, by name */
+  char topology_name[SOC_TEXT_MAX]; /* scripts/noc */
+  struct mem_spec *memory; /* owned; NULL: the cycle model cannot run */
+  const struct noc_graph *topology;
+  /* Builds the topology anew after noc.* has changed; set by who loaded the SoC. */
+  enum vinci_status (*rebuild_topology)(struct vinci_soc *soc, struct vinci_diag *diag);
+  const char *data_dir; /* where it was loaded from */
 };
 
 /* A source that numbers of this SoC refer to. */

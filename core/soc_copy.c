@@ -30,6 +30,11 @@ struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
     return NULL;
   *copy = *soc;
   copy->arena = (struct arena){0};
+  /* What the copy is for, reporting, needs the numbers of the SoC alone. */
+  copy->memory = NULL;
+  copy->topology = NULL;
+  copy->rebuild_topology = NULL;
+  copy->data_dir = "";
   bool ok = copy_text(&copy->arena, &copy->base) && copy_text(&copy->arena, &copy->description) &&
             copy_sources(copy);
   for (size_t i = 0; ok && i < soc_param_count(); i++)

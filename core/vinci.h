@@ -133,6 +133,17 @@ VINCI_API void vinci_trace_free(vinci_trace *trace);
 
 /* ---- simulation ---------------------------------------------------------- */
 
+/* How closely the memory behind the cores is modelled. */
+enum vinci_memory {
+  VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands */
+  VINCI_MEMORY_FLAT,  /* start-up and bandwidth limits, L2 residency */
+};
+/* And, with VINCI_MEMORY_CYCLE, the network. */
+enum vinci_network {
+  VINCI_NETWORK_PACKET, /* packets reserve cycles of links; good to 60 % load of a link */
+  VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
+};
+
 struct vinci_run_options {
   size_t struct_size; /* sizeof(struct vinci_run_options) */
   /* Stop with VINCI_E_LIMIT and partial results after so many core cycles; 0 = no limit. */
@@ -146,6 +157,8 @@ struct vinci_run_options {
    * (0..1000); returning false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t cycles, unsigned done_permille);
   void *progress_context;
+  enum vinci_memory memory;
+  enum vinci_network network;
 };
 
 /*

@@ -2,7 +2,7 @@
 /* The cycle-level memory system: transfer engines with requests in flight. */
 #include "memhier/cycle.h"
 
-enum { MILLI = 1000 };
+enum { MILLI = 1000, REQUESTS_MAX = 4096 };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -57,12 +57,17 @@ static struct memory_request *request_of(struct network_message *message) {
   return (struct memory_request *)((char *)message - offsetof(struct memory_request, message));
 }
 
+/* Bytes that may be in flight: what the engine moves in window_cycles at its full rate. */
+static uint64_t window_bytes(const struct vinci_soc *soc, enum path path) {
+  return (uint64_t)soc->path[path].mbytes_per_cycle * (uint64_t)soc->window_cycles / MILLI;
+}
+
 /* Room in the window for a request; one is always allowed. */
 static bool window_allows(const struct engine_port *port, const struct gm_transfer *transfer,
                           uint64_t moved_bytes) {
-  uint64_t window = (uint64_t)path_of(transfer)->outstanding_bytes;
-  return port->free && (port->bytes_in_flight == 0 || window == 0 ||
-                        port->bytes_in_flight + moved_bytes <= window);
+  return port->free && (port->bytes_in_flight == 0 ||
+                        port->bytes_in_flight + moved_bytes <=
+                            window_bytes(port->memory->soc, transfer->path));
 }
 
 static void send_request(struct engine_port *port, struct gm_transfer *transfer, uint64_t address,
@@ -189,25 +194,29 @@ static void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uin
 static uint64_t largest_window(const struct vinci_soc *soc) {
   uint64_t largest = L2_GRANULE_BYTES;
   for (unsigned i = 0; i < PATH_COUNT; i++)
-    if ((uint64_t)soc->path[i].outstanding_bytes > largest)
-      largest = (uint64_t)soc->path[i].outstanding_bytes;
+    if ((path_from((enum path)i) == SPACE_GM || path_to((enum path)i) == SPACE_GM) &&
+        window_bytes(soc, (enum path)i) > largest)
+      largest = window_bytes(soc, (enum path)i);
   return largest;
 }
 
 /* Requests of a port: as many granules as its window holds, and one for a window of less. */
 static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
-  uint32_t count = (uint32_t)(largest_window(memory->soc) / L2_GRANULE_BYTES) + 1;
+  uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
+  uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
   struct memory_request *requests = ARENA_ARRAY(arena, struct memory_request, count);
   if (!requests)
     return false;
   for (uint32_t i = 0; i < count; i++) {
     struct memory_request *request = &requests[i];
-    uint32_t sequence = memory->port_count + port->index * count + i;
     request->memory = memory;
     request->port = port->index;
+    request->message.id = memory->request_count++;
     request->message.cluster = port->cluster;
-    request->message.event.key = event_key(PHASE_ARBITRATE, memory->part, sequence);
+    request->message.event.key =
+        event_key(PHASE_ARBITRATE, memory->part, memory->port_count + request->message.id);
     request->event.key = request->message.event.key;
+    cycle_init_request(request);
     request->next = port->free;
     port->free = request;
   }
@@ -217,7 +226,8 @@ static bool create_requests(struct memsys *memory, struct arena *arena, struct e
 static bool create_ports(struct memsys *memory, struct arena *arena,
                          const struct memsys_shape *shape) {
   memory->ports = ARENA_ARRAY(arena, struct engine_port, shape->ports);
-  if (!memory->ports)
+  memory->l2_of_core = ARENA_ARRAY(arena, struct l2_counters, shape->ports / PIPE_COUNT);
+  if (!memory->ports || !memory->l2_of_core)
     return false;
   for (uint32_t i = 0; i < shape->ports; i++) {
     struct engine_port *port = &memory->ports[i];
@@ -265,7 +275,7 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
   memory->channels_per_slice = count / memory->slice_count;
   memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
   if (!memory->channels ||
-      hbm_map_parse(&memory->map, soc->memory_map, soc->memory, 1, NULL) != VINCI_OK)
+      hbm_map_parse(&memory->map, mem_map_text(soc->memory, soc->memory_map), soc->memory, 1, NULL) != VINCI_OK)
     return false;
   for (uint32_t i = 0; i < count; i++)
     if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->map,
@@ -279,7 +289,7 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
                                    const struct network_ops *network_ops, struct network *network,
                                    const struct memsys_shape *shape) {
   struct memsys *memory = ARENA_NEW(arena, struct memsys);
-  if (!memory)
+  if (!memory || !soc->memory)
     return NULL;
   *memory = (struct memsys){
       .engine = engine,
@@ -294,7 +304,9 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   memory->round_trip_ps = network_ops->idle_ps(network, 0, false) +
                           clock_edge_ps(&memory->core_clock, (uint64_t)soc->l2_hit_cycles) +
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
-  if (!create_ports(memory, arena, shape) || !create_slices(memory, arena, shape->gm_bytes) ||
+  if (!create_ports(memory, arena, shape) ||
+      !network_ops->prepare(network, arena, memory->request_count) ||
+      !create_slices(memory, arena, shape->gm_bytes) ||
       !create_channels(memory, arena))
     return NULL;
   return memory;
@@ -323,6 +335,8 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
   result->hbm_peak_bytes_per_second =
       channel_hz(memory->soc) / (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
       (uint64_t)memory->soc->hbm_channels;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    result->cores[i].l2 = memory->l2_of_core[i];
   result->gm_read_bytes = memory->read_bytes;
   result->gm_write_bytes = memory->write_bytes;
 }

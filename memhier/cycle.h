@@ -17,11 +17,23 @@
 #include "memhier/hbm_port.h"
 #include "memhier/memhier.h"
 
+/* A line lies in up to so many channels of its slice, hbm.interleave bytes in each. */
+enum { LINE_PARTS_MAX = 4 };
+enum { LINE_WRITE_BACK, LINE_FETCH, LINE_OPERATIONS };
+
+struct memory_request;
+
+struct line_op {
+  struct hbm_op op;
+  struct memory_request *request;
+};
+
 struct memory_request {
   struct network_message message; /* there and back */
   struct engine_event event;      /* at the slice */
-  struct hbm_op write_back;
-  struct hbm_op fetch;
+  struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
+  uint64_t lines[LINE_OPERATIONS];    /* addresses in the slice: to write back, to fetch */
+  uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
   struct memsys *memory;
   struct gm_transfer *transfer;
   struct memory_request *next; /* among the free ones of the port */
@@ -60,6 +72,8 @@ struct memsys {
   uint32_t part;
   struct engine_port *ports;
   uint32_t port_count;
+  uint32_t request_count;
+  struct l2_counters *l2_of_core;
   struct l2_slice *slices;
   uint32_t slice_count;
   struct hbm_port *channels; /* channels_per_slice of each slice, one after the other */
@@ -78,6 +92,8 @@ struct l2_place {
 };
 struct l2_place cycle_place(const struct memsys *memory, uint64_t address);
 
+/* Ties the operations of a request to it, once. */
+void cycle_init_request(struct memory_request *request);
 /* A request has arrived at its slice (cycle_l2.c); the answer goes to cycle_answer(). */
 void cycle_slice_access(struct memory_request *request, uint64_t now_ps);
 /* Sends the answer of a request back to its core (cycle.c). */

@@ -27,42 +27,52 @@ struct l2_place cycle_place(const struct memsys *memory, uint64_t address) {
   };
 }
 
-/* Channel of a line of a slice, and the line's address within it. */
-static struct hbm_port *channel_of(struct memsys *memory, uint32_t slice, uint64_t local,
-                                   uint64_t *address) {
-  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
-  uint64_t line = local / line_bytes;
-  uint64_t channels = memory->channels_per_slice;
-  *address = line / channels * line_bytes;
-  return &memory->channels[slice * channels + line % channels];
-}
-
-static void operation_done(struct memory_request *request, uint64_t now_ps) {
+static void operation_done(struct hbm_op *op, uint64_t now_ps) {
+  struct memory_request *request =
+      ((struct line_op *)((char *)op - offsetof(struct line_op, op)))->request;
   if (--request->operations == 0)
     cycle_answer(request, now_ps);
 }
 
-static void write_back_done(struct hbm_op *op, uint64_t now_ps) {
-  operation_done(
-      (struct memory_request *)((char *)op - offsetof(struct memory_request, write_back)), now_ps);
-}
-
-static void fetch_done(struct hbm_op *op, uint64_t now_ps) {
-  operation_done((struct memory_request *)((char *)op - offsetof(struct memory_request, fetch)),
-                 now_ps);
-}
-
-static void submit(struct memory_request *request, struct hbm_op *op, uint64_t local,
-                   uint32_t granules) {
+/* Starts a read or write of granules of a line in the channels it lies in. */
+static void submit(struct memory_request *request, unsigned kind) {
   struct memsys *memory = request->memory;
-  uint64_t address;
-  struct hbm_port *channel = channel_of(memory, request->message.slice, local, &address);
-  op->address = address;
-  op->granules = granules;
-  op->write = op == &request->write_back;
-  op->done = op->write ? write_back_done : fetch_done;
-  op->event.key = event_key(PHASE_ARBITRATE, memory->part, request->message.event.key & UINT32_MAX);
-  hbm_port_submit(channel, op);
+  uint64_t part_bytes = (uint64_t)memory->soc->hbm_interleave_bytes;
+  uint64_t channels = memory->channels_per_slice;
+  uint32_t part_granules = (uint32_t)(part_bytes / L2_GRANULE_BYTES);
+  uint32_t left = request->granules[kind];
+  for (unsigned part = 0; left != 0; part++, left >>= part_granules) {
+    uint32_t granules = left & ((UINT32_C(1) << part_granules) - 1);
+    if (granules == 0)
+      continue;
+    uint64_t number = request->lines[kind] / part_bytes + part;
+    struct line_op *line = &request->operation[part][kind];
+    line->op.address = number / channels * part_bytes;
+    line->op.granules = granules;
+    line->op.write = kind == LINE_WRITE_BACK;
+    hbm_port_submit(
+        &memory->channels[request->message.slice * channels + number % channels], &line->op);
+  }
+}
+
+static unsigned parts_of(const struct memory_request *request, uint32_t granules) {
+  unsigned part_granules =
+      (unsigned)(request->memory->soc->hbm_interleave_bytes / L2_GRANULE_BYTES);
+  unsigned parts = 0;
+  for (; granules != 0; granules >>= part_granules)
+    parts += (granules & ((UINT32_C(1) << part_granules) - 1)) != 0;
+  return parts;
+}
+
+void cycle_init_request(struct memory_request *request) {
+  for (unsigned part = 0; part < LINE_PARTS_MAX; part++) {
+    for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++) {
+      struct line_op *line = &request->operation[part][kind];
+      line->request = request;
+      line->op.done = operation_done;
+      line->op.event.key = request->event.key;
+    }
+  }
 }
 
 /* The line's tags are known: what misses goes to device memory, then the answer back. */
@@ -73,11 +83,8 @@ static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
     cycle_answer(request, now_ps);
     return;
   }
-  uint32_t write_back = request->write_back.granules, fetch = request->fetch.granules;
-  if (write_back != 0)
-    submit(request, &request->write_back, request->write_back.address, write_back);
-  if (fetch != 0)
-    submit(request, &request->fetch, request->fetch.address, fetch);
+  submit(request, LINE_WRITE_BACK);
+  submit(request, LINE_FETCH);
 }
 
 void cycle_slice_access(struct memory_request *request, uint64_t now_ps) {
@@ -87,11 +94,14 @@ void cycle_slice_access(struct memory_request *request, uint64_t now_ps) {
   uint64_t local = cycle_place(memory, request->address).local;
   bool write = request->transfer->write;
   struct l2_outcome outcome = l2_access(&slice->tags, local, request->bytes, write);
-  request->write_back.granules = outcome.written_back;
-  request->write_back.address = outcome.victim_address;
-  request->fetch.granules = write ? 0 : outcome.misses;
-  request->fetch.address = local / (uint64_t)soc->l2_line_bytes * (uint64_t)soc->l2_line_bytes;
-  request->operations = (request->write_back.granules != 0) + (request->fetch.granules != 0);
+  l2_count_outcome(&memory->l2_of_core[request->port / PIPE_COUNT], &outcome, write);
+  request->granules[LINE_WRITE_BACK] = outcome.written_back;
+  request->lines[LINE_WRITE_BACK] = outcome.victim_address;
+  request->granules[LINE_FETCH] = write ? 0 : outcome.misses;
+  request->lines[LINE_FETCH] =
+      local / (uint64_t)soc->l2_line_bytes * (uint64_t)soc->l2_line_bytes;
+  request->operations = parts_of(request, outcome.written_back) +
+                        parts_of(request, request->granules[LINE_FETCH]);
   /* The slice is taken as long as it moves the granules, its latency overlaps. */
   uint64_t start_ps = slice->free_ps > now_ps ? slice->free_ps : now_ps;
   uint64_t busy_ps = (uint64_t)((uint128)request->moved_bytes * PS_PER_SECOND /

@@ -44,7 +44,7 @@ struct piece {
 static struct memsys *flat_create(struct arena *arena, struct engine *engine,
                                   const struct vinci_soc *soc,
                                   const struct network_ops *network_ops, struct network *network,
-                                  uint32_t part, uint32_t ports, uint64_t gm_bytes) {
+                                  const struct memsys_shape *shape) {
   struct memsys *memory = ARENA_NEW(arena, struct memsys);
   if (!memory)
     return NULL;
@@ -53,14 +53,14 @@ static struct memsys *flat_create(struct arena *arena, struct engine *engine,
       .soc = soc,
       .network_ops = network_ops,
       .network = network,
-      .part = part,
-      .ports = ARENA_ARRAY(arena, struct port, ports),
+      .part = shape->part,
+      .ports = ARENA_ARRAY(arena, struct port, shape->ports),
   };
   hbm_flat_create(&memory->hbm, soc);
   struct l2_geometry geometry = {.capacity_bytes = (uint64_t)soc->l2_bytes,
                                  .line_bytes = L2_FLAT_LINE_BYTES,
                                  .ways = L2_FLAT_WAYS};
-  if (!memory->ports || !l2_create(&memory->l2, arena, geometry, gm_bytes))
+  if (!memory->ports || !l2_create(&memory->l2, arena, geometry, shape->gm_bytes))
     return NULL;
   return memory;
 }

@@ -40,6 +40,17 @@ static void burst_done(void *context, uint64_t tag, uint64_t cycle) {
     schedule_done(op, cycle);
 }
 
+/*
+ * Streams that lie a power of two apart would meet in the same bank in other rows again
+ * and again; bits of the row spread them (Zhang, Zhu and Zhang, "A permutation-based page
+ * interleaving scheme", MICRO 2000). What the parts do is not published.
+ */
+static void permute_banks(const struct hbm_port *port, struct hbm_place *place) {
+  uint32_t spread = place->row * UINT32_C(0x9E3779B1) >> 24;
+  place->bank = (uint8_t)(place->bank ^ (spread & port->bank_mask));
+  place->group = (uint8_t)(place->group ^ (spread >> 4 & port->group_mask));
+}
+
 /* Offers bursts of an operation until it has none left; false when the queue is full. */
 static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycle) {
   while (op->granules != 0) {
@@ -47,6 +58,7 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
     uint64_t address = op->address + granule * L2_GRANULE_BYTES +
                        ((uint64_t)op->burst << port->map->burst_shift);
     struct hbm_place place = hbm_map_decode(port->map, address);
+    permute_banks(port, &place);
     /* Counted first: a read answered from the write queue ends inside the call. */
     op->waiting += !op->write;
     bool last = op->burst + 1 == port->bursts_per_granule;
@@ -95,6 +107,8 @@ bool hbm_port_create(struct hbm_port *port, struct arena *arena, struct engine *
   *port = (struct hbm_port){
       .engine = engine,
       .map = map,
+      .bank_mask = (uint32_t)mem->banks_per_group - 1,
+      .group_mask = (uint32_t)mem->groups - 1,
       .bursts_per_granule = (uint32_t)(L2_GRANULE_BYTES / mem->burst_bytes),
   };
   clock_init(&port->clock, clock_hz);

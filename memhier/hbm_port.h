@@ -33,6 +33,8 @@ struct hbm_port {
   struct engine_event step;
   struct hbm_op *first;
   struct hbm_op *last;
+  uint32_t bank_mask; /* banks of a group and groups are powers of two */
+  uint32_t group_mask;
   uint32_t bursts_per_granule;
 };
 

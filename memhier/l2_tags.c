@@ -33,7 +33,8 @@ static uint32_t granule_mask(uint64_t offset, uint64_t bytes) {
   return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-static void count(struct l2_counters *counters, const struct l2_outcome *outcome, bool write) {
+void l2_count_outcome(struct l2_counters *counters, const struct l2_outcome *outcome,
+                      bool write) {
   *(write ? &counters->write_hits : &counters->read_hits) += l2_count(outcome->hits);
   *(write ? &counters->write_misses : &counters->read_misses) += l2_count(outcome->misses);
   counters->writebacks += l2_count(outcome->written_back);
@@ -59,7 +60,7 @@ struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes
     /* Without a cache what is written goes straight through. */
     outcome.written_back = write ? mask : 0;
     outcome.victim_address = address / line_bytes * line_bytes;
-    count(&l2->counters, &outcome, write);
+    l2_count_outcome(&l2->counters, &outcome, write);
     return outcome;
   }
   uint64_t number = address / line_bytes;
@@ -74,6 +75,6 @@ struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes
   line->valid |= mask;
   if (write)
     line->dirty |= mask;
-  count(&l2->counters, &outcome, write);
+  l2_count_outcome(&l2->counters, &outcome, write);
   return outcome;
 }

@@ -48,6 +48,9 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
 /* Reads or writes a run inside one line; bytes > 0. */
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write);
 
+/* Adds an outcome to counters. */
+void l2_count_outcome(struct l2_counters *counters, const struct l2_outcome *outcome, bool write);
+
 static inline unsigned l2_count(uint32_t granules) {
   return (unsigned)__builtin_popcount(granules);
 }

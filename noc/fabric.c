@@ -12,7 +12,10 @@ struct network {
   uint64_t busy_ps;
 };
 
-static struct network *fabric_create(struct arena *arena, const struct vinci_soc *soc) {
+static struct network *fabric_create(struct arena *arena, struct engine *engine,
+                                     const struct vinci_soc *soc, struct network_shape shape) {
+  (void)engine;
+  (void)shape;
   struct network *network = ARENA_NEW(arena, struct network);
   if (network)
     network->bytes_per_second = (uint64_t)soc->l2_bytes_per_second;

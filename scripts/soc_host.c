@@ -13,6 +13,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "core/noc_config.h"
+#include "scripts/mem_host.h"
 #include "scripts/soc_files.h"
 #include "scripts/soc_lua.h"
 
@@ -32,7 +34,8 @@ struct loading {
 };
 
 /* What a description may hold beside groups of numbers. */
-static const char *const fields[] = {"name", "base", "arch", "description", "abstract"};
+static const char *const fields[] = {"name",     "base",   "arch",       "description",
+                                     "abstract", "memory", "memory_map", "topology"};
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 static const char *field_at(const void *context, size_t index) {
@@ -231,6 +234,17 @@ static void merge_arch(struct loading *loading, const char *name) {
   loading->arch_given = true;
 }
 
+/* A field that names another description; kept in place, SOC_TEXT_MAX bytes. */
+static void merge_name(struct loading *loading, int at, const char *field, char *kept) {
+  const char *text = get_text(loading, at, field);
+  if (!text)
+    return;
+  if (strlen(text) >= SOC_TEXT_MAX)
+    sandbox_refuse(&loading->box, sandbox_locate(&loading->box, field), NULL,
+                   "%s: the name is too long", field);
+  strcpy(kept, text);
+}
+
 /* Merges the table at `at` over what the base has given. */
 static void merge_description(struct loading *loading, int at) {
   struct sandbox *box = &loading->box;
@@ -240,6 +254,9 @@ static void merge_description(struct loading *loading, int at) {
   const char *description = get_text(loading, at, "description");
   if (description)
     loading->soc->description = keep(loading, description);
+  merge_name(loading, at, "memory", loading->soc->memory_name);
+  merge_name(loading, at, "memory_map", loading->soc->memory_map);
+  merge_name(loading, at, "topology", loading->soc->topology_name);
   size_t count;
   const char **keys = sorted_keys(loading, at, &count);
   for (size_t i = 0; i < count; i++) {
@@ -430,6 +447,44 @@ static bool description_exists(const char *folder, const char *name) {
   return length < (int)sizeof path && stat(path, &info) == 0;
 }
 
+/* The topology of the SoC with its present numbers, in the SoC's own memory. */
+static enum vinci_status build_topology(struct vinci_soc *soc, struct vinci_diag *diag) {
+  const struct noc_parameter columns_rows[] = {
+      {"columns", (uint32_t)soc->noc_columns},
+      {"rows", (uint32_t)soc->noc_rows},
+  };
+  struct noc_parameter routers = {"routers",
+                                  (uint32_t)soc->noc_columns * (uint32_t)soc->noc_rows};
+  bool mesh = strcmp(soc->topology_name, "mesh") == 0;
+  if (strcmp(soc->topology_name, "crossbar") == 0)
+    routers.name = "terminals";
+  struct noc_graph *graph = ARENA_NEW(&soc->arena, struct noc_graph);
+  if (!graph)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status =
+      noc_graph_load(soc->data_dir, soc->topology_name, mesh ? columns_rows : &routers,
+                     mesh ? 2 : 1, &soc->arena, graph, diag);
+  if (status == VINCI_OK)
+    soc->topology = graph;
+  return status;
+}
+
+/* What the description names beside its numbers. */
+static enum vinci_status load_named(struct vinci_soc *soc, const char *folder,
+                                    struct vinci_diag *diag) {
+  soc->data_dir = arena_strdup(&soc->arena, folder);
+  if (!soc->data_dir)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = mem_host_load(soc->memory_name, folder, &soc->memory, diag);
+  if (status != VINCI_OK)
+    return status;
+  if (!mem_map_text(soc->memory, soc->memory_map))
+    return diag_error(diag, VINCI_E_USAGE, "%s: memory '%s' has no mapping '%s'", soc->name,
+                      soc->memory_name, soc->memory_map);
+  soc->rebuild_topology = build_topology;
+  return build_topology(soc, diag);
+}
+
 enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_soc **out,
                                  struct vinci_diag *diag) {
   char folder[SOC_PATH_MAX];
@@ -446,6 +501,8 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   struct loading loading = {.folder = folder, .name = name, .soc = soc};
   status = load(&loading, diag, load_body);
+  if (status == VINCI_OK)
+    status = load_named(soc, folder, diag);
   if (status == VINCI_OK)
     *out = soc;
   else

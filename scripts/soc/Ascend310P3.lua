@@ -41,11 +41,18 @@ return soc {
     UB_L1 = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented") },
     L0C_UB = { bytes_per_cycle = num(512, "B/cycle", "INI", "documented", "through the vector unit") },
   },
+  memory = "lpddr4x_4266",
+  memory_map = "bank",
   l2 = {
+    slices = num(8, "count", "MOP", "assumed", "not published"),
+    line = num(512, "B", "MOP", "assumed", "as the 910B family"),
+    ways = num(16, "count", "MOP", "assumed", "not published; divides the capacity into whole sets"),
+    hit_cycles = num(50, "cycle", "PTO", "assumed", "default of a public cost model, not measured"),
     size = num(16 * MiB, "B", "INI", "documented"),
     bandwidth = num(round(8 * 114 * 1060 * MHz + 7 * 57 * 1000 * MHz), "B/s", "INI", "derived", "8 cores x 114 B/cycle x 1060 MHz + 7 vector cores x 57 B/cycle x 1000 MHz"),
   },
   hbm = {
+    channels = num(24, "count", "MOP", "assumed", "LPDDR4X channels of 16 bits that give 205 GB/s"),
     size = num(24000000000, "B", "INI", "documented"),
     bandwidth = num(round(8 * 17 * 1060 * MHz + 7 * 9 * 1000 * MHz), "B/s", "INI", "derived", "8 cores x 17 B/cycle x 1060 MHz + 7 vector cores x 9 B/cycle x 1000 MHz"),
   },

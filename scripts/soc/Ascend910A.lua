@@ -39,11 +39,17 @@ return soc {
     UB_L1 = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented") },
     L0C_UB = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "through the vector unit") },
   },
+  memory = "hbm2_2400",
   l2 = {
+    slices = num(16, "count", "MOP", "assumed", "not published"),
+    line = num(512, "B", "MOP", "assumed", "as the 910B family"),
+    ways = num(16, "count", "MOP", "assumed", "not published; divides the capacity into whole sets"),
+    hit_cycles = num(50, "cycle", "PTO", "assumed", "default of a public cost model, not measured"),
     size = num(32 * MiB, "B", "INI", "documented"),
     bandwidth = num(3.52 * TB, "B/s", "INI", "derived", "32 cores x 110 B/cycle x 1000 MHz"),
   },
   hbm = {
+    channels = num(64, "count", "HC31", "assumed", "four stacks of 16 pseudo-channels"),
     size = num(32 * GiB, "B", "INI", "assumed", "blank in the platform file; four stacks of 8 GiB"),
     bandwidth = num(1.2 * TB, "B/s", "HC31", "documented", "the platform file implies 1.02 TB/s"),
   },

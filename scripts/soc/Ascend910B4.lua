@@ -13,11 +13,13 @@ return soc {
     core = num(1650 * MHz, "Hz", "MOP", "documented", "the vendor profiler's nominal clock; the platform file states 1500 MHz"),
     vector = num(1650 * MHz, "Hz", "MOP", "documented", "the vendor profiler's nominal clock; the platform file states 1500 MHz"),
   },
+  memory = "hbm2e_910b4",
   l2 = {
     size = num(96 * MiB, "B", "INI", "documented"),
     bandwidth = num(4 * TB, "B/s", "MOP", "documented", "the figure of 910B1 scaled by cores and clock, 4.43 TB/s, would exceed it"),
   },
   hbm = {
+    channels = num(32, "count", "JHBM", "assumed", "two stacks of 16 pseudo-channels: half the memory of a 910B1"),
     size = num(32 * GiB, "B", "INI", "documented"),
     bandwidth = num(0.8 * TB, "B/s", "MOP", "documented", "0.794 TB/s of pure writes measured"),
   },

@@ -214,7 +214,34 @@ return soc {
     minimum_cycles = num(781, "cycle", "KPP", "measured", "row of 4 KiB"),
   },
 
+  -- Where cores, slices and memory sit on the network is not published.
+  memory = "hbm2e_910b1",
+  memory_map = "M1",
+  topology = "mesh",
+  noc = {
+    columns = num(4, "count", "HC31", "assumed", "the 910 has a mesh of 6 x 4; here 16 routers, one per slice of L2"),
+    rows = num(4, "count", "HC31", "assumed", "as the 910"),
+    flit = num(256, "B", "HC31", "assumed", "twice the 1024 bits of the 910: its L2 moves more than twice as much"),
+    clock = num(2 * GHz, "Hz", "HC31", "assumed", "as the 910"),
+    routing_cycles = num(1, "cycle", "BOOK", "assumed", "a router of four stages: route, virtual channel, switch, traversal"),
+    link_cycles = num(1, "cycle", "BOOK", "assumed", "the same router"),
+    credit_cycles = num(1, "cycle", "BOOK", "assumed", "the same router"),
+    vcs = num(4, "count", "BOOK", "assumed", "the same router"),
+    vc_flits = num(8, "count", "BOOK", "assumed", "the same router"),
+  },
+  transfer = {
+    window_cycles = num(101, "cycle", "KPP", "derived", "round trip of an L2 hit in this model, 2 x 25.5 cycles of network and 50 of L2: engines just stream hits at their measured rate"),
+  },
+  l2 = {
+    slices = num(16, "count", "MOP", "assumed", "not published; of 8, 16 and 32 the one that explains the vector-add samples, with their 8 cores, best"),
+    line = num(512, "B", "MOP", "documented", "functional L2 model of the profiler"),
+    ways = num(24, "count", "MOP", "documented", "functional L2 model of the profiler"),
+    hit_cycles = num(50, "cycle", "PTO", "assumed", "default of a public cost model, not measured"),
+  },
+
   hbm = {
+    interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
+    channels = num(64, "count", "JHBM", "assumed", "four stacks of 16 pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "MOP", "documented", "the table as it stands"),
     mixed_efficiency = num(0.77, "ratio", "MSI", "derived", "mean of three kernels far larger than L2, 910B4 Mul 0.83 and Add 0.77, 910B1 Mul 0.71; one figure for the family, since kernels of one part differ as much as parts do"),
   },

@@ -164,7 +164,32 @@ return soc {
     minimum_cycles = assumed(781),
   },
 
+  -- Where cores, slices and memory sit on the network is not published.
+  memory = "hbm2e_3200",
+  memory_map = "M3",
+  topology = "mesh",
+  noc = {
+    columns = num(4, "count", "HC31", "assumed", like_c220),
+    rows = num(4, "count", "HC31", "assumed", like_c220),
+    flit = num(256, "B", "HC31", "assumed", like_c220),
+    clock = num(2 * GHz, "Hz", "HC31", "assumed", like_c220),
+    routing_cycles = num(1, "cycle", "BOOK", "assumed", like_c220),
+    link_cycles = num(1, "cycle", "BOOK", "assumed", like_c220),
+    credit_cycles = num(1, "cycle", "BOOK", "assumed", like_c220),
+    vcs = num(4, "count", "BOOK", "assumed", like_c220),
+    vc_flits = num(8, "count", "BOOK", "assumed", like_c220),
+  },
+  transfer = { window_cycles = num(101, "cycle", "KPP", "assumed", like_c220) },
+  l2 = {
+    slices = num(16, "count", "MOP", "assumed", like_c220),
+    line = num(512, "B", "MOP", "assumed", like_c220),
+    ways = num(16, "count", "MOP", "assumed", "not published; divides the capacity into whole sets"),
+    hit_cycles = num(50, "cycle", "PTO", "assumed", like_c220),
+  },
+
   hbm = {
+    interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
+    channels = num(64, "count", "JHBM", "assumed", "four stacks of 16 pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "MOP", "documented", "the figure as it stands"),
     mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
   },

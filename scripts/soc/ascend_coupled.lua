@@ -114,7 +114,24 @@ return soc {
     minimum_cycles = assumed(781),
   },
 
+  -- Where cores, slices and memory sit on the network is not published.
+  memory_map = "M3",
+  topology = "mesh",
+  noc = {
+    columns = num(6, "count", "HC31", "documented", "mesh of the 910: 6 columns, 4 rows"),
+    rows = num(4, "count", "HC31", "documented", "mesh of the 910"),
+    flit = num(128, "B", "HC31", "documented", "1024 bits"),
+    clock = num(2 * GHz, "Hz", "HC31", "documented", "2 GHz"),
+    routing_cycles = num(1, "cycle", "BOOK", "assumed", like_c220),
+    link_cycles = num(1, "cycle", "BOOK", "assumed", like_c220),
+    credit_cycles = num(1, "cycle", "BOOK", "assumed", like_c220),
+    vcs = num(4, "count", "BOOK", "assumed", like_c220),
+    vc_flits = num(8, "count", "BOOK", "assumed", like_c220),
+  },
+  transfer = { window_cycles = num(101, "cycle", "KPP", "assumed", like_c220) },
+
   hbm = {
+    interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "INI", "documented", "the figure as it stands"),
     mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
   },

@@ -12,5 +12,8 @@ return {
   PTO = "hw-native-sys/pto-isa: include/pto/costmodel, fits on a 910B3 and model constants",
   SMP = "hw-native-sys/simpler: docs/hardware and docs/investigations (mmio-performance)",
   HC31 = "Hot Chips 31 (2019) coverage of the 910, vengineer blog and besthub article",
+  BOOK = "booksim/booksim2: the router of tests/reference/noc/booksim_parameters.csv, input-queued, virtual channels, credits",
+  REF = "parameter set of the reference runs in tests/reference/memory",
+  JHBM = "JEDEC JESD235 (HBM2, HBM2E): 16 pseudo-channels a stack; JESD209-4 (LPDDR4X): channels of 16 bits",
   CM384 = "CloudMatrix384 paper summaries: 910C package of two dies, 752 TFLOPS, 128 GB, 3.2 TB/s",
 }

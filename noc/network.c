@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network between the clusters of cores and the slices of L2, as a topology of
+ * routers. Requests and answers travel in networks of their own, alike, as protocols
+ * with requests and answers need to be free of deadlock. Clusters and slices are spread
+ * evenly over the routers (where they sit is not published).
+ */
+#include "core/memsys.h"
+#include "noc/transport.h"
+
+struct network {
+  struct engine *engine;
+  struct noc_config config;
+  uint32_t clusters;
+  uint32_t slices;
+  struct noc *to_slices;
+  struct noc *to_cores;
+  enum noc_level level;
+  struct carrier *carriers; /* flit level: by message id */
+};
+
+/* A message on its way through the flit level. */
+struct carrier {
+  struct noc_message noc;
+  struct network_message *message;
+};
+
+static const uint32_t *place_terminals(struct arena *arena, const struct noc_graph *graph,
+                                       struct network_shape shape) {
+  uint32_t *router = ARENA_ARRAY(arena, uint32_t, (size_t)shape.clusters + shape.slices);
+  for (uint32_t i = 0; router && i < shape.clusters; i++)
+    router[i] = (uint32_t)((uint64_t)i * graph->router_count / shape.clusters);
+  for (uint32_t i = 0; router && i < shape.slices; i++)
+    router[shape.clusters + i] = (uint32_t)((uint64_t)i * graph->router_count / shape.slices);
+  return router;
+}
+
+static struct network *network_create(struct arena *arena, struct engine *engine,
+                                      const struct vinci_soc *soc, struct network_shape shape,
+                                      enum noc_level level) {
+  struct network *network = ARENA_NEW(arena, struct network);
+  if (!network || !soc->topology)
+    return NULL;
+  network->engine = engine;
+  network->clusters = shape.clusters;
+  network->slices = shape.slices;
+  network->level = level;
+  network->config = (struct noc_config){
+      .graph = *soc->topology,
+      .clock_hz = (uint64_t)soc->noc_hz,
+      .flit_bytes = (uint32_t)soc->noc_flit_bytes,
+      .routing_cycles = (uint32_t)soc->noc_routing_cycles,
+      .link_cycles = (uint32_t)soc->noc_link_cycles,
+      .credit_cycles = (uint32_t)soc->noc_credit_cycles,
+      .vcs = (uint32_t)soc->noc_vcs,
+      .vc_flits = (uint32_t)soc->noc_vc_flits,
+  };
+  network->config.graph.terminals = place_terminals(arena, soc->topology, shape);
+  network->config.graph.terminal_count = shape.clusters + shape.slices;
+  if (!network->config.graph.terminals ||
+      noc_create(&network->to_slices, arena, engine, &network->config, level, shape.part, NULL) !=
+          VINCI_OK ||
+      noc_create(&network->to_cores, arena, engine, &network->config, level, shape.part + 1,
+                 NULL) != VINCI_OK)
+    return NULL;
+  return network;
+}
+
+static uint32_t source_of(const struct network *network, const struct network_message *message) {
+  return message->to_core ? network->clusters + message->slice : message->cluster;
+}
+
+static uint32_t destination_of(const struct network *network,
+                               const struct network_message *message) {
+  return message->to_core ? message->cluster : network->clusters + message->slice;
+}
+
+static void fire_arrival(struct engine_event *event, uint64_t now_ps) {
+  struct network_message *message =
+      (struct network_message *)((char *)event - offsetof(struct network_message, event));
+  message->done(message, now_ps);
+}
+
+/* ---- packet level: the whole way in one call --------------------------------------- */
+
+static struct network *create_packet(struct arena *arena, struct engine *engine,
+                                     const struct vinci_soc *soc, struct network_shape shape) {
+  return network_create(arena, engine, soc, shape, NOC_LEVEL_PACKET);
+}
+
+static bool prepare_packet(struct network *network, struct arena *arena, uint32_t messages) {
+  (void)network;
+  (void)arena;
+  (void)messages;
+  return true;
+}
+
+static void send_packet(struct network *network, struct network_message *message) {
+  struct noc *noc = message->to_core ? network->to_cores : network->to_slices;
+  uint64_t arrival_ps =
+      noc_move_ps(noc, source_of(network, message), destination_of(network, message),
+                  message->bytes, engine_now_ps(network->engine));
+  message->event.fire = fire_arrival;
+  engine_schedule(network->engine, &message->event, arrival_ps);
+}
+
+/* ---- flit level ------------------------------------------------------------------------- */
+
+static struct network *create_flit(struct arena *arena, struct engine *engine,
+                                   const struct vinci_soc *soc, struct network_shape shape) {
+  return network_create(arena, engine, soc, shape, NOC_LEVEL_FLIT);
+}
+
+static bool prepare_flit(struct network *network, struct arena *arena, uint32_t messages) {
+  network->carriers = ARENA_ARRAY(arena, struct carrier, messages);
+  return network->carriers != NULL;
+}
+
+static void carried(struct noc_message *noc_message, uint64_t now_ps) {
+  struct carrier *carrier = noc_message->owner;
+  carrier->message->done(carrier->message, now_ps);
+}
+
+static void send_flits(struct network *network, struct network_message *message) {
+  struct carrier *carrier = &network->carriers[message->id];
+  *carrier = (struct carrier){
+      .noc = {.id = message->id,
+              .source = source_of(network, message),
+              .destination = destination_of(network, message),
+              .bytes = message->bytes,
+              .done = carried,
+              .owner = carrier},
+      .message = message,
+  };
+  noc_send(message->to_core ? network->to_cores : network->to_slices, &carrier->noc);
+}
+
+/* ---- both levels ---------------------------------------------------------------------- */
+
+/* A transfer of several lines is over when that of the farthest slice has come. */
+static uint64_t idle_ps(const struct network *network, uint64_t bytes, bool to_core) {
+  const struct noc_map *map = noc_map_of(to_core ? network->to_cores : network->to_slices);
+  uint64_t flits = noc_flits(&network->config, bytes);
+  uint64_t sum = 0;
+  for (uint32_t c = 0; c < network->clusters; c++) {
+    uint64_t farthest = 0;
+    for (uint32_t s = 0; s < network->slices; s++) {
+      uint64_t cycles = noc_idle_cycles(map, c, network->clusters + s, flits);
+      farthest = cycles > farthest ? cycles : farthest;
+    }
+    sum += farthest;
+  }
+  struct clock_domain clock;
+  clock_init(&clock, network->config.clock_hz);
+  return clock_edge_ps(&clock, sum / network->clusters);
+}
+
+static void report(const struct network *network, uint64_t total_ps, struct vinci_result *result) {
+  uint32_t link;
+  uint64_t there = noc_busiest_link_ppm(network->to_slices, total_ps, &link);
+  uint64_t back = noc_busiest_link_ppm(network->to_cores, total_ps, &link);
+  result->noc_max_link_ppm = there > back ? there : back;
+  result->noc_past_model =
+      network->level == NOC_LEVEL_PACKET && result->noc_max_link_ppm > NOC_PACKET_LEVEL_MAX_PPM;
+}
+
+const struct network_ops noc_packet_ops = {
+    .name = "packet",
+    .create = create_packet,
+    .prepare = prepare_packet,
+    .send = send_packet,
+    .idle_ps = idle_ps,
+    .report = report,
+};
+
+const struct network_ops noc_flit_ops = {
+    .name = "flit",
+    .create = create_flit,
+    .prepare = prepare_flit,
+    .send = send_flits,
+    .idle_ps = idle_ps,
+    .report = report,
+};
