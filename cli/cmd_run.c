@@ -55,14 +55,25 @@ static const struct option_row run_options[] = {
 
 static volatile sig_atomic_t interrupted;
 
+/*
+ * The first Ctrl-C ends the run with partial results, one a second or more later ends
+ * the program: timeout(1) sends its signal twice in a row and means it once.
+ */
 static void on_interrupt(int signal_number) {
-  (void)signal_number;
+  static struct timespec first;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (interrupted && now.tv_sec - first.tv_sec > 1) {
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+  }
+  if (!interrupted)
+    first = now;
   interrupted = 1;
 }
 
-/* The first Ctrl-C ends the run with partial results, a second one the program. */
 static void catch_interrupt(void) {
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
 }

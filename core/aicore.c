@@ -153,8 +153,7 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   core->start_cycle = cycle;
   if (core->result->blocks_run++ == 0)
     core->result->first_block = blk;
-  memset(core->flags, 0,
-         sizeof *core->flags * PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
+  memset(core->flags, 0, sizeof *core->flags * PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
   for (int64_t i = 0; i < soc->cross_core_ids; i++)
     core->cross[i].count = 0;
   stream_start(&core->stream, soc, core->device->trace, kernel, core->kind, blk, sub);

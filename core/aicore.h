@@ -39,8 +39,8 @@ enum retire_kind { RETIRE_TRANSFER, RETIRE_SET_FLAG, RETIRE_CROSS_CORE };
 
 /* Something that takes effect when everything before it in the pipe has completed. */
 struct retire_entry {
-  uint8_t kind; /* enum retire_kind */
-  bool done;    /* RETIRE_TRANSFER: all bytes have arrived */
+  uint8_t kind;   /* enum retire_kind */
+  bool done;      /* RETIRE_TRANSFER: all bytes have arrived */
   uint64_t cycle; /* earliest cycle; RETIRE_TRANSFER: when it was done */
   uint64_t start_cycle;
   struct pipe_entry entry;
@@ -85,11 +85,11 @@ struct cross_flag {
 
 enum scalar_wait {
   SCALAR_RUNS,
-  SCALAR_QUEUE,   /* wait_pipe's queue is full */
-  SCALAR_FLAG,    /* a flag from wait_pipe */
-  SCALAR_DRAIN,   /* pipe_barrier ALL */
-  SCALAR_CROSS,   /* a cross-core flag */
-  SCALAR_ENDED,   /* stream executed; pipes may still work */
+  SCALAR_QUEUE, /* wait_pipe's queue is full */
+  SCALAR_FLAG,  /* a flag from wait_pipe */
+  SCALAR_DRAIN, /* pipe_barrier ALL */
+  SCALAR_CROSS, /* a cross-core flag */
+  SCALAR_ENDED, /* stream executed; pipes may still work */
 };
 
 struct scalar_unit {

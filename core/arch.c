@@ -23,13 +23,13 @@ static const char *const pipe_names[] = {
 #define X(id, lane, text) #id,
     PIPE_LIST(X)
 #undef X
-    "ALL",
+        "ALL",
 };
 static const char *const pipe_lanes[] = {
 #define X(id, lane, text) lane,
     PIPE_LIST(X)
 #undef X
-    "ALL",
+        "ALL",
 };
 static const char *const space_names[] = {
 #define X(id, alignment) #id,

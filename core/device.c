@@ -18,8 +18,7 @@ void device_stop(struct device *device, enum vinci_status status) {
   engine_stop(device->engine);
 }
 
-void device_start_transfer(struct device *device, struct gm_transfer *transfer,
-                           uint64_t start_ps) {
+void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
   device->memory_ops->start(device->memory, transfer, start_ps);
 }
 
@@ -132,8 +131,7 @@ void device_core_finished(struct device *device, struct aicore *core) {
 
 /* ---- flags between cores --------------------------------------------------- */
 
-static void deliver_signal(struct device *device, struct aicore *core, uint32_t id,
-                           uint32_t line) {
+static void deliver_signal(struct device *device, struct aicore *core, uint32_t id, uint32_t line) {
   const struct vinci_soc *soc = device->soc;
   struct cross_flag *flag = &core->cross[id];
   if (flag->count == (unsigned)soc->cross_core_sets_max) {
@@ -218,8 +216,8 @@ static void fire_watch(struct engine_event *event, uint64_t now_ps) {
     return;
   }
   unsigned done = (unsigned)(device->blocks_finished * 1000 / device->blocks_total);
-  if (!device->options.progress(device->options.progress_context,
-                                clock_edge_at(&clock, now_ps), done)) {
+  if (!device->options.progress(device->options.progress_context, clock_edge_at(&clock, now_ps),
+                                done)) {
     stop_partial(device, "the run was interrupted");
     return;
   }
@@ -291,11 +289,39 @@ static void number_parts(const struct device *device, uint32_t *part) {
   }
 }
 
+/* Cores of a kind that will ever get a block: dispatch takes the first free one. */
+static uint32_t used_cores(const struct device *device, enum core_kind kind) {
+  uint64_t used = 0;
+  for (uint32_t k = 0; k < device->trace->kernel_count; k++) {
+    const struct program_kernel *kernel = &device->trace->kernels[k];
+    uint64_t per_block = kernel->mixed && kind == CORE_AIV ? device->vectors_per_cube : 1;
+    if (kernel->stream[kind].present && kernel->blocks * per_block > used)
+      used = kernel->blocks * per_block;
+  }
+  return used < device->kind_count[kind] ? (uint32_t)used : device->kind_count[kind];
+}
+
+/* The event store is shared out evenly, so that what a core keeps depends on no other. */
+static void share_events(struct device *device) {
+  uint32_t used = 0;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    used += used_cores(device, (enum core_kind)kind);
+  uint64_t share = device->options.max_events / used;
+  struct result_event *next = device->result->events;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    for (uint32_t n = 0; n < used_cores(device, (enum core_kind)kind); n++) {
+      struct aicore *core = &device->cores[device->first_core[kind] + n];
+      core->events = next;
+      core->event_capacity = share;
+      next += share;
+    }
+  }
+}
+
 static bool create_cores(struct device *device) {
   struct arena *arena = &device->arena;
   uint32_t *part = ARENA_ARRAY(arena, uint32_t, device->core_count);
   uint32_t var_count = largest_var_count(device->trace);
-  uint64_t share = device->options.max_events / device->core_count;
   if (!part)
     return false;
   number_parts(device, part);
@@ -306,10 +332,10 @@ static bool create_cores(struct device *device) {
       name_core(device, (enum core_kind)kind, n, &device->result->cores[index]);
       if (!aicore_create(core, device, arena, index, (enum core_kind)kind, part[index], var_count))
         return false;
-      core->events = device->result->events + index * share;
-      core->event_capacity = share;
     }
   }
+  if (device->options.max_events > 0)
+    share_events(device);
   return true;
 }
 
@@ -331,8 +357,7 @@ static bool create_result(struct device *device) {
   struct vinci_result *result = device->result;
   result->core_count = device->core_count;
   result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->core_count);
-  result->kernels =
-      ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
+  result->kernels = ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
   if (!result->cores || !result->kernels)
     return false;
   result->event_capacity = device->options.max_events;

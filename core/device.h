@@ -15,7 +15,7 @@ enum { UNIT_CORES_MAX = 3 };
 struct dispatch_unit {
   uint32_t core[UNIT_CORES_MAX];
   uint32_t core_count;
-  uint32_t running; /* cores that have not finished the present block */
+  uint32_t running;  /* cores that have not finished the present block */
   uint32_t *arrived; /* cross-core modes 1 and 2: signals gathered, by [mode][id] */
 };
 

@@ -26,8 +26,8 @@ struct engine {
   uint64_t now_ps;
   uint64_t cursor;
   uint64_t fired;
-  uint64_t summary;         /* bit w: used[w] is not 0 */
-  uint64_t used[WORDS];     /* bit b: bucket b holds events */
+  uint64_t summary;     /* bit w: used[w] is not 0 */
+  uint64_t used[WORDS]; /* bit b: bucket b holds events */
   struct engine_event *far;
   struct engine_event *bucket[WHEEL_BUCKETS];
   bool stopped;
@@ -153,7 +153,9 @@ static struct engine_event *first_event(const struct engine *engine) {
   return event ? event : engine->far;
 }
 
-struct engine *engine_create(struct arena *arena) { return ARENA_NEW(arena, struct engine); }
+struct engine *engine_create(struct arena *arena) {
+  return ARENA_NEW(arena, struct engine);
+}
 
 uint64_t engine_now_ps(const struct engine *engine) { return engine->now_ps; }
 
@@ -182,8 +184,7 @@ void engine_cancel(struct engine *engine, struct engine_event *event) {
     engine->far = heap_remove(engine->far, event);
 }
 
-void engine_schedule_earliest(struct engine *engine, struct engine_event *event,
-                              uint64_t time_ps) {
+void engine_schedule_earliest(struct engine *engine, struct engine_event *event, uint64_t time_ps) {
   if (event->pending) {
     if (event->time_ps <= time_ps)
       return;

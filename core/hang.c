@@ -100,8 +100,7 @@ static void describe_reason(const struct waiting *waiting, char *text, size_t si
     snprintf(text, size, "waits for cross-core flag %u", waiting->id);
     break;
   case STALL_QUEUE_FULL:
-    snprintf(text, size, "waits for room in the queue of %s",
-             pipe_name((enum pipe)waiting->other));
+    snprintf(text, size, "waits for room in the queue of %s", pipe_name((enum pipe)waiting->other));
     break;
   default:
     snprintf(text, size, "cannot start %s", isa_row((enum isa_op)waiting->op)->name);

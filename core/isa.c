@@ -15,7 +15,7 @@
 #include "core/soc.h"
 
 static struct isa_row rows[OP_COUNT] = {
-#define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, cost16, cost32, stem,  \
+#define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, cost16, cost32, stem,   \
             about, origin)                                                                         \
   [OP_##id] = {.name = text_name,                                                                  \
                .pipe = text_pipe,                                                                  \

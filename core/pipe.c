@@ -43,14 +43,12 @@ void pipe_account(struct pipe_unit *pipe, uint64_t cycle) {
 
 void pipe_wake(struct pipe_unit *pipe, uint64_t cycle) {
   struct aicore *core = pipe->core;
-  engine_schedule_earliest(core->device->engine, &pipe->issue,
-                           clock_edge_ps(&core->clock, cycle));
+  engine_schedule_earliest(core->device->engine, &pipe->issue, clock_edge_ps(&core->clock, cycle));
 }
 
 static void schedule_retire(struct pipe_unit *pipe, uint64_t cycle) {
   struct aicore *core = pipe->core;
-  engine_schedule_earliest(core->device->engine, &pipe->retire,
-                           clock_edge_ps(&core->clock, cycle));
+  engine_schedule_earliest(core->device->engine, &pipe->retire, clock_edge_ps(&core->clock, cycle));
 }
 
 struct pipe_entry *pipe_push(struct pipe_unit *pipe) {

@@ -17,12 +17,13 @@ enum { VAR_BLK, VAR_SUB, VAR_BLOCKS, VAR_FIRST_FREE };
 enum program_row_kind { ROW_INST, ROW_LOOP, ROW_ENDLOOP, ROW_LET };
 
 struct program_row {
-  uint8_t kind;          /* enum program_row_kind */
-  uint8_t arg_count;     /* ROW_INST: as the ISA row; ROW_LOOP, ROW_LET: 1; ROW_ENDLOOP: 0 */
-  uint16_t op;           /* ROW_INST: enum isa_op; ROW_LOOP, ROW_ENDLOOP, ROW_LET: variable */
-  uint32_t line;         /* 1-based line of the trace */
-  uint32_t expr_mask;    /* bit i: operand i is an expression index, not a constant */
-  uint32_t partner;      /* ROW_LOOP: its ROW_ENDLOOP; ROW_ENDLOOP: its ROW_LOOP */
+  uint8_t kind;           /* enum program_row_kind */
+  uint8_t arg_count;      /* ROW_INST: as the ISA row; ROW_LOOP, ROW_LET: 1; ROW_ENDLOOP: 0 */
+  uint16_t op;            /* ROW_INST: enum isa_op; ROW_LOOP, ROW_ENDLOOP, ROW_LET: variable */
+  uint32_t line;          /* 1-based line of the trace */
+  uint32_t expr_mask;     /* bit i: operand i is an expression index, not a constant */
+  uint32_t partner;       /* ROW_LOOP: its ROW_ENDLOOP; ROW_ENDLOOP: its ROW_LOOP;
+                             ROW_INST: the tensor its operands name + 1, 0 = none or several */
   uint64_t first_operand; /* in vinci_trace.operands */
 };
 
@@ -44,8 +45,22 @@ struct program_term {
 };
 
 enum expr_op {
-  EXPR_CONST, EXPR_VAR, EXPR_ADD, EXPR_SUB, EXPR_MUL, EXPR_DIV, EXPR_MOD, EXPR_NEG, EXPR_LT,
-  EXPR_LE, EXPR_GT, EXPR_GE, EXPR_EQ, EXPR_NE, EXPR_MIN, EXPR_MAX,
+  EXPR_CONST,
+  EXPR_VAR,
+  EXPR_ADD,
+  EXPR_SUB,
+  EXPR_MUL,
+  EXPR_DIV,
+  EXPR_MOD,
+  EXPR_NEG,
+  EXPR_LT,
+  EXPR_LE,
+  EXPR_GT,
+  EXPR_GE,
+  EXPR_EQ,
+  EXPR_NE,
+  EXPR_MIN,
+  EXPR_MAX,
 };
 
 struct program_code {
@@ -67,7 +82,7 @@ enum { TENSOR_RANK_MAX = 8 };
 
 struct program_tensor {
   const char *name;
-  const char *file; /* .npy, may be NULL */
+  const char *file;   /* .npy, may be NULL */
   const char *format; /* "ND", "NZ" ...; "ND" when not given */
   enum dtype dtype;
   enum tensor_io io;
@@ -91,8 +106,8 @@ struct program_stream {
   uint32_t line;
   uint64_t first_row;
   uint64_t row_count;
-  uint32_t var_count;       /* including blk, sub, blocks */
-  const char **var_names;   /* by variable, for messages and the writer */
+  uint32_t var_count;     /* including blk, sub, blocks */
+  const char **var_names; /* by variable, for messages and the writer */
 };
 
 struct program_kernel {
@@ -100,8 +115,8 @@ struct program_kernel {
   uint32_t line;
   enum arch arch;
   uint32_t blocks;
-  bool mixed; /* has an AIC and an AIV stream that run together */
-  uint32_t vectors_per_cube; /* mixed: AIV sub-blocks per block, 1 or 2 */
+  bool mixed;                          /* has an AIC and an AIV stream that run together */
+  uint32_t vectors_per_cube;           /* mixed: AIV sub-blocks per block, 1 or 2 */
   uint32_t first_tensor, tensor_count; /* names in scope of this kernel */
   uint32_t first_buffer, buffer_count;
   struct program_stream stream[CORE_KIND_COUNT];

@@ -119,10 +119,13 @@ enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trac
                         sizeof device.options);
     memcpy(&device.options, options, size);
   }
+  enum vinci_status status = soc_validate(soc, diag);
+  if (status != VINCI_OK)
+    return status;
   device.result = new_result(soc, trace);
   if (!device.result)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the result");
-  enum vinci_status status = simulate(&device);
+  status = simulate(&device);
   arena_free(&device.arena);
   if (status != VINCI_OK && status != VINCI_E_LIMIT && status != VINCI_E_DEADLOCK) {
     vinci_result_free(device.result);

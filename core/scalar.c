@@ -122,8 +122,8 @@ static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
   struct cross_flag *flag = &core->cross[id];
   if (flag->count == 0)
     return wait_for(scalar, SCALAR_CROSS, PIPE_S, id);
-  uint64_t seen = clock_edge_at(&core->clock, flag->arrival_ps[flag->head]) +
-                  (uint64_t)soc->cross_core_cycles;
+  uint64_t seen =
+      clock_edge_at(&core->clock, flag->arrival_ps[flag->head]) + (uint64_t)soc->cross_core_cycles;
   if (seen > now) {
     scalar_wake(core, seen);
     return wait_for(scalar, SCALAR_CROSS, PIPE_S, id);

@@ -78,9 +78,33 @@ static enum vinci_status check_operand(const struct stream *stream, const struct
   const struct isa_arg *arg = &isa->arg[index];
   if (arg->kind != ARG_INTEGER || (value >= arg->low && value <= arg->high))
     return VINCI_OK;
-  return stream_error(stream, row->line, diag, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
-                      arg->name, isa->name, (long long)value, (long long)arg->low,
-                      (long long)arg->high);
+  return stream_error(stream, row->line, diag,
+                      "operand \"%s\" of %s is %lld, allowed is %lld..%lld", arg->name, isa->name,
+                      (long long)value, (long long)arg->low, (long long)arg->high);
+}
+
+/* Flags are finite: how many there are is data of the SoC. */
+static enum vinci_status check_flag_id(const struct stream *stream, const struct inst *inst,
+                                       struct vinci_diag *diag) {
+  const struct isa_row *isa = isa_row((enum isa_op)inst->op);
+  int64_t ids;
+  switch (inst->op) {
+  case OP_SET_FLAG:
+  case OP_WAIT_FLAG:
+    ids = stream->soc->flag_ids;
+    break;
+  case OP_FFTS_CROSS_CORE_SYNC:
+  case OP_WAIT_FLAG_DEV:
+    ids = stream->soc->cross_core_ids;
+    break;
+  default:
+    return VINCI_OK;
+  }
+  int64_t id = inst->arg[isa_arg_find(isa, "id", 2)];
+  if (id < ids)
+    return VINCI_OK;
+  return stream_error(stream, inst->line, diag, "operand \"id\" of %s is %lld, %s has %lld ids",
+                      isa->name, (long long)id, stream->soc->name, (long long)ids);
 }
 
 static enum stream_step load_inst(struct stream *stream, const struct program_row *row,
@@ -102,6 +126,8 @@ static enum stream_step load_inst(struct stream *stream, const struct program_ro
     if (check_operand(stream, row, i, inst->arg[i], diag) != VINCI_OK)
       return STREAM_ERROR;
   }
+  if (row->expr_mask != 0 && check_flag_id(stream, inst, diag) != VINCI_OK)
+    return STREAM_ERROR;
   return STREAM_INST;
 }
 
@@ -152,14 +178,17 @@ enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vi
   return STREAM_END;
 }
 
-/* Whether [address, address + bytes) lies inside one tensor of the kernel. */
-static bool inside_tensor(struct stream *stream, uint64_t address, uint64_t bytes) {
+static bool is_inside(const struct program_tensor *tensor, uint64_t address, uint64_t bytes) {
+  return address >= tensor->address && address - tensor->address <= tensor->bytes &&
+         bytes <= tensor->bytes - (address - tensor->address);
+}
+
+/* Whether a range lies inside one tensor of the kernel, looked for where the last one was. */
+static bool inside_any_tensor(struct stream *stream, uint64_t address, uint64_t bytes) {
   const struct program_kernel *kernel = stream->kernel;
   uint32_t index = stream->tensor_hint;
   for (uint32_t tried = 0; tried < kernel->tensor_count; tried++) {
-    const struct program_tensor *tensor = &stream->trace->tensors[index];
-    if (address >= tensor->address && address - tensor->address <= tensor->bytes &&
-        bytes <= tensor->bytes - (address - tensor->address)) {
+    if (is_inside(&stream->trace->tensors[index], address, bytes)) {
       stream->tensor_hint = index;
       return true;
     }
@@ -167,6 +196,31 @@ static bool inside_tensor(struct stream *stream, uint64_t address, uint64_t byte
       index = kernel->first_tensor;
   }
   return false;
+}
+
+/* A row that names a tensor has to stay inside it, even where another one follows. */
+static enum vinci_status check_gm_range(struct stream *stream, const struct inst *inst,
+                                        const struct inst_access *access, struct vinci_diag *diag) {
+  const struct isa_row *isa = isa_row((enum isa_op)inst->op);
+  uint64_t address = (uint64_t)access->address;
+  uint32_t named = stream->trace->rows[inst->row].partner;
+  const struct program_tensor *tensor = named > 0 ? &stream->trace->tensors[named - 1] : NULL;
+  if (tensor ? is_inside(tensor, address, access->bytes)
+             : inside_any_tensor(stream, address, access->bytes))
+    return VINCI_OK;
+  if (!tensor)
+    return stream_error(stream, inst->line, diag,
+                        "operand \"%s\" of %s: %llu bytes at GM address %#llx are not inside one "
+                        "tensor of the kernel",
+                        isa->arg[access->arg].name, isa->name, (unsigned long long)access->bytes,
+                        (unsigned long long)address);
+  return stream_error(
+      stream, inst->line, diag,
+      "operand \"%s\" of %s: %llu bytes at GM address %#llx leave tensor \"%s\", which has %llu "
+      "bytes from %#llx",
+      isa->arg[access->arg].name, isa->name, (unsigned long long)access->bytes,
+      (unsigned long long)address, tensor->name, (unsigned long long)tensor->bytes,
+      (unsigned long long)tensor->address);
 }
 
 static enum vinci_status check_range(struct stream *stream, const struct inst *inst,
@@ -180,15 +234,8 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
                         isa->name, (long long)access->address, space_name(access->space),
                         alignment);
   uint64_t address = (uint64_t)access->address;
-  if (access->space == SPACE_GM) {
-    if (inside_tensor(stream, address, access->bytes))
-      return VINCI_OK;
-    return stream_error(stream, inst->line, diag,
-                        "operand \"%s\" of %s: %llu bytes at GM address %#llx are not inside one "
-                        "tensor of the kernel",
-                        operand, isa->name, (unsigned long long)access->bytes,
-                        (unsigned long long)address);
-  }
+  if (access->space == SPACE_GM)
+    return check_gm_range(stream, inst, access, diag);
   uint64_t capacity = soc_space_bytes(stream->soc, access->space);
   if (address <= capacity && access->bytes <= capacity - address)
     return VINCI_OK;

@@ -36,7 +36,7 @@ struct memsys {
 /* A piece about to move. */
 struct piece {
   uint64_t bytes;
-  uint64_t miss_bytes; /* of them to be fetched from device memory */
+  uint64_t miss_bytes;   /* of them to be fetched from device memory */
   uint64_t device_bytes; /* what device memory delivers for them: whole granules */
   uint64_t written_back_bytes;
 };
@@ -123,8 +123,8 @@ static uint64_t latest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
   struct piece piece = take_piece(memory, transfer);
   uint64_t end_ps = now_ps + engine_ps(memory, transfer, &piece);
-  end_ps = latest(end_ps, memory->network_ops->move_ps(memory->network, transfer->port,
-                                                       piece.bytes, now_ps));
+  end_ps = latest(
+      end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
   if (piece.device_bytes > 0)
     end_ps = latest(end_ps, hbm_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
   /* What comes in needs the room of what is written back: a full L2 passes HBM's pace on. */

@@ -36,8 +36,7 @@ struct l2_outcome {
 };
 
 /* Tags for capacity_bytes; 0 makes a cache that never hits. gm_bytes bounds the address range. */
-bool l2_create(struct l2_tags *l2, struct arena *arena, uint64_t capacity_bytes,
-               uint64_t gm_bytes);
+bool l2_create(struct l2_tags *l2, struct arena *arena, uint64_t capacity_bytes, uint64_t gm_bytes);
 /* Reads or writes a run inside one line; bytes > 0. */
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write);
 

@@ -29,4 +29,9 @@ dist_soc_DATA = \
 	scripts/soc/ascend_coupled.lua \
 	scripts/soc/sources.lua
 
-dist_noinst_SCRIPTS +=
+dist_noinst_SCRIPTS += \
+	.ci/run \
+	scripts/check \
+	scripts/quickstart \
+	scripts/setup.sh \
+	scripts/timeline-svg

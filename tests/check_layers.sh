@@ -11,7 +11,8 @@ folders='core cube vector memhier noc traces scripts cli'
 code=$(find $folders tests -name '*.c' -o -name '*.h' -o -name '*.cc' -o -name '*.def' |
   LC_ALL=C sort)
 product=$(printf '%s\n' $code | grep -v '^tests/')
-others=$(find $folders tests -name '*.sh' -o -name '*.lua' -o -name local.mk | LC_ALL=C sort)
+others=$(find $folders tests -path scripts/build-aux -prune -o \
+  \( -name '*.sh' -o -name '*.lua' -o -name local.mk \) -print | LC_ALL=C sort)
 others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart scripts/check .ci/run"
 
 plan 8

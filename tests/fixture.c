@@ -77,9 +77,9 @@ vinci_soc *fixture_soc(void) {
   soc->cross_core_cycles = 250;
   soc->cube_bf16_mcycles = soc->cube_int4_mcycles = 1000;
   soc->cube_fp32_mcycles = 2000;
-  soc->path[PATH_L1_UB].mbytes_per_cycle = 0;
-  soc->path[PATH_UB_L1].mbytes_per_cycle = 0;
-  soc->path[PATH_L0C_UB].mbytes_per_cycle = 0;
+  soc->path[PATH_L1_UB] = (struct path_cost){0};
+  soc->path[PATH_UB_L1] = (struct path_cost){0};
+  soc->path[PATH_L0C_UB] = (struct path_cost){0};
   return soc;
 }
 
@@ -92,9 +92,9 @@ vinci_soc *fixture_soc_coupled(void) {
   soc->l0c_bytes = 256 << 10;
   soc->ub_bytes = 256 << 10;
   soc->flag_ids = 4;
-  soc->path[PATH_L1_BT].mbytes_per_cycle = 0;
-  soc->path[PATH_L1_FB].mbytes_per_cycle = 0;
-  soc->path[PATH_L0C_GM].mbytes_per_cycle = 0;
-  soc->path[PATH_L0C_L1].mbytes_per_cycle = 0;
+  soc->path[PATH_L1_BT] = (struct path_cost){0};
+  soc->path[PATH_L1_FB] = (struct path_cost){0};
+  soc->path[PATH_L0C_GM] = (struct path_cost){0};
+  soc->path[PATH_L0C_L1] = (struct path_cost){0};
   return soc;
 }

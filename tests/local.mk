@@ -4,32 +4,54 @@
 
 unit_tests = \
 	tests/test_base \
+	tests/test_core \
+	tests/test_cube \
 	tests/test_engine \
 	tests/test_export \
+	tests/test_isa \
 	tests/test_memory \
+	tests/test_public \
 	tests/test_result \
+	tests/test_run \
+	tests/test_samples \
+	tests/test_soc \
+	tests/test_soc_host \
 	tests/test_timeline \
+	tests/test_trace_errors \
+	tests/test_trace_expr \
+	tests/test_trace_format \
 	tests/test_transfers \
 	tests/test_units
 
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_soc_host_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_timeline_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_trace_errors_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
 
 script_tests = \
 	tests/check_dist.sh \
 	tests/check_exports.sh \
-	tests/check_layers.sh
+	tests/check_layers.sh \
+	tests/test_cli.sh
 
+check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA
-check_PROGRAMS = $(unit_tests)
-else
-check_PROGRAMS =
+check_PROGRAMS += $(unit_tests)
 endif
 TESTS = $(check_PROGRAMS) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
@@ -39,12 +61,19 @@ EXTRA_DIST += tests/tap.sh
 check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
 	tests/fixture.c \
+	tests/samples.c \
 	tests/export_golden.h \
 	tests/export_headers.h \
 	tests/fixture.h \
 	tests/results.h \
+	tests/runs.c \
+	tests/runs.h \
+	tests/samples.h \
+	tests/trace_errors.def \
 	tests/units.h
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
+# Sees what users of the library see.
+tests_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
 
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
@@ -61,11 +90,57 @@ TEST_EXTENSIONS = .sh
 SH_LOG_DRIVER = $(tap_driver)
 SH_LOG_COMPILER = $(SHELL)
 
+# Measurements and inputs the tests compare with.
+dist_noinst_DATA += \
+	tests/fuzz/corpus/bad_expression.csv \
+	tests/fuzz/corpus/bad_layout.csv \
+	tests/fuzz/corpus/bad_quote.csv \
+	tests/fuzz/corpus/cube.csv \
+	tests/fuzz/corpus/expressions.csv \
+	tests/fuzz/corpus/flags.csv \
+	tests/fuzz/corpus/kernels.csv \
+	tests/fuzz/corpus/loops.csv \
+	tests/fuzz/corpus/mixed.csv \
+	tests/fuzz/corpus/quotes.csv \
+	tests/fuzz/corpus/tensors.csv \
+	tests/fuzz/corpus/unclosed.csv \
+	tests/fuzz/corpus/vector.csv \
+	tests/fuzz/trace.dict \
+	tests/reference/microbenchmarks.csv \
+	tests/reference/vector_add_910b4.csv
+
 # ---- make bench: speed of the simulator, each figure with its target ----
 EXTRA_PROGRAMS += tests/bench
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
 tests_bench_LDADD = libvinci_internal.la
 bench: tests/bench$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/bench$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv
 .PHONY: bench
 CLEANFILES += tests/bench$(EXEEXT)
+
+# ---- make accuracy: simulated against measured, as tables ----
+accuracy_programs = \
+	tests/accuracy \
+	tests/accuracy_samples
+nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
+tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
+tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += $(accuracy_programs)
+accuracy: $(accuracy_programs)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
+	for program in $(accuracy_programs); do ./$$program || status=1; done; exit $$status
+.PHONY: accuracy
+CLEANFILES += $(accuracy_programs)
+
+# ---- the fuzz target of the trace reader ----
+# As a test it replays its corpus; under `configure --enable-fuzzing` it can be built to search.
+tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c
+tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+nodist_EXTRA_tests_fuzz_replay_SOURCES = dummy.cxx
+tests_fuzz_replay_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
+nodist_EXTRA_tests_fuzz_fuzz_trace_SOURCES = dummy.cxx
+tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_trace_LDADD = libvinci_tests.la libvinci_internal.la
+CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT)

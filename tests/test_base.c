@@ -106,8 +106,8 @@ static void arena_reports_shortage(void **state) {
 static void clock_edges_never_drift(void **state) {
   (void)state;
   static const uint64_t frequencies[] = {1650000000, 1850000000, 1060000000, 1000000000, 999999937};
-  static const uint64_t edges[] = {0, 1, 2, 3, 32, 33, 1000003, UINT64_C(9007199254740993),
-                                   UINT64_C(20000000000000000)};
+  static const uint64_t edges[] = {
+      0, 1, 2, 3, 32, 33, 1000003, UINT64_C(9007199254740993), UINT64_C(20000000000000000)};
   for (size_t f = 0; f < sizeof frequencies / sizeof *frequencies; f++) {
     struct clock_domain clock;
     clock_init(&clock, frequencies[f]);

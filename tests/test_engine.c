@@ -190,9 +190,9 @@ static void runs_follow_one_another(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(events_fire_in_total_order), TEST(systemc_hosts_the_same_order),
+      TEST(events_fire_in_total_order),   TEST(systemc_hosts_the_same_order),
       TEST(cancelled_events_do_not_fire), TEST(earliest_time_wins),
-      TEST(run_stops_at_its_limit),      TEST(stop_leaves_the_rest),
+      TEST(run_stops_at_its_limit),       TEST(stop_leaves_the_rest),
       TEST(runs_follow_one_another),
   };
   return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

@@ -81,13 +81,13 @@ static void device_memory_keeps_its_bandwidth(void **state) {
   (void)state;
   enum { ACCESSES = 10000 };
   vinci_soc *soc = fixture_soc();
-  uint64_t ideal_ps = (uint64_t)((uint128)ACCESSES * LINE * PS_PER_SECOND /
-                                 (uint64_t)soc->hbm_bytes_per_second);
+  uint64_t ideal_ps =
+      (uint64_t)((uint128)ACCESSES * LINE * PS_PER_SECOND / (uint64_t)soc->hbm_bytes_per_second);
   uint64_t reads_ps = stream_ps(soc, ACCESSES, 0);
   assert_in_range(reads_ps, ideal_ps - ACCESSES, ideal_ps);
   uint64_t mixed_ps = stream_ps(soc, ACCESSES, 3);
-  uint64_t expected_ps = (uint64_t)((uint128)ideal_ps * 1000000 /
-                                    (uint64_t)soc->hbm_mixed_efficiency);
+  uint64_t expected_ps =
+      (uint64_t)((uint128)ideal_ps * 1000000 / (uint64_t)soc->hbm_mixed_efficiency);
   assert_in_range(mixed_ps, expected_ps * 99 / 100, expected_ps * 101 / 100);
   soc->hbm_bandwidth_scale *= 2;
   assert_in_range(stream_ps(soc, ACCESSES, 0), ideal_ps / 2 - ACCESSES, ideal_ps / 2);

@@ -27,6 +27,8 @@ libvinci_traces_la_SOURCES = \
 	traces/format/writer.c
 
 # Specification and example traces, installed for users.
+dist_doc_DATA = \
+	traces/FORMAT.md
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
@@ -34,3 +36,6 @@ dist_examples_DATA = \
 	traces/examples/add8_tile10240_double.csv \
 	traces/examples/add8_tile20480_single.csv \
 	traces/examples/matmul_2048_fp16.csv
+dist_noinst_DATA += \
+	traces/examples/add8_tile10240_double.svg \
+	traces/examples/add8_tile20480_single.svg

@@ -20,7 +20,6 @@ return soc {
   hbm = {
     size = num(64 * GiB, "B", "INI", "documented"),
     bandwidth = num(1.8 * TB, "B/s", "MOP", "documented", "1.791 TB/s of pure writes measured"),
-    mixed_efficiency = num(0.71, "ratio", "MSI", "measured", "Mul over 604 MB: 1281 GB/s"),
   },
 
   path = {

@@ -20,7 +20,6 @@ return soc {
   hbm = {
     size = num(32 * GiB, "B", "INI", "documented"),
     bandwidth = num(0.8 * TB, "B/s", "MOP", "documented", "0.794 TB/s of pure writes measured"),
-    mixed_efficiency = num(0.80, "ratio", "MSI", "measured", "mean of Mul over 1762 MB, 0.83, and Add over 1556 MB, 0.77"),
   },
 
   path = {

@@ -159,8 +159,8 @@ return soc {
   },
 
   nd2nz = {
-    startup_cycles = assumed(813.5),
-    bytes_per_cycle = num(212.6, "B/cycle", "KPP", "assumed", like_c220),
+    startup_cycles = assumed(760),
+    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "assumed", like_c220),
     minimum_cycles = assumed(781),
   },
 

@@ -49,7 +49,7 @@ return soc {
   },
   launch = {
     base = num(0.46 * us, "s", "DKX", "assumed", like_c220),
-    per_block = num(0.13 * us, "s", "DKX", "assumed", like_c220),
+    per_block = num(0.187 * us, "s", "DKX", "assumed", like_c220),
   },
 
   cube = {
@@ -109,8 +109,8 @@ return soc {
   },
 
   nd2nz = {
-    startup_cycles = assumed(813.5),
-    bytes_per_cycle = num(212.6, "B/cycle", "KPP", "assumed", like_c220),
+    startup_cycles = assumed(760),
+    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "assumed", like_c220),
     minimum_cycles = assumed(781),
   },
 

@@ -58,8 +58,10 @@ static void add_core(struct core_result *sum, const struct core_result *core) {
     sum->pipe[pipe].instructions += core->pipe[pipe].instructions;
     sum->pipe[pipe].operations += core->pipe[pipe].operations;
   }
-  for (unsigned path = 0; path < PATH_COUNT; path++)
+  for (unsigned path = 0; path < PATH_COUNT; path++) {
     sum->path_bytes[path] += core->path_bytes[path];
+    sum->path_instructions[path] += core->path_instructions[path];
+  }
   sum->active_cycles += core->active_cycles;
   add_work(&sum->cube, &core->cube);
   add_work(&sum->vector, &core->vector);

@@ -70,8 +70,13 @@ struct decimal cell_pipe_ratio(const struct csv_row *row, const struct csv_colum
   return ratio(row, row->core->pipe[column->pipe].busy_cycles, 1);
 }
 
+/* Transfers alone: flags and barriers pass through the same queue but are not the pipe's. */
 struct decimal cell_pipe_instructions(const struct csv_row *row, const struct csv_column *column) {
-  return whole_number(row->core->pipe[column->pipe].instructions);
+  uint64_t count = 0;
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    if (path_pipe((enum path)path) == column->pipe)
+      count += row->core->path_instructions[path];
+  return whole_number(count);
 }
 
 struct decimal cell_scalar_wait(const struct csv_row *row, const struct csv_column *column) {

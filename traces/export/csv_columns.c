@@ -23,8 +23,7 @@
 #define VECTOR_INT32 (TYPE(INT32) | TYPE(UINT32))
 #define VECTOR_INT16 (TYPE(INT16) | TYPE(UINT16))
 #define EVERY_TYPE ((1u << DTYPE_COUNT) - 1)
-#define VECTOR_MISC                                                                                \
-  (EVERY_TYPE & ~(TYPE(FP32) | TYPE(FP16) | VECTOR_INT32 | VECTOR_INT16))
+#define VECTOR_MISC (EVERY_TYPE & ~(TYPE(FP32) | TYPE(FP16) | VECTOR_INT32 | VECTOR_INT16))
 
 /* clang-format off */
 #define BLOCK_COLUMNS                                                               \

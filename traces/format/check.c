@@ -28,9 +28,8 @@ static enum vinci_status check_spaces(struct trace_reader *reader, const struct 
       continue;
     enum space space = (enum space)arg->space;
     if (!core_has_space(reader->core, space))
-      return trace_fail(reader, 0, 0,
-                        "%s: operand \"%s\" is in %s, which an %s core does not have", isa->name,
-                        arg->name, space_name(space), core_kind_name(reader->core));
+      return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which an %s core does not have",
+                        isa->name, arg->name, space_name(space), core_kind_name(reader->core));
     if (soc_space_bytes(reader->soc, space) == 0)
       return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which %s does not have",
                         isa->name, arg->name, space_name(space), reader->soc->name);
@@ -51,8 +50,8 @@ enum vinci_status trace_check_op(struct trace_reader *reader, enum isa_op op) {
     return VINCI_E_INPUT;
   }
   if (isa->pipe < PIPE_COUNT && !core_has_pipe(reader->core, isa->pipe))
-    return trace_fail(reader, 0, 0, "%s runs on pipe %s, which an %s core does not have",
-                      isa->name, pipe_name(isa->pipe), core_kind_name(reader->core));
+    return trace_fail(reader, 0, 0, "%s runs on pipe %s, which an %s core does not have", isa->name,
+                      pipe_name(isa->pipe), core_kind_name(reader->core));
   enum vinci_status status = check_spaces(reader, isa);
   if (status == VINCI_OK)
     reader->op_allowed[op] |= (uint8_t)(1u << reader->core);
@@ -105,8 +104,8 @@ static enum vinci_status check_dtype(struct trace_reader *reader, const struct i
     return trace_fail(reader, field, offset, "%s has no data type \"%s\"", arch_name(soc->arch),
                       dtype_name(dtype));
   if (isa->pipe == PIPE_M && cube_mcycles(soc, dtype) == 0)
-    return trace_fail(reader, field, offset, "the cube of %s does not compute in \"%s\"",
-                      soc->name, dtype_name(dtype));
+    return trace_fail(reader, field, offset, "the cube of %s does not compute in \"%s\"", soc->name,
+                      dtype_name(dtype));
   return VINCI_OK;
 }
 
@@ -123,10 +122,9 @@ static enum vinci_status check_pipe(struct trace_reader *reader, enum isa_op op,
   return VINCI_OK;
 }
 
-enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op, unsigned index,
-                                    int64_t value, size_t field, size_t offset) {
-  const struct isa_row *isa = isa_row(op);
-  const struct isa_arg *arg = &isa->arg[index];
+enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
+                                    const struct isa_arg *arg, int64_t value, size_t field,
+                                    size_t offset) {
   switch (arg->kind) {
   case ARG_ADDRESS:
     return check_address(reader, arg, value, field, offset);
@@ -134,10 +132,10 @@ enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
     if (value >= arg->low && value <= arg->high)
       return VINCI_OK;
     return trace_fail(reader, field, offset, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
-                      arg->name, isa->name, (long long)value, (long long)arg->low,
+                      arg->name, isa_row(op)->name, (long long)value, (long long)arg->low,
                       (long long)arg->high);
   case ARG_DTYPE:
-    return check_dtype(reader, isa, (enum dtype)value, field, offset);
+    return check_dtype(reader, isa_row(op), (enum dtype)value, field, offset);
   case ARG_PIPE:
     return check_pipe(reader, op, (enum pipe)value, field, offset);
   default:
@@ -182,8 +180,7 @@ static enum vinci_status check_flag(struct trace_reader *reader, const struct is
   int64_t dst = operand(isa, "dst", operands, expr_mask);
   if (src == dst && src != PIPE_V && src != PIPE_FIX) {
     char text[96];
-    snprintf(text, sizeof text, "%s from pipe %s to itself", isa->name,
-             pipe_name((enum pipe)src));
+    snprintf(text, sizeof text, "%s from pipe %s to itself", isa->name, pipe_name((enum pipe)src));
     return fail_operand(reader, "dst", text);
   }
   return check_id(reader, isa, operand(isa, "id", operands, expr_mask), reader->soc->flag_ids,
@@ -199,8 +196,10 @@ static enum vinci_status check_flag(struct trace_reader *reader, const struct is
 static enum vinci_status check_alignment(struct trace_reader *reader, enum isa_op op,
                                          const int64_t *operands) {
   const struct isa_row *isa = isa_row(op);
-  struct inst inst = {.op = (uint16_t)op, .arch = (uint8_t)reader->soc->arch,
-                      .line = reader->line, .mask = {UINT64_MAX, UINT64_MAX, false}};
+  struct inst inst = {.op = (uint16_t)op,
+                      .arch = (uint8_t)reader->soc->arch,
+                      .line = reader->line,
+                      .mask = {UINT64_MAX, UINT64_MAX, false}};
   struct inst_access access[INST_ACCESS_MAX];
   memcpy(inst.arg, operands, isa->arg_count * sizeof *operands);
   unsigned count = registry_access(op)(reader->soc, &inst, access);

@@ -15,7 +15,7 @@ enum { TERMS_MAX = 16 };
 /* A part of the expression. Its code is the code from first_code to the end. */
 struct part {
   size_t first_code;
-  unsigned depth;  /* of the evaluation stack */
+  unsigned depth; /* of the evaluation stack */
   unsigned terms_count;
   bool affine;
   int64_t constant; /* when affine: constant + sum of terms, by variable */
@@ -59,8 +59,7 @@ static size_t offset_of(const struct parser *parser, const char *at) {
 
 /* Reports an error at a place of the field; always false. */
 static bool fail(struct parser *parser, const char *at, const char *text) {
-  parser->status =
-      trace_fail(parser->reader, parser->field, offset_of(parser, at), "%s", text);
+  parser->status = trace_fail(parser->reader, parser->field, offset_of(parser, at), "%s", text);
   return false;
 }
 
@@ -80,8 +79,7 @@ static bool emit(struct parser *parser, enum expr_op op, int64_t value) {
   struct growing *codes = &parser->reader->codes;
   if (codes->count - parser->first_code == TRACE_EXPR_OPERATIONS_MAX) {
     trace_fail(parser->reader, parser->field, offset_of(parser, parser->value),
-               "expression of more than %d operations",
-               TRACE_EXPR_OPERATIONS_MAX);
+               "expression of more than %d operations", TRACE_EXPR_OPERATIONS_MAX);
     diag_hint(parser->reader->diag, "give parts of it a name with a let row");
     parser->status = VINCI_E_INPUT;
     return false;
@@ -201,8 +199,8 @@ static bool apply(struct parser *parser, enum expr_op op, const char *at, struct
   }
   unsigned depth = op == EXPR_NEG ? left->depth : right->depth + 1;
   left->depth = left->depth > depth ? left->depth : depth;
-  left->affine = op == EXPR_NEG ? left->affine && scale_sum(left, -1)
-                                : combine_sums(op, left, right);
+  left->affine =
+      op == EXPR_NEG ? left->affine && scale_sum(left, -1) : combine_sums(op, left, right);
   if (is_constant(left))
     return make_constant(parser, left->first_code, left->constant, left);
   return emit(parser, op, 0);
@@ -240,8 +238,8 @@ static bool parse_literal(struct parser *parser, bool negative, struct part *out
   if (!fits)
     return fail(parser, start, "the number does not fit 64 bits");
   parser->at = at;
-  return make_constant(parser, parser->reader->codes.count,
-                       (int64_t)(negative ? 0 - value : value), out);
+  return make_constant(parser, parser->reader->codes.count, (int64_t)(negative ? 0 - value : value),
+                       out);
 }
 
 static bool expect(struct parser *parser, char c) {
@@ -252,7 +250,11 @@ static bool expect(struct parser *parser, char c) {
     return true;
   }
   snprintf(text, sizeof text, "\"%c\" expected", c);
-  return fail(parser, parser->at, text);
+  bool cut = c == ',' && *parser->at == '\0';
+  fail(parser, parser->at, text);
+  if (cut)
+    diag_hint(parser->reader->diag, "a field with a comma stands in quotes: \"id=min(i,3)\"");
+  return false;
 }
 
 /* min(a,b) and max(a,b); the name has been read. */
@@ -268,14 +270,20 @@ static bool unknown_name(struct parser *parser, const char *start, size_t length
                          const struct trace_name *known) {
   struct trace_clip clip = trace_clip(start, length);
   const char *nearest = trace_name_nearest(parser->reader, clip.text);
-  parser->status = trace_fail(parser->reader, parser->field, offset_of(parser, start),
-                              known ? "name \"%s\" is not in scope here" : "unknown name \"%s\"",
-                              clip.text);
+  parser->status =
+      trace_fail(parser->reader, parser->field, offset_of(parser, start),
+                 known ? "name \"%s\" is not in scope here" : "unknown name \"%s\"", clip.text);
   if (nearest)
     diag_hint(parser->reader->diag, "did you mean \"%s\"?", nearest);
   else if (known)
     diag_hint(parser->reader->diag, "it was declared in line %u", (unsigned)known->line);
   return false;
+}
+
+/* Remembers which tensor a row is about, for the range check when it is executed. */
+static void note_tensor(struct trace_reader *reader, uint32_t tensor) {
+  bool other = reader->named_tensor != 0 && reader->named_tensor != tensor;
+  reader->named_tensor = other ? UINT32_MAX : tensor;
 }
 
 static bool parse_name(struct parser *parser, struct part *out) {
@@ -296,6 +304,8 @@ static bool parse_name(struct parser *parser, struct part *out) {
     return make_variable(parser, name->variable, out);
   if (!name || !trace_name_is_object(reader, name))
     return unknown_name(parser, start, length, name);
+  if (name->object_kind == NAME_TENSOR)
+    note_tensor(reader, name->object + 1);
   uint64_t address =
       name->object_kind == NAME_TENSOR
           ? GROWING_AT(&reader->tensors, struct program_tensor, name->object)->address
@@ -370,6 +380,8 @@ static bool parse_binary(struct parser *parser, unsigned precedence, struct part
 /* Stores the expression and gives its index. */
 static enum vinci_status store(struct parser *parser, const struct part *part, int64_t *index) {
   struct trace_reader *reader = parser->reader;
+  if (!part->affine) /* the writer could not give the name back */
+    reader->named_tensor = 0;
   if (part->affine)
     reader->codes.count = parser->first_code;
   else if (part->depth > EXPR_STACK_MAX) {
@@ -399,9 +411,13 @@ static enum vinci_status store(struct parser *parser, const struct part *part, i
 enum vinci_status trace_expr(struct trace_reader *reader, size_t field, size_t offset,
                              int64_t *value, bool *constant) {
   const char *text = reader->fields[field].text;
-  struct parser parser = {.reader = reader, .field = field, .start = text,
-                          .value = text + offset, .at = text + offset,
-                          .first_code = reader->codes.count, .status = VINCI_OK};
+  struct parser parser = {.reader = reader,
+                          .field = field,
+                          .start = text,
+                          .value = text + offset,
+                          .at = text + offset,
+                          .first_code = reader->codes.count,
+                          .status = VINCI_OK};
   struct part part;
   if (!parse_binary(&parser, PRECEDENCE_COMPARE, &part))
     return parser.status;

@@ -19,9 +19,8 @@ static enum vinci_status trace_row(struct trace_reader *reader) {
   if (status != VINCI_OK)
     return status;
   if (version != TRACE_VERSION)
-    return FAIL_VALUE(reader, &values, VERSION,
-                      "trace version %lld, this program reads version %d", (long long)version,
-                      TRACE_VERSION);
+    return FAIL_VALUE(reader, &values, VERSION, "trace version %lld, this program reads version %d",
+                      (long long)version, TRACE_VERSION);
   reader->version_seen = true;
   return VINCI_OK;
 }
@@ -46,8 +45,8 @@ static enum vinci_status kernel_arch(struct trace_reader *reader, const struct t
     return status;
   kernel->arch = (enum arch)arch;
   if (kernel->arch != reader->soc->arch) {
-    FAIL_VALUE(reader, values, KERNEL_ARCH, "trace is compiled for %s, %s is %s", arch_name(arch),
-               reader->soc->name, arch_name(reader->soc->arch));
+    FAIL_VALUE(reader, values, KERNEL_ARCH, "trace is compiled for %s, %s is %s",
+               arch_name(kernel->arch), reader->soc->name, arch_name(reader->soc->arch));
     diag_hint(reader->diag, "choose a SoC of that architecture, or compile the operator again");
     return VINCI_E_INPUT;
   }
@@ -59,8 +58,8 @@ static enum vinci_status kernel_row(struct trace_reader *reader) {
   struct program_kernel kernel = {.line = reader->line, .vectors_per_cube = 2};
   int64_t number = 0;
   enum vinci_status status = trace_keys(reader, kernel_keys, KERNEL_KEYS, &values);
-  if (status == VINCI_OK && strlen(trace_value_text(reader, &values, KERNEL_NAME)) >
-                                TRACE_KERNEL_NAME_BYTES_MAX)
+  if (status == VINCI_OK &&
+      strlen(trace_value_text(reader, &values, KERNEL_NAME)) > TRACE_KERNEL_NAME_BYTES_MAX)
     return FAIL_VALUE(reader, &values, KERNEL_NAME, "kernel name of more than %d bytes",
                       TRACE_KERNEL_NAME_BYTES_MAX);
   if (status == VINCI_OK)
@@ -134,11 +133,13 @@ static enum vinci_status check_core(struct trace_reader *reader, const struct tr
                                     enum core_kind core) {
   if (soc_core_count(reader->soc, core) == 0) {
     FAIL_VALUE(reader, values, 0, "%s has no %s cores", reader->soc->name, core_kind_name(core));
+    bool split = soc_core_count(reader->soc, CORE_AIC) > 0;
+    diag_hint(reader->diag, "choose %s", split ? "AIC or AIV" : "AICORE");
     return VINCI_E_INPUT;
   }
   if (reader->kernel->stream[core].present)
-    return FAIL_VALUE(reader, values, 0, "second %s stream of kernel \"%s\"",
-                      core_kind_name(core), reader->kernel->name);
+    return FAIL_VALUE(reader, values, 0, "second %s stream of kernel \"%s\"", core_kind_name(core),
+                      reader->kernel->name);
   for (unsigned other = 0; other < CORE_KIND_COUNT; other++)
     if (reader->kernel->stream[other].present && (other == CORE_AICORE || core == CORE_AICORE))
       return FAIL_VALUE(reader, values, 0, "streams of %s and %s cannot be in one kernel",
@@ -193,8 +194,7 @@ enum vinci_status trace_end_stream(struct trace_reader *reader) {
   stream->var_names = ARENA_ARRAY(&reader->arena, const char *, stream->var_count);
   if (!stream->var_names)
     return trace_no_memory(reader);
-  memcpy(stream->var_names, reader->variables.data,
-         stream->var_count * sizeof *stream->var_names);
+  memcpy(stream->var_names, reader->variables.data, stream->var_count * sizeof *stream->var_names);
   reader->stream = NULL;
   return VINCI_OK;
 }
@@ -227,7 +227,7 @@ enum vinci_status trace_header_row(struct trace_reader *reader, bool *done) {
   if (strcmp(row, "trace") == 0)
     return trace_row(reader);
   if (!reader->version_seen) {
-    trace_fail(reader, 0, 0, "the first row is no trace row");
+    trace_fail(reader, 0, 0, "the first row is not a trace row");
     diag_hint(reader->diag, "the first row is \"trace,version=%d\"", TRACE_VERSION);
     return VINCI_E_INPUT;
   }

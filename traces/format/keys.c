@@ -15,20 +15,26 @@ size_t trace_value_offset(const struct trace_values *values, size_t key) {
 }
 
 const char *trace_value_text(const struct trace_reader *reader, const struct trace_values *values,
-                              size_t key) {
+                             size_t key) {
   return reader->fields[values->field[key]].text + trace_value_offset(values, key);
+}
+
+enum vinci_status trace_fail_equals(struct trace_reader *reader, size_t field) {
+  const struct trace_field *text = &reader->fields[field];
+  if (text->length == 0)
+    return trace_fail(reader, field, 0, "empty field");
+  trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
+             trace_clip(text->text, text->length).text);
+  diag_hint(reader->diag, "fields after the first are written name=value");
+  return VINCI_E_INPUT;
 }
 
 static enum vinci_status find_key(struct trace_reader *reader, const struct trace_values *values,
                                   size_t field, size_t *out) {
   const struct trace_field *text = &reader->fields[field];
   const char *equals = memchr(text->text, '=', text->length);
-  if (!equals) {
-    trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
-               trace_clip(text->text, text->length).text);
-    diag_hint(reader->diag, "fields after the first are written key=value");
-    return VINCI_E_INPUT;
-  }
+  if (!equals)
+    return trace_fail_equals(reader, field);
   size_t length = (size_t)(equals - text->text);
   for (size_t key = 0; key < values->count; key++) {
     if (strlen(values->keys[key].name) == length &&
@@ -38,8 +44,7 @@ static enum vinci_status find_key(struct trace_reader *reader, const struct trac
     }
   }
   struct trace_clip clip = trace_clip(text->text, length);
-  trace_fail(reader, field, 0, "unknown key \"%s\" in a %s row", clip.text,
-             reader->fields[0].text);
+  trace_fail(reader, field, 0, "unknown key \"%s\" in a %s row", clip.text, reader->fields[0].text);
   const char *nearest = diag_nearest(clip.text, values->count, key_name, values->keys);
   if (nearest)
     diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
@@ -48,10 +53,10 @@ static enum vinci_status find_key(struct trace_reader *reader, const struct trac
 
 /* Sorts the fields of the row by key. */
 enum vinci_status trace_keys(struct trace_reader *reader, const struct trace_key *keys,
-                                   size_t count, struct trace_values *values) {
+                             size_t count, struct trace_values *values) {
   *values = (struct trace_values){.keys = keys, .count = count};
   for (size_t field = 1; field < reader->field_count; field++) {
-    size_t key;
+    size_t key = 0;
     enum vinci_status status = find_key(reader, values, field, &key);
     if (status != VINCI_OK)
       return status;
@@ -70,9 +75,8 @@ enum vinci_status trace_keys(struct trace_reader *reader, const struct trace_key
 
 /* One of a list of names; *out is its index. */
 enum vinci_status trace_value_word(struct trace_reader *reader, const struct trace_values *values,
-                                   size_t key, const char *what,
-                                   trace_names_fn name_at, size_t count,
-                                   size_t *out) {
+                                   size_t key, const char *what, trace_names_fn name_at,
+                                   size_t count, size_t *out) {
   const char *text = trace_value_text(reader, values, key);
   for (*out = 0; *out < count; ++*out) {
     const char *name = name_at(NULL, *out);
@@ -99,8 +103,8 @@ enum vinci_status trace_value_word(struct trace_reader *reader, const struct tra
 enum vinci_status trace_value_number(struct trace_reader *reader, const struct trace_values *values,
                                      size_t key, int64_t low, int64_t high, int64_t *out) {
   bool constant;
-  enum vinci_status status = trace_expr(reader, values->field[key], trace_value_offset(values, key), out,
-                                        &constant);
+  enum vinci_status status =
+      trace_expr(reader, values->field[key], trace_value_offset(values, key), out, &constant);
   if (status != VINCI_OK)
     return status; /* there are no variables outside streams: it is constant */
   if (*out < low || *out > high)
@@ -110,8 +114,7 @@ enum vinci_status trace_value_number(struct trace_reader *reader, const struct t
 }
 
 enum vinci_status trace_value_copy(struct trace_reader *reader, const struct trace_values *values,
-                                    size_t key, const char **out) {
+                                   size_t key, const char **out) {
   *out = arena_strdup(&reader->arena, trace_value_text(reader, values, key));
   return *out ? VINCI_OK : trace_no_memory(reader);
 }
-

@@ -39,9 +39,8 @@ const char *trace_value_text(const struct trace_reader *reader, const struct tra
 enum vinci_status trace_value_word(struct trace_reader *reader, const struct trace_values *values,
                                    size_t key, const char *what, trace_names_fn name_at,
                                    size_t count, size_t *out);
-enum vinci_status trace_value_number(struct trace_reader *reader,
-                                     const struct trace_values *values, size_t key, int64_t low,
-                                     int64_t high, int64_t *out);
+enum vinci_status trace_value_number(struct trace_reader *reader, const struct trace_values *values,
+                                     size_t key, int64_t low, int64_t high, int64_t *out);
 enum vinci_status trace_value_copy(struct trace_reader *reader, const struct trace_values *values,
                                    size_t key, const char **out);
 

@@ -9,8 +9,8 @@
 
 #include "traces/format/reader.h"
 
-static const char *const builtins[] = {[VAR_BLK] = "blk", [VAR_SUB] = "sub",
-                                       [VAR_BLOCKS] = "blocks"};
+static const char *const builtins[] = {
+    [VAR_BLK] = "blk", [VAR_SUB] = "sub", [VAR_BLOCKS] = "blocks"};
 /* Functions of expressions; no name may hide them. */
 static const char *const functions[] = {"min", "max"};
 

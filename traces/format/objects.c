@@ -6,10 +6,18 @@
 
 /* ---- tensor --------------------------------------------------------------- */
 
-enum { TENSOR_NAME, TENSOR_DTYPE, TENSOR_SHAPE, TENSOR_IO, TENSOR_FILE, TENSOR_FORMAT, TENSOR_KEYS };
+enum {
+  TENSOR_NAME,
+  TENSOR_DTYPE,
+  TENSOR_SHAPE,
+  TENSOR_IO,
+  TENSOR_FILE,
+  TENSOR_FORMAT,
+  TENSOR_KEYS
+};
 static const struct trace_key tensor_keys[TENSOR_KEYS] = {{"name", true},  {"dtype", true},
-                                                    {"shape", true}, {"io", true},
-                                                    {"file", false}, {"format", false}};
+                                                          {"shape", true}, {"io", true},
+                                                          {"file", false}, {"format", false}};
 
 static const char *dtype_at(const void *context, size_t index) {
   (void)context;
@@ -17,7 +25,8 @@ static const char *dtype_at(const void *context, size_t index) {
 }
 
 static const char *io_at(const void *context, size_t index) {
-  static const char *const names[] = {[TENSOR_IN] = "in", [TENSOR_OUT] = "out",
+  static const char *const names[] = {[TENSOR_IN] = "in",
+                                      [TENSOR_OUT] = "out",
                                       [TENSOR_INOUT] = "inout",
                                       [TENSOR_WORKSPACE] = "workspace"};
   (void)context;
@@ -25,9 +34,9 @@ static const char *io_at(const void *context, size_t index) {
 }
 
 /* Layouts by their CANN names (Ascend C documentation, data layouts). */
-static const char *const formats[] = {"ND", "DN", "NZ", "ZZ", "ZN", "NCHW", "NHWC", "HWCN",
-                                      "NC1HWC0", "NDC1HWC0", "FRACTAL_NZ", "FRACTAL_Z",
-                                      "FRACTAL_Z_3D"};
+static const char *const formats[] = {
+    "ND",   "DN",      "NZ",       "ZZ",         "ZN",        "NCHW",        "NHWC",
+    "HWCN", "NC1HWC0", "NDC1HWC0", "FRACTAL_NZ", "FRACTAL_Z", "FRACTAL_Z_3D"};
 
 static const char *format_at(const void *context, size_t index) {
   (void)context;
@@ -35,7 +44,8 @@ static const char *format_at(const void *context, size_t index) {
 }
 
 /* "8x2048x2048" */
-static enum vinci_status tensor_shape(struct trace_reader *reader, const struct trace_values *values,
+static enum vinci_status tensor_shape(struct trace_reader *reader,
+                                      const struct trace_values *values,
                                       struct program_tensor *tensor) {
   const char *start = trace_value_text(reader, values, TENSOR_SHAPE);
   const char *at = start;
@@ -68,7 +78,8 @@ static enum vinci_status tensor_shape(struct trace_reader *reader, const struct 
   return VINCI_OK;
 }
 
-static enum vinci_status tensor_values(struct trace_reader *reader, const struct trace_values *values,
+static enum vinci_status tensor_values(struct trace_reader *reader,
+                                       const struct trace_values *values,
                                        struct program_tensor *tensor) {
   size_t dtype = 0, io = 0, format = 0;
   enum vinci_status status =
@@ -80,19 +91,22 @@ static enum vinci_status tensor_values(struct trace_reader *reader, const struct
   if (status == VINCI_OK)
     status = tensor_shape(reader, values, tensor);
   if (status == VINCI_OK)
-    status = trace_value_word(reader, values, TENSOR_IO, "direction", io_at, TENSOR_WORKSPACE + 1, &io);
+    status =
+        trace_value_word(reader, values, TENSOR_IO, "direction", io_at, TENSOR_WORKSPACE + 1, &io);
   tensor->io = (enum tensor_io)io;
   if (status == VINCI_OK && values->field[TENSOR_FILE] != 0)
     status = trace_value_copy(reader, values, TENSOR_FILE, &tensor->file);
   if (status == VINCI_OK && values->field[TENSOR_FORMAT] != 0)
     status = trace_value_word(reader, values, TENSOR_FORMAT, "layout", format_at,
-                       sizeof formats / sizeof *formats, &format);
-  tensor->format = formats[format];
+                              sizeof formats / sizeof *formats, &format);
+  if (status == VINCI_OK)
+    tensor->format = formats[format];
   return status;
 }
 
 /* The same name in an earlier kernel is the same memory, and must look the same. */
-static enum vinci_status tensor_share(struct trace_reader *reader, const struct trace_values *values,
+static enum vinci_status tensor_share(struct trace_reader *reader,
+                                      const struct trace_values *values,
                                       const struct program_tensor *earlier,
                                       struct program_tensor *tensor) {
   bool same = tensor->dtype == earlier->dtype && tensor->rank == earlier->rank &&
@@ -108,7 +122,8 @@ static enum vinci_status tensor_share(struct trace_reader *reader, const struct 
   return VINCI_OK;
 }
 
-static enum vinci_status tensor_place(struct trace_reader *reader, const struct trace_values *values,
+static enum vinci_status tensor_place(struct trace_reader *reader,
+                                      const struct trace_values *values,
                                       struct program_tensor *tensor) {
   const uint64_t mask = PROGRAM_TENSOR_ALIGNMENT - 1;
   uint64_t capacity = soc_space_bytes(reader->soc, SPACE_GM);
@@ -128,7 +143,8 @@ static enum vinci_status tensor_place(struct trace_reader *reader, const struct 
 }
 
 /* A tensor or buffer row stands between its kernel row and the first stream. */
-static enum vinci_status declare_object(struct trace_reader *reader, const struct trace_values *values,
+static enum vinci_status declare_object(struct trace_reader *reader,
+                                        const struct trace_values *values,
                                         struct trace_name **name) {
   /* "name" is the first key of both rows */
   return trace_name_declare(reader, values->field[0], trace_value_offset(values, 0), name);
@@ -184,14 +200,16 @@ static const char *space_at(const void *context, size_t index) {
   return index == SPACE_GM ? NULL : space_name((enum space)index);
 }
 
-static enum vinci_status buffer_range(struct trace_reader *reader, const struct trace_values *values,
+static enum vinci_status buffer_range(struct trace_reader *reader,
+                                      const struct trace_values *values,
                                       struct program_buffer *buffer) {
   int64_t address = 0, size = 0;
   uint64_t capacity = soc_space_bytes(reader->soc, buffer->space);
   const char *space = space_name(buffer->space);
   if (capacity == 0)
     return FAIL_VALUE(reader, values, BUFFER_SPACE, "%s has no %s", reader->soc->name, space);
-  enum vinci_status status = trace_value_number(reader, values, BUFFER_ADDRESS, 0, INT64_MAX, &address);
+  enum vinci_status status =
+      trace_value_number(reader, values, BUFFER_ADDRESS, 0, INT64_MAX, &address);
   if (status == VINCI_OK)
     status = trace_value_number(reader, values, BUFFER_SIZE, 1, INT64_MAX, &size);
   if (status != VINCI_OK)
@@ -202,8 +220,7 @@ static enum vinci_status buffer_range(struct trace_reader *reader, const struct 
     return FAIL_VALUE(reader, values, BUFFER_ADDRESS, "address %lld in %s is not a multiple of %u",
                       (long long)address, space, space_alignment(buffer->space));
   if (buffer->bytes > capacity || buffer->address > capacity - buffer->bytes)
-    return FAIL_VALUE(reader, values,
-                      buffer->address < capacity ? BUFFER_SIZE : BUFFER_ADDRESS,
+    return FAIL_VALUE(reader, values, buffer->address < capacity ? BUFFER_SIZE : BUFFER_ADDRESS,
                       "buffer \"%s\" ends at byte %llu of %s, which has %llu", buffer->name,
                       (unsigned long long)(buffer->address + buffer->bytes), space,
                       (unsigned long long)capacity);
@@ -219,8 +236,8 @@ enum vinci_status trace_buffer_row(struct trace_reader *reader) {
   if (status == VINCI_OK)
     status = declare_object(reader, &values, &name);
   if (status == VINCI_OK)
-    status = trace_value_word(reader, &values, BUFFER_SPACE, "on-chip buffer", space_at, SPACE_COUNT,
-                       &space);
+    status = trace_value_word(reader, &values, BUFFER_SPACE, "on-chip buffer", space_at,
+                              SPACE_COUNT, &space);
   if (status != VINCI_OK)
     return status;
   buffer.name = name->text;

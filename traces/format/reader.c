@@ -133,9 +133,9 @@ static enum vinci_status check_bytes(struct trace_reader *reader) {
     unsigned char c = (unsigned char)line[at];
     size_t n = utf8_length((const unsigned char *)line + at, length - at);
     if (n == 0 || (c < 0x20 && c != '\t') || c == 0x7f) {
-      char text[64];
-      snprintf(text, sizeof text, n == 0 ? "byte 0x%02x is not UTF-8" : "control byte 0x%02x", c);
-      fail_column(reader, (unsigned long)at + 1, text);
+      struct diag_position position = {reader->path, reader->line, (unsigned long)at + 1};
+      diag_error_at(reader->diag, VINCI_E_INPUT, position,
+                    n == 0 ? "byte 0x%02x is not UTF-8" : "control byte 0x%02x", c);
       diag_hint(reader->diag, "a trace is a CSV file in UTF-8, its lines end with LF or CR LF");
       return VINCI_E_INPUT;
     }
@@ -178,9 +178,9 @@ static enum vinci_status split_line(struct trace_reader *reader) {
   reader->scratch_used = 0;
   reader->field_count = 0;
   reader->row_ended = false;
-  size_t done = csv_parse(&reader->csv, reader->line_text, reader->line_length, take_field,
-                          take_row_end, reader);
-  if (done == reader->line_length)
+  size_t fed = reader->line_length + reader->end_length;
+  size_t done = csv_parse(&reader->csv, reader->line_text, fed, take_field, take_row_end, reader);
+  if (done == fed && reader->end_length == 0)
     csv_parse(&reader->csv, "\n", 1, take_field, take_row_end, reader);
   if (csv_error(&reader->csv) == CSV_ENOMEM)
     return trace_no_memory(reader);
@@ -197,13 +197,25 @@ static enum vinci_status split_line(struct trace_reader *reader) {
   return VINCI_OK;
 }
 
-static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length) {
+static enum vinci_status read_row(struct trace_reader *reader) {
+  enum isa_op op = isa_find(reader->fields[0].text, reader->fields[0].length);
+  bool done;
+  if (op != OP_COUNT && reader->version_seen)
+    return trace_inst_row(reader, op);
+  enum vinci_status status = trace_header_row(reader, &done);
+  return status != VINCI_OK || done ? status : trace_other_row(reader);
+}
+
+/* Reads one line; its end (LF or CR LF, or nothing at the end of the text) follows it. */
+static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length,
+                                   bool newline) {
   if (reader->line == UINT32_MAX)
     return trace_fail_line(reader, reader->line, "more lines than %u", (unsigned)UINT32_MAX);
   reader->line++;
   if (length > 0 && text[length - 1] == '\r')
     length--;
   reader->line_text = text;
+  reader->end_length = newline ? 1 + (text[length] == '\r') : 0;
   reader->line_length = length;
   enum vinci_status status = check_bytes(reader);
   if (status != VINCI_OK)
@@ -214,10 +226,7 @@ static enum vinci_status read_line(struct trace_reader *reader, const char *text
   if (blanks == length || text[blanks] == '#')
     return VINCI_OK;
   status = split_line(reader);
-  bool done = false;
-  if (status == VINCI_OK)
-    status = trace_header_row(reader, &done);
-  return status != VINCI_OK || done ? status : trace_body_row(reader);
+  return status == VINCI_OK ? read_row(reader) : status;
 }
 
 static enum vinci_status fail_long_line(struct trace_reader *reader) {
@@ -240,7 +249,7 @@ static enum vinci_status read_lines(struct trace_reader *reader, const char *tex
       return fail_long_line(reader);
     if (!newline && !last)
       break;
-    enum vinci_status status = read_line(reader, text + at, line_length);
+    enum vinci_status status = read_line(reader, text + at, line_length, newline != NULL);
     if (status != VINCI_OK)
       return status;
     at += line_length + (newline != NULL);
@@ -328,10 +337,10 @@ static enum vinci_status reader_open(struct trace_reader *reader, const char *na
 }
 
 static void reader_close(struct trace_reader *reader) {
-  struct growing *arrays[] = {&reader->kernels, &reader->tensors,   &reader->buffers,
-                              &reader->rows,    &reader->operands,  &reader->exprs,
-                              &reader->terms,   &reader->codes,     &reader->variables,
-                              &reader->scope,   &reader->loops,     &reader->names};
+  struct growing *arrays[] = {&reader->kernels, &reader->tensors,  &reader->buffers,
+                              &reader->rows,    &reader->operands, &reader->exprs,
+                              &reader->terms,   &reader->codes,    &reader->variables,
+                              &reader->scope,   &reader->loops,    &reader->names};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     growing_free(arrays[i]);
   free(reader->name_slots);

@@ -19,8 +19,8 @@
 #include <csv.h>
 
 #include "core/diag.h"
-#include "core/isa.h"
 #include "core/inst.h"
+#include "core/isa.h"
 #include "core/program.h"
 #include "core/soc.h"
 #include "traces/format/growing.h"
@@ -31,8 +31,8 @@ enum {
   TRACE_FIELDS_MAX = ISA_ARGS_MAX + 8, /* per row; more are counted but not kept */
   TRACE_NAME_BYTES_MAX = 63,
   TRACE_KERNEL_NAME_BYTES_MAX = 200,
-  TRACE_BLOCKS_MAX = 65535,          /* block_dim of a launch is a 16-bit number */
-  TRACE_VARIABLES_MAX = UINT16_MAX,  /* program_row.op holds a variable */
+  TRACE_BLOCKS_MAX = 65535,         /* block_dim of a launch is a 16-bit number */
+  TRACE_VARIABLES_MAX = UINT16_MAX, /* program_row.op holds a variable */
   TRACE_EXPR_OPERATIONS_MAX = 1024,
   TRACE_EXPR_NESTING_MAX = 64,
 };
@@ -50,15 +50,23 @@ struct trace_name {
   const char *text;
   uint32_t length;
   uint32_t hash;
-  uint32_t memory;         /* last tensor of this name in the file + 1, 0 = none */
-  uint32_t object_kernel;  /* kernel + 1 in which it is a tensor or buffer */
-  uint32_t object;         /* its index in tensors or buffers */
-  uint8_t object_kind;     /* enum name_kind */
-  bool in_scope;           /* as a variable, in the stream of serial number `stream` */
+  uint32_t memory;        /* last tensor of this name in the file + 1, 0 = none */
+  uint32_t object_kernel; /* kernel + 1 in which it is a tensor or buffer */
+  uint32_t object;        /* its index in tensors or buffers */
+  uint8_t object_kind;    /* enum name_kind */
+  bool in_scope;          /* as a variable, in the stream of serial number `stream` */
   uint32_t stream;
   uint32_t variable;
   uint32_t line; /* of its last declaration */
 };
+
+/* Operands of an earlier instruction, for those that have the same. */
+struct trace_same {
+  uint64_t first_operand;
+  uint16_t op;
+  bool used;
+};
+enum { TRACE_SAME_BITS = 12 };
 
 /* An open loop. */
 struct trace_loop {
@@ -75,6 +83,7 @@ struct trace_reader {
   /* the current line */
   const char *line_text;
   size_t line_length;
+  size_t end_length; /* of the line's end behind it */
   uint32_t line;
   struct csv_parser csv;
   struct trace_field fields[TRACE_FIELDS_MAX];
@@ -88,6 +97,7 @@ struct trace_reader {
   struct growing rows, operands, exprs, terms, codes;
   uint64_t gm_end;
   uint64_t inst_count;
+  uint32_t named_tensor; /* by the current row: index + 1, 0 = none, UINT32_MAX = several */
   bool version_seen;
 
   /* the current kernel and stream */
@@ -105,7 +115,8 @@ struct trace_reader {
   uint32_t *name_slots;
   size_t name_slot_count;
 
-  uint8_t op_allowed[OP_COUNT]; /* bit per core kind: checked before */
+  uint8_t op_allowed[OP_COUNT];                 /* bit per core kind: checked before */
+  struct trace_same same[1 << TRACE_SAME_BITS]; /* by hash of the operands, newest only */
 };
 
 /* ---- reader.c: errors ---- */
@@ -116,6 +127,8 @@ enum vinci_status trace_fail(struct trace_reader *reader, size_t field, size_t o
 /* Reports an error about an earlier line. */
 enum vinci_status trace_fail_line(struct trace_reader *reader, uint32_t line, const char *format,
                                   ...) __attribute__((format(printf, 3, 4)));
+/* Reports a field without "=" (keys.c). */
+enum vinci_status trace_fail_equals(struct trace_reader *reader, size_t field);
 enum vinci_status trace_no_memory(struct trace_reader *reader);
 
 enum { TRACE_CLIP_BYTES = 64 };
@@ -127,7 +140,7 @@ struct trace_clip trace_clip(const char *text, size_t length);
 
 /* ---- headers.c ---- */
 
-/* Reads the current row when it is a header row; *done tells whether it was. */
+/* Reads the current row, which is no instruction, if it is a header row; else *done is false. */
 enum vinci_status trace_header_row(struct trace_reader *reader, bool *done);
 /* Ends the open stream and kernel, as the next header row or the end of text does. */
 enum vinci_status trace_end_stream(struct trace_reader *reader);
@@ -140,15 +153,18 @@ enum vinci_status trace_buffer_row(struct trace_reader *reader);
 
 /* ---- rows.c ---- */
 
-enum vinci_status trace_body_row(struct trace_reader *reader);
+/* Reads an instruction, and any other row that is no header row. */
+enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op);
+enum vinci_status trace_other_row(struct trace_reader *reader);
 
 /* ---- check.c ---- */
 
 /* Whether an instruction may stand in the current stream. */
 enum vinci_status trace_check_op(struct trace_reader *reader, enum isa_op op);
 /* Whether a constant is a legal value of an operand; the position is that of the value. */
-enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op, unsigned arg,
-                                    int64_t value, size_t field, size_t offset);
+enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
+                                    const struct isa_arg *arg, int64_t value, size_t field,
+                                    size_t offset);
 /* What involves several operands: flags. Expressions (bits of expr_mask) are left out. */
 enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
                                    const int64_t *operands, uint32_t expr_mask);

@@ -8,6 +8,21 @@
 
 #include "traces/format/reader.h"
 
+/* Rows of streams need one. */
+static enum vinci_status check_place(struct trace_reader *reader, const char *row) {
+  if (!reader->kernel) {
+    trace_fail(reader, 0, 0, "%s row before any kernel row", row);
+    diag_hint(reader->diag, "a row like \"kernel,name=add,arch=dav-c220,blocks=8\" comes first");
+    return VINCI_E_INPUT;
+  }
+  if (!reader->stream) {
+    trace_fail(reader, 0, 0, "%s row outside a stream", row);
+    diag_hint(reader->diag, "a row like \"stream,core=AIV\" comes first");
+    return VINCI_E_INPUT;
+  }
+  return VINCI_OK;
+}
+
 /* ---- loop, let, endloop --------------------------------------------------- */
 
 /* Adds a row with a number of operands. */
@@ -18,8 +33,10 @@ static struct program_row *add_row(struct trace_reader *reader, enum program_row
   struct program_row *row = GROWING_PUSH(&reader->rows, struct program_row);
   if (!*operands || !row || reader->rows.count > UINT32_MAX)
     return NULL;
-  *row = (struct program_row){.kind = (uint8_t)kind, .arg_count = (uint8_t)arg_count,
-                              .line = reader->line, .first_operand = first_operand};
+  *row = (struct program_row){.kind = (uint8_t)kind,
+                              .arg_count = (uint8_t)arg_count,
+                              .line = reader->line,
+                              .first_operand = first_operand};
   return row;
 }
 
@@ -113,12 +130,8 @@ static enum vinci_status find_arg(struct trace_reader *reader, const struct isa_
                                   size_t field, unsigned *out) {
   const struct trace_field *text = &reader->fields[field];
   const char *equals = memchr(text->text, '=', text->length);
-  if (!equals) {
-    trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
-               trace_clip(text->text, text->length).text);
-    diag_hint(reader->diag, "operands are written operand=value");
-    return VINCI_E_INPUT;
-  }
+  if (!equals)
+    return trace_fail_equals(reader, field);
   size_t length = (size_t)(equals - text->text);
   int arg = isa_arg_find(isa, text->text, length);
   if (arg >= 0) {
@@ -188,9 +201,9 @@ static enum vinci_status read_word(struct trace_reader *reader, const struct isa
 }
 
 /* Reads the value of a field into an operand; *is_expr tells what it became. */
-static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op, unsigned index,
-                                    size_t field, int64_t *out, bool *is_expr) {
-  const struct isa_arg *arg = &isa_row(op)->arg[index];
+static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op,
+                                    const struct isa_arg *arg, size_t field, int64_t *out,
+                                    bool *is_expr) {
   const struct trace_field *text = &reader->fields[field];
   size_t offset = arg->name_length + 1u;
   bool constant = true;
@@ -203,7 +216,7 @@ static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op,
     status = trace_expr(reader, field, offset, out, &constant);
   *is_expr = !constant;
   if (status == VINCI_OK && constant)
-    status = trace_check_value(reader, op, index, *out, field, offset);
+    status = trace_check_value(reader, op, arg, *out, field, offset);
   return status;
 }
 
@@ -220,16 +233,10 @@ static enum vinci_status fill_defaults(struct trace_reader *reader, const struct
   return VINCI_OK;
 }
 
-static enum vinci_status inst_row(struct trace_reader *reader, enum isa_op op) {
-  const struct isa_row *isa = isa_row(op);
-  int64_t *operands;
-  enum vinci_status status = trace_check_op(reader, op);
-  if (status != VINCI_OK)
-    return status;
-  struct program_row *row = add_row(reader, ROW_INST, isa->arg_count, &operands);
-  if (!row)
-    return trace_no_memory(reader);
-  row->op = (uint16_t)op;
+/* Reads all operands of a row. */
+static enum vinci_status read_operands(struct trace_reader *reader, const struct isa_row *isa,
+                                       enum isa_op op, int64_t *operands, uint32_t *expr_mask) {
+  enum vinci_status status = VINCI_OK;
   uint32_t seen = 0;
   unsigned next = 0;
   for (size_t field = 1; field < reader->field_count; field++) {
@@ -241,67 +248,91 @@ static enum vinci_status inst_row(struct trace_reader *reader, enum isa_op op) {
     if (seen >> index & 1)
       return trace_fail(reader, field, 0, "operand \"%s\" is given twice", isa->arg[index].name);
     bool is_expr = false;
-    status = read_value(reader, op, index, field, &operands[index], &is_expr);
+    status = read_value(reader, op, &isa->arg[index], field, &operands[index], &is_expr);
     if (status != VINCI_OK)
       return status;
     seen |= UINT32_C(1) << index;
-    row->expr_mask |= (uint32_t)is_expr << index;
+    *expr_mask |= (uint32_t)is_expr << index;
     next = index + 1;
   }
-  uint32_t all = (UINT32_C(1) << isa->arg_count) - 1;
-  if (seen != all)
-    status = fill_defaults(reader, isa, all & ~seen, operands);
-  reader->inst_count++;
-  return status == VINCI_OK ? trace_check_inst(reader, op, operands, row->expr_mask) : status;
+  uint32_t missing = ((UINT32_C(1) << isa->arg_count) - 1) & ~seen;
+  return missing ? fill_defaults(reader, isa, missing, operands) : VINCI_OK;
 }
 
-/* ---- all ------------------------------------------------------------------ */
+/*
+ * Gives the newest row the operands of an earlier one with the same constants, if that
+ * is remembered: flat traces repeat themselves, and memory costs more time than the look.
+ */
+static bool share_operands(struct trace_reader *reader, struct program_row *row,
+                           const int64_t *operands) {
+  uint64_t hash = row->op;
+  for (unsigned i = 0; i < row->arg_count; i++) {
+    hash = (hash ^ (uint64_t)operands[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 32;
+  }
+  struct trace_same *same = &reader->same[hash >> (64 - TRACE_SAME_BITS)];
+  if (same->used && same->op == row->op &&
+      memcmp(GROWING_AT(&reader->operands, int64_t, same->first_operand), operands,
+             row->arg_count * sizeof *operands) == 0) {
+    reader->operands.count -= row->arg_count;
+    row->first_operand = same->first_operand;
+    return true;
+  }
+  *same = (struct trace_same){.first_operand = row->first_operand, .op = row->op, .used = true};
+  return false;
+}
 
-static enum vinci_status check_place(struct trace_reader *reader, const char *row) {
-  if (!reader->kernel) {
-    trace_fail(reader, 0, 0, "%s row before any kernel row", row);
-    diag_hint(reader->diag, "a row like \"kernel,name=add,arch=dav-c220,blocks=8\" comes first");
-    return VINCI_E_INPUT;
-  }
-  if (!reader->stream) {
-    trace_fail(reader, 0, 0, "%s row outside a stream", row);
-    diag_hint(reader->diag, "a row like \"stream,core=AIV\" comes first");
-    return VINCI_E_INPUT;
-  }
-  return VINCI_OK;
+enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op) {
+  const struct isa_row *isa = isa_row(op);
+  int64_t *operands;
+  enum vinci_status status =
+      reader->stream ? trace_check_op(reader, op) : check_place(reader, isa->name);
+  if (status != VINCI_OK)
+    return status;
+  struct program_row *row = add_row(reader, ROW_INST, isa->arg_count, &operands);
+  if (!row)
+    return trace_no_memory(reader);
+  row->op = (uint16_t)op;
+  reader->inst_count++;
+  reader->named_tensor = 0;
+  status = read_operands(reader, isa, op, operands, &row->expr_mask);
+  if (status != VINCI_OK)
+    return status;
+  row->partner = reader->named_tensor == UINT32_MAX ? 0 : reader->named_tensor;
+  if (row->expr_mask == 0 && share_operands(reader, row, operands))
+    return VINCI_OK; /* checked with the earlier row */
+  return trace_check_inst(reader, op, operands, row->expr_mask);
+}
+
+/* ---- what is no instruction ----------------------------------------------- */
+
+static const char *row_name_at(const void *context, size_t index) {
+  static const char *const others[] = {"trace",  "kernel", "tensor", "buffer",
+                                       "stream", "loop",   "let",    "endloop"};
+  (void)context;
+  return index < OP_COUNT ? isa_row((enum isa_op)index)->name : others[index - OP_COUNT];
 }
 
 static enum vinci_status unknown_row(struct trace_reader *reader) {
-  static const char *const others[] = {"trace", "kernel", "tensor", "buffer",
-                                       "stream", "loop",  "let",    "endloop"};
+  enum { OTHERS = 8 };
   struct trace_clip clip = trace_clip(reader->fields[0].text, reader->fields[0].length);
-  const char *nearest = isa_nearest(clip.text);
-  for (size_t i = 0; !nearest && i < sizeof others / sizeof *others; i++)
-    if (strncasecmp(others[i], clip.text, strlen(others[i]) - 1) == 0)
-      nearest = others[i];
+  const char *nearest = diag_nearest(clip.text, OP_COUNT + OTHERS, row_name_at, NULL);
   trace_fail(reader, 0, 0, "unknown instruction \"%s\"", clip.text);
   if (nearest)
     diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
   return VINCI_E_INPUT;
 }
 
-enum vinci_status trace_body_row(struct trace_reader *reader) {
-  const struct trace_field *name = &reader->fields[0];
-  enum isa_op op = isa_find(name->text, name->length);
-  bool is_loop = false, is_let = false, is_endloop = false;
-  if (op == OP_COUNT) {
-    is_loop = strcmp(name->text, "loop") == 0;
-    is_let = strcmp(name->text, "let") == 0;
-    is_endloop = strcmp(name->text, "endloop") == 0;
-    if (!is_loop && !is_let && !is_endloop)
-      return unknown_row(reader);
-  }
-  enum vinci_status status = reader->stream ? VINCI_OK : check_place(reader, name->text);
+enum vinci_status trace_other_row(struct trace_reader *reader) {
+  const char *row = reader->fields[0].text;
+  bool is_loop = strcmp(row, "loop") == 0;
+  bool is_let = strcmp(row, "let") == 0;
+  if (!is_loop && !is_let && strcmp(row, "endloop") != 0)
+    return unknown_row(reader);
+  enum vinci_status status = check_place(reader, row);
   if (status != VINCI_OK)
     return status;
   if (is_loop)
     return loop_row(reader);
-  if (is_let)
-    return define_row(reader, ROW_LET, "let,t,blk*4096");
-  return is_endloop ? endloop_row(reader) : inst_row(reader, op);
+  return is_let ? define_row(reader, ROW_LET, "let,t,blk*4096") : endloop_row(reader);
 }

@@ -2,8 +2,9 @@
 /*
  * Writing of traces in canonical form: operands in the order of their signature,
  * those equal to their default left out, expressions with the fewest parentheses
- * and no blanks. Reading the text back gives the same program; names of
- * tensors and buffers in expressions have become the addresses they stand for.
+ * and no blanks. Reading the text back gives the same program; names of buffers in
+ * expressions have become the addresses they stand for, and so have those of tensors
+ * where a row names several or calculates with more than sums.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -103,38 +104,78 @@ static void put_postfix(struct writer *writer, const struct program_expr *expr) 
   put_code(writer, code, first, expr->code_count - 1, LEVEL_COMPARE);
 }
 
-/* The sum, variables first: "20971520*blk-3*i+4096". */
-static void put_sum(struct writer *writer, const struct program_expr *expr) {
+/* What is added to a sum or a tensor's name. */
+static void put_added(struct writer *writer, int64_t value) {
+  if (value == 0)
+    return;
+  if (value > 0 || value == INT64_MIN)
+    fputc('+', writer->out);
+  put_number(writer, value);
+}
+
+/* The sum, the tensor first, then variables: "x+20971520*blk-3*i+4096". */
+static void put_sum(struct writer *writer, const struct program_expr *expr,
+                    const struct program_tensor *tensor) {
   const struct program_term *terms = writer->trace->terms + expr->first_term;
+  if (tensor)
+    fputs(tensor->name, writer->out);
   for (uint32_t i = 0; i < expr->term_count; i++) {
     int64_t factor = terms[i].coefficient;
     bool minus = factor < 0 && factor != INT64_MIN;
     uint64_t size = minus ? 0 - (uint64_t)factor : (uint64_t)factor;
-    fputs(minus ? "-" : i > 0 ? "+" : "", writer->out);
+    fputs(minus ? "-" : i > 0 || tensor ? "+" : "", writer->out);
     if (size != 1) {
       put_number(writer, (int64_t)size);
       fputc('*', writer->out);
     }
     fputs(writer->var_names[terms[i].variable], writer->out);
   }
-  if (expr->constant != 0) {
-    if (expr->constant > 0 || expr->constant == INT64_MIN)
-      fputc('+', writer->out);
-    put_number(writer, expr->constant);
-  }
+  put_added(writer, expr->constant - (tensor ? (int64_t)tensor->address : 0));
 }
 
-static void put_operand(struct writer *writer, const struct program_row *row, unsigned index) {
+/* Whether the text of an expression has a comma, so that its field needs quotes. */
+static bool has_comma(const struct writer *writer, const struct program_expr *expr) {
+  const struct program_code *code = writer->trace->codes + expr->first_code;
+  for (uint32_t i = 0; i < expr->code_count; i++)
+    if (code[i].op == EXPR_MIN || code[i].op == EXPR_MAX)
+      return true;
+  return false;
+}
+
+/* The tensor an operand of an instruction in GM is written relative to, or NULL. */
+static const struct program_tensor *named_tensor(const struct writer *writer,
+                                                 const struct program_row *row, unsigned index) {
+  if (row->kind != ROW_INST || row->partner == 0)
+    return NULL;
+  const struct isa_arg *arg = &isa_row((enum isa_op)row->op)->arg[index];
+  bool in_gm = arg->kind == ARG_ADDRESS && arg->space == SPACE_GM;
+  return in_gm ? &writer->trace->tensors[row->partner - 1] : NULL;
+}
+
+/* A field of an operand: the text before its value, and the value. */
+static void put_operand(struct writer *writer, const struct program_row *row, unsigned index,
+                        const char *key) {
   int64_t value = writer->trace->operands[row->first_operand + index];
+  const struct program_tensor *tensor = named_tensor(writer, row, index);
+  const char *equals = key[0] != '\0' ? "=" : "";
   if ((row->expr_mask >> index & 1) == 0) {
-    put_number(writer, value);
+    fprintf(writer->out, ",%s%s", key, equals);
+    if (tensor) {
+      fputs(tensor->name, writer->out);
+      put_added(writer, value - (int64_t)tensor->address);
+    } else {
+      put_number(writer, value);
+    }
     return;
   }
   const struct program_expr *expr = &writer->trace->exprs[value];
+  const char *quote = has_comma(writer, expr) ? "\"" : "";
+  fprintf(writer->out, ",%s%s%s", quote, key, equals);
   if (expr->code_count > 0)
     put_postfix(writer, expr);
   else
-    put_sum(writer, expr);
+    put_sum(writer, expr, tensor);
+  fputs(quote, writer->out);
 }
 
 /* ---- rows ----------------------------------------------------------------- */
@@ -149,20 +190,19 @@ static void put_inst(struct writer *writer, const struct program_row *row) {
     bool is_expr = row->expr_mask >> i & 1;
     if (!is_expr && arg->has_default && operands[i] == arg->default_value)
       continue;
-    fprintf(writer->out, ",%s=", arg->name);
     switch (arg->kind) {
     case ARG_DTYPE:
-      fputs(dtype_name((enum dtype)operands[i]), writer->out);
+      fprintf(writer->out, ",%s=%s", arg->name, dtype_name((enum dtype)operands[i]));
       break;
     case ARG_PIPE:
-      fputs(pipe_name((enum pipe)operands[i]), writer->out);
+      fprintf(writer->out, ",%s=%s", arg->name, pipe_name((enum pipe)operands[i]));
       break;
     case ARG_WORD:
       isa_word_text(arg, operands[i], word, sizeof word);
-      fputs(word, writer->out);
+      fprintf(writer->out, ",%s=%s", arg->name, word);
       break;
     default:
-      put_operand(writer, row, i);
+      put_operand(writer, row, i, arg->name);
       break;
     }
   }
@@ -175,15 +215,16 @@ static void put_row(struct writer *writer, const struct program_row *row) {
   } else if (row->kind == ROW_ENDLOOP) {
     fputs("endloop\n", writer->out);
   } else {
-    fprintf(writer->out, "%s,%s,", row->kind == ROW_LOOP ? "loop" : "let",
+    fprintf(writer->out, "%s,%s", row->kind == ROW_LOOP ? "loop" : "let",
             writer->var_names[row->op]);
-    put_operand(writer, row, 0);
+    put_operand(writer, row, 0, "");
     fputc('\n', writer->out);
   }
 }
 
 static void put_tensor(struct writer *writer, const struct program_tensor *tensor) {
-  static const char *const directions[] = {[TENSOR_IN] = "in", [TENSOR_OUT] = "out",
+  static const char *const directions[] = {[TENSOR_IN] = "in",
+                                           [TENSOR_OUT] = "out",
                                            [TENSOR_INOUT] = "inout",
                                            [TENSOR_WORKSPACE] = "workspace"};
   fprintf(writer->out, "tensor,name=%s,dtype=%s,shape=", tensor->name, dtype_name(tensor->dtype));

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compares the costs of single instructions with the public measurements in
+ * tests/reference/microbenchmarks.csv and prints one line per group: rows, median
+ * and largest relative error. Nothing is fitted here: the numbers come from the
+ * hardware descriptions as they are.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/inst.h"
+#include "core/vinci.h"
+
+enum { GROUPS_MAX = 64, ROWS_MAX = 4096, NAME_MAX_BYTES = 64, MERGE_LIST_ENTRIES = 8 };
+
+/* Clock at which a time in the table stands for cycles; see the file's own comment. The
+ * on-chip rates of the 910b1 are round numbers of bytes per cycle at its real clock. */
+static const double table_hz = 1800e6, b1_hz = 1850e6, a5_hz = 1650e6;
+static const double gib = 1073741824.0;
+
+struct row {
+  char kind[NAME_MAX_BYTES];
+  char name[NAME_MAX_BYTES];
+  char size[NAME_MAX_BYTES]; /* repeats, or m x k x n */
+  double bytes;
+  double cycles;
+  double gib_per_s;
+};
+
+struct group {
+  char name[2 * NAME_MAX_BYTES];
+  double errors[ROWS_MAX];
+  size_t count;
+};
+
+struct exclusion {
+  char name[2 * NAME_MAX_BYTES];
+  const char *reason;
+  size_t count;
+};
+
+struct report {
+  struct group groups[GROUPS_MAX];
+  size_t group_count;
+  struct exclusion exclusions[GROUPS_MAX];
+  size_t exclusion_count;
+};
+
+struct socs {
+  vinci_soc *b1, *b3, *a5;
+};
+
+static int compare_doubles(const void *a, const void *b) {
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+static bool add_error(struct report *report, const char *name, double model, double measured) {
+  size_t i = 0;
+  while (i < report->group_count && strcmp(report->groups[i].name, name) != 0)
+    i++;
+  if (i == GROUPS_MAX || report->groups[i].count == ROWS_MAX)
+    return false;
+  struct group *group = &report->groups[i];
+  if (i == report->group_count) {
+    snprintf(group->name, sizeof group->name, "%s", name);
+    report->group_count++;
+  }
+  double error = model / measured - 1;
+  group->errors[group->count++] = error < 0 ? -error : error;
+  return true;
+}
+
+static bool exclude(struct report *report, const char *name, const char *reason) {
+  for (size_t i = 0; i < report->exclusion_count; i++)
+    if (strcmp(report->exclusions[i].name, name) == 0 &&
+        strcmp(report->exclusions[i].reason, reason) == 0) {
+      report->exclusions[i].count++;
+      return true;
+    }
+  if (report->exclusion_count == GROUPS_MAX)
+    return false;
+  struct exclusion *next = &report->exclusions[report->exclusion_count++];
+  snprintf(next->name, sizeof next->name, "%s", name);
+  next->reason = reason;
+  next->count = 1;
+  return true;
+}
+
+/* ---- instructions ------------------------------------------------------------ */
+
+static bool set_operand(struct inst *inst, const char *name, int64_t value) {
+  int index = isa_arg_find(isa_row((enum isa_op)inst->op), name, strlen(name));
+  if (index < 0)
+    return false;
+  inst->arg[index] = value;
+  return true;
+}
+
+static struct inst new_inst(enum isa_op op, enum dtype type) {
+  struct inst inst = {.op = (uint16_t)op};
+  inst.mask = (struct vector_mask){.low = UINT64_MAX, .high = UINT64_MAX};
+  const struct isa_row *row = isa_row(op);
+  for (unsigned i = 0; i < row->arg_count; i++)
+    if (row->arg[i].has_default)
+      inst.arg[i] = row->arg[i].default_value;
+  if (row->type_arg >= 0)
+    inst.arg[row->type_arg] = type;
+  return inst;
+}
+
+static struct inst_cost cost_of(const vinci_soc *soc, const struct inst *inst) {
+  struct inst_cost cost;
+  registry_cost((enum isa_op)inst->op)(soc, inst, &cost);
+  return cost;
+}
+
+/* "FP16" to its data type and to the letters in conversion names ("f16"). */
+static enum dtype table_type(const char *name, char *letters, size_t size) {
+  char lower[NAME_MAX_BYTES];
+  size_t length = 0;
+  for (; name[length] && length + 1 < sizeof lower; length++)
+    lower[length] = (char)tolower((unsigned char)name[length]);
+  lower[length] = '\0';
+  const char *digits = lower + strcspn(lower, "0123456789");
+  const char *letter = strncmp(lower, "uint", 4) == 0  ? "u"
+                       : strncmp(lower, "int", 3) == 0 ? "s"
+                       : lower[0] == 'b'               ? "bf"
+                                                       : "f";
+  snprintf(letters, size, "%s%s", letter, digits);
+  return dtype_by_name(lower);
+}
+
+/* The instruction that a case such as "VCONV_FP16_FP32_1_core_910b1" times. */
+static bool vector_inst(const char *name, struct inst *inst) {
+  char copy[NAME_MAX_BYTES], op[2 * NAME_MAX_BYTES] = "", src[16] = "", dst[16] = "";
+  snprintf(copy, sizeof copy, "%s", name);
+  char *end = strstr(copy, "_1_core_");
+  if (end)
+    *end = '\0';
+  char *save = NULL;
+  const char *first = strtok_r(copy, "_", &save);
+  for (size_t i = 0; first && first[i]; i++)
+    op[i] = (char)tolower((unsigned char)first[i]);
+  const char *token = strtok_r(NULL, "_", &save);
+  enum dtype type = token ? table_type(token, src, sizeof src) : DTYPE_COUNT, last = type;
+  while ((token = strtok_r(NULL, "_", &save)))
+    last = table_type(token, dst, sizeof dst);
+  if (strcmp(op, "vconv") == 0)
+    snprintf(op, sizeof op, "vconv_%s2%s", src, dst);
+  else if (strcmp(op, "vconvdeq") == 0 && last == DTYPE_FP16)
+    strcpy(op, "vconv_deq");
+  else if (strcmp(op, "vectordup") == 0)
+    strcpy(op, "vector_dup");
+  else if (strcmp(op, "vcmpv") == 0 || strcmp(op, "vcmpvs") == 0)
+    strcat(op, "_eq");
+  else if (strcmp(op, "vmrgsort") == 0)
+    strcpy(op, "vmrgsort4");
+  else if (type != last) /* mixed forms of two-source instructions */
+    snprintf(op + strlen(op), sizeof op - strlen(op), "_%s2%s", src, dst);
+  enum isa_op found = isa_find(op, strlen(op));
+  if (found == OP_COUNT)
+    return false;
+  *inst = new_inst(found, type);
+  return true;
+}
+
+/* ---- rows -------------------------------------------------------------------- */
+
+/* Why a measurement cannot be right, or NULL. */
+static const char *bad_row(const struct row *row) {
+  if (row->cycles <= 0 && row->gib_per_s <= 0)
+    return "no time in the table";
+  if (strncmp(row->name, "VMULS_FP16", 10) == 0)
+    return "another row layout, thousands of cycles per instruction";
+  bool odd =
+      (strncmp(row->name, "VMULS_FP32", 10) == 0 || strncmp(row->name, "VMUL_INT16", 10) == 0);
+  return odd && row->cycles > 1000 ? "a thousand times the rows beside it" : NULL;
+}
+
+static bool vector_row(struct report *report, const struct socs *socs, const struct row *row) {
+  struct inst inst;
+  if (!vector_inst(row->name, &inst))
+    return exclude(report, row->name, "instruction or form not in the instruction table");
+  set_operand(&inst, "repeat", strtoll(row->size, NULL, 10));
+  if (inst.op == OP_VMRGSORT4) { /* the shortest lists, one step per repeat */
+    set_operand(&inst, "length0", MERGE_LIST_ENTRIES);
+    set_operand(&inst, "length1", MERGE_LIST_ENTRIES);
+    set_operand(&inst, "length2", MERGE_LIST_ENTRIES);
+    set_operand(&inst, "length3", MERGE_LIST_ENTRIES);
+  }
+  struct inst_cost cost = cost_of(socs->b1, &inst);
+  return add_error(report, "vector, back to back, 910B1", (double)cost.issue_cycles, row->cycles);
+}
+
+static bool mmad_row(struct report *report, const struct socs *socs, const struct row *row) {
+  long m = 0, k = 0, n = 0;
+  if (sscanf(row->size, "%ldx%ldx%ld", &m, &k, &n) != 3)
+    return exclude(report, row->name, "no m x k x n");
+  struct inst inst = new_inst(OP_MAD, DTYPE_FP16);
+  set_operand(&inst, "m", m);
+  set_operand(&inst, "k", k);
+  set_operand(&inst, "n", n);
+  if (strstr(row->name, "910b3"))
+    return add_error(report, "mad, isolated, 910B3",
+                     (double)cost_of(socs->b3, &inst).latency_cycles, row->cycles);
+  bool a5 = strstr(row->name, "91095") != NULL;
+  struct inst_cost cost = cost_of(a5 ? socs->a5 : socs->b1, &inst);
+  return add_error(report, a5 ? "mad, back to back, 950PR" : "mad, back to back, 910B1",
+                   (double)cost.issue_cycles, row->cycles);
+}
+
+static const struct {
+  const char *name;
+  enum path path;
+} table_paths[] = {
+    {"GM_TO_L1_TRANS", PATH_GM_L1}, {"L0C_TO_GM_TRANS", PATH_L0C_GM}, {"GM_TO_L1", PATH_GM_L1},
+    {"GM_TO_UB", PATH_GM_UB},       {"GM_TO_L0A", PATH_GM_L0A},       {"GM_TO_L0B", PATH_GM_L0B},
+    {"UB_TO_GM", PATH_UB_GM},       {"L0C_TO_GM", PATH_L0C_GM},       {"L1_TO_GM", PATH_L1_GM},
+    {"L1_TO_L0A", PATH_L1_L0A},     {"L1_TO_L0B", PATH_L1_L0B},       {"L1_TO_BT", PATH_L1_BT},
+    {"L1_TO_FB", PATH_L1_FB},       {"L1_TO_UB", PATH_L1_UB},         {"UB_TO_L1", PATH_UB_L1},
+    {"UB_TO_UB", PATH_UB_UB},       {"L0C_TO_L1", PATH_L0C_L1},       {"L0C_TO_UB", PATH_L0C_UB},
+};
+
+/* Cycles of one copy that hits L2: start-up, then bytes at the rate of the path, or
+ * of the nd2nz engine where that is slower, but at least the shortest time. */
+static double transfer_cycles(const vinci_soc *soc, enum path path, bool nd2nz, double bytes) {
+  const struct path_cost *numbers = &soc->path[path];
+  int64_t startup = nd2nz ? soc->nd2nz_startup_mcycles : numbers->startup_mcycles;
+  int64_t rate = numbers->mbytes_per_cycle;
+  if (nd2nz && soc->nd2nz_mbytes_per_cycle < rate)
+    rate = soc->nd2nz_mbytes_per_cycle;
+  int64_t minimum = nd2nz ? soc->nd2nz_minimum_mcycles : numbers->minimum_mcycles;
+  double cycles = (double)startup / 1000 + bytes * 1000 / (double)rate;
+  double least = (double)minimum / 1000;
+  return cycles < least ? least : cycles;
+}
+
+static bool transfer_row(struct report *report, const struct socs *socs, const struct row *row) {
+  size_t i = 0, known = sizeof table_paths / sizeof table_paths[0];
+  while (i < known && strncmp(row->name, table_paths[i].name, strlen(table_paths[i].name)) != 0)
+    i++;
+  if (i == known)
+    return exclude(report, row->name, "no such path");
+  enum path path = table_paths[i].path;
+  bool a5 = strstr(row->name, "91095") != NULL, b3 = strstr(row->name, "910b3") != NULL;
+  const vinci_soc *soc = a5 ? socs->a5 : b3 ? socs->b3 : socs->b1;
+  if (soc->path[path].mbytes_per_cycle == 0)
+    return exclude(report, row->name, "the part has no such path");
+  bool gm = path_from(path) == SPACE_GM || path_to(path) == SPACE_GM;
+  double hz = a5 ? a5_hz : gm ? table_hz : b1_hz;
+  double measured = row->gib_per_s > 0 ? row->bytes * hz / (row->gib_per_s * gib) : row->cycles;
+  bool nd2nz = strncmp(row->name, "GM_TO_L1_TRANS", strlen("GM_TO_L1_TRANS")) == 0;
+  char name[2 * NAME_MAX_BYTES];
+  snprintf(name, sizeof name, "%s%s", row->name,
+           strcmp(row->kind, "transfer_by_repeat") == 0 ? " by repeats" : "");
+  return add_error(report, name, transfer_cycles(soc, path, nd2nz, row->bytes), measured);
+}
+
+/* Splits one line of the table; false for comments and the header. */
+static bool parse_row(char *line, struct row *row) {
+  char *fields[6] = {0};
+  size_t count = 0;
+  line[strcspn(line, "\r\n")] = '\0';
+  for (char *at = line; at && count < 6; count++) {
+    fields[count] = at;
+    at = strchr(at, ',');
+    if (at)
+      *at++ = '\0';
+  }
+  if (count < 6 || line[0] == '#' || strcmp(fields[0], "kind") == 0)
+    return false;
+  snprintf(row->kind, sizeof row->kind, "%s", fields[0]);
+  snprintf(row->name, sizeof row->name, "%s", fields[1]);
+  snprintf(row->size, sizeof row->size, "%s", fields[2]);
+  row->bytes = strtod(fields[3], NULL);
+  row->cycles = strtod(fields[4], NULL);
+  row->gib_per_s = strtod(fields[5], NULL);
+  return true;
+}
+
+static bool take_row(struct report *report, const struct socs *socs, const struct row *row) {
+  const char *bad = bad_row(row);
+  if (bad)
+    return exclude(report, row->name, bad);
+  if (strcmp(row->kind, "vector") == 0)
+    return vector_row(report, socs, row);
+  if (strcmp(row->kind, "mmad") == 0)
+    return mmad_row(report, socs, row);
+  return transfer_row(report, socs, row);
+}
+
+/* Tables that other sources contradict, or that time something else. */
+static const struct {
+  const char *group;
+  const char *remark;
+} remarks[] = {
+    {"GM_TO_UB_910b1", "contradicted by GM_TO_UB_910b3 and by the profiler's limit of the path"},
+    {"GM_TO_L1_TRANS_910b1", "saw-tooth over sizes that are no multiple of 32 KiB, not modelled"},
+    {"L0C_TO_L1_91095", "repeats L1_TO_L0A; the documentation says 128 bytes per cycle"},
+    {"GM_TO_L0A_910b1 by repeats", "copies in a row; the model's do not overlap"},
+    {"GM_TO_L0B_910b1 by repeats", "copies in a row; the model's do not overlap"},
+};
+
+static const char *remark_of(const char *group) {
+  for (size_t i = 0; i < sizeof remarks / sizeof remarks[0]; i++)
+    if (strcmp(remarks[i].group, group) == 0)
+      return remarks[i].remark;
+  return "";
+}
+
+static void print_report(struct report *report) {
+  printf("%-28s %6s %9s %9s\n", "instructions", "rows", "median", "largest");
+  for (size_t i = 0; i < report->group_count; i++) {
+    struct group *group = &report->groups[i];
+    qsort(group->errors, group->count, sizeof group->errors[0], compare_doubles);
+    size_t middle = group->count / 2;
+    double median = group->count % 2 ? group->errors[middle]
+                                     : (group->errors[middle - 1] + group->errors[middle]) / 2;
+    printf("%-28s %6zu %8.1f%% %8.1f%%  %s\n", group->name, group->count, 100 * median,
+           100 * group->errors[group->count - 1], remark_of(group->name));
+  }
+  printf("\nnot compared:\n%-46s %4s  %s\n", "table", "rows", "reason");
+  for (size_t i = 0; i < report->exclusion_count; i++)
+    printf("%-46s %4zu  %s\n", report->exclusions[i].name, report->exclusions[i].count,
+           report->exclusions[i].reason);
+}
+
+static bool load_socs(const char *root, struct socs *socs) {
+  struct vinci_diag diag = {0};
+  char data[4096];
+  snprintf(data, sizeof data, "%s/scripts", root);
+  if (vinci_soc_load("Ascend910B1", data, &socs->b1, &diag) == VINCI_OK &&
+      vinci_soc_load("Ascend910B3", data, &socs->b3, &diag) == VINCI_OK &&
+      vinci_soc_load("Ascend950PR_9589", data, &socs->a5, &diag) == VINCI_OK)
+    return true;
+  vinci_diag_print(&diag, stderr);
+  return false;
+}
+
+int main(void) {
+  const char *root = getenv("TESTS_SRCDIR");
+  struct socs socs = {0};
+  if (!load_socs(root ? root : ".", &socs))
+    return EXIT_FAILURE;
+  char path[4096], line[512];
+  snprintf(path, sizeof path, "%s/tests/reference/microbenchmarks.csv", root ? root : ".");
+  FILE *table = fopen(path, "r");
+  static struct report report;
+  bool complete = table != NULL;
+  if (!table)
+    perror(path);
+  while (complete && fgets(line, sizeof line, table)) {
+    struct row row;
+    if (parse_row(line, &row))
+      complete = take_row(&report, &socs, &row);
+  }
+  if (complete)
+    print_report(&report);
+  if (table)
+    fclose(table);
+  vinci_soc_free(socs.b1);
+  vinci_soc_free(socs.b3);
+  vinci_soc_free(socs.a5);
+  return complete ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,200 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The program from the outside: options, messages, exit codes, what goes to stdout and stderr.
+# $VINCI is the program under test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+example=$srcdir/traces/examples/add1_tile20480.csv
+
+work=$(mktemp -d "${TMPDIR:-.}/test_cli.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/tiny.csv" <<'END'
+trace,version=1
+kernel,name=tiny,arch=dav-c220,blocks=2
+tensor,name=x,dtype=fp16,shape=2048,io=in
+buffer,name=xbuf,space=UB,address=0,size=2048
+stream,core=AIV
+copy_gm_to_ubuf,dst=xbuf,src=x+2048*blk,len_burst=64
+set_flag,src=MTE2,dst=V,id=0
+wait_flag,src=MTE2,dst=V,id=0
+END
+sed '/^set_flag/d' "$work/tiny.csv" >"$work/hangs.csv"
+sed 's/^wait_flag/wait_flga/' "$work/tiny.csv" >"$work/misspelt.csv"
+cat >"$work/endless.csv" <<'END'
+trace,version=1
+kernel,name=endless,arch=dav-c220,blocks=1
+stream,core=AIV
+loop,i,1000000000000
+scalar,cycles=1
+endloop
+END
+
+# run ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
+run() {
+  "$vinci" "$@" >"$work/out" 2>"$work/err"
+  code=$?
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+}
+
+# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
+expect() {
+  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1"
+  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
+  [ $# -lt 3 ] || [ "$3" = - ] || case $out in
+    *"$3"*) ;;
+    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
+  esac
+}
+
+# Without the part of summary.json that may differ between two runs.
+without_host() { sed '/^  "host": /d' "$1"; }
+
+plan 43
+
+# ---- words -----------------------------------------------------------------------------
+run
+report "no verb: usage on stderr" "$(expect 2 - ; [ -z "$out" ] || echo "stdout: $out")"
+run --help
+report "--help lists the verbs on stdout" "$(expect 0 '' '  check    Read traces')"
+run --version
+report "--version names program and model" "$(expect 0 '' ' (model revision ')"
+run help run
+help_out=$out
+report "help VERB" "$(expect 0 '' 'usage: vinci run TRACE... [OPTION]...')"
+run run --help
+report "VERB --help says the same" "$([ "$out" = "$help_out" ] || echo "$out")"
+report "testing options are not in the help" "$(printf '%s\n' "$out" | grep shuffle)"
+run rnu
+report "misspelt verb" "$(expect 2 "error: unknown verb 'rnu'
+hint: did you mean 'vinci run'?")"
+run sweep
+report "a verb that does not exist" "$(expect 2 - | cat; printf '%s\n' "$err" |
+  grep -q "^error: unknown verb 'sweep'" || echo "$err")"
+run --verbose
+report "unknown option before the verb" "$(expect 2 "error: unknown option '--verbose'
+hint: 'vinci --help' lists the verbs and options")"
+run help compile
+report "help of an unknown verb" "$(expect 2 -)"
+
+# ---- options ---------------------------------------------------------------------------
+run run --jsn x.csv
+report "misspelt option" "$(expect 2 "error: unknown option '--jsn'
+hint: did you mean '--json'?")"
+run run -x
+report "unknown letter" "$(expect 2 "error: unknown option '-x'
+hint: 'vinci run --help' lists the options")"
+run run --json=yes x.csv
+report "value for a flag" "$(expect 2 'error: --json takes no value')"
+run run "$example" --output --json
+report "missing value" "$(expect 2 'error: --output needs a value: --output=DIR')"
+run run "$example" --max-cycles=1e9
+report "not a number" "$(expect 2 "error: --max-cycles takes a whole number from 1 to \
+18446744073709551615, not '1e9'")"
+run run "$example" --timeout=2881
+report "number out of range" "$(expect 2 "error: --timeout takes a whole number from 1 to 2880, \
+not '2881'")"
+run run $soc
+report "no trace" "$(expect 2 'error: no trace given')"
+run run "$example"
+report "no chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
+hint: 'vinci soc list' shows the names")"
+run run "$example" --soc-version Ascend910B5
+report "unknown chip" "$(expect 2 - ; printf '%s\n' "$err" |
+  grep -q "^error: unknown SoC 'Ascend910B5'" || echo "$err")"
+run run "$example" $soc --set=l2.siez=96MiB
+report "unknown number" "$(expect 2 - ; printf '%s\n' "$err" | grep -q 'l2\.size' || echo "$err")"
+run run -q -s Ascend910B4 -- "$work/tiny.csv"
+report "letters, and -- before arguments" "$(expect 0 ''; [ -z "$out" ] || echo "$out")"
+
+# ---- check -----------------------------------------------------------------------------
+run check $soc "$work/tiny.csv"
+report "check says ok" "$(expect 0 '' 'ok: 1 kernel, 3 rows')"
+run check $soc "$work/tiny.csv" "$example"
+report "check of several traces names them" "$(expect 0 '' "$work/tiny.csv: ok: 1 kernel, ")"
+run check $soc "$work/misspelt.csv" "$work/tiny.csv"
+report "check goes on after a rejected trace" "$(expect 3 - "$work/tiny.csv: ok: "
+  printf '%s\n' "$err" | grep -q "^$work/misspelt.csv:8:.*wait_flga" || echo "$err")"
+run check $soc "$work/tiny.csv" --normalize="$work/normal.csv"
+run check $soc "$work/normal.csv" --normalize=-
+report "canonical form reads back the same" "$(expect 0 ''
+  printf '%s\n' "$out" | diff - "$work/normal.csv")"
+run check $soc "$work/tiny.csv" "$example" --normalize="$work/n.csv"
+report "--normalize takes one trace" "$(expect 2 'error: --normalize takes one trace, not 2')"
+run check $soc - <"$work/tiny.csv"
+report "check of standard input" "$(expect 0 '' 'ok: 1 kernel')"
+
+# ---- run -------------------------------------------------------------------------------
+run run "$work/tiny.csv" $soc
+report "run prints the report" "$(expect 0 '' 'tiny on Ascend910B4: 2 blocks, ')"
+run run "$work/tiny.csv" $soc --json --output="$work/results/one"
+report "--json prints summary.json" "$(expect 0 '' '"kernel": "tiny"'
+  diff "$work/out" "$work/results/one/summary.json")"
+report "--output writes the folder" "$(for name in ArithmeticUtilization.csv Memory.csv \
+  OpBasicInfo.csv PipeUtilization.csv summary.json trace.json; do
+  [ -s "$work/results/one/$name" ] || echo "$name is missing or empty"
+done; find "$work/results/one" -name "*.part")"
+mkdir "$work/elsewhere"
+(cd "$work/elsewhere" && cp ../tiny.csv . && "$(case $vinci in
+  /*) echo "$vinci" ;;
+  *) echo "$OLDPWD/$vinci" ;;
+esac)" run tiny.csv $soc --json --shuffle-parts=7 >../shuffled.json 2>&1)
+without_host "$work/out" >"$work/first"
+report "the same elsewhere and with parts shuffled" "$(without_host "$work/shuffled.json" |
+  diff "$work/first" -)"
+run run "$work/tiny.csv" "$example" $soc --json --output="$work/results/two"
+report "several traces: an array, a folder each" "$(expect 0 ''
+  [ "$(head -c 1 "$work/out")$(tail -n 1 "$work/out")" = '[]' ] || echo "no array: $out"
+  [ "$(grep -c '"schema"' "$work/out")" -eq 2 ] || echo "not two summaries"
+  for name in tiny add1_tile20480; do
+    [ -s "$work/results/two/$name/summary.json" ] || echo "no $name/summary.json"
+  done)"
+run run "$work/tiny.csv" "$work/elsewhere/tiny.csv" $soc --output="$work/results/three"
+report "traces of one name cannot share a folder" "$(expect 2 "error: $work/tiny.csv and \
+$work/elsewhere/tiny.csv would both write to $work/results/three/tiny")"
+run run "$work/tiny.csv" $soc --output="$work/tiny.csv/results"
+report "a folder that cannot be made" "$(expect 2 "$work/tiny.csv: error: cannot make the \
+folder: Not a directory" 'tiny on Ascend910B4')"
+run run "$work/missing.csv" "$work/tiny.csv" $soc
+report "a missing trace does not stop the next" "$([ "$code" -ne 0 ] || echo "exit code 0"
+  expect "$code" - 'tiny on Ascend910B4')"
+(unset HOME PATH USER LANG; LC_ALL=xx_YY.nothing "$vinci" run "$work/tiny.csv" $soc --json) \
+  >"$work/bare.json" 2>"$work/err"
+report "without environment" "$(cat "$work/err"; without_host "$work/bare.json" |
+  diff "$work/first" -)"
+
+# ---- runs that do not end well -----------------------------------------------------------
+run run "$work/misspelt.csv" $soc
+report "rejected trace" "$(expect 3 -; [ -z "$out" ] || echo "stdout: $out")"
+run run "$work/hangs.csv" $soc --json
+report "a hang has its exit code, and partial results" "$(expect 6 - '"partial": true'
+  printf '%s\n' "$err" | grep -q "hangs.csv:7" || echo "$err")"
+run run "$example" $soc --max-cycles=100000
+report "a limit has its exit code, and partial results" "$(expect 7 - 'PARTIAL'
+  printf '%s\n' "$err" | grep -q '^error: .*partial' || echo "$err")"
+"$vinci" run "$work/endless.csv" $soc --timeout=1 >"$work/out" 2>"$work/err" &
+child=$!
+sleep 1
+kill -INT "$child" 2>/dev/null
+wait "$child"
+code=$? out=$(cat "$work/out") err=$(cat "$work/err")
+report "interrupted" "$(expect 7 'error: interrupted; results are partial' PARTIAL)"
+if [ -c /dev/full ]; then
+  "$vinci" run "$work/tiny.csv" $soc >/dev/full 2>"$work/err"
+  code=$? out='' err=$(cat "$work/err")
+  report "full disk" "$(expect 2 'error: cannot write the report: No space left on device')"
+  "$vinci" --help >/dev/full 2>"$work/err"
+  code=$? err=$(cat "$work/err")
+  report "full disk for help" \
+    "$(expect 2 'error: cannot write to standard output: No space left on device')"
+else
+  report "full disk # SKIP no /dev/full" ''
+  report "full disk for help # SKIP no /dev/full" ''
+fi
+{ "$vinci" run "$example" "$example" $soc --json 2>"$work/err"; echo $? >"$work/code"; } | :
+report "closed pipe" "$([ "$(cat "$work/code")" -eq 2 ] || echo "exit code $(cat "$work/code")"
+  grep -q '^error: cannot write ' "$work/err" || cat "$work/err")"
