@@ -27,8 +27,7 @@ static inline uint64_t calendar_bits_below(uint64_t word, uint64_t cycle) {
   uint64_t start = word * CALENDAR_WORD_BITS;
   if (cycle <= start)
     return 0;
-  return cycle - start >= CALENDAR_WORD_BITS ? UINT64_MAX
-                                             : (UINT64_C(1) << (cycle - start)) - 1;
+  return cycle - start >= CALENDAR_WORD_BITS ? UINT64_MAX : (UINT64_C(1) << (cycle - start)) - 1;
 }
 
 /* Moves the window so that it starts at the word of `now`: no request comes for less. */

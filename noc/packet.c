@@ -44,8 +44,7 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
 static void start(struct packet_network *network, struct packet_head *head, uint32_t source,
                   uint64_t cycle) {
   const struct noc_map *map = network->map;
-  struct calendar_span span =
-      calendar_take(&network->sources[source], cycle, cycle, head->flits);
+  struct calendar_span span = calendar_take(&network->sources[source], cycle, cycle, head->flits);
   head->input = map->terminal_input[source];
   head->first_cycle = span.first + 1 + map->config->link_cycles;
   head->last_cycle = span.last + 1 + map->config->link_cycles;
@@ -67,8 +66,8 @@ static void advance(struct packet_network *network, struct packet_head *head, ui
   const struct noc_map *map = network->map;
   uint32_t port = noc_next_port(map, network->input_router[head->input], head->destination);
   struct packet_port *out = &network->ports[port];
-  struct calendar_span span = calendar_take(&out->calendar, now,
-                                            head->first_cycle + network->request_cycles, 1);
+  struct calendar_span span =
+      calendar_take(&out->calendar, now, head->first_cycle + network->request_cycles, 1);
   head->waited_cycles += span.first - (head->first_cycle + network->request_cycles);
   uint64_t rest = head->flits - 1;
   if (rest > 0) {

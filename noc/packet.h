@@ -28,10 +28,10 @@ uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t d
 /* A packet on its way hop by hop. */
 struct packet_head {
   uint32_t destination;
-  uint32_t input;       /* port at which the header arrives; NOC_NO_LINK: the packet is through */
+  uint32_t input; /* port at which the header arrives; NOC_NO_LINK: the packet is through */
   uint64_t flits;
-  uint64_t first_cycle; /* of the header there; at the end, of the last flit at its terminal */
-  uint64_t last_cycle;  /* of the last flit */
+  uint64_t first_cycle;   /* of the header there; at the end, of the last flit at its terminal */
+  uint64_t last_cycle;    /* of the last flit */
   uint64_t waited_cycles; /* for switches */
 };
 

@@ -76,8 +76,8 @@ static void idle_network(uint32_t k, uint32_t routing_cycles, uint32_t flits) {
   uint64_t now = 0;
   for (uint32_t s = 0; s < k * k; s++)
     for (uint32_t d = 0; d < k * k; d++, now += APART_CYCLES) {
-      uint32_t hops = (uint32_t)(abs((int)(s % k) - (int)(d % k)) +
-                                 abs((int)(s / k) - (int)(d / k)) + 1);
+      uint32_t hops =
+          (uint32_t)(abs((int)(s % k) - (int)(d % k)) + abs((int)(s / k) - (int)(d / k)) + 1);
       double law = 2 + (4 + routing_cycles) * hops + flits - 1;
       judge(ZERO_LOAD, (double)(packet_walk(packets, s, d, flits, now) - now) - law);
       judge(ZERO_LOAD, (double)flit_latency(network, s, d, flits) - law);
@@ -185,8 +185,8 @@ int main(void) {
     bool ok = target->worst <= target->limit;
     met = met && ok;
     if (target->limit > 0)
-      printf("%-60s %5zu  %5.1f%%  %5.1f%%  %s\n", target->text, target->rows,
-             100 * target->worst, 100 * target->limit, ok ? "met" : "MISSED");
+      printf("%-60s %5zu  %5.1f%%  %5.1f%%  %s\n", target->text, target->rows, 100 * target->worst,
+             100 * target->limit, ok ? "met" : "MISSED");
     else
       printf("%-60s %5zu  %6.0f  %6.0f  %s\n", target->text, target->rows, target->worst, 0.0,
              ok ? "met" : "MISSED");

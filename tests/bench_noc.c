@@ -114,8 +114,7 @@ static double send_rate(enum noc_level level, uint32_t flits) {
   if (noc_create(&sender->noc, &arena, engine, &config, level, 0, NULL) != VINCI_OK)
     fail("no network");
   for (uint32_t i = 0; i < MESSAGES; i++) {
-    sender->messages[i] =
-        (struct noc_message){.id = i, .done = message_done, .owner = sender};
+    sender->messages[i] = (struct noc_message){.id = i, .done = message_done, .owner = sender};
     sender->spare[sender->spare_count++] = &sender->messages[i];
   }
   sender->event.key = event_key(PHASE_COMPUTE, 1, 0);
@@ -150,8 +149,7 @@ static double flit_hop_rate(uint32_t flits) {
 
 static bool all_met = true;
 
-static void report(const char *what, uint32_t flits, double rate, const char *unit,
-                   double target) {
+static void report(const char *what, uint32_t flits, double rate, const char *unit, double target) {
   double millions = rate / 1e6;
   printf("%-36s %u flit%s %10.2f %-14s", what, flits, flits == 1 ? " " : "s", millions, unit);
   if (target > 0)

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "noc/transport.h"
+#include "noc/flit.h"
+#include "noc/packet.h"
 #include "tests/networks.h"
 
 struct fixture {
@@ -64,7 +65,8 @@ static void mesh_of_unequal_sides_has_all_links_both_ways(void **state) {
   for (uint32_t l = 0; l < graph->link_count; l++) {
     unsigned back = 0;
     for (uint32_t m = 0; m < graph->link_count; m++)
-      back += graph->links[m].from == graph->links[l].to && graph->links[m].to == graph->links[l].from;
+      back +=
+          graph->links[m].from == graph->links[l].to && graph->links[m].to == graph->links[l].from;
     assert_int_equal(back, 1);
   }
 }
@@ -226,8 +228,7 @@ static void long_transfers_follow_one_another_without_gaps(void **state) {
   assert_int_equal(packet_walk(packets, 0, 3, FLITS, 0), first + FLITS);
   assert_int_equal(packet_walk(packets, 0, 3, FLITS, 100), first + 2 * FLITS);
   /* A way that shares no port is not touched, nor is the same way afterwards. */
-  assert_int_equal(packet_walk(packets, 12, 15, 1, 200),
-                   200 + noc_idle_cycles(&f->map, 12, 15, 1));
+  assert_int_equal(packet_walk(packets, 12, 15, 1, 200), 200 + noc_idle_cycles(&f->map, 12, 15, 1));
   assert_int_equal(packet_walk(packets, 0, 3, 1, 100000),
                    100000 + noc_idle_cycles(&f->map, 0, 3, 1));
 }
@@ -266,8 +267,7 @@ struct load {
 };
 
 static struct load offer_random(struct fixture *f, struct flit_network *network, uint32_t count) {
-  struct load load = {.packets = ARENA_ARRAY(&f->arena, struct flit_packet, count),
-                      .count = count};
+  struct load load = {.packets = ARENA_ARRAY(&f->arena, struct flit_packet, count), .count = count};
   uint64_t seed = 3;
   uint32_t terminals = f->config.graph.terminal_count;
   for (uint32_t i = 0; i < count; i++) {
@@ -291,8 +291,8 @@ static void overload_drains(struct fixture *f) {
   while (!flit_idle(network) && flit_cycle(network) < CYCLES_MAX) {
     for (struct flit_packet *p = flit_step_arrivals(network); p; p = p->next) {
       assert_int_equal(p->received, p->flits);
-      assert_true(p->arrival_cycle >= p->first_cycle + noc_idle_cycles(&f->map, p->source,
-                                                                       p->destination, p->flits));
+      assert_true(p->arrival_cycle >=
+                  p->first_cycle + noc_idle_cycles(&f->map, p->source, p->destination, p->flits));
       arrived++;
     }
     flit_step_routers(network);
@@ -375,7 +375,8 @@ static void latency_grows_with_load(void **state) {
     for (uint32_t flits = 1; flits <= 5; flits += 4) {
       double before = 0;
       for (uint32_t rate = 50000; rate <= 450000; rate += 100000) {
-        struct noc_stream_result r = stream(f, (enum noc_level)level, NOC_TRAFFIC_UNIFORM, flits, rate);
+        struct noc_stream_result r =
+            stream(f, (enum noc_level)level, NOC_TRAFFIC_UNIFORM, flits, rate);
         assert_true(r.stable);
         assert_true(mean(&r) - 5.0 * (double)r.hops / (double)r.packets > before);
         before = mean(&r) - 5.0 * (double)r.hops / (double)r.packets;
@@ -390,8 +391,7 @@ static void levels_agree_at_low_load(void **state) {
     if (traffic == NOC_TRAFFIC_TRANSPOSE)
       continue; /* needs a square */
     uint32_t rate = traffic == NOC_TRAFFIC_HOTSPOT1 ? 5000 : 20000;
-    struct noc_stream_result flit =
-        stream(f, NOC_LEVEL_FLIT, (enum noc_traffic)traffic, 4, rate);
+    struct noc_stream_result flit = stream(f, NOC_LEVEL_FLIT, (enum noc_traffic)traffic, 4, rate);
     struct noc_stream_result packet =
         stream(f, NOC_LEVEL_PACKET, (enum noc_traffic)traffic, 4, rate);
     struct noc_stream_result hops =
@@ -419,10 +419,8 @@ static void impossible_traffic_is_refused(void **state) {
   struct fixture *f = *state;
   struct noc_stream_result result;
   use_mesh(f, 6, 4);
-  struct noc_stream settings = {.traffic = NOC_TRAFFIC_TRANSPOSE,
-                                .flits = 1,
-                                .rate_ppm = 1000,
-                                .cycles = 100};
+  struct noc_stream settings = {
+      .traffic = NOC_TRAFFIC_TRANSPOSE, .flits = 1, .rate_ppm = 1000, .cycles = 100};
   assert_int_equal(noc_stream_run(&f->config, &settings, &result, NULL), VINCI_E_USAGE);
   settings.traffic = NOC_TRAFFIC_UNIFORM;
   settings.rate_ppm = NOC_RATE_ONE + 1;
@@ -440,8 +438,8 @@ static void reference_rows_are_met(void **state) {
     unsigned vcs, flits;
     enum noc_traffic traffic;
     double offered;
-  } wanted[] = {{4, 1, NOC_TRAFFIC_UNIFORM, 0.5},      {4, 5, NOC_TRAFFIC_UNIFORM, 0.4},
-                {1, 1, NOC_TRAFFIC_UNIFORM, 0.2},      {1, 5, NOC_TRAFFIC_UNIFORM, 0.3},
+  } wanted[] = {{4, 1, NOC_TRAFFIC_UNIFORM, 0.5},        {4, 5, NOC_TRAFFIC_UNIFORM, 0.4},
+                {1, 1, NOC_TRAFFIC_UNIFORM, 0.2},        {1, 5, NOC_TRAFFIC_UNIFORM, 0.3},
                 {4, 5, NOC_TRAFFIC_TRANSPOSE, 0.133333}, {4, 1, NOC_TRAFFIC_HOTSPOT4, 0.125}};
   size_t count = networks_read("booksim_mesh_latency.csv", rows), checked = 0;
   for (size_t i = 0; i < count; i++)
@@ -455,155 +453,12 @@ static void reference_rows_are_met(void **state) {
       uint32_t rate = (uint32_t)(row->accepted * NOC_RATE_ONE);
       struct noc_stream_result flit = stream(f, NOC_LEVEL_FLIT, row->traffic, row->flits, rate);
       assert_near(mean(&flit) / row->latency, 1, 0.05);
-      struct noc_stream_result packet =
-          stream(f, NOC_LEVEL_PACKET, row->traffic, row->flits, rate);
+      struct noc_stream_result packet = stream(f, NOC_LEVEL_PACKET, row->traffic, row->flits, rate);
       if (row->vcs == 4)
         assert_near(mean(&packet) / row->latency, 1, 0.10);
       checked++;
     }
   assert_int_equal(checked, sizeof wanted / sizeof *wanted);
-}
-
-/* ---- behind the engine ------------------------------------------------------------------ */
-
-enum { MESSAGES = 600 };
-
-struct exchange {
-  struct engine *engine;
-  struct noc *noc;
-  uint64_t arrival_ps[MESSAGES];
-  unsigned done;
-};
-
-struct sending {
-  struct engine_event event; /* first member */
-  struct noc_message message;
-};
-
-static void message_done(struct noc_message *message, uint64_t now_ps) {
-  struct exchange *exchange = message->owner;
-  assert_true(engine_now_ps(exchange->engine) == now_ps);
-  exchange->arrival_ps[message->id] = now_ps;
-  exchange->done++;
-}
-
-static void fire_send(struct engine_event *event, uint64_t now_ps) {
-  struct sending *sending = (struct sending *)event;
-  struct exchange *exchange = sending->message.owner;
-  (void)now_ps;
-  noc_send(exchange->noc, &sending->message);
-}
-
-/* Random messages; `turn` changes the numbers of parts and the order of calls in an instant. */
-static void exchange_messages(struct fixture *f, struct exchange *exchange, enum noc_level level,
-                              bool turn) {
-  struct sending *sendings = ARENA_ARRAY(&f->arena, struct sending, MESSAGES);
-  exchange->engine = engine_create(&f->arena);
-  assert_int_equal(noc_create(&exchange->noc, &f->arena, exchange->engine, &f->config, level,
-                              turn ? 9000 : 5, NULL),
-                   VINCI_OK);
-  uint64_t seed = 23;
-  for (uint32_t i = 0; i < MESSAGES; i++) {
-    uint64_t when_ps = random_next(&seed) % 200 * 700;
-    sendings[i].message = (struct noc_message){
-        .id = i,
-        .source = (uint32_t)(random_next(&seed) % f->config.graph.terminal_count),
-        .destination = (uint32_t)(random_next(&seed) % f->config.graph.terminal_count),
-        .bytes = random_next(&seed) % 300,
-        .done = message_done,
-        .owner = exchange,
-    };
-    sendings[i].event.key = event_key(PHASE_COMPUTE, turn ? MESSAGES - i : 10000 + i, 0);
-    sendings[i].event.fire = fire_send;
-    engine_schedule(exchange->engine, &sendings[i].event, when_ps);
-  }
-  engine_run_until(exchange->engine, UINT64_MAX - 1);
-  assert_int_equal(exchange->done, MESSAGES);
-}
-
-static void numbering_of_parts_changes_nothing(void **state) {
-  struct fixture *f = *state;
-  use_mesh(f, 6, 4);
-  f->config.clock_hz = 1650000000; /* no whole number of ps */
-  for (unsigned level = 0; level < NOC_LEVEL_COUNT; level++) {
-    struct exchange *a = ARENA_NEW(&f->arena, struct exchange);
-    struct exchange *b = ARENA_NEW(&f->arena, struct exchange);
-    exchange_messages(f, a, (enum noc_level)level, false);
-    exchange_messages(f, b, (enum noc_level)level, true);
-    assert_memory_equal(a->arrival_ps, b->arrival_ps, sizeof a->arrival_ps);
-  }
-}
-
-static void messages_of_all_levels_keep_the_idle_law(void **state) {
-  struct fixture *f = *state;
-  use_mesh(f, 4, 4);
-  for (unsigned level = 0; level < NOC_LEVEL_COUNT; level++) {
-    struct exchange *exchange = ARENA_NEW(&f->arena, struct exchange);
-    struct sending *sending = ARENA_NEW(&f->arena, struct sending);
-    exchange->engine = engine_create(&f->arena);
-    assert_int_equal(noc_create(&exchange->noc, &f->arena, exchange->engine, &f->config,
-                                (enum noc_level)level, 1, NULL),
-                     VINCI_OK);
-    sending->event.key = event_key(PHASE_COMPUTE, 2, 0);
-    sending->event.fire = fire_send;
-    for (uint64_t start = 0; start < 3000000; start += 1000000) { /* it sleeps in between */
-      sending->message = (struct noc_message){
-          .source = 0, .destination = 15, .bytes = 3 * 32, .done = message_done, .owner = exchange};
-      engine_schedule(exchange->engine, &sending->event, start);
-      engine_run_until(exchange->engine, UINT64_MAX - 1);
-      /* 2 + 5 * 7 cycles, 2 more for the further flits, at 1 ns */
-      assert_int_equal(exchange->arrival_ps[0], start + 39000);
-    }
-    assert_int_equal(exchange->done, 3);
-    assert_int_equal(noc_port_ppm(exchange->noc,
-                                  noc_map_of(exchange->noc)->terminal_output[15], 3000000),
-                     9 * 1000000 / 3000);
-  }
-}
-
-static void calls_and_messages_arrive_alike(void **state) {
-  struct fixture *f = *state;
-  use_mesh(f, 6, 4);
-  struct noc *noc;
-  struct exchange *exchange = ARENA_NEW(&f->arena, struct exchange);
-  exchange_messages(f, exchange, NOC_LEVEL_PACKET, false);
-  assert_int_equal(noc_create(&noc, &f->arena, NULL, &f->config, NOC_LEVEL_PACKET, 0, NULL),
-                   VINCI_OK);
-  struct {
-    uint64_t when_ps;
-    uint32_t source, destination;
-    uint64_t bytes;
-  } calls[MESSAGES];
-  uint64_t seed = 23;
-  for (uint32_t i = 0; i < MESSAGES; i++) {
-    calls[i].when_ps = random_next(&seed) % 200 * 700;
-    calls[i].source = (uint32_t)(random_next(&seed) % 24);
-    calls[i].destination = (uint32_t)(random_next(&seed) % 24);
-    calls[i].bytes = random_next(&seed) % 300;
-  }
-  /* Messages of one clock edge are served by id, whenever before it they were sent. */
-  for (uint64_t edge_ps = 0; edge_ps <= 200 * 700; edge_ps += 1000)
-    for (uint32_t i = 0; i < MESSAGES; i++)
-      if ((calls[i].when_ps + 999) / 1000 * 1000 == edge_ps)
-        assert_int_equal(noc_move_ps(noc, calls[i].source, calls[i].destination, calls[i].bytes,
-                                     edge_ps),
-                         exchange->arrival_ps[i]);
-}
-
-static void busiest_link_is_found(void **state) {
-  struct fixture *f = *state;
-  struct noc *noc;
-  uint32_t link = UINT32_MAX;
-  use_mesh(f, 4, 1);
-  assert_int_equal(noc_create(&noc, &f->arena, NULL, &f->config, NOC_LEVEL_PACKET, 0, NULL),
-                   VINCI_OK);
-  assert_int_equal(noc_busiest_link_ppm(noc, 1000000, NULL), 0);
-  (void)noc_move_ps(noc, 0, 3, 200 * 32, 0);
-  (void)noc_move_ps(noc, 1, 2, 450 * 32, 0);
-  assert_int_equal(noc_busiest_link_ppm(noc, 1000000, &link), 650000);
-  assert_int_equal(f->config.graph.links[link].from, 1);
-  assert_int_equal(f->config.graph.links[link].to, 2);
-  assert_true(noc_busiest_link_ppm(noc, 1000000, &link) > NOC_PACKET_LEVEL_MAX_PPM);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -629,10 +484,6 @@ int main(void) {
       TEST(accepted_rate_is_the_offered_one_until_saturation),
       TEST(impossible_traffic_is_refused),
       TEST(reference_rows_are_met),
-      TEST(numbering_of_parts_changes_nothing),
-      TEST(messages_of_all_levels_keep_the_idle_law),
-      TEST(calls_and_messages_arrive_alike),
-      TEST(busiest_link_is_found),
   };
   return cmocka_run_group_tests_name("noc", tests, NULL, NULL);
 }
