@@ -161,6 +161,25 @@ static void wrong_topologies_are_refused(void **state) {
   assert_non_null(strstr(diag.text, "deadlock"));
 }
 
+/* 910: 6 columns, 4 rows (Hot Chips 31). */
+static void network_of_a_soc_follows_its_numbers(void **state) {
+  struct fixture *f = *state;
+  vinci_soc *soc;
+  assert_int_equal(vinci_soc_load("Ascend910A", NULL, &soc, NULL), VINCI_OK);
+  assert_int_equal(noc_config_of_soc(&f->config, soc, NULL, &f->arena, NULL), VINCI_OK);
+  assert_int_equal(f->config.graph.terminal_count, 24);
+  assert_int_equal(f->config.flit_bytes, 128);
+  assert_int_equal(f->config.clock_hz, 2000000000);
+  make_map(f);
+  assert_int_equal(noc_hops(&f->map, 0, 23), 9);
+  assert_int_equal(vinci_soc_set(soc, "noc.topology=1", NULL), VINCI_OK);
+  assert_int_equal(vinci_soc_set(soc, "noc.columns=5", NULL), VINCI_OK);
+  assert_int_equal(noc_config_of_soc(&f->config, soc, NULL, &f->arena, NULL), VINCI_OK);
+  make_map(f);
+  assert_int_equal(noc_hops(&f->map, 0, 10), 11);
+  vinci_soc_free(soc);
+}
+
 /* ---- latency in the idle network ---------------------------------------------------- */
 
 static uint64_t flit_latency(struct flit_network *network, uint32_t source, uint32_t destination,
@@ -470,6 +489,7 @@ int main(void) {
       TEST(ring_takes_the_shorter_way),
       TEST(crossbar_is_one_hop),
       TEST(wrong_topologies_are_refused),
+      TEST(network_of_a_soc_follows_its_numbers),
       TEST(idle_latency_is_two_and_five_per_router),
       TEST(idle_latency_counts_longer_links_once_per_hop),
       TEST(long_transfers_follow_one_another_without_gaps),

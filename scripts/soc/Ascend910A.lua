@@ -39,6 +39,13 @@ return soc {
     UB_L1 = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented") },
     L0C_UB = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "through the vector unit") },
   },
+  noc = {
+    topology = num(0, "count", "HC31", "documented", "a mesh"),
+    columns = num(6, "count", "HC31", "documented"),
+    rows = num(4, "count", "HC31", "documented"),
+    clock = num(2 * GHz, "Hz", "HC31", "documented"),
+    flit = num(128, "B", "HC31", "documented", "1024 bit"),
+  },
   l2 = {
     size = num(32 * MiB, "B", "INI", "documented"),
     bandwidth = num(3.52 * TB, "B/s", "INI", "derived", "32 cores x 110 B/cycle x 1000 MHz"),

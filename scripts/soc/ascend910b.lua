@@ -9,6 +9,7 @@
 -- GM paths: one engine per core fetches; bytes in flight are start-up times rate.
 local outstanding = "bytes in flight (bytes_per_cycle x startup_cycles) over the round trip of device memory that GM_UB implies, 127.9 x 197.9 / 62 = 408 cycles"
 local no_table = "no published measurement"
+local usual_router = "no router of this family is described in public; the usual one"
 
 return soc {
   name = "ascend910b",
@@ -214,6 +215,18 @@ return soc {
     minimum_cycles = num(781, "cycle", "KPP", "measured", "row of 4 KiB"),
   },
 
+  noc = {
+    topology = num(0, "count", "HC31", "assumed", "a mesh, as the 910; not public for this part"),
+    columns = num(6, "count", "HC31", "assumed", "as the 910; not public for this part"),
+    rows = num(4, "count", "HC31", "assumed", "as the 910; not public for this part"),
+    clock = num(2 * GHz, "Hz", "HC31", "assumed", "as the 910; not public for this part"),
+    flit = num(128, "B", "HC31", "assumed", "1024 bit, as the 910; not public for this part"),
+    routing_cycles = num(1, "cycle", "BKS", "assumed", usual_router),
+    link_cycles = num(1, "cycle", "BKS", "assumed", usual_router),
+    credit_cycles = num(1, "cycle", "BKS", "assumed", usual_router),
+    vcs = num(4, "count", "BKS", "assumed", usual_router),
+    buffer_flits = num(8, "count", "BKS", "assumed", usual_router),
+  },
   hbm = {
     bandwidth_scale = num(1, "ratio", "MOP", "documented", "the table as it stands"),
     mixed_efficiency = num(0.77, "ratio", "MSI", "derived", "mean of three kernels far larger than L2, 910B4 Mul 0.83 and Add 0.77, 910B1 Mul 0.71; one figure for the family, since kernels of one part differ as much as parts do"),

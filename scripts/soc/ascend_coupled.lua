@@ -17,6 +17,7 @@ local function vector_class(startup, per_repeat, minimum, source)
     minimum_cycles = assumed(minimum),
   }
 end
+local usual_router = "no router of this family is described in public; the usual one"
 
 return soc {
   name = "ascend_coupled",
@@ -114,6 +115,18 @@ return soc {
     minimum_cycles = assumed(781),
   },
 
+  noc = {
+    topology = num(0, "count", "HC31", "assumed", "a mesh, as the 910; not public for this part"),
+    columns = num(6, "count", "HC31", "assumed", "as the 910; not public for this part"),
+    rows = num(4, "count", "HC31", "assumed", "as the 910; not public for this part"),
+    clock = num(2 * GHz, "Hz", "HC31", "assumed", "as the 910; not public for this part"),
+    flit = num(128, "B", "HC31", "assumed", "1024 bit, as the 910; not public for this part"),
+    routing_cycles = num(1, "cycle", "BKS", "assumed", usual_router),
+    link_cycles = num(1, "cycle", "BKS", "assumed", usual_router),
+    credit_cycles = num(1, "cycle", "BKS", "assumed", usual_router),
+    vcs = num(4, "count", "BKS", "assumed", usual_router),
+    buffer_flits = num(8, "count", "BKS", "assumed", usual_router),
+  },
   hbm = {
     bandwidth_scale = num(1, "ratio", "INI", "documented", "the figure as it stands"),
     mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),

@@ -13,4 +13,5 @@ return {
   SMP = "hw-native-sys/simpler: docs/hardware and docs/investigations (mmio-performance)",
   HC31 = "Hot Chips 31 (2019) coverage of the 910, vengineer blog and besthub article",
   CM384 = "CloudMatrix384 paper summaries: 910C package of two dies, 752 TFLOPS, 128 GB, 3.2 TB/s",
+  BKS = "booksim/booksim2: the field's network simulator, router of four stages with iSLIP allocators; its usual setting",
 }
