@@ -59,6 +59,8 @@ static inline struct calendar_span calendar_take(struct calendar *calendar, uint
                                                  uint64_t from, uint64_t count) {
   struct calendar_span span = {UINT64_MAX, 0};
   calendar_move(calendar, now);
+  if (from < calendar->first_word * CALENDAR_WORD_BITS) /* the past has been forgotten */
+    from = calendar->first_word * CALENDAR_WORD_BITS;
   uint64_t end = calendar->first_word + CALENDAR_WORDS;
   for (uint64_t w = from / CALENDAR_WORD_BITS; w < end; w++) {
     uint64_t *taken = &calendar->taken[w % CALENDAR_WORDS];
