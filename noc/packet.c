@@ -53,9 +53,9 @@ static void start(struct packet_network *network, struct packet_head *head, uint
 /*
  * Calendars serve packet after packet, routers take flits of waiting packets in turn.
  * Under such sharing the mean wait for service of equal length is twice as long (M/D/1,
- * processor sharing against first come first served; Kleinrock 1976, 4.4), less the part
- * of a single flit, which cannot be shared: so the last flit comes later by the wait
- * once more. Nobody else is delayed by that.
+ * processor sharing against first come first served; Kleinrock, Queueing Systems II, 1976), less
+ * the part of a single flit, which cannot be shared: so the last flit comes later by the wait once
+ * more. Nobody else is delayed by that.
  */
 static uint64_t sharing_delay(const struct packet_head *head) {
   return head->waited_cycles * (head->flits - 1) / head->flits;

@@ -2,8 +2,8 @@
 /*
  * Compares both levels of the network with the measurements of BookSim 2 in
  * tests/reference/noc and prints every row with its error and a verdict per target.
- * Nothing is fitted. The reference's short runs miss the offered rate by up to 9%, so
- * stable rows run at the rate its terminals did reach (its accepted_flit); near
+ * No constant of the model is fitted to them. The reference's short runs miss the offered rate by
+ * up to 9%, so stable rows run at the rate its terminals did reach (its accepted_flit); near
  * saturation latency depends on the length of a run, there errors say little.
  */
 #include <math.h>
