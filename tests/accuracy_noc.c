@@ -4,7 +4,8 @@
  * tests/reference/noc and prints every row with its error and a verdict per target.
  * No constant of the model is fitted to them. The reference's short runs miss the offered rate by
  * up to 9%, so stable rows run at the rate its terminals did reach (its accepted_flit); near
- * saturation latency depends on the length of a run, there errors say little.
+ * saturation latency depends on the length of a run, there errors say little. At the offered rates
+ * one row that counts would miss its target: 4x4, 1 VC, hotspot4, 5 flits, 0.1375, by 5.5%.
  */
 #include <math.h>
 #include <stdlib.h>
