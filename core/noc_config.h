@@ -18,9 +18,9 @@
 #include "core/vinci.h"
 
 /* How packets find their way: id, name in topology files, what it is. */
-#define NOC_ROUTING_LIST(X)                                                        \
-  X(XY, "xy", "along the row to the column, then along the column; free of deadlock") \
-  X(RING, "ring", "the shorter way round; virtual channels change class at the dateline") \
+#define NOC_ROUTING_LIST(X)                                                                        \
+  X(XY, "xy", "along the row to the column, then along the column; free of deadlock")              \
+  X(RING, "ring", "the shorter way round; virtual channels change class at the dateline")          \
   X(DIRECT, "direct", "one link from each router to each other one, or a single router")
 
 enum noc_routing {

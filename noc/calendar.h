@@ -27,8 +27,7 @@ static inline uint64_t calendar_bits_below(uint64_t word, uint64_t cycle) {
   uint64_t start = word * CALENDAR_WORD_BITS;
   if (cycle <= start)
     return 0;
-  return cycle - start >= CALENDAR_WORD_BITS ? UINT64_MAX
-                                             : (UINT64_C(1) << (cycle - start)) - 1;
+  return cycle - start >= CALENDAR_WORD_BITS ? UINT64_MAX : (UINT64_C(1) << (cycle - start)) - 1;
 }
 
 /* Moves the window so that it starts at the word of `now`: no request comes for less. */
@@ -60,6 +59,8 @@ static inline struct calendar_span calendar_take(struct calendar *calendar, uint
                                                  uint64_t from, uint64_t count) {
   struct calendar_span span = {UINT64_MAX, 0};
   calendar_move(calendar, now);
+  if (from < calendar->first_word * CALENDAR_WORD_BITS) /* the past has been forgotten */
+    from = calendar->first_word * CALENDAR_WORD_BITS;
   uint64_t end = calendar->first_word + CALENDAR_WORDS;
   for (uint64_t w = from / CALENDAR_WORD_BITS; w < end; w++) {
     uint64_t *taken = &calendar->taken[w % CALENDAR_WORDS];

@@ -113,11 +113,10 @@ struct flit_network *flit_create(struct arena *arena, const struct noc_map *map)
   network->sending = ARENA_ARRAY(arena, uint64_t, network->sending_words);
   /* An arena that has failed once may serve smaller requests later: every pointer counts. */
   if (!network->input_vcs || !network->buffers || !network->ports || !network->output_vcs ||
-      !network->next_output_vc || !network->next_output || !network->next_vc ||
-      !network->routing || !network->vc_requests || !network->switch_requests || !network->work ||
-      !network->active || !network->best_output || !network->granted || !network->activated ||
-      !network->sources || !network->source_credits || !network->sending ||
-      !create_wheel(network, arena))
+      !network->next_output_vc || !network->next_output || !network->next_vc || !network->routing ||
+      !network->vc_requests || !network->switch_requests || !network->work || !network->active ||
+      !network->best_output || !network->granted || !network->activated || !network->sources ||
+      !network->source_credits || !network->sending || !create_wheel(network, arena))
     return NULL;
   init_input_vcs(network);
   init_ports(network);
@@ -230,8 +229,7 @@ static void inject(struct flit_network *network, uint32_t terminal) {
   network->counters.flits_sent++;
   struct wheel_slot *slot = flit_slot(network, 1 + network->map->config->link_cycles);
   uint32_t input = network->map->terminal_input[terminal];
-  slot->flits[slot->flit_count++] =
-      (struct flying){input * network->vcs + source->last_vc, packet};
+  slot->flits[slot->flit_count++] = (struct flying){input * network->vcs + source->last_vc, packet};
   if (packet->sent < packet->flits)
     return;
   source->head = packet->next;

@@ -147,9 +147,8 @@ static void accept_vc(struct flit_network *network, uint32_t router, uint32_t po
   network->output_vcs[out_vc].owner = index;
   network->output_vcs[out_vc].first = (uint16_t)(grant->bit + 1); /* beyond the last: wraps */
   uint32_t outputs = map->port_base[router + 1] - map->port_base[router];
-  network->next_output_vc[index] =
-      (uint16_t)wrap((port - map->port_base[router]) * network->vcs + grant->vc + 1,
-                     outputs * network->vcs);
+  network->next_output_vc[index] = (uint16_t)wrap(
+      (port - map->port_base[router]) * network->vcs + grant->vc + 1, outputs * network->vcs);
 }
 
 /* Returns how many input VCs got an output VC; they stand in network->activated. */
@@ -194,8 +193,7 @@ static void launch(struct flit_network *network, uint32_t port, uint32_t out_vc,
   const struct noc_config *config = map->config;
   uint32_t ahead = 2 + config->link_cycles, input = map->port_input[port];
   struct wheel_slot *slot = flit_slot(network, ahead);
-  slot->flits[slot->flit_count++] =
-      (struct flying){(input - port) * network->vcs + out_vc, packet};
+  slot->flits[slot->flit_count++] = (struct flying){(input - port) * network->vcs + out_vc, packet};
   if (input < map->port_count)
     return;
   /* The terminal takes the flit at once: its credit is back after a second trip. */

@@ -30,9 +30,9 @@ struct input_vc {
 };
 
 struct output_port {
-  uint32_t free_vcs;               /* bit per VC without owner */
-  uint32_t class_vcs[VC_CLASSES];  /* VCs that requests of a class may get */
-  uint16_t first_input;            /* switch allocator: input (in its router) with priority */
+  uint32_t free_vcs;              /* bit per VC without owner */
+  uint32_t class_vcs[VC_CLASSES]; /* VCs that requests of a class may get */
+  uint16_t first_input;           /* switch allocator: input (in its router) with priority */
   uint16_t router;
   uint64_t flits; /* sent so far */
 };
@@ -73,19 +73,19 @@ struct flit_network {
   struct flit_packet **buffers; /* [input VC][vc_flits] */
   struct output_port *ports;
   struct output_vc *output_vcs;
-  uint16_t *next_output_vc; /* VC allocator: per input VC, output VC in its router with priority */
-  uint16_t *next_output;    /* switch allocator: per input, output in its router with priority */
-  uint8_t *next_vc;         /* switch allocator: per input, VC with priority */
-  uint64_t *routing;        /* [router][words]: input VCs in route computation */
-  uint64_t *vc_requests;    /* [port][VC_CLASSES][words] */
+  uint16_t *next_output_vc;  /* VC allocator: per input VC, output VC in its router with priority */
+  uint16_t *next_output;     /* switch allocator: per input, output in its router with priority */
+  uint8_t *next_vc;          /* switch allocator: per input, VC with priority */
+  uint64_t *routing;         /* [router][words]: input VCs in route computation */
+  uint64_t *vc_requests;     /* [port][VC_CLASSES][words] */
   uint64_t *switch_requests; /* [port][words]: a flit and a credit for it are there */
   uint32_t *work;            /* per router: bits set in the three masks */
   uint64_t *active;          /* bit per router with work */
   uint32_t active_words;
   /* scratch of one router's step */
-  uint16_t *best_output;  /* per input of the router: output whose grant it takes + 1, 0 none */
-  uint32_t *granted;      /* inputs that have a grant */
-  uint32_t *activated;    /* input VCs that got an output VC in this cycle */
+  uint16_t *best_output; /* per input of the router: output whose grant it takes + 1, 0 none */
+  uint32_t *granted;     /* inputs that have a grant */
+  uint32_t *activated;   /* input VCs that got an output VC in this cycle */
   struct source *sources;
   uint16_t *source_credits; /* [terminal][vc] */
   uint64_t *sending;        /* bit per terminal with packets */

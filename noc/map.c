@@ -30,8 +30,8 @@ static enum vinci_status check_links(const struct noc_graph *graph, struct vinci
 
 enum vinci_status noc_graph_check(const struct noc_graph *graph, struct vinci_diag *diag) {
   if (graph->router_count == 0 || graph->router_count > NOC_ROUTERS_MAX)
-    return diag_error(diag, VINCI_E_USAGE, "a network has 1 to %d routers, not %u",
-                      NOC_ROUTERS_MAX, graph->router_count);
+    return diag_error(diag, VINCI_E_USAGE, "a network has 1 to %d routers, not %u", NOC_ROUTERS_MAX,
+                      graph->router_count);
   if (graph->terminal_count == 0 || graph->terminal_count > NOC_TERMINALS_MAX)
     return diag_error(diag, VINCI_E_USAGE, "a network has 1 to %d terminals, not %u",
                       NOC_TERMINALS_MAX, graph->terminal_count);
@@ -52,8 +52,8 @@ static enum vinci_status check_config(const struct noc_config *config, struct vi
                       config->routing_cycles);
   if (config->link_cycles == 0 || config->link_cycles > CYCLES_MAX ||
       config->credit_cycles > CYCLES_MAX)
-    return diag_error(diag, VINCI_E_USAGE, "links take 1 to %d cycles, credits 0 to %d",
-                      CYCLES_MAX, CYCLES_MAX);
+    return diag_error(diag, VINCI_E_USAGE, "links take 1 to %d cycles, credits 0 to %d", CYCLES_MAX,
+                      CYCLES_MAX);
   if (config->vcs == 0 || config->vcs > VCS_MAX || config->vc_flits == 0 ||
       config->vc_flits > VC_FLITS_MAX)
     return diag_error(diag, VINCI_E_USAGE, "links have 1 to %d virtual channels of 1 to %d flits",
@@ -190,8 +190,8 @@ enum vinci_status noc_map_create(struct noc_map *map, struct arena *arena,
       .route = ARENA_ARRAY(arena, uint16_t, (size_t)graph->router_count * graph->terminal_count),
   };
   if (!map->port_base || !map->input_base || !map->link_port || !map->port_link ||
-      !map->port_input || !map->input_link || !map->input_source || !map->terminal_input || !map->terminal_output ||
-      !map->route)
+      !map->port_input || !map->input_link || !map->input_source || !map->terminal_input ||
+      !map->terminal_output || !map->route)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   number_ports(map);
   return find_routes(map, diag);

@@ -15,26 +15,34 @@
 
 #include "core/diag.h"
 #include "core/noc_config.h"
+#include "core/soc.h"
 
 /* Router and port numbers worked out from a configuration; read-only afterwards. */
 struct noc_map {
   const struct noc_config *config;
-  uint32_t port_count; /* output ports of all routers, and as many input ports */
-  uint32_t *port_base; /* first output port of each router, and one past the last; */
-  uint32_t *input_base; /* input ports; in both, a router's links come before its terminals */
-  uint32_t *link_port;  /* output port of each link */
-  uint32_t *port_link;  /* link of each output port, NOC_NO_LINK at terminals */
-  uint32_t *input_link; /* link of each input port, likewise */
-  uint32_t *port_input; /* input port at the far end of an output port; port_count + terminal */
-  uint32_t *input_source; /* output port at the near end of an input; port_count + terminal */
-  uint32_t *terminal_input;  /* input port that a terminal sends into */
+  uint32_t port_count;      /* output ports of all routers, and as many input ports */
+  uint32_t *port_base;      /* first output port of each router, and one past the last; */
+  uint32_t *input_base;     /* input ports; in both, a router's links come before its terminals */
+  uint32_t *link_port;      /* output port of each link */
+  uint32_t *port_link;      /* link of each output port, NOC_NO_LINK at terminals */
+  uint32_t *input_link;     /* link of each input port, likewise */
+  uint32_t *port_input;     /* input port at the far end of an output port; port_count + terminal */
+  uint32_t *input_source;   /* output port at the near end of an input; port_count + terminal */
+  uint32_t *terminal_input; /* input port that a terminal sends into */
   uint32_t *terminal_output; /* output port that leads to it */
-  uint16_t *route; /* [router][terminal]: output port, counted from the router's first */
+  uint16_t *route;           /* [router][terminal]: output port, counted from the router's first */
 };
 
 enum { NOC_NO_LINK = UINT32_MAX };
 
-/* NULL config members and unsound graphs are errors; config must outlive the map. */
+/* The network of a SoC (its noc.* numbers), memory from the arena; data_dir as in vinci_soc_load.
+ */
+VINCI_MUST_CHECK enum vinci_status noc_config_of_soc(struct noc_config *config,
+                                                     const struct vinci_soc *soc,
+                                                     const char *data_dir, struct arena *arena,
+                                                     struct vinci_diag *diag);
+
+/* Unsound graphs and numbers out of range are errors; config must outlive the map. */
 VINCI_MUST_CHECK enum vinci_status noc_map_create(struct noc_map *map, struct arena *arena,
                                                   const struct noc_config *config,
                                                   struct vinci_diag *diag);

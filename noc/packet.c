@@ -44,8 +44,7 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
 static void start(struct packet_network *network, struct packet_head *head, uint32_t source,
                   uint64_t cycle) {
   const struct noc_map *map = network->map;
-  struct calendar_span span =
-      calendar_take(&network->sources[source], cycle, cycle, head->flits);
+  struct calendar_span span = calendar_take(&network->sources[source], cycle, cycle, head->flits);
   head->input = map->terminal_input[source];
   head->first_cycle = span.first + 1 + map->config->link_cycles;
   head->last_cycle = span.last + 1 + map->config->link_cycles;
@@ -54,9 +53,9 @@ static void start(struct packet_network *network, struct packet_head *head, uint
 /*
  * Calendars serve packet after packet, routers take flits of waiting packets in turn.
  * Under such sharing the mean wait for service of equal length is twice as long (M/D/1,
- * processor sharing against first come first served; Kleinrock 1976, 4.4), less the part
- * of a single flit, which cannot be shared: so the last flit comes later by the wait
- * once more. Nobody else is delayed by that.
+ * processor sharing against first come first served; Kleinrock, Queueing Systems II, 1976), less
+ * the part of a single flit, which cannot be shared: so the last flit comes later by the wait once
+ * more. Nobody else is delayed by that.
  */
 static uint64_t sharing_delay(const struct packet_head *head) {
   return head->waited_cycles * (head->flits - 1) / head->flits;
@@ -67,8 +66,8 @@ static void advance(struct packet_network *network, struct packet_head *head, ui
   const struct noc_map *map = network->map;
   uint32_t port = noc_next_port(map, network->input_router[head->input], head->destination);
   struct packet_port *out = &network->ports[port];
-  struct calendar_span span = calendar_take(&out->calendar, now,
-                                            head->first_cycle + network->request_cycles, 1);
+  struct calendar_span span =
+      calendar_take(&out->calendar, now, head->first_cycle + network->request_cycles, 1);
   head->waited_cycles += span.first - (head->first_cycle + network->request_cycles);
   uint64_t rest = head->flits - 1;
   if (rest > 0) {

@@ -114,8 +114,8 @@ void stream_created(struct stream_run *run, uint64_t created, bool measured) {
   run->open_created += created;
 }
 
-void stream_arrived(struct stream_run *run, uint32_t source, uint32_t destination,
-                    uint64_t created, uint64_t arrival, bool measured) {
+void stream_arrived(struct stream_run *run, uint32_t source, uint32_t destination, uint64_t created,
+                    uint64_t arrival, bool measured) {
   struct noc_stream_result *result = run->result;
   if (arrival >= run->start && arrival < run->end)
     result->accepted_flits += run->stream->flits;
@@ -155,6 +155,8 @@ static void run_packets(struct stream_run *run, struct packet_network *network) 
   for (uint32_t port = 0; port < run->map.port_count; port++)
     if (packet_port_flits(network, port) > result->busiest_link_flits)
       result->busiest_link_flits = packet_port_flits(network, port);
+  if (result->busiest_link_flits > run->end) /* under overload: what will pass after the end */
+    result->busiest_link_flits = run->end;
 }
 
 /* ---- a run -------------------------------------------------------------------------- */

@@ -11,9 +11,9 @@
 #include "noc/noc.h"
 
 /* Levels: id, name. */
-#define NOC_LEVEL_LIST(X)                                                          \
-  X(PACKET, "packet")                                                              \
-  X(FLIT, "flit")                                                                  \
+#define NOC_LEVEL_LIST(X)                                                                          \
+  X(PACKET, "packet")                                                                              \
+  X(FLIT, "flit")                                                                                  \
   X(PACKET_HOPS, "packet-hops")
 
 /* PACKET walks the way of a packet in one call, PACKET_HOPS takes it hop by hop. */
@@ -25,10 +25,10 @@ enum noc_level {
 };
 
 /* Traffic: id, name, where packets go. */
-#define NOC_TRAFFIC_LIST(X)                                                        \
-  X(UNIFORM, "uniform", "to any terminal, equally likely")                         \
-  X(TRANSPOSE, "transpose", "from row r, column c of a square to row c, column r") \
-  X(HOTSPOT1, "hotspot1", "to the first terminal")                                 \
+#define NOC_TRAFFIC_LIST(X)                                                                        \
+  X(UNIFORM, "uniform", "to any terminal, equally likely")                                         \
+  X(TRANSPOSE, "transpose", "from row r, column c of a square to row c, column r")                 \
+  X(HOTSPOT1, "hotspot1", "to the first terminal")                                                 \
   X(HOTSPOT4, "hotspot4", "to the four corners, equally likely")
 
 enum noc_traffic {
@@ -55,11 +55,11 @@ enum {
 struct noc_stream {
   enum noc_level level;
   enum noc_traffic traffic;
-  uint32_t flits;       /* per packet */
-  uint32_t rate_ppm;    /* flits per terminal and cycle, millionths; at most NOC_RATE_ONE */
-  uint64_t cycles;      /* measured, after the warm-up */
+  uint32_t flits;    /* per packet */
+  uint32_t rate_ppm; /* flits per terminal and cycle, millionths; at most NOC_RATE_ONE */
+  uint64_t cycles;   /* measured, after the warm-up */
   uint64_t seed;
-  bool overload;        /* measure throughput only: go on though latency has no bound */
+  bool overload; /* measure throughput only: go on though latency has no bound */
 };
 
 struct noc_stream_result {
@@ -70,7 +70,7 @@ struct noc_stream_result {
   uint64_t accepted_flits; /* arrived in the measured cycles, whoever created them */
   uint64_t cycles;         /* measured */
   uint64_t terminals;
-  uint64_t total_packets;   /* of the whole run */
+  uint64_t total_packets; /* of the whole run */
   uint64_t total_flit_hops;
   uint64_t total_cycles;
   uint64_t busiest_link_flits; /* of the whole run, ports to terminals included */

@@ -109,7 +109,8 @@ enum vinci_status stream_run_flits(struct stream_run *run, struct arena *arena,
     if (cycle % NOC_STREAM_SAMPLE_CYCLES == 0 && stream_too_slow(run, cycle))
       result->stable = false;
   }
-  result->cycles = flit_cycle(flit.network) > run->start ? flit_cycle(flit.network) - run->start : 0;
+  result->cycles =
+      flit_cycle(flit.network) > run->start ? flit_cycle(flit.network) - run->start : 0;
   if (result->stable && !run->stream->overload)
     result->stable = drain(&flit);
   result->total_cycles = flit_cycle(flit.network);

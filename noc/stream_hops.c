@@ -92,8 +92,7 @@ enum vinci_status stream_run_hops(struct stream_run *run, struct arena *arena,
   struct noc_stream_result *result = run->result;
   struct hop_run *hop = ARENA_NEW(arena, struct hop_run);
   if (hop)
-    *hop = (struct hop_run){.run = run, .network = packet_create(arena, &run->map),
-                            .arena = arena};
+    *hop = (struct hop_run){.run = run, .network = packet_create(arena, &run->map), .arena = arena};
   if (!hop || !hop->network)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   uint64_t cycle = 0;
@@ -102,8 +101,7 @@ enum vinci_status stream_run_hops(struct stream_run *run, struct arena *arena,
     if (cycle < run->end && !create_traffic(hop, cycle))
       return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
-  result->stable =
-      result->latency_cycles <= result->packets * NOC_STREAM_UNSTABLE_CYCLES;
+  result->stable = result->latency_cycles <= result->packets * NOC_STREAM_UNSTABLE_CYCLES;
   result->total_cycles = cycle;
   for (uint32_t port = 0; port < run->map.port_count; port++)
     if (packet_port_flits(hop->network, port) > result->busiest_link_flits)

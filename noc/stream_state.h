@@ -27,8 +27,8 @@ struct stream_run {
 bool stream_trial(struct stream_run *run, uint32_t source, uint32_t *destination);
 /* Bookkeeping at creation and arrival. */
 void stream_created(struct stream_run *run, uint64_t created, bool measured);
-void stream_arrived(struct stream_run *run, uint32_t source, uint32_t destination,
-                    uint64_t created, uint64_t arrival, bool measured);
+void stream_arrived(struct stream_run *run, uint32_t source, uint32_t destination, uint64_t created,
+                    uint64_t arrival, bool measured);
 /* Whether mean latency, packets still under way included, is past the mark. */
 bool stream_too_slow(const struct stream_run *run, uint64_t cycle);
 

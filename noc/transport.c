@@ -128,8 +128,7 @@ static void fire_start(struct engine_event *event, uint64_t now_ps) {
     flit_offer(noc->flits, &message->packet);
     break;
   case NOC_LEVEL_PACKET_HOPS:
-    packet_start(noc->packets, &message->head, message->source, message->destination, flits,
-                 cycle);
+    packet_start(noc->packets, &message->head, message->source, message->destination, flits, cycle);
     next_hop(message);
     break;
   default:
@@ -175,8 +174,8 @@ const struct noc_map *noc_map_of(const struct noc *noc) { return &noc->map; }
 uint64_t noc_port_ppm(const struct noc *noc, uint32_t port, uint64_t total_ps) {
   enum { PPM = 1000000 };
   uint64_t cycles = clock_edge_at(&noc->clock, total_ps);
-  uint64_t flits = noc->flits ? flit_port_flits(noc->flits, port)
-                              : packet_port_flits(noc->packets, port);
+  uint64_t flits =
+      noc->flits ? flit_port_flits(noc->flits, port) : packet_port_flits(noc->packets, port);
   return cycles > 0 ? (uint64_t)((uint128)flits * PPM / cycles) : 0;
 }
 

@@ -43,9 +43,8 @@ struct noc;
  */
 VINCI_MUST_CHECK enum vinci_status noc_create(struct noc **out, struct arena *arena,
                                               struct engine *engine,
-                                              const struct noc_config *config,
-                                              enum noc_level level, uint32_t part,
-                                              struct vinci_diag *diag);
+                                              const struct noc_config *config, enum noc_level level,
+                                              uint32_t part, struct vinci_diag *diag);
 
 /* Arrival of the last byte of a transfer that starts at now_ps. NOC_LEVEL_PACKET only. */
 uint64_t noc_move_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,

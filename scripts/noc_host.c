@@ -155,8 +155,7 @@ static void read_routers(struct loading *loading) {
   size_t count = list_length(loading, AT_ROUTERS, NOC_ROUTERS_MAX, "routers");
   struct noc_router *routers =
       checked(loading, ARENA_ARRAY(loading->arena, struct noc_router, count));
-  uint32_t *terminals =
-      checked(loading, ARENA_ARRAY(loading->arena, uint32_t, NOC_TERMINALS_MAX));
+  uint32_t *terminals = checked(loading, ARENA_ARRAY(loading->arena, uint32_t, NOC_TERMINALS_MAX));
   for (size_t i = 0; i < count; i++) {
     get_entry(loading, AT_ROUTERS, i, "router");
     routers[i].column = number_field(loading, "router", i, "column");
@@ -227,8 +226,8 @@ enum vinci_status noc_graph_load(const char *data_dir, const char *name,
                             .given_count = parameter_count,
                             .graph = out};
   out->name = arena_strdup(arena, name);
-  status = out->name ? sandbox_open(&loading.box)
-                     : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  status =
+      out->name ? sandbox_open(&loading.box) : diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
     status = sandbox_protect(&loading.box, load_body, &loading);
   sandbox_close(&loading.box);

@@ -2,9 +2,10 @@
 /*
  * Compares both levels of the network with the measurements of BookSim 2 in
  * tests/reference/noc and prints every row with its error and a verdict per target.
- * Nothing is fitted. The reference's short runs miss the offered rate by up to 9%, so
- * stable rows run at the rate its terminals did reach (its accepted_flit); near
- * saturation latency depends on the length of a run, there errors say little.
+ * No constant of the model is fitted to them. The reference's short runs miss the offered rate by
+ * up to 9%, so stable rows run at the rate its terminals did reach (its accepted_flit); near
+ * saturation latency depends on the length of a run, there errors say little. At the offered rates
+ * one row that counts would miss its target: 4x4, 1 VC, hotspot4, 5 flits, 0.1375, by 5.5%.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "noc/packet.h"
 #include "tests/networks.h"
 
-enum { CYCLES = 30000, OVERLOAD_CYCLES = 12000, SEED = 1 };
+/* Runs are several times as long as the reference's, so that the noise left is its alone. */
+enum { TERMINAL_CYCLES = 1920000, OVERLOAD_CYCLES = 12000, SEED = 1 };
 
 struct target {
   const char *text;
@@ -75,8 +77,8 @@ static void idle_network(uint32_t k, uint32_t routing_cycles, uint32_t flits) {
   uint64_t now = 0;
   for (uint32_t s = 0; s < k * k; s++)
     for (uint32_t d = 0; d < k * k; d++, now += APART_CYCLES) {
-      uint32_t hops = (uint32_t)(abs((int)(s % k) - (int)(d % k)) +
-                                 abs((int)(s / k) - (int)(d / k)) + 1);
+      uint32_t hops =
+          (uint32_t)(abs((int)(s % k) - (int)(d % k)) + abs((int)(s / k) - (int)(d / k)) + 1);
       double law = 2 + (4 + routing_cycles) * hops + flits - 1;
       judge(ZERO_LOAD, (double)(packet_walk(packets, s, d, flits, now) - now) - law);
       judge(ZERO_LOAD, (double)flit_latency(network, s, d, flits) - law);
@@ -99,7 +101,7 @@ static struct noc_stream_result run(const struct networks_row *row, enum noc_lev
       .traffic = row->traffic,
       .flits = row->flits,
       .rate_ppm = (uint32_t)lround(rate * NOC_RATE_ONE),
-      .cycles = overload ? OVERLOAD_CYCLES : CYCLES,
+      .cycles = overload ? OVERLOAD_CYCLES : TERMINAL_CYCLES / (row->k * row->k),
       .seed = SEED,
       .overload = overload,
   };
@@ -184,8 +186,8 @@ int main(void) {
     bool ok = target->worst <= target->limit;
     met = met && ok;
     if (target->limit > 0)
-      printf("%-60s %5zu  %5.1f%%  %5.1f%%  %s\n", target->text, target->rows,
-             100 * target->worst, 100 * target->limit, ok ? "met" : "MISSED");
+      printf("%-60s %5zu  %5.1f%%  %5.1f%%  %s\n", target->text, target->rows, 100 * target->worst,
+             100 * target->limit, ok ? "met" : "MISSED");
     else
       printf("%-60s %5zu  %6.0f  %6.0f  %s\n", target->text, target->rows, target->worst, 0.0,
              ok ? "met" : "MISSED");

@@ -32,7 +32,7 @@ bool networks_mesh(struct arena *arena, uint32_t columns, uint32_t rows, struct 
 }
 
 bool networks_ring(struct arena *arena, uint32_t routers, struct noc_config *out) {
-  const struct noc_parameter parameters[] = {{"routers", routers}};
+  const struct noc_parameter parameters[] = {{"terminals", routers}};
   return load(arena, "ring", parameters, 1, out);
 }
 
@@ -93,8 +93,8 @@ double networks_saturation(const struct networks_row *rows, size_t count,
   double highest = 0;
   for (size_t i = 0; i < count; i++)
     if (strcmp(rows[i].router, row->router) == 0 && rows[i].k == row->k &&
-        rows[i].vcs == row->vcs && rows[i].traffic == row->traffic &&
-        rows[i].flits == row->flits && rows[i].stable && rows[i].offered > highest)
+        rows[i].vcs == row->vcs && rows[i].traffic == row->traffic && rows[i].flits == row->flits &&
+        rows[i].stable && rows[i].offered > highest)
       highest = rows[i].offered;
   return highest;
 }

@@ -4,17 +4,17 @@
 -- of the virtual channels, which keeps the ring free of deadlock (Dally and Seitz 1987).
 return {
   routing = "ring",
-  parameters = { "routers" },
+  parameters = { "terminals" },
   build = function(p)
     local routers, links = {}, {}
-    local last = p.routers - 1
+    local last = p.terminals - 1
     for router = 0, last do
       routers[router + 1] = { column = router, row = 0, terminals = 1 }
       if last > 0 then
-        links[#links + 1] = { from = router, to = (router + 1) % p.routers, dateline = router == last }
+        links[#links + 1] = { from = router, to = (router + 1) % p.terminals, dateline = router == last }
       end
       if last > 1 then
-        links[#links + 1] = { from = router, to = (router + last) % p.routers, dateline = router == 0 }
+        links[#links + 1] = { from = router, to = (router + last) % p.terminals, dateline = router == 0 }
       end
     end
     return routers, links
