@@ -35,13 +35,6 @@ struct noc_map {
 
 enum { NOC_NO_LINK = UINT32_MAX };
 
-/* The network of a SoC (its noc.* numbers), memory from the arena; data_dir as in vinci_soc_load.
- */
-VINCI_MUST_CHECK enum vinci_status noc_config_of_soc(struct noc_config *config,
-                                                     const struct vinci_soc *soc,
-                                                     const char *data_dir, struct arena *arena,
-                                                     struct vinci_diag *diag);
-
 /* Unsound graphs and numbers out of range are errors; config must outlive the map. */
 VINCI_MUST_CHECK enum vinci_status noc_map_create(struct noc_map *map, struct arena *arena,
                                                   const struct noc_config *config,

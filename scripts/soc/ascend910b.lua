@@ -9,7 +9,6 @@
 -- GM paths: one engine per core fetches; bytes in flight are start-up times rate.
 local outstanding = "bytes in flight (bytes_per_cycle x startup_cycles) over the round trip of device memory that GM_UB implies, 127.9 x 197.9 / 62 = 408 cycles"
 local no_table = "no published measurement"
-local usual_router = "no router of this family is described in public; the usual one"
 
 return soc {
   name = "ascend910b",

@@ -23,7 +23,6 @@ local function vector_class(per_repeat, minimum)
     minimum_cycles = assumed(minimum),
   }
 end
-local usual_router = "no router of this family is described in public; the usual one"
 
 return soc {
   name = "ascend950",

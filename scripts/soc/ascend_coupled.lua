@@ -17,7 +17,6 @@ local function vector_class(startup, per_repeat, minimum, source)
     minimum_cycles = assumed(minimum),
   }
 end
-local usual_router = "no router of this family is described in public; the usual one"
 
 return soc {
   name = "ascend_coupled",

@@ -16,5 +16,4 @@ return {
   REF = "parameter set of the reference runs in tests/reference/memory",
   JHBM = "JEDEC JESD235 (HBM2, HBM2E): 16 pseudo-channels a stack; JESD209-4 (LPDDR4X): channels of 16 bits",
   CM384 = "CloudMatrix384 paper summaries: 910C package of two dies, 752 TFLOPS, 128 GB, 3.2 TB/s",
-  BKS = "booksim/booksim2: the field's network simulator, router of four stages with iSLIP allocators; its usual setting",
 }
