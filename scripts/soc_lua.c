@@ -177,11 +177,12 @@ static int lua_num(lua_State *lua) {
   return 1;
 }
 
-/* soc { ... }: marks a table as a description. */
-static int lua_soc(lua_State *lua) {
+/* soc { ... }, memory { ... }: marks a table as a description. */
+static int lua_describe(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
   if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TTABLE)
-    sandbox_refuse(box, current_line(lua), NULL, "soc: takes one table");
+    sandbox_refuse(box, current_line(lua), NULL, "%s: takes one table",
+                   lua_tostring(lua, lua_upvalueindex(1)));
   luaL_setmetatable(lua, description_tag);
   return 1;
 }
@@ -211,7 +212,12 @@ static void define_words(struct sandbox *box, void *context) {
   luaL_newmetatable(lua, description_tag);
   lua_pop(lua, 2);
   lua_register(lua, "num", lua_num);
-  lua_register(lua, "soc", lua_soc);
+  static const char *const words[] = {"soc", "memory"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    lua_pushstring(lua, words[i]);
+    lua_pushcclosure(lua, lua_describe, 1);
+    lua_setglobal(lua, words[i]);
+  }
   lua_register(lua, "round", lua_round);
   for (size_t i = 0; i < sizeof multipliers / sizeof multipliers[0]; i++) {
     lua_pushnumber(lua, multipliers[i].value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sandbox in which hardware descriptions run: Lua without any library, only the
- * words of the data form (soc, num, round and unit multipliers), with a limit on
+ * words of the data form (soc, memory, num, round and unit multipliers), with a limit on
  * executed instructions and on memory. Internal to scripts/.
  */
 #ifndef VINCI_SCRIPTS_SOC_LUA_H
@@ -62,7 +62,7 @@ _Noreturn void sandbox_no_memory(struct sandbox *box);
 
 /* Runs a file (inside sandbox_protect); its one result, a table, is left on the stack. */
 void sandbox_run(struct sandbox *box, const char *path, const char *text, size_t length);
-/* Whether the table on top of the stack was made by soc{}. */
+/* Whether the table on top of the stack was made by soc{} or memory{}. */
 bool sandbox_is_description(struct sandbox *box);
 /* Whether the value at an index was made by num(), and if so what it says. */
 bool sandbox_get_number(struct sandbox *box, int at, struct sandbox_number *out);
