@@ -2,43 +2,12 @@
 /* Synthetic request streams on the DRAM model alone. */
 #include "memhier/hbm_stream.h"
 
-#include <string.h>
-
 #include "core/diag.h"
 
 enum { OFFERS_PER_CHANNEL = 2, CONTROLLERS_MAX = 1024, BURST_BYTES_MIN = 8 };
 
 /* Offset of the random numbers that choose writes, apart from those of addresses. */
 #define WRITE_CHOICE (UINT64_C(1) << 36)
-
-static const char *const stream_names[] = {
-#define X(id, name, text) name,
-    HBM_STREAM_LIST(X)
-#undef X
-};
-
-static const char *const feed_names[] = {
-#define X(id, name, text) name,
-    HBM_FEED_LIST(X)
-#undef X
-};
-
-const char *hbm_stream_name(enum hbm_stream_kind kind) { return stream_names[kind]; }
-const char *hbm_feed_name(enum hbm_feed feed) { return feed_names[feed]; }
-
-enum hbm_stream_kind hbm_stream_find(const char *name) {
-  unsigned i = 0;
-  while (i < HBM_STREAM_KINDS && strcmp(stream_names[i], name) != 0)
-    i++;
-  return (enum hbm_stream_kind)i;
-}
-
-enum hbm_feed hbm_feed_find(const char *name) {
-  unsigned i = 0;
-  while (i < HBM_FEEDS && strcmp(feed_names[i], name) != 0)
-    i++;
-  return (enum hbm_feed)i;
-}
 
 /* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
 static uint64_t splitmix64(uint64_t x) {

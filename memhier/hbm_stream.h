@@ -62,11 +62,16 @@ struct hbm_stream_result {
   uint64_t cycles;         /* simulated */
 };
 
-/* Names of streams and feeds; *_COUNT when unknown. */
 const char *hbm_stream_name(enum hbm_stream_kind kind);
 const char *hbm_feed_name(enum hbm_feed feed);
-enum hbm_stream_kind hbm_stream_find(const char *name);
-enum hbm_feed hbm_feed_find(const char *name);
+
+/* Sets kind and stride from "seqr", "stride:256"; feed and period from "sat", "load:13.3333". */
+VINCI_MUST_CHECK enum vinci_status hbm_stream_parse_kind(struct hbm_stream *stream,
+                                                         const char *text,
+                                                         struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status hbm_stream_parse_feed(struct hbm_stream *stream,
+                                                         const char *text,
+                                                         struct vinci_diag *diag);
 
 /*
  * Runs one stream on new channels. latency (may be NULL) is called with the latency of
