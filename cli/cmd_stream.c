@@ -45,7 +45,8 @@ const struct cli_verb cli_verb_stream = {
     .name = "stream",
     .arguments = "memory",
     .summary = "Drive one model alone with synthetic traffic, to compare it with others",
-    .details = "  memory             the DRAM controller: sequential, random, strided, mixed streams\n\n"
-               "'vinci stream MODEL --help' explains the options of a model.\n",
+    .details =
+        "  memory             the DRAM controller: sequential, random, strided, mixed streams\n\n"
+        "'vinci stream MODEL --help' explains the options of a model.\n",
     .run = stream,
 };

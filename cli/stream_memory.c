@@ -108,8 +108,7 @@ static void print_head(struct memory_settings *settings) {
 }
 
 static void print_result(const struct mem_spec *mem, const struct run_case *item,
-                         const struct hbm_stream *stream,
-                         const struct hbm_stream_result *result) {
+                         const struct hbm_stream *stream, const struct hbm_stream_result *result) {
   const struct hbm_counters *commands = &result->commands;
   uint64_t bursts = commands->reads + commands->writes;
   double channel_cycles = (double)result->cycles * (double)item->channels;
@@ -121,12 +120,11 @@ static void print_result(const struct mem_spec *mem, const struct run_case *item
   printf("%" PRIu64 ",%" PRIu64 ",%.4f,%.3f,%" PRIu64 ",%" PRIu64 ",%.4f,", commands->reads,
          commands->writes, (double)bursts * (double)mem->burst_cycles / channel_cycles,
          (double)bursts * (double)mem->burst_bytes / run_ns, commands->activates,
-         commands->refreshes,
-         bursts ? 1 - (double)commands->activates / (double)bursts : 0.0);
+         commands->refreshes, bursts ? 1 - (double)commands->activates / (double)bursts : 0.0);
   if (result->ended_reads)
     printf("%.2f,%" PRIu64 ",%" PRIu64,
-           (double)result->latency_sum_cycles / (double)result->ended_reads *
-               (double)mem->tck_ps / 1000,
+           (double)result->latency_sum_cycles / (double)result->ended_reads * (double)mem->tck_ps /
+               1000,
            result->latency_min_cycles, result->latency_max_cycles);
   else
     printf(",,");
@@ -191,9 +189,9 @@ static enum vinci_status next_line(struct case_file *file, bool *more, struct vi
   for (;;) {
     *more = fgets(file->text, sizeof file->text, file->in) != NULL;
     if (!*more)
-      return ferror(file->in) ? diag_error(diag, VINCI_E_IO, "cannot read '%s': %s", file->path,
-                                           strerror(errno))
-                              : VINCI_OK;
+      return ferror(file->in)
+                 ? diag_error(diag, VINCI_E_IO, "cannot read '%s': %s", file->path, strerror(errno))
+                 : VINCI_OK;
     file->line++;
     size_t length = strlen(file->text);
     if (length + 1 == sizeof file->text && file->text[length - 1] != '\n')
@@ -322,12 +320,14 @@ const struct cli_verb cli_stream_memory = {
     .summary = "Drive the DRAM controller with one in-order stream of 64-byte requests",
     .details =
         "Prints one CSV row a run. A FILE is a CSV table with a head line; each row is a run and\n"
-        "the columns memory, npc (channels), map, stream, stride_B, mode, cycles take the place of\n"
+        "the columns memory, npc (channels), map, stream, stride_B, mode, cycles take the place "
+        "of\n"
         "the options. Other columns are ignored, lines that begin with # too.\n\n"
         "Streams: request j is 64*j (seqr, seqw, mix21: every third a write), a random address\n"
         "(rand, randw, rmix21: a random third are writes), stride*j (stride), or three arrays in\n"
         "turn, the third written (add3). Modes: sat offers bursts each cycle until one is refused\n"
-        "or two per channel are taken; load:T queues a request every T cycles; chase has one burst\n"
+        "or two per channel are taken; load:T queues a request every T cycles; chase has one "
+        "burst\n"
         "outstanding. Latency counts from taking into the controller to the last data beat.\n",
     .options = {memory_options, sizeof memory_options / sizeof *memory_options},
     .run = run,

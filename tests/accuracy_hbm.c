@@ -22,8 +22,16 @@ static const double load_max = 0.8; /* latencies are compared up to this share o
 /* Columns of the reference files. */
 enum { SIM, RATE, NPC, MAP, STREAM, STRIDE, MODE, CYCLES, READS, WRITES, FRACTION, GBPS, ACT };
 enum { LATENCY = 16 };
-enum { SINGLE_REFRESH = 1, SINGLE_CASE, SINGLE_MAP, SINGLE_STREAM, SINGLE_AVERAGE, SINGLE_MIN,
-       SINGLE_MAX, SINGLE_FIRST };
+enum {
+  SINGLE_REFRESH = 1,
+  SINGLE_CASE,
+  SINGLE_MAP,
+  SINGLE_STREAM,
+  SINGLE_AVERAGE,
+  SINGLE_MIN,
+  SINGLE_MAX,
+  SINGLE_FIRST
+};
 
 struct row {
   char cell[CELLS_MAX][CELL_MAX];
@@ -103,8 +111,8 @@ static struct hbm_stream_result run_row(const struct mem_spec *mem, const struct
 }
 
 static double gb_per_s(const struct mem_spec *mem, const struct hbm_stream_result *result) {
-  double bytes = (double)(result->commands.reads + result->commands.writes) *
-                 (double)mem->burst_bytes;
+  double bytes =
+      (double)(result->commands.reads + result->commands.writes) * (double)mem->burst_bytes;
   return bytes / ((double)result->cycles * (double)mem->tck_ps / 1000);
 }
 
@@ -143,9 +151,7 @@ static void print_row_name(const struct row *row) {
          row->cell[MODE]);
 }
 
-static bool same_count(uint64_t ours, const char *cell) {
-  return ours == strtoull(cell, NULL, 10);
-}
+static bool same_count(uint64_t ours, const char *cell) { return ours == strtoull(cell, NULL, 10); }
 
 /* Bandwidth of the rows of one simulator. */
 static void compare_bandwidth(const struct mem_spec *mem, const struct table *table,
@@ -180,14 +186,16 @@ static void compare_load_latency(const struct mem_spec *mem, const struct table 
     if (strcmp(row->cell[SIM], "Ramulator2.1-FRFCFS") != 0)
       continue;
     struct hbm_stream_result result = run_row(mem, row);
-    double ours = (double)result.latency_sum_cycles / (double)result.ended_reads *
-                  (double)mem->tck_ps / 1000;
+    double ours =
+        (double)result.latency_sum_cycles / (double)result.ended_reads * (double)mem->tck_ps / 1000;
     double theirs = strtod(row->cell[LATENCY], NULL), error = error_of(ours, theirs);
     /* Offered load: two bursts of 2 data cycles every T cycles. */
     bool counts = 4 / strtod(strchr(row->cell[MODE], ':') + 1, NULL) <= load_max + 1e-9;
     print_row_name(row);
     printf(" %10.2f %10.2f %7.2f%%  %s\n", ours, theirs, 100 * error,
-           !counts ? "(above 80 % load)" : error <= latency_limit ? "ok" : "MISSED");
+           !counts                  ? "(above 80 % load)"
+           : error <= latency_limit ? "ok"
+                                    : "MISSED");
     if (counts)
       count(tally, error, latency_limit);
   }
@@ -222,8 +230,7 @@ static bool same_first(const struct latencies *latencies, const char *list, unsi
   return *listed > 0;
 }
 
-static void compare_single(struct mem_spec *mem, const struct table *table,
-                           struct tally *tally) {
+static void compare_single(struct mem_spec *mem, const struct table *table, struct tally *tally) {
   enum { RUN_CYCLES = 1000000 };
   int64_t refi = mem->refi_cycles;
   printf("%-8s %-27s %-8s %-10s %s\n", "refresh", "one burst at a time", "first 20", "average",

@@ -29,8 +29,8 @@ void hbm_checker_init(struct hbm_checker *checker, const struct mem_spec *mem) {
       struct checked_group *group = &pseudo->group[g];
       group->act = group->rd = group->wr = LONG_AGO;
       for (unsigned b = 0; b < CHECKER_BANKS; b++)
-        group->bank[b] = (struct checked_bank){
-            .act = LONG_AGO, .pre = LONG_AGO, .rd = LONG_AGO, .wr = LONG_AGO};
+        group->bank[b] =
+            (struct checked_bank){.act = LONG_AGO, .pre = LONG_AGO, .rd = LONG_AGO, .wr = LONG_AGO};
     }
   }
 }

@@ -10,28 +10,28 @@
 #include "memhier/hbm_channel.h"
 
 /* Rules, in the order of the parameters that state them. */
-#define HBM_RULE_LIST(X)                                                           \
-  X(TIME, "commands in order of time")                                             \
-  X(ROW_BUS, "one row command at a time, an ACT takes its bus cycles")             \
-  X(COLUMN_BUS, "one column command a cycle")                                      \
-  X(DATA_BUS, "one burst at a time on the data bus")                               \
-  X(STATE, "ACT of a closed bank, column command to the open row, REF with all banks closed") \
-  X(RCDRD, "ACT to RD")                                                            \
-  X(RCDWR, "ACT to WR")                                                            \
-  X(RP, "PRE to ACT and REF")                                                      \
-  X(RAS, "ACT to PRE")                                                             \
-  X(RC, "ACT to ACT of a bank, ACT to REF")                                        \
-  X(CCDS, "column commands")                                                       \
-  X(CCDL, "column commands of a bank group")                                       \
-  X(RRDS, "ACT to ACT")                                                            \
-  X(RRDL, "ACT to ACT of a bank group")                                            \
-  X(FAW, "four ACT")                                                               \
-  X(WTRS, "write data to RD")                                                      \
-  X(WTRL, "write data to RD of a bank group")                                      \
-  X(RTW, "RD to WR")                                                               \
-  X(RTP, "RD to PRE")                                                              \
-  X(WR, "write data to PRE")                                                       \
-  X(REFI, "at most eight refreshes late, none early")                              \
+#define HBM_RULE_LIST(X)                                                                           \
+  X(TIME, "commands in order of time")                                                             \
+  X(ROW_BUS, "one row command at a time, an ACT takes its bus cycles")                             \
+  X(COLUMN_BUS, "one column command a cycle")                                                      \
+  X(DATA_BUS, "one burst at a time on the data bus")                                               \
+  X(STATE, "ACT of a closed bank, column command to the open row, REF with all banks closed")      \
+  X(RCDRD, "ACT to RD")                                                                            \
+  X(RCDWR, "ACT to WR")                                                                            \
+  X(RP, "PRE to ACT and REF")                                                                      \
+  X(RAS, "ACT to PRE")                                                                             \
+  X(RC, "ACT to ACT of a bank, ACT to REF")                                                        \
+  X(CCDS, "column commands")                                                                       \
+  X(CCDL, "column commands of a bank group")                                                       \
+  X(RRDS, "ACT to ACT")                                                                            \
+  X(RRDL, "ACT to ACT of a bank group")                                                            \
+  X(FAW, "four ACT")                                                                               \
+  X(WTRS, "write data to RD")                                                                      \
+  X(WTRL, "write data to RD of a bank group")                                                      \
+  X(RTW, "RD to WR")                                                                               \
+  X(RTP, "RD to PRE")                                                                              \
+  X(WR, "write data to PRE")                                                                       \
+  X(REFI, "at most eight refreshes late, none early")                                              \
   X(RFC, "REF to ACT and REF")
 
 enum hbm_rule {

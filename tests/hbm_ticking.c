@@ -22,8 +22,8 @@ static unsigned queued(const struct ticking *ticking, bool write) {
 }
 
 static bool same_burst(const struct hbm_command *a, const struct hbm_command *b) {
-  return a->pseudo == b->pseudo && a->group == b->group && a->bank == b->bank &&
-         a->row == b->row && a->column == b->column;
+  return a->pseudo == b->pseudo && a->group == b->group && a->bank == b->bank && a->row == b->row &&
+         a->column == b->column;
 }
 
 bool ticking_offer(struct ticking *ticking, const struct hbm_place *place, bool write,
@@ -83,11 +83,9 @@ static void take_turn(struct ticking *ticking) {
   uint64_t depth = (uint64_t)ticking->mem->write_queue, scale = 1000000;
   uint64_t writes = queued(ticking, true), reads = queued(ticking, false);
   if (!ticking->draining)
-    ticking->draining =
-        writes * scale > depth * (uint64_t)ticking->mem->drain_high || reads == 0;
+    ticking->draining = writes * scale > depth * (uint64_t)ticking->mem->drain_high || reads == 0;
   else
-    ticking->draining =
-        !(writes * scale < depth * (uint64_t)ticking->mem->drain_low && reads != 0);
+    ticking->draining = !(writes * scale < depth * (uint64_t)ticking->mem->drain_low && reads != 0);
 }
 
 static bool in_turn(const struct ticking *ticking, const struct ticking_request *request) {
@@ -139,8 +137,8 @@ static bool may_close(struct ticking *ticking, const struct ticking_request *req
       continue;
     if (other->opened)
       return false;
-    if (ticking->mem->protect_row_hits && !capped && in_turn(ticking, other) && hits(ticking, other) &&
-        other->offered <= request->offered)
+    if (ticking->mem->protect_row_hits && !capped && in_turn(ticking, other) &&
+        hits(ticking, other) && other->offered <= request->offered)
       return false;
   }
   return true;
@@ -149,8 +147,7 @@ static bool may_close(struct ticking *ticking, const struct ticking_request *req
 static void tick_refresh(struct ticking *ticking, uint64_t cycle) {
   unsigned pseudos = (unsigned)ticking->mem->pseudo_channels;
   unsigned pseudo = (pseudos - ticking->refreshes_due % pseudos) % pseudos;
-  struct hbm_command command = {
-      .cycle = cycle, .kind = HBM_REFRESH, .pseudo = (uint8_t)pseudo};
+  struct hbm_command command = {.cycle = cycle, .kind = HBM_REFRESH, .pseudo = (uint8_t)pseudo};
   for (unsigned g = 0; g < CHECKER_GROUPS; g++)
     for (unsigned b = 0; b < CHECKER_BANKS; b++)
       if (ticking->checker.pseudo[pseudo].group[g].bank[b].open)

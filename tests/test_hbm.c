@@ -37,12 +37,18 @@ struct rule_case {
   struct hbm_command commands[CASE_COMMANDS];
 };
 
-#define ACT(at, g, b) {.cycle = (at), .kind = HBM_ACT, .group = (g), .bank = (b), .row = 7}
-#define PRE(at, g, b) {.cycle = (at), .kind = HBM_PRE, .group = (g), .bank = (b), .row = 7}
-#define RD(at, g, b) {.cycle = (at), .kind = HBM_READ, .group = (g), .bank = (b), .row = 7}
-#define WR(at, g, b) {.cycle = (at), .kind = HBM_WRITE, .group = (g), .bank = (b), .row = 7}
-#define PREA(at) {.cycle = (at), .kind = HBM_PRE_ALL}
-#define REF(at) {.cycle = (at), .kind = HBM_REFRESH}
+#define ACT(at, g, b)                                                                              \
+  { .cycle = (at), .kind = HBM_ACT, .group = (g), .bank = (b), .row = 7 }
+#define PRE(at, g, b)                                                                              \
+  { .cycle = (at), .kind = HBM_PRE, .group = (g), .bank = (b), .row = 7 }
+#define RD(at, g, b)                                                                               \
+  { .cycle = (at), .kind = HBM_READ, .group = (g), .bank = (b), .row = 7 }
+#define WR(at, g, b)                                                                               \
+  { .cycle = (at), .kind = HBM_WRITE, .group = (g), .bank = (b), .row = 7 }
+#define PREA(at)                                                                                   \
+  { .cycle = (at), .kind = HBM_PRE_ALL }
+#define REF(at)                                                                                    \
+  { .cycle = (at), .kind = HBM_REFRESH }
 
 /* Cycles by hand from strict_spec; an ACT counts from its second cycle, one later. */
 static const struct rule_case rule_cases[] = {
@@ -125,8 +131,7 @@ static void checker_knows_order_states_and_the_data_bus(void **state) {
   assert_true(broken_by(&mem, 2, backwards) >> HBM_RULE_TIME & 1);
   const struct hbm_command closed[] = {RD(10, 0, 0)};
   assert_true(broken_by(&mem, 1, closed) >> HBM_RULE_STATE & 1);
-  const struct hbm_command other_row[] = {
-      ACT(10, 0, 0), {.cycle = 40, .kind = HBM_READ, .row = 8}};
+  const struct hbm_command other_row[] = {ACT(10, 0, 0), {.cycle = 40, .kind = HBM_READ, .row = 8}};
   assert_true(broken_by(&mem, 2, other_row) >> HBM_RULE_STATE & 1);
   const struct hbm_command open[] = {ACT(10, 0, 0), ACT(100, 0, 0)};
   assert_true(broken_by(&mem, 2, open) >> HBM_RULE_STATE & 1);
@@ -265,8 +270,7 @@ static void log_command(void *context, const struct hbm_command *command) {
 
 static bool same_command(const struct hbm_command *a, const struct hbm_command *b) {
   return a->cycle == b->cycle && a->kind == b->kind && a->pseudo == b->pseudo &&
-         a->group == b->group && a->bank == b->bank && a->row == b->row &&
-         a->column == b->column;
+         a->group == b->group && a->bank == b->bank && a->row == b->row && a->column == b->column;
 }
 
 static void compare_logs(const struct command_log *ours, const struct command_log *plain) {
@@ -538,11 +542,11 @@ static void better_memories_are_not_slower(void **state) {
     size_t offset;
     int64_t worse;
   } changes[] = {
-      {offsetof(struct mem_spec, read_queue), 16},   {offsetof(struct mem_spec, write_queue), 16},
-      {offsetof(struct mem_spec, faw_cycles), 30},   {offsetof(struct mem_spec, rp_cycles), 28},
-      {offsetof(struct mem_spec, ccd_l_cycles), 8},  {offsetof(struct mem_spec, rfc_cycles), 520},
+      {offsetof(struct mem_spec, read_queue), 16},    {offsetof(struct mem_spec, write_queue), 16},
+      {offsetof(struct mem_spec, faw_cycles), 30},    {offsetof(struct mem_spec, rp_cycles), 28},
+      {offsetof(struct mem_spec, ccd_l_cycles), 8},   {offsetof(struct mem_spec, rfc_cycles), 520},
       {offsetof(struct mem_spec, refi_cycles), 1950}, {offsetof(struct mem_spec, ccd_s_cycles), 4},
-      {offsetof(struct mem_spec, rc_cycles), 96},    {offsetof(struct mem_spec, wtr_l_cycles), 16},
+      {offsetof(struct mem_spec, rc_cycles), 96},     {offsetof(struct mem_spec, wtr_l_cycles), 16},
   };
   const struct mem_spec good = hbm2_spec();
   for (unsigned kind = 0; kind < HBM_STREAM_KINDS; kind++) {
@@ -597,9 +601,9 @@ static void mappings_place_bits_as_written(void **state) {
 static void wrong_mappings_are_refused(void **state) {
   (void)state;
   static const char *const wrong[] = {
-      "",      "ro ba2 co4 bg2",       "ba2 co5 bg2 ro",  "ro ba2 co5 bg2 ch4",
-      "ro ba", "ro ba2 co5 bg2 bg2",   "ro ba2 co99 bg2", "ro xx2 co5 bg2",
-      "ro",    "ro33 ba2 co5 bg2",     "ro ba2 co5 bg0",  "ba2 co5 bg2",
+      "",      "ro ba2 co4 bg2",     "ba2 co5 bg2 ro",  "ro ba2 co5 bg2 ch4",
+      "ro ba", "ro ba2 co5 bg2 bg2", "ro ba2 co99 bg2", "ro xx2 co5 bg2",
+      "ro",    "ro33 ba2 co5 bg2",   "ro ba2 co5 bg0",  "ba2 co5 bg2",
   };
   struct mem_spec mem = hbm2_spec();
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
