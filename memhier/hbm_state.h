@@ -41,7 +41,7 @@ struct hbm_distances {
 /* A waiting request: in the list of its bank and queue, or (its row opened for it) active. */
 struct hbm_entry {
   /* Requests go in this order; the low bits are the bank. Queued: offer number under a set
-   * top bit; active: offer cycle and then order of ACT, hence always before queued ones. */
+   * top bit; active: offer cycle (below 2^42), then order of ACT, hence before queued ones. */
   uint64_t order;
   uint64_t offered;
   uint64_t tag;
