@@ -12,6 +12,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_verb_run,
     &cli_verb_check,
     &cli_verb_soc,
+    &cli_verb_stream,
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 

@@ -107,9 +107,9 @@ enum vinci_status mem_validate(const struct mem_spec *mem, struct vinci_diag *di
   enum vinci_status status = check_geometry(mem, diag);
   if (status != VINCI_OK)
     return status;
-  if (mem->rp_cycles < mem->act_bus_cycles)
-    return diag_error(diag, VINCI_E_USAGE, "%s: timing.RP is shorter than an ACT on the bus",
-                      mem->name);
+  if (mem->rp_cycles < mem->act_bus_cycles || mem->rfc_cycles < mem->act_bus_cycles)
+    return diag_error(diag, VINCI_E_USAGE,
+                      "%s: timing.RP or timing.RFC is shorter than an ACT on the bus", mem->name);
   if (mem->drain_low > mem->drain_high)
     return diag_error(diag, VINCI_E_USAGE,
                       "%s: controller.drain_low is above controller.drain_high", mem->name);

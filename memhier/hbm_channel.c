@@ -17,8 +17,8 @@ static inline uint64_t place_key(unsigned bank, uint32_t row, unsigned column) {
   return (uint64_t)row << 32 | bank << 16 | column;
 }
 
-static inline uint8_t *filter_slot(struct hbm_channel *ch, uint64_t key) {
-  return &ch->filter[key * HASH_FACTOR >> 56];
+static inline uint16_t *filter_slot(struct hbm_channel *ch, uint64_t key) {
+  return &ch->filter[key * HASH_FACTOR >> (64 - HBM_FILTER_BITS)];
 }
 
 /* Whether a write to this burst waits in the write queue. */
@@ -73,12 +73,12 @@ static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, un
   ch->entry[e].next = HBM_NONE;
   ch->entry[e].previous = list->tail;
   if (list->tail == HBM_NONE)
-    list->head = (uint8_t)e;
+    list->head = (uint16_t)e;
   else
-    ch->entry[list->tail].next = (uint8_t)e;
-  list->tail = (uint8_t)e;
+    ch->entry[list->tail].next = (uint16_t)e;
+  list->tail = (uint16_t)e;
   if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->open_row[bank])
-    list->hit = (uint8_t)e;
+    list->hit = (uint16_t)e;
 }
 
 static inline bool turn_ends(const struct hbm_channel *ch) {
@@ -158,7 +158,7 @@ static void issue_column(struct hbm_channel *ch) {
   if (ch->hooks.command)
     tell(ch, HBM_READ + direction, bank, entry->row, entry->column);
   if (queued) {
-    list->hit = (uint8_t)find_row(ch, entry->next, ch->open_row[bank], true);
+    list->hit = (uint16_t)find_row(ch, entry->next, ch->open_row[bank], true);
     take_out(ch, direction, bank, e);
     if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
       ch->hit_order[direction][bank] = ch->entry[list->hit].order; /* one hit after another */
@@ -172,7 +172,7 @@ static void issue_column(struct hbm_channel *ch) {
     list_changed(ch, HBM_W, bank);
   }
   ++*(direction == HBM_W ? &ch->counters.writes : &ch->counters.reads);
-  ch->free_entries[ch->free_count++] = (uint8_t)e;
+  ch->free_entries[ch->free_count++] = (uint16_t)e;
   if (ch->hooks.done)
     ch->hooks.done(ch->hooks.context, entry->tag, ch->cycle + ch->distance.column_end[direction]);
   row_changed(ch, bank);
@@ -214,19 +214,18 @@ static void issue_act(struct hbm_channel *ch) {
   uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
   ch->active_order[bank] =
       (entry->offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
-  ch->active_entry[bank] = (uint8_t)e;
+  ch->active_entry[bank] = (uint16_t)e;
   set_bit(&ch->active[direction], bank, true);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     if (!(ch->waiting[d] >> bank & 1))
       continue;
     struct hbm_list *list = &ch->list[d][bank];
-    list->hit = (uint8_t)find_row(ch, list->head, entry->row, true);
+    list->hit = (uint16_t)find_row(ch, list->head, entry->row, true);
     list_changed(ch, d, bank);
   }
   /* Hits of the same direction stay behind the active request; those of the other wait for
    * their turn, which brings a new choice. */
-  consider(&ch->column,
-           hit_key(ch, direction, bank, ch->active_order[bank]));
+  consider(&ch->column, hit_key(ch, direction, bank, ch->active_order[bank]));
 }
 
 /* The row of a bank is closed: nothing hits it any more. */
@@ -324,7 +323,7 @@ static void process_cycle(struct hbm_channel *ch) {
   set_next(ch);
 }
 
-static void run_on(struct hbm_channel *ch, uint64_t cycle) {
+static __attribute__((noinline)) void run_on(struct hbm_channel *ch, uint64_t cycle) {
   do
     process_cycle(ch);
   while (ch->next <= cycle);
@@ -340,9 +339,7 @@ void hbm_channel_run(struct hbm_channel *ch, uint64_t cycle) { run_to(ch, cycle)
 
 uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
 
-bool hbm_channel_idle(const struct hbm_channel *ch) {
-  return ch->free_count == HBM_ENTRIES_MAX;
-}
+bool hbm_channel_idle(const struct hbm_channel *ch) { return ch->free_count == HBM_ENTRIES_MAX; }
 
 const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
   return &ch->counters;
@@ -374,8 +371,8 @@ static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_l
   return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
 }
 
-static bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
-                 uint64_t tag, uint64_t cycle) {
+static __attribute__((noinline)) bool take(struct hbm_channel *ch, const struct hbm_place *place,
+                                           unsigned direction, uint64_t tag, uint64_t cycle) {
   unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
   unsigned bank = group << ch->bank_shift | place->bank;
   if (ch->count[HBM_W] && write_waits(ch, bank, place->row, place->column)) {

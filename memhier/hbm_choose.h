@@ -11,9 +11,7 @@
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static inline void raise_to(uint64_t *time, uint64_t at_least) {
-  *time = later(*time, at_least);
-}
+static inline void raise_to(uint64_t *time, uint64_t at_least) { *time = later(*time, at_least); }
 
 /* Cycle and order as one number: the smaller one is issued first. */
 static inline uint128 choice_key(uint64_t cycle, uint64_t order) {

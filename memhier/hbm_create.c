@@ -74,9 +74,9 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
     for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
       channel->list[d][b] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE};
   for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
-    channel->group_of[b] = (uint8_t)(b >> channel->bank_shift);
+    channel->group_of[b] = (uint16_t)(b >> channel->bank_shift);
   for (unsigned i = 0; i < HBM_ENTRIES_MAX; i++)
-    channel->free_entries[i] = (uint8_t)i;
+    channel->free_entries[i] = (uint16_t)i;
   channel->free_count = HBM_ENTRIES_MAX;
   return channel;
 }

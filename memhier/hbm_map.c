@@ -7,7 +7,7 @@
 
 #include "core/diag.h"
 
-enum { ROW_BITS_MAX = 32, WIDTH_MAX = 32 };
+enum { PIECES_MAX = 16, WIDTH_MAX = 32, ADDRESS_BITS = 64 };
 
 static const char field_names[HBM_FIELDS][3] = {"ro", "ba", "bg", "co", "ch"};
 
@@ -40,36 +40,44 @@ static bool read_piece(const char **next, enum hbm_field *field, unsigned *width
   return true;
 }
 
-static enum vinci_status read_pieces(struct hbm_map *map, const char *text,
+/* A mapping as written: fields and widths from the most significant piece on. */
+struct written {
+  unsigned count;
+  enum hbm_field field[PIECES_MAX];
+  unsigned width[PIECES_MAX];
+};
+
+static enum vinci_status read_pieces(struct written *written, const char *text,
                                      struct vinci_diag *diag) {
   const char *next = text + strspn(text, " ");
-  while (*next) {
-    enum hbm_field field;
-    unsigned width;
-    if (map->piece_count == HBM_MAP_PIECES_MAX)
+  for (; *next; written->count++) {
+    unsigned i = written->count;
+    if (i == PIECES_MAX)
       return refuse(text, diag, "too many pieces");
-    if (!read_piece(&next, &field, &width))
+    if (!read_piece(&next, &written->field[i], &written->width[i]))
       return refuse(text, diag, "not a list of ro, ba, bg, co, ch with numbers of bits");
-    if (width == 0 && (field != HBM_FIELD_ROW || map->piece_count > 0))
+    if (written->width[i] == 0 && (written->field[i] != HBM_FIELD_ROW || i > 0))
       return refuse(text, diag, "only a leading ro may leave its number of bits open");
-    map->piece[map->piece_count++] = (struct hbm_map_piece){
-        .field = (uint8_t)field,
-        .mask = width ? (UINT64_C(1) << width) - 1 : (UINT64_C(1) << ROW_BITS_MAX) - 1};
   }
-  return map->piece_count ? VINCI_OK : refuse(text, diag, "is empty");
+  return written->count ? VINCI_OK : refuse(text, diag, "is empty");
 }
 
 /* Gives the pieces their places, from the least significant bit up. */
-static void place_pieces(struct hbm_map *map) {
+static enum vinci_status place_pieces(struct hbm_map *map, const struct written *written,
+                                      const char *text, struct vinci_diag *diag) {
   unsigned from = 0;
-  for (unsigned i = map->piece_count; i-- > 0;) {
-    struct hbm_map_piece *piece = &map->piece[i];
-    unsigned width = (unsigned)__builtin_popcountll(piece->mask);
-    piece->from = (uint8_t)(from < 63 ? from : 63);
-    piece->to = map->width[piece->field];
-    map->width[piece->field] = (uint8_t)(map->width[piece->field] + width);
+  for (unsigned i = written->count; i-- > 0;) {
+    struct hbm_map_field *field = &map->field[written->field[i]];
+    unsigned width = written->width[i] ? written->width[i] : WIDTH_MAX - field->width;
+    if (field->piece_count == HBM_FIELD_PIECES_MAX || field->width + width > WIDTH_MAX ||
+        from >= ADDRESS_BITS)
+      return refuse(text, diag, "too many bits, or a field in too many pieces");
+    field->piece[field->piece_count++] = (struct hbm_map_piece){
+        .mask = (UINT64_C(1) << width) - 1, .from = from, .to = field->width};
+    field->width += width;
     from += width;
   }
+  return VINCI_OK;
 }
 
 static unsigned log2_of(uint64_t value) { return (unsigned)__builtin_ctzll(value); }
@@ -77,10 +85,12 @@ static unsigned log2_of(uint64_t value) { return (unsigned)__builtin_ctzll(value
 enum vinci_status hbm_map_parse(struct hbm_map *map, const char *text, const struct mem_spec *mem,
                                 unsigned channels, struct vinci_diag *diag) {
   *map = (struct hbm_map){.burst_shift = log2_of((uint64_t)mem->burst_bytes)};
-  enum vinci_status status = read_pieces(map, text, diag);
+  struct written written = {0};
+  enum vinci_status status = read_pieces(&written, text, diag);
+  if (status == VINCI_OK)
+    status = place_pieces(map, &written, text, diag);
   if (status != VINCI_OK)
     return status;
-  place_pieces(map);
   if (channels == 0 || (channels & (channels - 1)) != 0)
     return refuse(text, diag, "the number of channels must be a power of two");
   const struct {
@@ -91,12 +101,12 @@ enum vinci_status hbm_map_parse(struct hbm_map *map, const char *text, const str
                 {HBM_FIELD_COLUMN, log2_of((uint64_t)mem->columns)},
                 {HBM_FIELD_CHANNEL, log2_of(channels)}};
   for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-    if (map->width[wanted[i].field] != wanted[i].bits)
+    if (map->field[wanted[i].field].width != wanted[i].bits)
       return diag_error(diag, VINCI_E_USAGE,
                         "address mapping '%s': %s has %u bits, %s with %u channels needs %u", text,
-                        field_names[wanted[i].field], map->width[wanted[i].field], mem->name,
+                        field_names[wanted[i].field], map->field[wanted[i].field].width, mem->name,
                         channels, wanted[i].bits);
-  if (map->width[HBM_FIELD_ROW] == 0 || map->width[HBM_FIELD_ROW] > ROW_BITS_MAX)
-    return refuse(text, diag, "the row must have 1 to 32 bits");
+  if (map->field[HBM_FIELD_ROW].width == 0)
+    return refuse(text, diag, "the row has no bits");
   return VINCI_OK;
 }

@@ -26,7 +26,7 @@ enum hbm_field {
   HBM_FIELDS
 };
 
-enum { HBM_MAP_PIECES_MAX = 16 };
+enum { HBM_FIELD_PIECES_MAX = 4 };
 
 /* Where a burst lies. */
 struct hbm_place {
@@ -37,19 +37,22 @@ struct hbm_place {
   uint8_t bank; /* of its group */
 };
 
-/* `width` bits of the burst's number from bit `from` on are bits `to`... of the field. */
+/* The bits of `mask` of the burst's number >> `from` are those of the field from `to` on. */
 struct hbm_map_piece {
-  uint8_t field;
-  uint8_t from;
-  uint8_t to;
   uint64_t mask;
+  uint32_t from;
+  uint32_t to;
+};
+
+struct hbm_map_field {
+  uint32_t width;
+  uint32_t piece_count;
+  struct hbm_map_piece piece[HBM_FIELD_PIECES_MAX];
 };
 
 struct hbm_map {
-  unsigned piece_count;
-  unsigned burst_shift; /* log2 of the bytes of a burst */
-  uint8_t width[HBM_FIELDS];
-  struct hbm_map_piece piece[HBM_MAP_PIECES_MAX];
+  uint32_t burst_shift; /* log2 of the bytes of a burst */
+  struct hbm_map_field field[HBM_FIELDS];
 };
 
 /* Parses a mapping and checks its widths against the geometry and the channel count. */
@@ -57,19 +60,21 @@ VINCI_MUST_CHECK enum vinci_status hbm_map_parse(struct hbm_map *map, const char
                                                  const struct mem_spec *mem, unsigned channels,
                                                  struct vinci_diag *diag);
 
+static inline uint64_t hbm_map_gather(const struct hbm_map_field *field, uint64_t burst) {
+  uint64_t value = 0;
+  for (unsigned i = 0; i < field->piece_count; i++)
+    value |= ((burst >> field->piece[i].from) & field->piece[i].mask) << field->piece[i].to;
+  return value;
+}
+
 static inline struct hbm_place hbm_map_decode(const struct hbm_map *map, uint64_t address) {
   uint64_t burst = address >> map->burst_shift;
-  uint64_t field[HBM_FIELDS] = {0};
-  for (unsigned i = 0; i < map->piece_count; i++) {
-    const struct hbm_map_piece *piece = &map->piece[i];
-    field[piece->field] |= ((burst >> piece->from) & piece->mask) << piece->to;
-  }
   return (struct hbm_place){
-      .channel = (uint32_t)field[HBM_FIELD_CHANNEL],
-      .row = (uint32_t)field[HBM_FIELD_ROW],
-      .column = (uint16_t)field[HBM_FIELD_COLUMN],
-      .group = (uint8_t)field[HBM_FIELD_GROUP],
-      .bank = (uint8_t)field[HBM_FIELD_BANK],
+      .channel = (uint32_t)hbm_map_gather(&map->field[HBM_FIELD_CHANNEL], burst),
+      .row = (uint32_t)hbm_map_gather(&map->field[HBM_FIELD_ROW], burst),
+      .column = (uint16_t)hbm_map_gather(&map->field[HBM_FIELD_COLUMN], burst),
+      .group = (uint8_t)hbm_map_gather(&map->field[HBM_FIELD_GROUP], burst),
+      .bank = (uint8_t)hbm_map_gather(&map->field[HBM_FIELD_BANK], burst),
   };
 }
 

@@ -11,7 +11,7 @@ enum {
   HBM_PSEUDO_MAX = 2,
   HBM_ENTRIES_MAX = 254,
   HBM_NONE = 255, /* no entry, no bank */
-  HBM_FILTER = 256,
+  HBM_FILTER_BITS = 11,
   HBM_FAW_WINDOW = 4,
 };
 
@@ -41,14 +41,14 @@ struct hbm_distances {
 /* A waiting request: in the list of its bank and queue, or (its row opened for it) active. */
 struct hbm_entry {
   /* Requests go in this order; the low bits are the bank. Queued: offer number under a set
-   * top bit; active: offer cycle and then order of ACT, hence always before queued ones. */
+   * top bit; active: offer cycle (below 2^42), then order of ACT, hence before queued ones. */
   uint64_t order;
   uint64_t offered;
   uint64_t tag;
   uint32_t row;
   uint16_t column;
-  uint8_t next;
-  uint8_t previous;
+  uint16_t next;
+  uint16_t previous;
 };
 
 #define HBM_QUEUED (UINT64_C(1) << 63)
@@ -57,9 +57,9 @@ _Static_assert(1 << HBM_ORDER_BANK_BITS == HBM_BANKS_MAX, "a bank fits the order
 
 /* Requests of one queue to one bank, oldest first. */
 struct hbm_list {
-  uint8_t head;
-  uint8_t tail;
-  uint8_t hit; /* oldest whose row is open */
+  uint16_t head;
+  uint16_t tail;
+  uint16_t hit; /* oldest whose row is open */
 };
 
 /* What is to be issued next on a bus: when, and the order of the request it is for. */
@@ -68,6 +68,7 @@ struct hbm_choice {
   uint64_t order;
 };
 
+/* Small indices are 16 bits wide: stores of bytes would make the compiler reload everything. */
 struct hbm_channel {
   uint64_t next;  /* the next cycle to process */
   uint64_t cycle; /* the earliest cycle in which commands can still be issued */
@@ -78,7 +79,7 @@ struct hbm_channel {
   uint64_t refresh_due;
   uint32_t refresh_left; /* pseudo-channels that wait for their refresh, the last ones */
   uint32_t pseudos;
-  uint32_t draining; /* HBM_W while writes are drained, else HBM_R: the queue in turn */
+  uint32_t draining;     /* HBM_W while writes are drained, else HBM_R: the queue in turn */
   uint32_t bank_shift;   /* bank index >> bank_shift = group index */
   uint32_t pseudo_shift; /* bank index >> pseudo_shift = pseudo-channel */
   uint32_t groups;       /* of a pseudo-channel */
@@ -108,8 +109,8 @@ struct hbm_channel {
   /* Of the request the row bus would work for: the list's oldest while the bank is closed,
    * that which may close the row while it is open. */
   uint64_t row_order[HBM_DIRECTIONS][HBM_BANKS_MAX];
-  uint8_t active_entry[HBM_BANKS_MAX];
-  uint8_t group_of[HBM_BANKS_MAX];
+  uint16_t active_entry[HBM_BANKS_MAX];
+  uint16_t group_of[HBM_BANKS_MAX];
   struct hbm_list list[HBM_DIRECTIONS][HBM_BANKS_MAX];
 
   uint32_t count[HBM_DIRECTIONS]; /* queued requests */
@@ -121,9 +122,9 @@ struct hbm_channel {
   bool plain_protection; /* protect_row_hits without a cap */
   uint64_t offers;
   uint32_t free_count;
-  uint8_t free_entries[HBM_ENTRIES_MAX];
-  uint8_t filter[HBM_FILTER]; /* queued writes by hash of their place */
-  struct hbm_entry entry[HBM_NONE + 1]; /* that of HBM_NONE is read, never used */
+  uint16_t free_entries[HBM_ENTRIES_MAX];
+  uint16_t filter[1 << HBM_FILTER_BITS]; /* queued writes by hash of their place */
+  struct hbm_entry entry[HBM_NONE + 1];  /* that of HBM_NONE is read, never used */
 
   struct hbm_distances distance;
   uint32_t refi;

@@ -2,43 +2,12 @@
 /* Synthetic request streams on the DRAM model alone. */
 #include "memhier/hbm_stream.h"
 
-#include <string.h>
-
 #include "core/diag.h"
 
 enum { OFFERS_PER_CHANNEL = 2, CONTROLLERS_MAX = 1024, BURST_BYTES_MIN = 8 };
 
 /* Offset of the random numbers that choose writes, apart from those of addresses. */
 #define WRITE_CHOICE (UINT64_C(1) << 36)
-
-static const char *const stream_names[] = {
-#define X(id, name, text) name,
-    HBM_STREAM_LIST(X)
-#undef X
-};
-
-static const char *const feed_names[] = {
-#define X(id, name, text) name,
-    HBM_FEED_LIST(X)
-#undef X
-};
-
-const char *hbm_stream_name(enum hbm_stream_kind kind) { return stream_names[kind]; }
-const char *hbm_feed_name(enum hbm_feed feed) { return feed_names[feed]; }
-
-enum hbm_stream_kind hbm_stream_find(const char *name) {
-  unsigned i = 0;
-  while (i < HBM_STREAM_KINDS && strcmp(stream_names[i], name) != 0)
-    i++;
-  return (enum hbm_stream_kind)i;
-}
-
-enum hbm_feed hbm_feed_find(const char *name) {
-  unsigned i = 0;
-  while (i < HBM_FEEDS && strcmp(feed_names[i], name) != 0)
-    i++;
-  return (enum hbm_feed)i;
-}
 
 /* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
 static uint64_t splitmix64(uint64_t x) {
@@ -63,9 +32,9 @@ struct run {
   unsigned burst;   /* of the request */
   bool write;
   struct hbm_place place; /* of the burst */
-  struct hbm_place first; /* of the request's first burst */
-  struct hbm_place offset[HBM_REQUEST_BYTES / BURST_BYTES_MIN]; /* of the bursts of request 0 */
-  uint64_t last_end;      /* of the latest request told */
+  /* Bits of the place that change from the burst before, by burst of the request. */
+  struct hbm_place change[HBM_REQUEST_BYTES / BURST_BYTES_MIN];
+  uint64_t last_end; /* of the latest request told */
 };
 
 /* What a command hook needs to know. */
@@ -108,26 +77,26 @@ static bool request_writes(enum hbm_stream_kind kind, uint64_t j) {
 static void start_request(struct run *run) {
   run->write = request_writes(run->stream->kind, run->request);
   run->burst = 0;
-  run->first = hbm_map_decode(run->map, request_address(run, run->request));
-  run->place = run->first;
+  run->place = hbm_map_decode(run->map, request_address(run, run->request));
 }
 
-/* Requests are aligned, so the place of a burst is that of the request's first with the bits
- * of the offset added. */
+/* Field by field: a copy of the whole would wait for the single stores before it. */
+static inline void flip_bits(struct hbm_place *place, const struct hbm_place *change) {
+  place->channel ^= change->channel;
+  place->row ^= change->row;
+  place->column ^= change->column;
+  place->group ^= change->group;
+  place->bank ^= change->bank;
+}
+
+/* Requests are aligned: the same bits change from burst to burst in each. */
 static void next_burst(struct run *run) {
   if (++run->burst == run->bursts_per_request) {
     run->request++;
     start_request(run);
-    return;
+  } else {
+    flip_bits(&run->place, &run->change[run->burst]);
   }
-  const struct hbm_place *first = &run->first, *offset = &run->offset[run->burst];
-  run->place = (struct hbm_place){
-      .channel = first->channel | offset->channel,
-      .row = first->row | offset->row,
-      .column = first->column | offset->column,
-      .group = first->group | offset->group,
-      .bank = first->bank | offset->bank,
-  };
 }
 
 static struct hbm_channel *head_controller(const struct run *run) {
@@ -168,9 +137,7 @@ static void on_command(void *context, const struct hbm_command *command) {
 }
 
 /* The first cycle in which the refused head may find room. */
-static uint64_t room_cycle(const struct run *run) {
-  return hbm_channel_next(head_controller(run));
-}
+static uint64_t room_cycle(const struct run *run) { return hbm_channel_next(head_controller(run)); }
 
 static void feed_saturating(struct run *run) {
   unsigned most = OFFERS_PER_CHANNEL * run->stream->channels;
@@ -295,17 +262,19 @@ enum vinci_status hbm_stream_run(const struct mem_spec *mem, const struct hbm_ma
       .span_mask = mem_channel_bytes(mem) * stream->channels - 1,
       .bursts_per_request = HBM_REQUEST_BYTES / (unsigned)mem->burst_bytes,
   };
-  for (unsigned i = 0; i < run.bursts_per_request; i++)
-    run.offset[i] = hbm_map_decode(map, i * (uint64_t)mem->burst_bytes);
+  for (unsigned i = 1; i < run.bursts_per_request; i++) {
+    struct hbm_place before = hbm_map_decode(map, (i - 1) * (uint64_t)mem->burst_bytes);
+    run.change[i] = hbm_map_decode(map, i * (uint64_t)mem->burst_bytes);
+    flip_bits(&run.change[i], &before);
+  }
   if (!create_controllers(&run, &arena, mem)) {
     arena_free(&arena);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
   arena_seal(&arena);
   feed(&run);
-  result->cycles = stream->feed == HBM_FEED_CHASE && run.last_end < stream->cycles
-                       ? run.last_end
-                       : stream->cycles;
+  result->cycles = stream->feed == HBM_FEED_CHASE && run.last_end < stream->cycles ? run.last_end
+                                                                                   : stream->cycles;
   for (unsigned i = 0; i < run.controller_count; i++) {
     hbm_channel_run(run.controllers[i], result->cycles);
     add_counters(&result->commands, hbm_channel_counters(run.controllers[i]));

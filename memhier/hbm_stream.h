@@ -10,14 +10,14 @@
 #include "memhier/hbm_channel.h"
 
 /* Streams: id, name, sentence. Request j = 0, 1, ... of 64 bytes; span = bytes in use. */
-#define HBM_STREAM_LIST(X)                                                         \
-  X(SEQR, "seqr", "reads of 64*j")                                                 \
-  X(SEQW, "seqw", "writes of 64*j")                                                \
-  X(RAND, "rand", "reads of random addresses")                                     \
-  X(RANDW, "randw", "writes of random addresses")                                  \
-  X(STRIDE, "stride", "reads of stride*j")                                         \
-  X(MIX21, "mix21", "64*j, every third a write")                                   \
-  X(ADD3, "add3", "three arrays a quarter of the span apart in turn, the third written") \
+#define HBM_STREAM_LIST(X)                                                                         \
+  X(SEQR, "seqr", "reads of 64*j")                                                                 \
+  X(SEQW, "seqw", "writes of 64*j")                                                                \
+  X(RAND, "rand", "reads of random addresses")                                                     \
+  X(RANDW, "randw", "writes of random addresses")                                                  \
+  X(STRIDE, "stride", "reads of stride*j")                                                         \
+  X(MIX21, "mix21", "64*j, every third a write")                                                   \
+  X(ADD3, "add3", "three arrays a quarter of the span apart in turn, the third written")           \
   X(RMIX21, "rmix21", "random addresses, a random third written")
 
 enum hbm_stream_kind {
@@ -28,9 +28,9 @@ enum hbm_stream_kind {
 };
 
 /* How requests are fed: id, name, sentence. */
-#define HBM_FEED_LIST(X)                                                           \
-  X(SAT, "sat", "every cycle, until one burst is refused or two per channel are taken") \
-  X(LOAD, "load", "one request every T cycles into a queue, whose head is offered every cycle") \
+#define HBM_FEED_LIST(X)                                                                           \
+  X(SAT, "sat", "every cycle, until one burst is refused or two per channel are taken")            \
+  X(LOAD, "load", "one request every T cycles into a queue, whose head is offered every cycle")    \
   X(CHASE, "chase", "one burst at a time, the first of each request, after the one before")
 
 enum hbm_feed {
@@ -62,11 +62,14 @@ struct hbm_stream_result {
   uint64_t cycles;         /* simulated */
 };
 
-/* Names of streams and feeds; *_COUNT when unknown. */
 const char *hbm_stream_name(enum hbm_stream_kind kind);
 const char *hbm_feed_name(enum hbm_feed feed);
-enum hbm_stream_kind hbm_stream_find(const char *name);
-enum hbm_feed hbm_feed_find(const char *name);
+
+/* Sets kind and stride from "seqr", "stride:256"; feed and period from "sat", "load:13.3333". */
+VINCI_MUST_CHECK enum vinci_status hbm_stream_parse_kind(struct hbm_stream *stream,
+                                                         const char *text, struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status hbm_stream_parse_feed(struct hbm_stream *stream,
+                                                         const char *text, struct vinci_diag *diag);
 
 /*
  * Runs one stream on new channels. latency (may be NULL) is called with the latency of
@@ -79,11 +82,9 @@ struct hbm_stream_hooks {
   void (*command)(void *context, unsigned controller, const struct hbm_command *command);
 };
 
-VINCI_MUST_CHECK enum vinci_status hbm_stream_run(const struct mem_spec *mem,
-                                                  const struct hbm_map *map,
-                                                  const struct hbm_stream *stream,
-                                                  const struct hbm_stream_hooks *hooks,
-                                                  struct hbm_stream_result *result,
-                                                  struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status
+hbm_stream_run(const struct mem_spec *mem, const struct hbm_map *map,
+               const struct hbm_stream *stream, const struct hbm_stream_hooks *hooks,
+               struct hbm_stream_result *result, struct vinci_diag *diag);
 
 #endif
