@@ -135,9 +135,9 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   clock_init(&core->clock, soc_core_hz(device->soc, kind));
   core->finish.key = event_key(PHASE_DELIVER, part, SEQUENCE_FINISH);
   core->finish.fire = fire_finish;
-  if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena) ||
-      !scalar_create(core, part))
+  if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena))
     return false;
+  scalar_create(core, part);
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     if (!pipe_create(core, arena, (enum pipe)i, part))
       return false;
@@ -155,10 +155,11 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
     core->result->first_block = blk;
   memset(core->flags, 0, sizeof *core->flags * PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
   for (int64_t i = 0; i < soc->cross_core_ids; i++)
-    core->cross[i].count = 0;
+    core->cross[i] = (struct cross_flag){.arrival_ps = core->cross[i].arrival_ps};
   stream_start(&core->stream, soc, core->device->trace, kernel, core->kind, blk, sub);
   for (unsigned i = 0; i < PIPE_COUNT; i++)
-    pipe_start(&core->pipe[i], cycle);
+    if (core_has_pipe(core->kind, (enum pipe)i))
+      pipe_start(&core->pipe[i], cycle);
   scalar_start(core, cycle);
 }
 
@@ -168,9 +169,15 @@ static uint64_t take(uint64_t *from, uint64_t wanted) {
   return wanted - taken;
 }
 
-/* A run that is cut short may find the scalar unit ahead of its end: that part is not counted. */
+/* A run that is cut short may find the scalar unit waiting, or ahead of the run's end: the
+ * wait is counted, what lies ahead is not. */
 static void account_scalar(struct scalar_unit *scalar, uint64_t end_cycle) {
   struct pipe_counters *counters = scalar->counters;
+  unsigned reason = scalar_wait_reason(scalar);
+  if (reason != PIPE_NOT_STALLED && scalar->cycle < end_cycle) {
+    counters->stall_cycles[reason] += end_cycle - scalar->cycle;
+    scalar->cycle = end_cycle;
+  }
   uint64_t ahead = scalar->cycle > end_cycle ? scalar->cycle - end_cycle : 0;
   ahead = take(&counters->busy_cycles, ahead);
   uint64_t used = counters->busy_cycles;
@@ -184,6 +191,8 @@ static void account_scalar(struct scalar_unit *scalar, uint64_t end_cycle) {
 void aicore_account(struct aicore *core, uint64_t end_ps) {
   uint64_t end_cycle = clock_edge_at(&core->clock, end_ps);
   core->result->total_cycles = end_cycle;
+  if (core->has_block)
+    core->result->active_cycles += end_cycle - core->start_cycle;
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     if (i != PIPE_S && core_has_pipe(core->kind, (enum pipe)i))
       pipe_account(&core->pipe[i], end_cycle);

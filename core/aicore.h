@@ -77,10 +77,19 @@ struct flag {
   bool set;
 };
 
-/* Signals of one cross-core flag id that have arrived and not been taken. */
+/* Modes of a cross-core signal: who has to give it, and who gets it. */
+enum cross_mode {
+  CROSS_ALL,   /* all cores of the kind, and they get it */
+  CROSS_PAIR,  /* the AIV of a block, and they get it */
+  CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
+  CROSS_MODES
+};
+
+/* One cross-core flag id of a core. */
 struct cross_flag {
-  uint64_t *arrival_ps; /* ring of soc->cross_core_sets_max */
-  unsigned head, count;
+  uint64_t *arrival_ps;       /* signals that have arrived and not been taken, a ring of */
+  unsigned head, count;       /* soc->cross_core_sets_max */
+  unsigned sent[CROSS_MODES]; /* by this core, and still to be met by others of its group */
 };
 
 enum scalar_wait {
@@ -153,8 +162,10 @@ void aicore_finish_if_done(struct aicore *core);
 uint64_t aicore_now(const struct aicore *core);
 
 /* ---- scalar unit (core/scalar.c) ---- */
-bool scalar_create(struct aicore *core, uint32_t part);
+void scalar_create(struct aicore *core, uint32_t part);
 void scalar_start(struct aicore *core, uint64_t cycle);
+/* What the scalar unit waits for, as enum stall; PIPE_NOT_STALLED when it does not. */
+unsigned scalar_wait_reason(const struct scalar_unit *scalar);
 /* Lets the scalar unit look again at what it waits for, not before a cycle. */
 void scalar_wake(struct aicore *core, uint64_t cycle);
 

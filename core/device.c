@@ -49,13 +49,10 @@ static void form_units(struct device *device, const struct program_kernel *kerne
     unit->running = 0;
     unit->core_count = 1;
     unit->core[0] = device->first_core[kind] + u;
-    memset(unit->arrived, 0, 2 * sizeof *unit->arrived * (size_t)device->soc->cross_core_ids);
     for (uint32_t v = 0; kernel->mixed && v < kernel->vectors_per_cube; v++)
       unit->core[unit->core_count++] =
           device->first_core[CORE_AIV] + u * device->vectors_per_cube + v;
   }
-  memset(device->all_arrived, 0,
-         sizeof *device->all_arrived * CORE_KIND_COUNT * (size_t)device->soc->cross_core_ids);
 }
 
 static struct dispatch_unit *free_unit(struct device *device) {
@@ -150,51 +147,80 @@ static void deliver_signal(struct device *device, struct aicore *core, uint32_t 
     scalar_wake(core, clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
 }
 
-/* Mode 0 waits for every physical core of the kind, as the hardware does. */
-static void signal_all(struct device *device, const struct aicore *core, uint32_t id,
-                       uint32_t line) {
-  uint32_t *arrived =
-      &device->all_arrived[(size_t)core->kind * (size_t)device->soc->cross_core_ids + id];
-  if (++*arrived < device->kind_count[core->kind])
-    return;
-  *arrived = 0;
-  for (uint32_t i = 0; i < device->kind_count[core->kind]; i++)
-    deliver_signal(device, &device->cores[device->first_core[core->kind] + i], id, line);
+/* Some of the cores that stand together. */
+struct core_group {
+  struct device *device;
+  const uint32_t *unit; /* core indices; NULL: `count` cores from `first` on */
+  uint32_t first;
+  uint32_t count;
+};
+
+static struct aicore *group_core(const struct core_group *group, uint32_t i) {
+  return &group->device->cores[group->unit ? group->unit[i] : group->first + i];
 }
 
-static void signal_block(struct device *device, const struct aicore *core, unsigned mode,
-                         uint32_t id, uint32_t line) {
-  struct dispatch_unit *unit = &device->units[core->unit];
-  uint32_t *arrived = &unit->arrived[(size_t)(mode - 1) * (size_t)device->soc->cross_core_ids + id];
-  if (core->kind == CORE_AIV && ++*arrived < unit->core_count - 1)
-    return;
-  bool to_cube = mode == 2 && core->kind == CORE_AIV;
-  *arrived = 0;
-  for (uint32_t i = 0; i < unit->core_count; i++)
-    if (to_cube == (device->cores[unit->core[i]].kind == CORE_AIC))
-      deliver_signal(device, &device->cores[unit->core[i]], id, line);
+/* When every sender has signalled, one signal of each is used up and the receivers get theirs. */
+static void gather(const struct core_group *senders, const struct core_group *receivers,
+                   enum cross_mode mode, uint32_t id, uint32_t line) {
+  for (uint32_t i = 0; i < senders->count; i++)
+    if (group_core(senders, i)->cross[id].sent[mode] == 0)
+      return;
+  for (uint32_t i = 0; i < senders->count; i++)
+    group_core(senders, i)->cross[id].sent[mode]--;
+  for (uint32_t i = 0; i < receivers->count; i++)
+    deliver_signal(receivers->device, group_core(receivers, i), id, line);
 }
 
-void device_signal(struct device *device, struct aicore *core, unsigned mode, uint32_t id,
+/* The AIC of a block, or its AIV: units list the AIC first. */
+static struct core_group block_group(struct device *device, const struct aicore *core,
+                                     enum core_kind kind) {
+  const struct dispatch_unit *unit = &device->units[core->unit];
+  if (kind == CORE_AIC)
+    return (struct core_group){.device = device, .unit = unit->core, .count = 1};
+  return (struct core_group){
+      .device = device, .unit = unit->core + 1, .count = unit->core_count - 1};
+}
+
+/* All physical cores of the kind: the hardware waits for those without a block too. */
+static struct core_group kind_group(struct device *device, enum core_kind kind) {
+  return (struct core_group){
+      .device = device, .first = device->first_core[kind], .count = device->kind_count[kind]};
+}
+
+void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
                    uint32_t line) {
-  if (mode == 0)
-    signal_all(device, core, id, line);
-  else if (!running_kernel(device)->mixed)
+  unsigned *sent = &core->cross[id].sent[mode];
+  if (mode != CROSS_ALL && !running_kernel(device)->mixed) {
     aicore_fail(core, line, "ffts_cross_core_sync mode %u needs a kernel with AIC and AIV streams",
                 mode);
-  else if (mode == 1 && core->kind == CORE_AIC)
+    return;
+  }
+  if (mode == CROSS_PAIR && core->kind == CORE_AIC) {
     aicore_fail(core, line, "ffts_cross_core_sync mode 1 orders the AIV of a block, not its AIC");
-  else
-    signal_block(device, core, mode, id, line);
+    return;
+  }
+  if (*sent == (unsigned)device->soc->cross_core_sets_max) {
+    aicore_fail(core, line, "cross-core flag %u is set %u times ahead of other cores, its limit",
+                id, *sent);
+    return;
+  }
+  ++*sent;
+  struct core_group senders =
+      mode == CROSS_ALL ? kind_group(device, core->kind) : block_group(device, core, core->kind);
+  struct core_group receivers = senders;
+  if (mode == CROSS_BLOCK)
+    receivers = block_group(device, core, core->kind == CORE_AIC ? CORE_AIV : CORE_AIC);
+  gather(&senders, &receivers, mode, id, line);
 }
 
 /* ---- progress and limits ------------------------------------------------------ */
 
+/* UINT64_MAX: no limit, or one beyond what time can count. */
 static uint64_t cycle_limit_ps(const struct device *device) {
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
-  return device->options.max_cycles > 0 ? clock_edge_ps(&clock, device->options.max_cycles)
-                                        : UINT64_MAX;
+  uint128 limit_ps = (uint128)device->options.max_cycles * clock.ps / clock.edges;
+  return device->options.max_cycles > 0 && limit_ps < UINT64_MAX ? (uint64_t)limit_ps : UINT64_MAX;
 }
 
 static void stop_partial(struct device *device, const char *reason) {
@@ -202,32 +228,40 @@ static void stop_partial(struct device *device, const char *reason) {
   device_stop(device, VINCI_E_LIMIT);
 }
 
+/* The next look: a period from now, but not before anything has happened, nor after the limit. */
 static void schedule_watch(struct device *device, uint64_t now_ps) {
+  uint64_t next_ps = UINT64_MAX;
+  if (device->options.progress) {
+    uint64_t activity_ps = engine_next_ps(device->engine);
+    next_ps = now_ps + WATCH_PERIOD_PS;
+    if (next_ps < activity_ps)
+      next_ps = activity_ps;
+  }
   uint64_t limit_ps = cycle_limit_ps(device);
-  uint64_t next_ps = device->options.progress ? now_ps + WATCH_PERIOD_PS : UINT64_MAX;
   if (limit_ps < next_ps)
     next_ps = limit_ps;
   if (next_ps != UINT64_MAX)
     engine_schedule(device->engine, &device->watch, next_ps);
 }
 
-/* Looks at progress only while something else is going to happen: a hang must end the run. */
 static void fire_watch(struct engine_event *event, uint64_t now_ps) {
   struct device *device = (struct device *)((char *)event - offsetof(struct device, watch));
-  struct clock_domain clock;
-  clock_init(&clock, (uint64_t)device->soc->core_hz);
+  if (engine_next_ps(device->engine) == UINT64_MAX)
+    return; /* nothing else will happen: the run has hung, which ends it */
   if (now_ps >= cycle_limit_ps(device)) {
     stop_partial(device, "the limit of simulated cycles was reached");
     return;
   }
+  struct clock_domain clock;
+  clock_init(&clock, (uint64_t)device->soc->core_hz);
+  /* Every kernel has blocks: the reader sees to it. */
   unsigned done = (unsigned)(device->blocks_finished * 1000 / device->blocks_total);
   if (!device->options.progress(device->options.progress_context, clock_edge_at(&clock, now_ps),
                                 done)) {
     stop_partial(device, "the run was interrupted");
     return;
   }
-  if (engine_next_ps(device->engine) != UINT64_MAX)
-    schedule_watch(device, now_ps);
+  schedule_watch(device, now_ps);
 }
 
 /* ---- construction ------------------------------------------------------------- */
@@ -345,17 +379,8 @@ static bool create_cores(struct device *device) {
 }
 
 static bool create_units(struct device *device) {
-  size_t ids = (size_t)device->soc->cross_core_ids;
   device->units = ARENA_ARRAY(&device->arena, struct dispatch_unit, device->core_count);
-  device->all_arrived = ARENA_ARRAY(&device->arena, uint32_t, CORE_KIND_COUNT * ids);
-  if (!device->units || !device->all_arrived)
-    return false;
-  for (uint32_t u = 0; u < device->core_count; u++) {
-    device->units[u].arrived = ARENA_ARRAY(&device->arena, uint32_t, 2 * ids);
-    if (!device->units[u].arrived)
-      return false;
-  }
-  return true;
+  return device->units != NULL;
 }
 
 static bool create_result(struct device *device) {
@@ -431,6 +456,6 @@ enum vinci_status device_create(struct device *device) {
 }
 
 void device_launch(struct device *device) {
-  schedule_watch(device, 0);
   launch_kernel(device);
+  schedule_watch(device, 0);
 }

@@ -15,8 +15,7 @@ enum { UNIT_CORES_MAX = 3 };
 struct dispatch_unit {
   uint32_t core[UNIT_CORES_MAX];
   uint32_t core_count;
-  uint32_t running;  /* cores that have not finished the present block */
-  uint32_t *arrived; /* cross-core modes 1 and 2: signals gathered, by [mode][id] */
+  uint32_t running; /* cores that have not finished the present block */
 };
 
 struct device {
@@ -40,7 +39,6 @@ struct device {
   const struct memsys_ops *memory_ops;
   struct memsys *memory;
 
-  uint32_t *all_arrived; /* cross-core mode 0: signals gathered, by [kind][id] */
   struct dispatch_unit *units;
   uint32_t unit_count;
   uint32_t kernel; /* running */
@@ -64,9 +62,8 @@ void device_stop(struct device *device, enum vinci_status status);
 void device_core_finished(struct device *device, struct aicore *core);
 /* Hands a transfer to the memory system. */
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
-/* A core signals cross-core flag `id` in a mode (0: all cores of its kind, 1: the AIV of a
- * block among each other, 2: AIC to its AIV or AIV to their AIC) at the present time. */
-void device_signal(struct device *device, struct aicore *core, unsigned mode, uint32_t id,
+/* A core signals cross-core flag `id` in a mode at the present time. */
+void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
                    uint32_t line);
 
 /* Describes a run that ended with parts still waiting (core/hang.c). */

@@ -24,6 +24,7 @@ enum {
 
 struct engine {
   uint64_t now_ps;
+  uint64_t last_ps;
   uint64_t cursor;
   uint64_t fired;
   uint64_t summary;     /* bit w: used[w] is not 0 */
@@ -161,6 +162,8 @@ uint64_t engine_now_ps(const struct engine *engine) { return engine->now_ps; }
 
 uint64_t engine_fired(const struct engine *engine) { return engine->fired; }
 
+uint64_t engine_last_ps(const struct engine *engine) { return engine->last_ps; }
+
 void engine_schedule(struct engine *engine, struct engine_event *event, uint64_t time_ps) {
   if (event->pending || time_ps < engine->now_ps)
     vinci_bug("event of key %#llx scheduled %s", (unsigned long long)event->key,
@@ -207,6 +210,8 @@ void engine_run_until(struct engine *engine, uint64_t until_ps) {
     wheel_remove(engine, event);
     event->pending = false;
     engine->fired++;
+    if (event->key < event_key(PHASE_ACCOUNT, 0, 0))
+      engine->last_ps = event->time_ps;
     event->fire(event, event->time_ps);
   }
 }

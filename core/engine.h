@@ -50,6 +50,8 @@ static inline uint64_t event_key(enum engine_phase phase, uint32_t part, uint32_
 struct engine *engine_create(struct arena *arena);
 uint64_t engine_now_ps(const struct engine *engine);
 uint64_t engine_fired(const struct engine *engine); /* events fired so far */
+/* Time of the last event that was not in PHASE_ACCOUNT: when something last happened. */
+uint64_t engine_last_ps(const struct engine *engine);
 
 /* event->key and event->fire are set by the owner. time_ps >= now. Must not be pending. */
 void engine_schedule(struct engine *engine, struct engine_event *event, uint64_t time_ps);

@@ -22,15 +22,9 @@ struct waiting {
 enum { WAITING_MAX = PIPE_COUNT };
 
 static void describe_scalar(const struct scalar_unit *scalar, struct waiting *waiting) {
-  static const unsigned reasons[] = {
-      [SCALAR_QUEUE] = STALL_QUEUE_FULL,
-      [SCALAR_FLAG] = STALL_WAIT_FLAG,
-      [SCALAR_DRAIN] = STALL_BARRIER,
-      [SCALAR_CROSS] = STALL_CROSS_CORE,
-  };
   *waiting = (struct waiting){
       .pipe = PIPE_S,
-      .reason = reasons[scalar->wait],
+      .reason = scalar_wait_reason(scalar),
       .op = scalar->inst.op,
       .id = (uint8_t)scalar->wait_id,
       .other = (uint8_t)scalar->wait_pipe,
@@ -42,7 +36,7 @@ static unsigned find_waiting(const struct aicore *core, struct waiting *waiting)
   unsigned count = 0;
   if (!core->has_block)
     return 0;
-  if (core->scalar.wait != SCALAR_RUNS && core->scalar.wait != SCALAR_ENDED)
+  if (scalar_wait_reason(&core->scalar) != PIPE_NOT_STALLED)
     describe_scalar(&core->scalar, &waiting[count++]);
   for (unsigned i = 0; i < PIPE_COUNT; i++) {
     const struct pipe_unit *pipe = &core->pipe[i];
@@ -121,7 +115,7 @@ static void report_wait(struct report *report, const struct aicore *core,
   result_core_name(core->result, name, sizeof name);
   describe_reason(waiting, reason, sizeof reason);
   if (same > 1)
-    snprintf(others, sizeof others, " (and %u more cores)", same - 1);
+    snprintf(others, sizeof others, " (and %u more core%s)", same - 1, same > 2 ? "s" : "");
   int length = snprintf(line, sizeof line, "\n  %s %s%s %s, line %u", name,
                         pipe_name(waiting->pipe), others, reason, waiting->line);
   if (report->first_line == 0)

@@ -95,7 +95,7 @@ static bool start_signal(struct pipe_unit *pipe, const struct pipe_entry *entry,
                          enum retire_kind kind) {
   struct retire_entry *slot = ring_push(pipe);
   if (!slot)
-    return hold(pipe, STALL_BARRIER);
+    return false; /* behind transfers: the pipe is busy, and retiring them wakes it */
   slot->kind = (uint8_t)kind;
   slot->cycle = max_u64(now, pipe->complete_cycle);
   slot->start_cycle = now;
@@ -151,6 +151,10 @@ static void transfer_done(struct gm_transfer *transfer, uint64_t now_ps) {
 static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   const struct inst_cost *cost = &entry->cost;
   struct aicore *core = pipe->core;
+  if (pipe->transfers == 0 && pipe->complete_cycle > now) {
+    pipe_wake(pipe, pipe->complete_cycle);
+    return false;
+  }
   bool may_follow = pipe->transfers == 0 || (cost->overlaps && pipe->streaming_overlaps);
   struct retire_entry *slot = may_follow ? ring_push(pipe) : NULL;
   if (!slot)
@@ -214,6 +218,8 @@ static bool start_head(struct pipe_unit *pipe, const struct pipe_entry *entry, u
   case OP_PIPE_BARRIER:
     return start_barrier(pipe, entry, now);
   default:
+    if (!entry->cost.uses_gm && pipe->transfers > 0)
+      return false; /* one engine: what it moves on the chip follows what it moves from GM */
     if (!entry->cost.uses_gm)
       start_unit(pipe, entry, now);
     else if (!start_transfer(pipe, entry, now))

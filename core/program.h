@@ -125,7 +125,8 @@ struct program_kernel {
 struct vinci_trace {
   struct arena arena;
   const char *path;
-  uint64_t digest; /* of the text */
+  uint64_t digest;     /* of the text */
+  uint64_t soc_digest; /* of the SoC it was checked against: no other can run it */
   struct program_kernel *kernels;
   uint32_t kernel_count;
   struct program_tensor *tensors;

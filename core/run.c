@@ -39,8 +39,10 @@ static void collect(struct device *device) {
   result->partial = !device->finished;
   result->kernel_count = device->kernel + 1;
   struct kernel_result *last = &result->kernels[device->kernel];
-  if (!device->finished)
+  if (device->status == VINCI_E_LIMIT)
     last->end_ps = engine_now_ps(device->engine);
+  else if (!device->finished)
+    last->end_ps = engine_last_ps(device->engine);
   result->total_ps = last->end_ps;
   result->total_cycles = clock_edge_at(&clock, result->total_ps);
   result->engine_events = engine_fired(device->engine);
@@ -122,6 +124,9 @@ enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trac
   enum vinci_status status = soc_validate(soc, diag);
   if (status != VINCI_OK)
     return status;
+  if (trace->soc_digest != soc_digest(soc))
+    return diag_error(diag, VINCI_E_USAGE, "%s was loaded for another SoC than this %s",
+                      trace->path, soc->name);
   device.result = new_result(soc, trace);
   if (!device.result)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the result");

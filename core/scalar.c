@@ -321,11 +321,25 @@ static void fire_step(struct engine_event *event, uint64_t now_ps) {
   scalar_wake(core, scalar->cycle > now ? scalar->cycle : now);
 }
 
-bool scalar_create(struct aicore *core, uint32_t part) {
+unsigned scalar_wait_reason(const struct scalar_unit *scalar) {
+  switch (scalar->wait) {
+  case SCALAR_QUEUE:
+    return STALL_QUEUE_FULL;
+  case SCALAR_FLAG:
+    return STALL_WAIT_FLAG;
+  case SCALAR_DRAIN:
+    return STALL_BARRIER;
+  case SCALAR_CROSS:
+    return STALL_CROSS_CORE;
+  default:
+    return PIPE_NOT_STALLED;
+  }
+}
+
+void scalar_create(struct aicore *core, uint32_t part) {
   core->scalar.counters = &core->result->pipe[PIPE_S];
   core->scalar.step.key = event_key(PHASE_COMPUTE, part, PIPE_S);
   core->scalar.step.fire = fire_step;
-  return true;
 }
 
 void scalar_start(struct aicore *core, uint64_t cycle) {

@@ -163,6 +163,7 @@ struct vinci_run_options {
 
 /*
  * Runs all kernels of a trace in order on a fresh chip. options may be NULL.
+ * The SoC must be as it was when the trace was loaded.
  * On VINCI_E_LIMIT and VINCI_E_DEADLOCK *out holds the partial result; on other
  * failures it is NULL. The caller frees the result.
  */

@@ -206,6 +206,77 @@ static void synchronising_all_cores_needs_all_of_them(void **state) {
   vinci_soc_free(soc);
 }
 
+#define MAD "mad,c=0,a=0,b=0,m=16,k=16,n=16,type=fp16\n"
+#define SYNC(mode, id) "ffts_cross_core_sync,pipe=S,mode=" #mode ",id=" #id "\n"
+
+static void a_core_cannot_signal_for_another(void **state) {
+  (void)state;
+  /* Only the first AIV signals, twice: the AIC waits for both. */
+  struct run run = runs_text(HEAD(1) AIV "loop,n,2*(sub==0)\n" SYNC(
+      2, 3) "endloop\n"
+            "scalar,cycles=10\nstream,core=AIC\nwait_flag_dev,id=3\n" MAD);
+  assert_int_equal(run.status, VINCI_E_DEADLOCK);
+  vinci_result_free(run.result);
+}
+
+static void one_flag_serves_both_directions(void **state) {
+  (void)state;
+  /* The AIC signals while one AIV has and the other has not: that one's signal stays.
+   * AIV 0 at 1000, the AIC at 1000, AIV 1 at 2000; the AIC goes on 250 cycles later. */
+  assert_cycles(HEAD(1) AIV "scalar,cycles=1+999*sub\n" SYNC(
+                    2, 0) "wait_flag_dev,id=0\n"
+                          "stream,core=AIC\n" SYNC(2, 0) "wait_flag_dev,id=0\n" MAD,
+                2000 + 250 + 1 + 21);
+}
+
+static void the_vector_cores_of_a_block_wait_for_each_other(void **state) {
+  (void)state;
+  /* the slower comes at 1500; both go on at 1750 */
+  assert_cycles(HEAD(1) AIV "scalar,cycles=1+499*sub\n" SYNC(1, 7) "wait_flag_dev,id=7\n" VADD(
+                    10) "stream,core=AIC\n" MAD,
+                1751 + 60);
+}
+
+static void signals_do_not_outlive_their_block(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->cube_cores = 1;
+  soc->vector_cores = 2;
+  /* Block 0: AIV 0 signals alone. Block 1 on the same cores: AIV 1 alone; nobody is complete. */
+  struct run run = runs_with(
+      soc,
+      HEAD(2) AIV "loop,n,sub==blk\n" SYNC(2, 3) "endloop\n"
+                                                 "scalar,cycles=1\nstream,core=AIC\n"
+                                                 "loop,n,blk\nwait_flag_dev,id=3\nendloop\n" MAD,
+      NULL);
+  assert_int_equal(run.status, VINCI_E_DEADLOCK);
+  vinci_result_free(run.result);
+  vinci_soc_free(soc);
+}
+
+static void one_engine_moves_one_thing_at_a_time(void **state) {
+  (void)state;
+  /* FIX: L0C to L1 takes 100 + 10, the least, L0C to GM 100 + 512 / 100; one after the other. */
+  uint64_t both[2];
+  static const char *const order[2] = {"copy_matrix_cc_to_cbuf,dst=0,src=0,n=16,m=16,dst_stride=16,"
+                                       "src_stride=16,quant=f322f16,type=fp32\n"
+                                       "copy_matrix_cc_to_gm,dst=y,src=0,n=16,m=16,dst_stride=16,"
+                                       "src_stride=16,quant=f322f16,type=fp32\n",
+                                       "copy_matrix_cc_to_gm,dst=y,src=0,n=16,m=16,dst_stride=16,"
+                                       "src_stride=16,quant=f322f16,type=fp32\n"
+                                       "copy_matrix_cc_to_cbuf,dst=0,src=0,n=16,m=16,dst_stride=16,"
+                                       "src_stride=16,quant=f322f16,type=fp32\n"};
+  for (unsigned i = 0; i < 2; i++) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s%sstream,core=AIC\n%s", HEAD(1), TENSORS, order[i]);
+    vinci_soc *soc = fixture_soc();
+    both[i] = runs_cycles(soc, text);
+    vinci_soc_free(soc);
+  }
+  assert_int_equal(both[0], 1000 + 110 + 106);
+  assert_int_equal(both[0], both[1]);
+}
+
 /* ---- what goes wrong ---------------------------------------------------------------- */
 
 static void assert_run_error(const char *text, enum vinci_status status, unsigned long line,
@@ -221,7 +292,7 @@ static void a_flag_never_set_is_a_hang(void **state) {
   (void)state;
   assert_run_error(HEAD(2) AIV "wait_flag,src=MTE2,dst=V,id=4\n" VADD(1), VINCI_E_DEADLOCK, 4,
                    "the simulated program hangs in kernel \"k\" after 0 of 2 blocks:\n"
-                   "  core0.veccore0 V (and 1 more cores) waits for flag MTE2->V id 4, line 4");
+                   "  core0.veccore0 V (and 1 more core) waits for flag MTE2->V id 4, line 4");
 }
 
 static void a_hang_names_every_waiting_part(void **state) {
@@ -337,6 +408,67 @@ static void progress_can_interrupt(void **state) {
   vinci_soc_free(soc);
 }
 
+static bool keep_going(void *context, uint64_t cycles, unsigned done_permille) {
+  (void)cycles;
+  (void)done_permille;
+  return *(bool *)context;
+}
+
+static void a_hang_is_the_same_however_it_is_watched(void **state) {
+  (void)state;
+  static const char hang[] = HEAD(1) AIV VADD(10) "set_flag,src=V,dst=S,id=0\n"
+                                                  "wait_flag,src=V,dst=S,id=0\n"
+                                                  "wait_flag,src=V,dst=S,id=0\n";
+  vinci_soc *soc = fixture_soc();
+  bool go_on = true;
+  struct vinci_run_options options[] = {
+      {.struct_size = sizeof options[0]},
+      {.struct_size = sizeof options[0], .progress = keep_going, .progress_context = &go_on},
+      {.struct_size = sizeof options[0], .max_cycles = 100000},
+      {.struct_size = sizeof options[0], .max_cycles = UINT64_MAX},
+  };
+  for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
+    struct run run = runs_with(soc, hang, &options[i]);
+    assert_int_equal(run.status, VINCI_E_DEADLOCK);
+    /* the last that happened: the scalar unit came to the second wait */
+    assert_int_equal(vinci_result_total_cycles(run.result), 1062);
+    vinci_result_free(run.result);
+  }
+  vinci_soc_free(soc);
+}
+
+static void a_partial_run_counts_open_waits_and_active_time(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  struct vinci_run_options options = {.struct_size = sizeof options, .max_cycles = 5000};
+  struct run run =
+      runs_with(soc,
+                HEAD(1) AIV VADD(10) "wait_flag,src=V,dst=S,id=0\n"
+                                     "stream,core=AIC\nloop,i,100000\n" MAD "endloop\n",
+                &options);
+  assert_int_equal(run.status, VINCI_E_LIMIT);
+  const struct core_result *vector = &run.result->cores[20];
+  assert_int_equal(vector->kind, CORE_AIV);
+  assert_int_equal(vector->active_cycles, 4000);
+  assert_int_equal(vector->pipe[PIPE_S].stall_cycles[STALL_WAIT_FLAG], 5000 - 1001);
+  vinci_result_free(run.result);
+  vinci_soc_free(soc);
+}
+
+static void a_trace_runs_on_the_soc_it_was_loaded_for(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_result *result = NULL;
+  vinci_soc *soc = fixture_soc();
+  vinci_trace *trace = runs_parse(HEAD(1) AIV VADD(1), soc);
+  soc->flag_ids = 4;
+  assert_int_equal(vinci_run(soc, trace, NULL, &result, &diag), VINCI_E_USAGE);
+  assert_string_equal(diag.text, "t.csv was loaded for another SoC than this fixture220");
+  assert_null(result);
+  vinci_trace_free(trace);
+  vinci_soc_free(soc);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_instruction_takes_its_latency),
@@ -368,6 +500,14 @@ int main(void) {
       cmocka_unit_test(too_many_cross_core_signals),
       cmocka_unit_test(a_cycle_limit_gives_partial_results),
       cmocka_unit_test(progress_can_interrupt),
+      cmocka_unit_test(a_core_cannot_signal_for_another),
+      cmocka_unit_test(one_flag_serves_both_directions),
+      cmocka_unit_test(the_vector_cores_of_a_block_wait_for_each_other),
+      cmocka_unit_test(signals_do_not_outlive_their_block),
+      cmocka_unit_test(one_engine_moves_one_thing_at_a_time),
+      cmocka_unit_test(a_hang_is_the_same_however_it_is_watched),
+      cmocka_unit_test(a_partial_run_counts_open_waits_and_active_time),
+      cmocka_unit_test(a_trace_runs_on_the_soc_it_was_loaded_for),
   };
   return cmocka_run_group_tests_name("core", tests, NULL, NULL);
 }

@@ -286,6 +286,7 @@ static enum vinci_status finish(struct trace_reader *reader, uint64_t digest, vi
     return trace_no_memory(reader);
   trace->path = reader->path;
   trace->digest = digest;
+  trace->soc_digest = soc_digest(reader->soc);
   trace->kernel_count = (uint32_t)reader->kernels.count;
   trace->tensor_count = (uint32_t)reader->tensors.count;
   trace->buffer_count = (uint32_t)reader->buffers.count;
