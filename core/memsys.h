@@ -37,6 +37,7 @@ struct gm_transfer {
   uint64_t burst;    /* where it is: in this run of bytes, */
   uint64_t offset;   /* after so many of them */
   uint64_t requests; /* issued and not answered */
+  uint64_t end_ps;   /* arrival of the latest answer so far */
 };
 
 struct network;
@@ -76,6 +77,10 @@ struct network_ops {
   bool (*prepare)(struct network *network, struct arena *arena, uint32_t messages);
   /* Sends a message at the present time; NULL where the network knows no ends. */
   void (*send)(struct network *network, struct network_message *message);
+  /* The same for a message that starts at start_ps (>= now), when the network can tell the
+   * time of arrival at once: done() is not called. NULL where it cannot. */
+  uint64_t (*arrival_ps)(struct network *network, const struct network_message *message,
+                         uint64_t start_ps);
   /* Time of a message to the farthest slice in an idle network, mean of all clusters. */
   uint64_t (*idle_ps)(const struct network *network, uint64_t bytes, bool to_core);
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);

@@ -88,6 +88,24 @@ static void send_request(struct engine_port *port, struct gm_transfer *transfer,
   memory->network_ops->send(memory->network, &request->message);
 }
 
+/* Takes back the requests whose answers have arrived. */
+static void reclaim(struct engine_port *port, uint64_t now_ps) {
+  while (port->returning && port->returning->arrival_ps <= now_ps) {
+    struct memory_request *request = port->returning;
+    port->returning = request->next;
+    port->bytes_in_flight -= request->moved_bytes;
+    request->next = port->free;
+    port->free = request;
+  }
+}
+
+/* The window is full: on with the next answer, when it is known when that comes. */
+static void wait_for_answer(struct engine_port *port) {
+  port->window_full = port->returning == NULL;
+  if (port->returning)
+    schedule_issue(port, port->returning->arrival_ps);
+}
+
 static void fire_issue(struct engine_event *event, uint64_t now_ps) {
   struct engine_port *port =
       (struct engine_port *)((char *)event - offsetof(struct engine_port, issue));
@@ -99,11 +117,12 @@ static void fire_issue(struct engine_event *event, uint64_t now_ps) {
     schedule_issue(port, ready_ps);
     return;
   }
+  reclaim(port, now_ps);
   uint64_t address;
   uint64_t bytes = next_run(transfer, &address);
   uint64_t moved_bytes = granule_bytes(address, bytes);
   if (!window_allows(port, transfer, moved_bytes)) {
-    port->window_full = true;
+    wait_for_answer(port);
     return;
   }
   uint64_t pace_ps = (uint64_t)((uint128)moved_bytes * MILLI * PS_PER_SECOND /
@@ -123,15 +142,6 @@ static void message_at_slice(struct network_message *message, uint64_t now_ps) {
   cycle_slice_access(request_of(message), now_ps);
 }
 
-void cycle_answer(struct memory_request *request, uint64_t now_ps) {
-  (void)now_ps;
-  struct memsys *memory = request->memory;
-  request->message.to_core = true;
-  request->message.bytes = request->transfer->write ? 0 : request->moved_bytes;
-  request->message.done = message_at_core;
-  memory->network_ops->send(memory->network, &request->message);
-}
-
 static void fire_transfer_done(struct engine_event *event, uint64_t now_ps) {
   struct gm_transfer *transfer =
       (struct gm_transfer *)((char *)event - offsetof(struct gm_transfer, event));
@@ -148,21 +158,53 @@ static void finish(struct gm_transfer *transfer, uint64_t end_ps) {
   engine_schedule(memory->engine, &transfer->event, end_ps);
 }
 
-static void message_at_core(struct network_message *message, uint64_t now_ps) {
-  struct memory_request *request = request_of(message);
+/* Puts a request among the returning ones; answers mostly come in the order of their requests. */
+static void insert_returning(struct engine_port *port, struct memory_request *request) {
+  struct memory_request **at = &port->returning;
+  while (*at && (*at)->arrival_ps <= request->arrival_ps)
+    at = &(*at)->next;
+  request->next = *at;
+  *at = request;
+}
+
+/* It is known when the answer arrives; that may lie ahead. */
+static void answered(struct memory_request *request, uint64_t arrival_ps) {
   struct memsys *memory = request->memory;
   struct engine_port *port = &memory->ports[request->port];
   struct gm_transfer *transfer = request->transfer;
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += request->bytes;
-  port->bytes_in_flight -= request->moved_bytes;
-  request->next = port->free;
-  port->free = request;
+  request->arrival_ps = arrival_ps;
+  insert_returning(port, request);
+  transfer->end_ps = later(transfer->end_ps, arrival_ps);
   if (--transfer->requests == 0 && all_issued(transfer))
-    finish(transfer, now_ps);
-  if (port->window_full) {
-    port->window_full = false;
-    schedule_issue(port, now_ps);
+    finish(transfer, transfer->end_ps);
+  if (port->window_full)
+    wait_for_answer(port);
+}
+
+static void message_at_core(struct network_message *message, uint64_t now_ps) {
+  answered(request_of(message), now_ps);
+}
+
+static void fire_answer(struct engine_event *event, uint64_t now_ps) {
+  struct memory_request *request =
+      (struct memory_request *)((char *)event - offsetof(struct memory_request, event));
+  (void)now_ps;
+  request->memory->network_ops->send(request->memory->network, &request->message);
+}
+
+void cycle_answer(struct memory_request *request, uint64_t start_ps) {
+  struct memsys *memory = request->memory;
+  request->message.to_core = true;
+  request->message.bytes = request->transfer->write ? 0 : request->moved_bytes;
+  request->message.done = message_at_core;
+  if (memory->network_ops->arrival_ps) {
+    answered(request, memory->network_ops->arrival_ps(memory->network, &request->message,
+                                                      start_ps));
+    return;
   }
+  request->event.fire = fire_answer;
+  engine_schedule(memory->engine, &request->event, start_ps);
 }
 
 static void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps) {
@@ -170,7 +212,7 @@ static void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uin
   uint64_t now_ps = engine_now_ps(memory->engine);
   transfer->memory = memory;
   transfer->next = NULL;
-  transfer->burst = transfer->offset = transfer->requests = 0;
+  transfer->burst = transfer->offset = transfer->requests = transfer->end_ps = 0;
   if (transfer->bursts == 0 || transfer->burst_bytes == 0) {
     transfer->bursts = 0;
     finish(transfer, start_ps);

@@ -36,7 +36,8 @@ struct memory_request {
   uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
   struct memsys *memory;
   struct gm_transfer *transfer;
-  struct memory_request *next; /* among the free ones of the port */
+  struct memory_request *next; /* among the free or the returning ones of the port */
+  uint64_t arrival_ps;         /* of the answer, once it is known */
   uint32_t port;
   uint32_t operations;   /* of device memory that have not ended */
   uint64_t address;      /* in GM */
@@ -49,6 +50,7 @@ struct engine_port {
   struct gm_transfer *first; /* transfers with requests to issue, in order */
   struct gm_transfer *last;
   struct memory_request *free;
+  struct memory_request *returning; /* by rising arrival_ps */
   struct engine_event issue;
   struct memsys *memory;
   uint32_t index;
@@ -96,7 +98,7 @@ struct l2_place cycle_place(const struct memsys *memory, uint64_t address);
 void cycle_init_request(struct memory_request *request);
 /* A request has arrived at its slice (cycle_l2.c); the answer goes to cycle_answer(). */
 void cycle_slice_access(struct memory_request *request, uint64_t now_ps);
-/* Sends the answer of a request back to its core (cycle.c). */
-void cycle_answer(struct memory_request *request, uint64_t now_ps);
+/* Sends the answer of a request back to its core at start_ps, now or later (cycle.c). */
+void cycle_answer(struct memory_request *request, uint64_t start_ps);
 
 #endif

@@ -75,14 +75,11 @@ void cycle_init_request(struct memory_request *request) {
   }
 }
 
-/* The line's tags are known: what misses goes to device memory, then the answer back. */
+/* The tags are known: what misses goes to device memory. */
 static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
   struct memory_request *request =
       (struct memory_request *)((char *)event - offsetof(struct memory_request, event));
-  if (request->operations == 0) {
-    cycle_answer(request, now_ps);
-    return;
-  }
+  (void)now_ps;
   submit(request, LINE_WRITE_BACK);
   submit(request, LINE_FETCH);
 }
@@ -108,8 +105,12 @@ void cycle_slice_access(struct memory_request *request, uint64_t now_ps) {
                                 ((uint64_t)soc->l2_bytes_per_second / memory->slice_count));
   slice->free_ps = start_ps + busy_ps;
   slice->busy_ps += busy_ps;
+  uint64_t ready_ps =
+      slice->free_ps + clock_edge_ps(&memory->core_clock, (uint64_t)soc->l2_hit_cycles);
+  if (request->operations == 0) {
+    cycle_answer(request, ready_ps);
+    return;
+  }
   request->event.fire = fire_looked_up;
-  engine_schedule(memory->engine, &request->event,
-                  slice->free_ps +
-                      clock_edge_ps(&memory->core_clock, (uint64_t)soc->l2_hit_cycles));
+  engine_schedule(memory->engine, &request->event, ready_ps);
 }

@@ -95,13 +95,17 @@ static bool prepare_packet(struct network *network, struct arena *arena, uint32_
   return true;
 }
 
+static uint64_t packet_arrival_ps(struct network *network, const struct network_message *message,
+                                  uint64_t start_ps) {
+  return noc_move_later_ps(message->to_core ? network->to_cores : network->to_slices,
+                           source_of(network, message), destination_of(network, message),
+                           message->bytes, engine_now_ps(network->engine), start_ps);
+}
+
 static void send_packet(struct network *network, struct network_message *message) {
-  struct noc *noc = message->to_core ? network->to_cores : network->to_slices;
-  uint64_t arrival_ps =
-      noc_move_ps(noc, source_of(network, message), destination_of(network, message),
-                  message->bytes, engine_now_ps(network->engine));
   message->event.fire = fire_arrival;
-  engine_schedule(network->engine, &message->event, arrival_ps);
+  engine_schedule(network->engine, &message->event,
+                  packet_arrival_ps(network, message, engine_now_ps(network->engine)));
 }
 
 /* ---- flit level ------------------------------------------------------------------------- */
@@ -169,6 +173,7 @@ const struct network_ops noc_packet_ops = {
     .create = create_packet,
     .prepare = prepare_packet,
     .send = send_packet,
+    .arrival_ps = packet_arrival_ps,
     .idle_ps = idle_ps,
     .report = report,
 };

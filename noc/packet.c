@@ -42,9 +42,9 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
 }
 
 static void start(struct packet_network *network, struct packet_head *head, uint32_t source,
-                  uint64_t cycle) {
+                  uint64_t now, uint64_t cycle) {
   const struct noc_map *map = network->map;
-  struct calendar_span span = calendar_take(&network->sources[source], cycle, cycle, head->flits);
+  struct calendar_span span = calendar_take(&network->sources[source], now, cycle, head->flits);
   head->input = map->terminal_input[source];
   head->first_cycle = span.first + 1 + map->config->link_cycles;
   head->last_cycle = span.last + 1 + map->config->link_cycles;
@@ -88,19 +88,24 @@ static void advance(struct packet_network *network, struct packet_head *head, ui
   head->last_cycle += sharing_delay(head);
 }
 
+uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
+                           uint64_t flits, uint64_t now, uint64_t cycle) {
+  struct packet_head head = {.destination = destination, .flits = flits};
+  start(network, &head, source, now, cycle);
+  while (head.input != NOC_NO_LINK)
+    advance(network, &head, now);
+  return head.last_cycle;
+}
+
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t cycle) {
-  struct packet_head head = {.destination = destination, .flits = flits};
-  start(network, &head, source, cycle);
-  while (head.input != NOC_NO_LINK)
-    advance(network, &head, cycle);
-  return head.last_cycle;
+  return packet_walk_later(network, source, destination, flits, cycle, cycle);
 }
 
 void packet_start(struct packet_network *network, struct packet_head *head, uint32_t source,
                   uint32_t destination, uint64_t flits, uint64_t cycle) {
   *head = (struct packet_head){.destination = destination, .flits = flits};
-  start(network, head, source, cycle);
+  start(network, head, source, cycle, cycle);
 }
 
 void packet_advance(struct packet_network *network, struct packet_head *head) {

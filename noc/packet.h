@@ -27,6 +27,10 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t cycle);
 
+/* The same for a packet that starts at a cycle after `now`, the present of the calls. */
+uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
+                           uint64_t flits, uint64_t now, uint64_t cycle);
+
 /* A packet on its way hop by hop. */
 struct packet_head {
   uint32_t destination;

@@ -35,12 +35,17 @@ static void schedule(struct noc *noc, struct engine_event *event, enum engine_ph
 
 /* ---- packet level ------------------------------------------------------------------- */
 
+uint64_t noc_move_later_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
+                           uint64_t now_ps, uint64_t start_ps) {
+  uint64_t arrival = packet_walk_later(
+      noc->packets, source, destination, noc_flits(noc->map.config, bytes),
+      clock_edge_at(&noc->clock, now_ps), clock_edge_at(&noc->clock, start_ps));
+  return edge_ps(noc, arrival);
+}
+
 uint64_t noc_move_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
                      uint64_t now_ps) {
-  uint64_t arrival =
-      packet_walk(noc->packets, source, destination, noc_flits(noc->map.config, bytes),
-                  clock_edge_at(&noc->clock, now_ps));
-  return edge_ps(noc, arrival);
+  return noc_move_later_ps(noc, source, destination, bytes, now_ps, now_ps);
 }
 
 static void fire_delivery(struct engine_event *event, uint64_t now_ps) {

@@ -50,6 +50,10 @@ VINCI_MUST_CHECK enum vinci_status noc_create(struct noc **out, struct arena *ar
 uint64_t noc_move_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
                      uint64_t now_ps);
 
+/* The same for a transfer that starts at start_ps, after now_ps. */
+uint64_t noc_move_later_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
+                           uint64_t now_ps, uint64_t start_ps);
+
 /* Sends a message at the present time of the engine. */
 void noc_send(struct noc *noc, struct noc_message *message);
 
