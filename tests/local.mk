@@ -3,6 +3,7 @@
 # in unit_tests and one nodist_EXTRA line (Makefile.am says why).
 
 unit_tests = \
+	tests/test_banks \
 	tests/test_base \
 	tests/test_core \
 	tests/test_cube \
@@ -10,6 +11,7 @@ unit_tests = \
 	tests/test_export \
 	tests/test_isa \
 	tests/test_memory \
+	tests/test_requests \
 	tests/test_result \
 	tests/test_samples \
 	tests/test_soc \
@@ -21,6 +23,7 @@ unit_tests = \
 	tests/test_transfers \
 	tests/test_units
 
+nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
@@ -28,6 +31,7 @@ nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_requests_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
@@ -59,6 +63,7 @@ check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
 	tests/fixture.c \
 	tests/samples.c \
+	tests/bank_cases.h \
 	tests/export_golden.h \
 	tests/export_headers.h \
 	tests/fixture.h \
@@ -100,9 +105,12 @@ CLEANFILES += tests/bench$(EXEEXT)
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \
 	tests/accuracy \
+	tests/accuracy_banks \
 	tests/accuracy_samples
 nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
 tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_banks_SOURCES = dummy.cxx
+tests_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
 tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)

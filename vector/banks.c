@@ -52,6 +52,8 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 static uint64_t multiplicity(const struct bank_operand *operand, uint64_t modulus) {
   if (operand->block_stride == 0 || operand->blocks == 0)
     return operand->blocks > 0;
+  if (operand->block_stride == 1 && operand->blocks <= modulus)
+    return 1;
   uint64_t different = modulus / gcd(modulus, operand->block_stride % modulus);
   return (operand->blocks + different - 1) / different;
 }
@@ -68,16 +70,24 @@ static uint64_t read_cycles(const struct map *map, const struct bank_operand *op
 }
 
 static uint64_t pattern_of(const struct map *map, const struct bank_operand *operand) {
-  uint64_t pattern = 0;
-  for (uint64_t i = 0; i < operand->blocks && i < map->groups; i++)
-    pattern |= UINT64_C(1) << i * operand->block_stride % map->groups;
+  uint64_t pattern = 0, group = 0, step = operand->block_stride % map->groups;
+  for (uint64_t i = 0; i < operand->blocks && i < map->groups; i++) {
+    pattern |= UINT64_C(1) << group;
+    group += step;
+    if (group >= map->groups)
+      group -= map->groups;
+  }
   return pattern;
 }
 
-static uint64_t rotate(const struct map *map, uint64_t pattern, uint64_t row) {
-  uint64_t by = row % map->groups;
+/* The groups of a pattern that starts in another group. */
+static uint64_t turned(const struct map *map, uint64_t pattern, uint64_t group) {
   uint64_t all = (UINT64_C(1) << map->groups) - 1;
-  return (pattern << by | pattern >> (map->groups - by)) & all;
+  return (pattern << group | pattern >> (map->groups - group)) & all;
+}
+
+static uint64_t rotate(const struct map *map, uint64_t pattern, uint64_t row) {
+  return turned(map, pattern, row % map->groups);
 }
 
 static uint64_t row_at(const struct bank_operand *operand, uint64_t repeat) {
@@ -89,16 +99,16 @@ static bool is_read(const struct bank_operand *source, uint64_t repeat) {
   return source->blocks > 0 && (repeat == 0 || source->repeat_stride > 0);
 }
 
-/* The order in which a repeat reads its sources; returns the number of slots. */
-static unsigned read_slots(const struct shape *shape, uint64_t repeat,
+/* The order in which a repeat reads sources that touch these groups (0: not read); returns
+ * the number of slots. */
+static unsigned fill_slots(const struct shape *shape, const uint64_t touched[BANK_READS_MAX],
                            struct slot slots[BANK_READS_MAX]) {
   unsigned count = 0;
   uint64_t once = 0, twice = 0; /* groups that the last slot reads from, once and more often */
   for (unsigned i = 0; i < shape->traffic->reads; i++) {
-    const struct bank_operand *source = &shape->traffic->read[i];
-    if (!is_read(source, repeat))
+    uint64_t groups = touched[i];
+    if (groups == 0)
       continue;
-    uint64_t groups = rotate(shape->map, shape->pattern[i], row_at(source, repeat));
     uint64_t full = shape->map->group_reads == 1 ? once : twice;
     if (count == 0 || (groups & full) != 0) {
       slots[count++] = (struct slot){.cycles = shape->cycles[i], .sources = 1u << i};
@@ -113,6 +123,17 @@ static unsigned read_slots(const struct shape *shape, uint64_t repeat,
     }
   }
   return count;
+}
+
+static unsigned read_slots(const struct shape *shape, uint64_t repeat,
+                           struct slot slots[BANK_READS_MAX]) {
+  uint64_t touched[BANK_READS_MAX] = {0};
+  for (unsigned i = 0; i < shape->traffic->reads; i++) {
+    const struct bank_operand *source = &shape->traffic->read[i];
+    if (is_read(source, repeat))
+      touched[i] = rotate(shape->map, shape->pattern[i], row_at(source, repeat));
+  }
+  return fill_slots(shape, touched, slots);
 }
 
 static uint64_t slot_cycles(const struct slot *slots, unsigned count) {
@@ -243,29 +264,50 @@ static bool never_collides(const struct shape *shape, unsigned rivals, uint64_t 
   return true;
 }
 
-/* The banks that a repeat touches, one bit each. */
-static uint64_t banks_of(const struct map *map, const struct bank_operand *operand,
-                         uint64_t pattern, uint64_t repeat) {
-  uint64_t row = row_at(operand, repeat);
-  uint64_t last = row + (operand->blocks - 1) * operand->block_stride;
-  uint64_t bank = row / map->bank_rows;
-  if (map->bank_rows % map->groups == 0 && last / map->bank_rows == bank)
-    return rotate(map, pattern, row) << bank % map->banks * map->groups;
-  uint64_t banks = 0;
-  for (; row <= last; row += operand->block_stride) {
-    banks |= UINT64_C(1) << (row / map->bank_rows % map->banks * map->groups + row % map->groups);
-    if (operand->block_stride == 0)
-      break;
-  }
-  return banks;
+/* An operand as it walks from repeat to repeat. */
+struct cursor {
+  const struct bank_operand *operand;
+  uint64_t pattern;
+  uint64_t group; /* of the first block, */
+  uint64_t step;  /* its move per repeat */
+  uint64_t bank;
+  uint64_t offset; /* rows from the start of that bank */
+  uint64_t reach;  /* rows from the first block of a repeat to the last */
+};
+
+static struct cursor cursor_at(const struct map *map, const struct bank_operand *operand,
+                               uint64_t pattern) {
+  return (struct cursor){
+      .operand = operand,
+      .pattern = pattern,
+      .group = operand->row % map->groups,
+      .step = operand->repeat_stride % map->groups,
+      .bank = operand->row / map->bank_rows % map->banks,
+      .offset = operand->row % map->bank_rows,
+      .reach = operand->blocks ? (operand->blocks - 1) * operand->block_stride : 0,
+  };
 }
 
-static uint64_t banks_of_slot(const struct shape *shape, const struct slot *slot, unsigned rivals,
-                              uint64_t repeat) {
-  uint64_t banks = 0;
-  for (unsigned i = 0; i < shape->traffic->reads; i++)
-    if (slot->sources & rivals & 1u << i)
-      banks |= banks_of(shape->map, &shape->traffic->read[i], shape->pattern[i], repeat);
+static void advance(const struct map *map, struct cursor *cursor) {
+  cursor->group += cursor->step;
+  if (cursor->group >= map->groups)
+    cursor->group -= map->groups;
+  cursor->offset += cursor->operand->repeat_stride;
+  while (cursor->offset >= map->bank_rows) {
+    cursor->offset -= map->bank_rows;
+    cursor->bank = cursor->bank + 1 == map->banks ? 0 : cursor->bank + 1;
+  }
+}
+
+/* The banks that a repeat touches, one bit each. */
+static uint64_t banks_of(const struct map *map, const struct cursor *cursor) {
+  if (cursor->offset + cursor->reach < map->bank_rows)
+    return turned(map, cursor->pattern, cursor->group) << cursor->bank * map->groups;
+  uint64_t banks = 0, stride = cursor->operand->block_stride;
+  for (uint64_t distance = 0; distance <= cursor->reach; distance += stride) {
+    uint64_t bank = (cursor->bank + (cursor->offset + distance) / map->bank_rows) % map->banks;
+    banks |= UINT64_C(1) << (bank * map->groups + (cursor->group + distance) % map->groups);
+  }
   return banks;
 }
 
@@ -296,26 +338,52 @@ static bool meets_write(struct writes *writes, uint64_t cycle, uint64_t banks) {
          (writes->pending[writes->head % PENDING_MAX].banks & banks) != 0;
 }
 
+/* One repeat's reads from `cycle` on; returns the cycle after them. */
+static uint64_t read_repeat(const struct slot *slots, unsigned count,
+                            const uint64_t banks[BANK_READS_MAX], struct writes *writes,
+                            uint64_t cycle, uint64_t *waited) {
+  for (unsigned i = 0; i < count; i++) {
+    uint64_t wanted = 0;
+    for (unsigned source = 0; source < BANK_READS_MAX; source++)
+      if (slots[i].sources & 1u << source)
+        wanted |= banks[source];
+    for (uint64_t left = slots[i].cycles; left > 0; cycle++) {
+      if (meets_write(writes, cycle, wanted))
+        ++*waited;
+      else
+        left--;
+    }
+  }
+  return cycle;
+}
+
 /* Cycles that reads wait for writes, cycle by cycle. */
 static uint64_t follow(const struct shape *shape, unsigned rivals, uint64_t delay,
                        uint64_t mcycles) {
+  const struct map *map = shape->map;
+  const struct bank_traffic *traffic = shape->traffic;
   struct writes writes = {.cycles = shape->write_cycles};
+  struct cursor write = cursor_at(map, &traffic->write, shape->write_pattern);
+  struct cursor read[BANK_READS_MAX];
+  for (unsigned i = 0; i < traffic->reads; i++)
+    read[i] = cursor_at(map, &traffic->read[i], shape->pattern[i]);
   uint64_t cycle = 0, waited = 0;
-  for (uint64_t repeat = 0; repeat < shape->traffic->repeats; repeat++) {
-    struct slot slots[BANK_READS_MAX];
-    unsigned count = read_slots(shape, repeat, slots);
-    for (unsigned i = 0; i < count; i++) {
-      uint64_t banks = banks_of_slot(shape, &slots[i], rivals, repeat);
-      for (uint64_t left = slots[i].cycles; left > 0; cycle++) {
-        if (meets_write(&writes, cycle, banks))
-          waited++;
-        else
-          left--;
-      }
+  for (uint64_t repeat = 0; repeat < traffic->repeats; repeat++) {
+    uint64_t groups[BANK_READS_MAX] = {0}, banks[BANK_READS_MAX] = {0};
+    for (unsigned i = 0; i < traffic->reads; i++) {
+      if (!is_read(&traffic->read[i], repeat))
+        continue;
+      groups[i] = turned(map, read[i].pattern, read[i].group);
+      if (rivals & 1u << i)
+        banks[i] = banks_of(map, &read[i]);
+      advance(map, &read[i]);
     }
+    struct slot slots[BANK_READS_MAX];
+    unsigned count = fill_slots(shape, groups, slots);
+    cycle = read_repeat(slots, count, banks, &writes, cycle, &waited);
+    push_write(&writes, cycle + delay - (count > 0), banks_of(map, &write));
+    advance(map, &write);
     uint64_t reading = slot_cycles(slots, count);
-    push_write(&writes, cycle + delay - (reading > 0),
-               banks_of(shape->map, &shape->traffic->write, shape->write_pattern, repeat));
     cycle += interval_of(shape, reading, mcycles) - reading;
   }
   return waited;
