@@ -64,6 +64,7 @@ libvinci_tests_la_SOURCES = \
 	tests/fixture.c \
 	tests/samples.c \
 	tests/bank_cases.h \
+	tests/bank_reference.h \
 	tests/export_golden.h \
 	tests/export_headers.h \
 	tests/fixture.h \
