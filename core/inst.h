@@ -42,6 +42,10 @@ struct inst_cost {
   enum path path;          /* PATH_NONE: moves nothing between spaces */
   uint64_t bytes;          /* moved over the path */
   uint64_t operations;     /* arithmetic work: multiply-accumulates (M) or lane operations (V) */
+  /* Parts of issue_cycles that are lost to the banks of UB: rows wanted from one group at the
+   * same time, and reads that meet a write in a bank. */
+  uint64_t conflict_bankgroup_cycles;
+  uint64_t conflict_bank_cycles;
   /* Transfers that touch GM: the memory system decides the end; latency_cycles then
    * is the start-up alone. The GM side is `bursts` runs of burst_bytes. */
   bool uses_gm;

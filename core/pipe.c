@@ -195,6 +195,8 @@ static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry
   struct core_result *result = pipe->core->result;
   const struct inst_cost *cost = &entry->cost;
   pipe->counters->operations += cost->operations;
+  result->vector_bankgroup_cycles += cost->conflict_bankgroup_cycles;
+  result->vector_bank_cycles += cost->conflict_bank_cycles;
   if (cost->path != PATH_NONE) {
     result->path_bytes[cost->path] += cost->bytes;
     result->path_instructions[cost->path]++;

@@ -58,6 +58,8 @@ struct core_result {
   struct pipe_counters pipe[PIPE_COUNT];
   struct work_counters cube;
   struct work_counters vector;
+  uint64_t vector_bankgroup_cycles; /* lost to conflicts inside groups of UB banks */
+  uint64_t vector_bank_cycles;      /* and to reads that met a write in a bank */
   uint64_t path_bytes[PATH_COUNT];
   uint64_t path_instructions[PATH_COUNT];
   struct l2_counters l2; /* of this core's accesses; memory models that know them */

@@ -15,7 +15,7 @@
 enum { VALUE_TEXT = 48 };
 
 /* Limits of the families: generous, they only catch slips of the pen. */
-enum { FAMILY_MILLI_MAX = 1000000000 };
+enum { FAMILY_MILLI_MAX = 1000000000, FAMILY_REQUEST_MAX = 4096 };
 #define FAMILY_PEAK_MAX INT64_C(1000000000000000)
 
 static const struct soc_param plain_params[] = {
@@ -25,21 +25,23 @@ static const struct soc_param plain_params[] = {
 #undef PARAM
 };
 
-#define VECTOR_PARAM(id, field, name, minimum, text)                                               \
+#define VECTOR_PARAM(id, field, name, minimum, optional, text)                                     \
   {                                                                                                \
     "vector." #id "." name, SOC_KIND_MCYCLES,                                                      \
         offsetof(struct vinci_soc, vector_class[VECTOR_CLASS_##id].field), minimum,                \
-        FAMILY_MILLI_MAX, false, text                                                              \
+        FAMILY_MILLI_MAX, optional, text                                                           \
   }
 
 /* Includes the rows of NONE, which stands first and has no cost: skipped below. */
 static const struct soc_param vector_params[] = {
 #define X(id, text)                                                                                \
-  VECTOR_PARAM(id, startup_mcycles, "startup_cycles", 0,                                           \
+  VECTOR_PARAM(id, startup_mcycles, "startup_cycles", 0, false,                                    \
                "from an empty vector pipe to the first result: " text),                            \
-      VECTOR_PARAM(id, per_repeat_mcycles, "cycles_per_repeat", 1, "steady state: " text),         \
-      VECTOR_PARAM(id, minimum_mcycles, "minimum_cycles", 0,                                       \
-                   "shortest distance of two instructions: " text),
+      VECTOR_PARAM(id, per_repeat_mcycles, "cycles_per_repeat", 1, false, "steady state: " text),  \
+      VECTOR_PARAM(id, minimum_mcycles, "minimum_cycles", 0, false,                                \
+                   "shortest distance of two instructions: " text),                                \
+      VECTOR_PARAM(id, offset_mcycles, "offset_cycles", 0, true,                                   \
+                   "besides the repeats, back to back: " text),
     VECTOR_CLASS_LIST(X)
 #undef X
 };
@@ -62,6 +64,12 @@ static const struct soc_param path_params[] = {
                  #from " to " #to ": shortest transfer, start-up included"),                       \
       PATH_PARAM(id, overlap_issue_mcycles, "overlap_issue_cycles", MCYCLES, FAMILY_MILLI_MAX,     \
                  #from " to " #to ": start to start of copies that overlap"),                      \
+      PATH_PARAM(id, sustained_mbytes_per_cycle, "sustained_bytes_per_cycle", MBYTES_PER_CYCLE,    \
+                 FAMILY_MILLI_MAX, #from " to " #to ": start to end, at best; 0 = no limit"),      \
+      PATH_PARAM(id, request_bytes, "request_bytes", BYTES, FAMILY_REQUEST_MAX,                    \
+                 #from " to " #to ": largest request to GM; 0 = unknown"),                         \
+      PATH_PARAM(id, spread_mcycles, "spread_cycles", MCYCLES, FAMILY_MILLI_MAX,                   \
+                 #from " to " #to ": start-up grows so much with each doubling of the requests"),  \
       PATH_PARAM(id, peak_bytes_per_second, "peak", BYTES_PER_SECOND, FAMILY_PEAK_MAX,             \
                  #from " to " #to ": nominal limit of one core, for usage rates; 0 = unknown"),
     PATH_LIST(X)

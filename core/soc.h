@@ -57,11 +57,14 @@ enum confidence {
   X(NONE, "not a vector instruction")                                              \
   X(ONE, "one repeat per cycle: one-source and scalar-operand forms")              \
   X(ONE_INT, "the same with the longer minimum of integer and shift forms")        \
-  X(TWO, "two cycles per repeat: two-source forms, 32-bit exp, ln, sqrt")          \
+  X(TWO, "two-source forms, apart from conflicts of their sources in UB")          \
+  X(EXP32, "32-bit exp, ln, sqrt")                                                 \
   X(COMPARE, "vcmpv: two tensors into a bit mask")                                 \
   X(COMPARE_SCALAR, "vcmpvs: tensor and scalar into a bit mask")                   \
   X(THREE, "vcadd, 32 bit")                                                        \
-  X(FOUR, "vdiv; 16-bit exp, ln, sqrt")                                            \
+  X(FOUR, "16-bit exp, ln, sqrt")                                                  \
+  X(DIVIDE16, "vdiv, 16 bit")                                                      \
+  X(DIVIDE32, "vdiv, 32 bit")                                                      \
   X(FIVE, "vmla from 16 to 32 bit")                                                \
   X(SIX, "vmla, vmadd, vmaddrelu")                                                 \
   X(SEVEN, "16-bit reductions, vcmax and vcmin")                                   \
@@ -83,6 +86,7 @@ struct vector_class_cost {
   int64_t startup_mcycles;    /* from an empty pipe to the first result */
   int64_t per_repeat_mcycles; /* steady state */
   int64_t minimum_mcycles;    /* shortest distance of two back-to-back instructions */
+  int64_t offset_mcycles;     /* what each instruction takes besides its repeats, back to back */
 };
 
 struct path_cost {
@@ -91,6 +95,11 @@ struct path_cost {
   int64_t hbm_mbytes_per_cycle; /* GM reads that miss L2, one core alone; 0: as a hit */
   int64_t minimum_mcycles;      /* shortest transfer, start-up included */
   int64_t overlap_issue_mcycles; /* start to start of copies that overlap */
+  /* A transfer ends no earlier than bytes over this rate after its start; 0: no such limit.
+   * The first bytes may go faster, into buffers on the way. */
+  int64_t sustained_mbytes_per_cycle;
+  int64_t request_bytes;  /* GM paths: largest piece the engine asks for at once; 0: not known */
+  int64_t spread_mcycles; /* more start-up each time the requests double: the last comes later */
   int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */
 };
 
@@ -102,7 +111,7 @@ struct soc_provenance {
   bool overridden;
 };
 
-enum { SOC_PARAMS_MAX = 320, SOC_TEXT_MAX = 64 };
+enum { SOC_PARAMS_MAX = 512, SOC_TEXT_MAX = 64 };
 
 struct mem_spec;
 struct noc_graph;

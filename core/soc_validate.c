@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/layout.h"
 #include "core/soc.h"
+
+enum { MILLI = 1000 };
 
 /* Architectures that have a path at all; an override may add one as a what-if. */
 struct path_archs {
@@ -51,7 +54,8 @@ static enum vinci_status check_paths(const struct vinci_soc *soc, struct vinci_d
     const char *name = path_name((enum path)i);
     if (path->mbytes_per_cycle == 0) {
       if (path->startup_mcycles || path->hbm_mbytes_per_cycle || path->minimum_mcycles ||
-          path->overlap_issue_mcycles || path->peak_bytes_per_second)
+          path->overlap_issue_mcycles || path->peak_bytes_per_second ||
+          path->sustained_mbytes_per_cycle || path->request_bytes || path->spread_mcycles)
         return fail(soc, diag, name, "has numbers but no bytes_per_cycle");
       continue;
     }
@@ -60,7 +64,38 @@ static enum vinci_status check_paths(const struct vinci_soc *soc, struct vinci_d
       return fail(soc, diag, name, "exists, but the buffer at one end has no size");
     if (path->hbm_mbytes_per_cycle > path->mbytes_per_cycle)
       return fail(soc, diag, name, "is faster from device memory than from L2");
+    if (path->spread_mcycles > 0 && path->request_bytes == 0)
+      return fail(soc, diag, name, "has a spread of requests of unknown size");
   }
+  return VINCI_OK;
+}
+
+/*
+ * Maps of banks. L1 and L0C are given with what follows from them: a path reads at most one row
+ * of each group of L1 per cycle, and a mad may write at most one row of each bank of L0C.
+ * Collisions of engines inside them depend on time and are not modelled.
+ */
+static enum vinci_status check_banks(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  if (soc->ub_reads_per_group > 0) {
+    if (soc->ub_bank_groups == 0 || soc->ub_banks_per_group == 0 || soc->ub_bank_stride_bytes == 0)
+      return fail(soc, diag, "ub", "has a port rule but no map of banks");
+    if (soc->ub_row_bytes != BLOCK_BYTES || soc->ub_bank_stride_bytes % BLOCK_BYTES != 0)
+      return fail(soc, diag, "ub.row_bytes", "rows of banks must be the blocks of 32 bytes");
+  }
+  if (soc->l1_bank_groups > 0) {
+    int64_t width = soc->l1_bank_groups * soc->l1_row_bytes * MILLI;
+    for (unsigned i = 0; i < PATH_COUNT; i++) {
+      const int64_t *rate = &soc->path[i].mbytes_per_cycle;
+      if (path_from((enum path)i) == SPACE_L1 && *rate > width && !overridden(soc, rate))
+        return fail(soc, diag, path_name((enum path)i), "is faster than the banks of L1");
+    }
+  }
+  if (soc->l0c_banks > 0 && soc->cube_fp16_mcycles > 0 &&
+      soc->cube_m * soc->cube_n * ACCUMULATOR_BYTES * MILLI >
+          soc->l0c_banks * soc->l0c_row_bytes * soc->cube_fp16_mcycles &&
+      !overridden(soc, &soc->cube_fp16_mcycles) && !overridden(soc, &soc->cube_m) &&
+      !overridden(soc, &soc->cube_n))
+    return fail(soc, diag, "cube", "writes tiles faster than the banks of L0C take them");
   return VINCI_OK;
 }
 
@@ -97,5 +132,7 @@ enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *d
     status = check_paths(soc, diag);
   if (status == VINCI_OK)
     status = check_cores(soc, diag);
+  if (status == VINCI_OK)
+    status = check_banks(soc, diag);
   return status;
 }

@@ -47,8 +47,10 @@ void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct 
   uint64_t issue = tiles ? steady + (uint64_t)soc->cube_issue_mcycles : latency;
   if (latency < issue)
     latency = issue;
+  /* To the nearest cycle: rounding up would add most of a cycle to each mad of a stream. */
+  uint64_t issue_cycles = (issue + MILLI / 2) / MILLI;
   *cost = (struct inst_cost){
-      .issue_cycles = ceil_div(issue, MILLI),
+      .issue_cycles = issue_cycles ? issue_cycles : 1,
       .latency_cycles = ceil_div(latency, MILLI),
       .path = PATH_NONE,
       .operations = m * k * n,

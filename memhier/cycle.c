@@ -93,6 +93,7 @@ static void reclaim(struct engine_port *port, uint64_t now_ps) {
   while (port->returning && port->returning->arrival_ps <= now_ps) {
     struct memory_request *request = port->returning;
     port->returning = request->next;
+    *(request->next ? &request->next->previous : &port->returning_last) = NULL;
     port->bytes_in_flight -= request->moved_bytes;
     request->next = port->free;
     port->free = request;
@@ -158,13 +159,15 @@ static void finish(struct gm_transfer *transfer, uint64_t end_ps) {
   engine_schedule(memory->engine, &transfer->event, end_ps);
 }
 
-/* Puts a request among the returning ones; answers mostly come in the order of their requests. */
+/* Puts a request among the returning ones, from the end: most come in the order of their requests. */
 static void insert_returning(struct engine_port *port, struct memory_request *request) {
-  struct memory_request **at = &port->returning;
-  while (*at && (*at)->arrival_ps <= request->arrival_ps)
-    at = &(*at)->next;
-  request->next = *at;
-  *at = request;
+  struct memory_request *before = port->returning_last;
+  while (before && before->arrival_ps > request->arrival_ps)
+    before = before->previous;
+  request->previous = before;
+  request->next = before ? before->next : port->returning;
+  *(before ? &before->next : &port->returning) = request;
+  *(request->next ? &request->next->previous : &port->returning_last) = request;
 }
 
 /* It is known when the answer arrives; that may lie ahead. */

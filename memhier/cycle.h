@@ -37,6 +37,7 @@ struct memory_request {
   struct memsys *memory;
   struct gm_transfer *transfer;
   struct memory_request *next; /* among the free or the returning ones of the port */
+  struct memory_request *previous;
   uint64_t arrival_ps;         /* of the answer, once it is known */
   uint32_t port;
   uint32_t operations;   /* of device memory that have not ended */
@@ -51,6 +52,7 @@ struct engine_port {
   struct gm_transfer *last;
   struct memory_request *free;
   struct memory_request *returning; /* by rising arrival_ps */
+  struct memory_request *returning_last;
   struct engine_event issue;
   struct memsys *memory;
   uint32_t index;

@@ -7,6 +7,8 @@ libvinci_memhier_la_SOURCES = \
 	memhier/hbm_flat.c \
 	memhier/l2_tags.c \
 	memhier/memhier.h \
+	memhier/requests.c \
+	memhier/requests.h \
 	memhier/transfer.c \
 	memhier/transfer.h \
 	memhier/transfer_copy.c \

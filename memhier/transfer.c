@@ -27,15 +27,37 @@ uint64_t transfer_span(struct transfer_runs runs) {
   return runs.count && runs.bytes ? (runs.count - 1) * runs.stride_bytes + runs.bytes : 0;
 }
 
+uint64_t transfer_minimum_mcycles(const struct path_cost *path, uint64_t bytes) {
+  uint64_t minimum = (uint64_t)path->minimum_mcycles;
+  uint64_t rate = (uint64_t)path->sustained_mbytes_per_cycle;
+  uint64_t sustained = rate ? transfer_ceil_div(bytes * MILLI * MILLI, rate) : 0;
+  return minimum > sustained ? minimum : sustained;
+}
+
+/* Binary logarithm in thousandths, straight between powers of two. */
+static uint64_t log2_milli(uint64_t value) {
+  unsigned whole = 63 - (unsigned)__builtin_clzll(value);
+  uint64_t power = UINT64_C(1) << whole;
+  return whole * MILLI + (value - power) * MILLI / power;
+}
+
+uint64_t transfer_startup_mcycles(const struct path_cost *path, uint64_t bytes) {
+  uint64_t startup = (uint64_t)path->startup_mcycles;
+  if (path->request_bytes == 0 || bytes == 0)
+    return startup;
+  uint64_t requests = transfer_ceil_div(bytes, (uint64_t)path->request_bytes);
+  return startup + (uint64_t)path->spread_mcycles * log2_milli(requests) / MILLI;
+}
+
 void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t bytes,
                          struct inst_cost *cost) {
   const struct path_cost *numbers = &soc->path[path];
   uint64_t rate = (uint64_t)numbers->mbytes_per_cycle;
   /* bytes / (rate / 1000) cycles, in thousandths. */
-  uint64_t moving = rate ? transfer_ceil_div(bytes * MILLI * MILLI, rate) : 0;
-  if (moving < (uint64_t)numbers->minimum_mcycles)
-    moving = (uint64_t)numbers->minimum_mcycles;
-  uint64_t cycles = transfer_ceil_div(moving + (uint64_t)numbers->startup_mcycles, MILLI);
+  uint64_t mcycles = transfer_startup_mcycles(numbers, bytes);
+  mcycles += rate ? transfer_ceil_div(bytes * MILLI * MILLI, rate) : 0;
+  uint64_t minimum = transfer_minimum_mcycles(numbers, bytes);
+  uint64_t cycles = transfer_ceil_div(mcycles > minimum ? mcycles : minimum, MILLI);
   *cost = (struct inst_cost){
       .issue_cycles = cycles,
       .latency_cycles = cycles,
@@ -47,8 +69,8 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
 void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_address,
                       struct transfer_runs runs, struct inst_cost *cost) {
   const struct path_cost *numbers = &soc->path[path];
-  uint64_t startup = transfer_ceil_div((uint64_t)numbers->startup_mcycles, MILLI);
   uint64_t bytes = runs.count * runs.bytes;
+  uint64_t startup = transfer_ceil_div(transfer_startup_mcycles(numbers, bytes), MILLI);
   if (runs.stride_bytes == runs.bytes || runs.count == 1)
     runs = (struct transfer_runs){.count = 1, .bytes = bytes, .stride_bytes = bytes};
   *cost = (struct inst_cost){
@@ -56,7 +78,7 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
       .latency_cycles = startup,
       .path = path,
       .bytes = bytes,
-      .minimum_cycles = transfer_ceil_div((uint64_t)numbers->minimum_mcycles, MILLI),
+      .minimum_cycles = transfer_ceil_div(transfer_minimum_mcycles(numbers, bytes), MILLI),
   };
   /* A copy of nothing pays the start-up and leaves the memory system alone. */
   if (bytes == 0)

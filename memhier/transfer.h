@@ -134,6 +134,16 @@ uint64_t transfer_address(const struct inst *inst, unsigned arg);
 /* From first to last byte of runs. */
 uint64_t transfer_span(struct transfer_runs runs);
 
+/*
+ * The law of a path, fitted to public measurements: bytes are through after
+ *   max(start-up + bytes / rate, minimum, bytes / sustained rate)
+ * where the start-up grows by path.*.spread_cycles each time the requests double: the copy
+ * ends with the slowest of them. The two rates are those of a buffer on the way that fills,
+ * and of what drains it.
+ */
+uint64_t transfer_startup_mcycles(const struct path_cost *path, uint64_t bytes);
+uint64_t transfer_minimum_mcycles(const struct path_cost *path, uint64_t bytes);
+
 /* Cost of a copy of bytes between on-chip buffers. */
 void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t bytes,
                          struct inst_cost *cost);

@@ -3,6 +3,7 @@
 # in unit_tests and one nodist_EXTRA line (Makefile.am says why).
 
 unit_tests = \
+	tests/test_banks \
 	tests/test_base \
 	tests/test_core \
 	tests/test_cube \
@@ -11,6 +12,7 @@ unit_tests = \
 	tests/test_isa \
 	tests/test_memory \
 	tests/test_public \
+	tests/test_requests \
 	tests/test_result \
 	tests/test_run \
 	tests/test_samples \
@@ -23,6 +25,7 @@ unit_tests = \
 	tests/test_transfers \
 	tests/test_units
 
+nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
@@ -31,6 +34,7 @@ nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_requests_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
@@ -62,6 +66,8 @@ check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
 	tests/fixture.c \
 	tests/samples.c \
+	tests/bank_cases.h \
+	tests/bank_reference.h \
 	tests/export_golden.h \
 	tests/export_headers.h \
 	tests/fixture.h \
@@ -121,9 +127,12 @@ CLEANFILES += tests/bench$(EXEEXT)
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \
 	tests/accuracy \
+	tests/accuracy_banks \
 	tests/accuracy_samples
 nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
 tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_banks_SOURCES = dummy.cxx
+tests_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
 tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)

@@ -330,6 +330,19 @@ static void validation_sees_what_no_range_can(void **state) {
        "Ascend910B4: device: there is neither a cube core nor a vector core"},
       {{"cube.fp16_cycles=0", NULL}, "Ascend910B4: cube: fp16 must be supported"},
       {{"path.L1_UB.bytes_per_cycle=128", NULL}, NULL},
+      {{"path.L1_UB.request_bytes=128", NULL},
+       "Ascend910B4: L1->UB: has numbers but no bytes_per_cycle"},
+      {{"path.GM_L1.request_bytes=0", NULL},
+       "Ascend910B4: GM->L1: has a spread of requests of unknown size"},
+      {{"ub.banks_per_group=0", NULL}, "Ascend910B4: ub: has a port rule but no map of banks"},
+      {{"ub.banks_per_group=0", "ub.reads_per_group=0"}, NULL},
+      {{"ub.row_bytes=64", NULL},
+       "Ascend910B4: ub.row_bytes: rows of banks must be the blocks of 32 bytes"},
+      {{"l1.bank_groups=4", NULL}, "Ascend910B4: L1->L0A: is faster than the banks of L1"},
+      {{"path.L1_L0A.bytes_per_cycle=512", NULL}, NULL},
+      {{"l0c.banks=8", NULL},
+       "Ascend910B4: cube: writes tiles faster than the banks of L0C take them"},
+      {{"cube.fp16_cycles=0.5", NULL}, NULL},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct vinci_diag diag = {0};

@@ -80,7 +80,47 @@ static void on_chip_copies_take_start_up_and_bytes(void **state) {
   struct vinci_soc *soc = test_soc();
   soc->path[PATH_UB_UB].minimum_mcycles = 10500;
   transfer_burst_cost(soc, &inst, &cost);
-  assert_int_equal(cost.issue_cycles, 13); /* 2 + 10.5 */
+  assert_int_equal(cost.issue_cycles, 11); /* 10.5, start-up included */
+}
+
+static void buffers_on_the_way_fill(void **state) {
+  (void)state;
+  struct vinci_soc *soc = test_soc();
+  soc->path[PATH_UB_UB].sustained_mbytes_per_cycle = 32000;
+  soc->path[PATH_UB_GM].sustained_mbytes_per_cycle = 32000;
+  struct inst_cost cost;
+  struct inst little = burst(OP_COPY_UBUF_TO_UBUF, 1, 1), much = burst(OP_COPY_UBUF_TO_UBUF, 1, 64);
+  transfer_burst_cost(soc, &little, &cost);
+  assert_int_equal(cost.issue_cycles, 3); /* 2 + 32 / 128 */
+  transfer_burst_cost(soc, &much, &cost);
+  assert_int_equal(cost.issue_cycles, 64); /* 2048 / 32, not 2 + 2048 / 128 */
+  struct inst store = burst(OP_COPY_UBUF_TO_GM, 1, 640);
+  transfer_burst_cost(soc, &store, &cost);
+  assert_int_equal(cost.latency_cycles, T_GM_STARTUP);
+  assert_int_equal(cost.minimum_cycles, 640);
+  soc->path[PATH_UB_GM].minimum_mcycles = 1000000;
+  transfer_burst_cost(soc, &store, &cost);
+  assert_int_equal(cost.minimum_cycles, 1000);
+}
+
+static void start_up_grows_with_doublings_of_requests(void **state) {
+  (void)state;
+  struct vinci_soc *soc = test_soc();
+  soc->path[PATH_GM_UB].request_bytes = 128;
+  soc->path[PATH_GM_UB].spread_mcycles = 10000;
+  const struct path_cost *path = &soc->path[PATH_GM_UB];
+  assert_int_equal(transfer_startup_mcycles(path, 0), T_GM_STARTUP * 1000);
+  assert_int_equal(transfer_startup_mcycles(path, 32), T_GM_STARTUP * 1000);
+  assert_int_equal(transfer_startup_mcycles(path, 128), T_GM_STARTUP * 1000);
+  assert_int_equal(transfer_startup_mcycles(path, 129), T_GM_STARTUP * 1000 + 10000);
+  assert_int_equal(transfer_startup_mcycles(path, 1024), T_GM_STARTUP * 1000 + 30000);
+  assert_int_equal(transfer_startup_mcycles(path, 1536), T_GM_STARTUP * 1000 + 35000);
+  uint64_t before = 0;
+  for (uint64_t bytes = 0; bytes < 100000; bytes += 32) {
+    uint64_t startup = transfer_startup_mcycles(path, bytes);
+    assert_true(startup >= before);
+    before = startup;
+  }
 }
 
 static void bias_doubles_when_it_becomes_fp32(void **state) {
@@ -361,6 +401,8 @@ int main(void) {
       cmocka_unit_test(copy_of_nothing_leaves_memory_alone),
       cmocka_unit_test(largest_copy_counts_every_byte),
       cmocka_unit_test(on_chip_copies_take_start_up_and_bytes),
+      cmocka_unit_test(buffers_on_the_way_fill),
+      cmocka_unit_test(start_up_grows_with_doublings_of_requests),
       cmocka_unit_test(bias_doubles_when_it_becomes_fp32),
       cmocka_unit_test(paths_follow_the_operands),
       cmocka_unit_test(aligned_forms_overlap_and_pad),

@@ -54,29 +54,43 @@ static struct vector_lanes convert_lanes(const struct vinci_soc *soc, const stru
   return vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], src > dst ? src : dst, VECTOR_MASKED);
 }
 
+static struct vector_operand convert_src(const struct inst *inst, struct conversion types) {
+  return (struct vector_operand){
+      .arg = UNARY_SRC,
+      .bits = dtype_bits(types.src),
+      .block_stride = (uint64_t)inst->arg[UNARY_SRC_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[UNARY_SRC_REPEAT],
+  };
+}
+
+static struct vector_operand convert_dst(const struct inst *inst, struct conversion types) {
+  return (struct vector_operand){
+      .arg = UNARY_DST,
+      .bits = dtype_bits(types.dst),
+      .block_stride = (uint64_t)inst->arg[UNARY_DST_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[UNARY_DST_REPEAT],
+  };
+}
+
 void vec_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
   struct conversion types = conversion_of(inst->op);
   struct vector_lanes lanes = convert_lanes(soc, inst, types);
-  vector_cost(soc, inst, dtype_bits(types.src), lanes.repeats, lanes.active, cost);
+  struct bank_traffic traffic = {0};
+  vector_traffic(&traffic, inst, &lanes, convert_src(inst, types));
+  vector_traffic(&traffic, inst, &lanes, convert_dst(inst, types));
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = dtype_bits(types.src),
+                                   .repeats = lanes.repeats,
+                                   .operations = lanes.active,
+                                   .traffic = &traffic},
+              cost);
 }
 
 unsigned vec_convert_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
   struct conversion types = conversion_of(inst->op);
   struct vector_lanes lanes = convert_lanes(soc, inst, types);
-  struct vector_operand src = {
-      .arg = UNARY_SRC,
-      .bits = dtype_bits(types.src),
-      .block_stride = (uint64_t)inst->arg[UNARY_SRC_BLOCK],
-      .repeat_stride = (uint64_t)inst->arg[UNARY_SRC_REPEAT],
-  };
-  struct vector_operand dst = {
-      .arg = UNARY_DST,
-      .bits = dtype_bits(types.dst),
-      .block_stride = (uint64_t)inst->arg[UNARY_DST_BLOCK],
-      .repeat_stride = (uint64_t)inst->arg[UNARY_DST_REPEAT],
-  };
-  unsigned count = vector_touch_strided(inst, access, 0, &lanes, src);
-  return vector_touch_strided(inst, access, count, &lanes, dst);
+  unsigned count = vector_touch_strided(inst, access, 0, &lanes, convert_src(inst, types));
+  return vector_touch_strided(inst, access, count, &lanes, convert_dst(inst, types));
 }

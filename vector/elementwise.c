@@ -22,33 +22,78 @@ static struct vector_operand operand(const struct inst *inst, unsigned arg, unsi
                                  .repeat_stride = (uint64_t)inst->arg[repeat]};
 }
 
+/* The walks through UB of one instruction, in the order the ports serve them, and its lanes. */
+struct walks {
+  struct vector_lanes lanes;
+  struct vector_operand operand[BANK_READS_MAX];
+  unsigned count;
+  unsigned bits; /* that choose the cost class */
+};
+
+static void walks_cost(const struct vinci_soc *soc, const struct inst *inst,
+                       const struct walks *walks, struct inst_cost *cost) {
+  struct bank_traffic traffic = {0};
+  for (unsigned i = 0; i < walks->count; i++)
+    vector_traffic(&traffic, inst, &walks->lanes, walks->operand[i]);
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = walks->bits,
+                                   .repeats = walks->lanes.repeats,
+                                   .operations = walks->lanes.active,
+                                   .traffic = &traffic},
+              cost);
+}
+
+static unsigned walks_access(const struct inst *inst, const struct walks *walks,
+                             struct inst_access *access) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < walks->count; i++)
+    count = vector_touch_strided(inst, access, count, &walks->lanes, walks->operand[i]);
+  return count;
+}
+
+static struct walks binary_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  unsigned src = src_bits(inst), dst = dst_bits(inst);
+  return (struct walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], dst, VECTOR_MASKED),
+      .operand = {operand(inst, BINARY_SRC0, src, BINARY_SRC0_BLOCK, BINARY_SRC0_REPEAT),
+                  operand(inst, BINARY_SRC1, src, BINARY_SRC1_BLOCK, BINARY_SRC1_REPEAT),
+                  operand(inst, BINARY_DST, dst, BINARY_DST_BLOCK, BINARY_DST_REPEAT)},
+      .count = 3,
+      .bits = dst,
+  };
+}
+
 void vec_binary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  unsigned bits = dst_bits(inst);
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = binary_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_binary_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], dst_bits(inst), VECTOR_MASKED);
-  unsigned count = vector_touch_strided(
-      inst, access, 0, &lanes,
-      operand(inst, BINARY_SRC0, src_bits(inst), BINARY_SRC0_BLOCK, BINARY_SRC0_REPEAT));
-  count = vector_touch_strided(
-      inst, access, count, &lanes,
-      operand(inst, BINARY_SRC1, src_bits(inst), BINARY_SRC1_BLOCK, BINARY_SRC1_REPEAT));
-  return vector_touch_strided(
-      inst, access, count, &lanes,
-      operand(inst, BINARY_DST, dst_bits(inst), BINARY_DST_BLOCK, BINARY_DST_REPEAT));
+  struct walks walks = binary_walks(soc, inst);
+  return walks_access(inst, &walks, access);
+}
+
+/* src1 comes second, unless it is a single element. */
+static struct walks select_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  struct walks walks = {
+      .lanes = vector_lanes(soc, inst, inst->arg[SELECT_REPEAT], bits, VECTOR_MASKED),
+      .bits = bits,
+  };
+  walks.operand[walks.count++] =
+      operand(inst, SELECT_SRC0, bits, SELECT_SRC0_BLOCK, SELECT_SRC0_REPEAT);
+  if (inst->arg[SELECT_MODE] != SELECT_MODE_SCALAR)
+    walks.operand[walks.count++] =
+        operand(inst, SELECT_SRC1, bits, SELECT_SRC1_BLOCK, SELECT_SRC1_REPEAT);
+  walks.operand[walks.count++] =
+      operand(inst, SELECT_DST, bits, SELECT_DST_BLOCK, SELECT_DST_REPEAT);
+  return walks;
 }
 
 void vec_select_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[SELECT_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = select_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 /* Bytes of the bits that choose between the sources. */
@@ -62,110 +107,122 @@ static uint64_t select_mask_bytes(const struct inst *inst, const struct vector_l
 
 unsigned vec_select_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[SELECT_REPEAT], bits, VECTOR_MASKED);
-  unsigned count =
-      vector_touch_strided(inst, access, 0, &lanes,
-                           operand(inst, SELECT_SRC0, bits, SELECT_SRC0_BLOCK, SELECT_SRC0_REPEAT));
+  struct walks walks = select_walks(soc, inst);
+  unsigned count = walks_access(inst, &walks, access);
   if (inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR)
-    count =
-        vector_touch(inst, access, count, SELECT_SRC1, 0, lanes.repeats ? vector_size(1, bits) : 0);
-  else
-    count = vector_touch_strided(
-        inst, access, count, &lanes,
-        operand(inst, SELECT_SRC1, bits, SELECT_SRC1_BLOCK, SELECT_SRC1_REPEAT));
-  count = vector_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &lanes));
-  return vector_touch_strided(inst, access, count, &lanes,
-                              operand(inst, SELECT_DST, bits, SELECT_DST_BLOCK, SELECT_DST_REPEAT));
+    count = vector_touch(inst, access, count, SELECT_SRC1, 0,
+                         walks.lanes.repeats ? vector_size(1, walks.bits) : 0);
+  return vector_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &walks.lanes));
+}
+
+static struct walks compare_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  return (struct walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[COMPARE_REPEAT], bits, VECTOR_WHOLE),
+      .operand = {operand(inst, COMPARE_SRC0, bits, COMPARE_SRC0_BLOCK, COMPARE_SRC0_REPEAT),
+                  operand(inst, COMPARE_SRC1, bits, COMPARE_SRC1_BLOCK, COMPARE_SRC1_REPEAT)},
+      .count = 2,
+      .bits = bits,
+  };
 }
 
 void vec_compare_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[COMPARE_REPEAT], bits, VECTOR_WHOLE);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = compare_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_compare_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
+  struct walks walks = compare_walks(soc, inst);
+  unsigned count = walks_access(inst, &walks, access);
+  return vector_touch(inst, access, count, COMPARE_DST, 0, vector_size(walks.lanes.active, 1));
+}
+
+static struct walks compare_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[COMPARE_REPEAT], bits, VECTOR_WHOLE);
-  unsigned count = vector_touch_strided(
-      inst, access, 0, &lanes,
-      operand(inst, COMPARE_SRC0, bits, COMPARE_SRC0_BLOCK, COMPARE_SRC0_REPEAT));
-  count = vector_touch_strided(
-      inst, access, count, &lanes,
-      operand(inst, COMPARE_SRC1, bits, COMPARE_SRC1_BLOCK, COMPARE_SRC1_REPEAT));
-  return vector_touch(inst, access, count, COMPARE_DST, 0, vector_size(lanes.active, 1));
+  return (struct walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[COMPARES_REPEAT], bits, VECTOR_WHOLE),
+      .operand = {operand(inst, COMPARES_SRC, bits, COMPARES_SRC_BLOCK, COMPARES_SRC_REPEAT)},
+      .count = 1,
+      .bits = bits,
+  };
 }
 
 void vec_compare_scalar_cost(const struct vinci_soc *soc, const struct inst *inst,
                              struct inst_cost *cost) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[COMPARES_REPEAT], bits, VECTOR_WHOLE);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = compare_scalar_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
                                    struct inst_access *access) {
+  struct walks walks = compare_scalar_walks(soc, inst);
+  unsigned count = walks_access(inst, &walks, access);
+  return vector_touch(inst, access, count, COMPARES_DST, 0, vector_size(walks.lanes.active, 1));
+}
+
+static struct walks unary_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[COMPARES_REPEAT], bits, VECTOR_WHOLE);
-  unsigned count = vector_touch_strided(
-      inst, access, 0, &lanes,
-      operand(inst, COMPARES_SRC, bits, COMPARES_SRC_BLOCK, COMPARES_SRC_REPEAT));
-  return vector_touch(inst, access, count, COMPARES_DST, 0, vector_size(lanes.active, 1));
+  return (struct walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], bits, VECTOR_MASKED),
+      .operand = {operand(inst, UNARY_SRC, bits, UNARY_SRC_BLOCK, UNARY_SRC_REPEAT),
+                  operand(inst, UNARY_DST, bits, UNARY_DST_BLOCK, UNARY_DST_REPEAT)},
+      .count = 2,
+      .bits = bits,
+  };
 }
 
 void vec_unary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes = vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = unary_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_unary_access(const struct vinci_soc *soc, const struct inst *inst,
                           struct inst_access *access) {
+  struct walks walks = unary_walks(soc, inst);
+  return walks_access(inst, &walks, access);
+}
+
+static struct walks scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes = vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], bits, VECTOR_MASKED);
-  unsigned count = vector_touch_strided(
-      inst, access, 0, &lanes, operand(inst, UNARY_SRC, bits, UNARY_SRC_BLOCK, UNARY_SRC_REPEAT));
-  return vector_touch_strided(inst, access, count, &lanes,
-                              operand(inst, UNARY_DST, bits, UNARY_DST_BLOCK, UNARY_DST_REPEAT));
+  return (struct walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], bits, VECTOR_MASKED),
+      .operand = {operand(inst, SCALAR_SRC, bits, SCALAR_SRC_BLOCK, SCALAR_SRC_REPEAT),
+                  operand(inst, SCALAR_DST, bits, SCALAR_DST_BLOCK, SCALAR_DST_REPEAT)},
+      .count = 2,
+      .bits = bits,
+  };
 }
 
 void vec_scalar_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = scalar_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
+  struct walks walks = scalar_walks(soc, inst);
+  return walks_access(inst, &walks, access);
+}
+
+static struct walks dup_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], bits, VECTOR_MASKED);
-  unsigned count =
-      vector_touch_strided(inst, access, 0, &lanes,
-                           operand(inst, SCALAR_SRC, bits, SCALAR_SRC_BLOCK, SCALAR_SRC_REPEAT));
-  return vector_touch_strided(inst, access, count, &lanes,
-                              operand(inst, SCALAR_DST, bits, SCALAR_DST_BLOCK, SCALAR_DST_REPEAT));
+  return (struct walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[DUP_REPEAT], bits, VECTOR_MASKED),
+      .operand = {operand(inst, DUP_DST, bits, DUP_DST_BLOCK, DUP_DST_REPEAT)},
+      .count = 1,
+      .bits = bits,
+  };
 }
 
 void vec_dup_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes = vector_lanes(soc, inst, inst->arg[DUP_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  struct walks walks = dup_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_dup_access(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_access *access) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
-  struct vector_lanes lanes = vector_lanes(soc, inst, inst->arg[DUP_REPEAT], bits, VECTOR_MASKED);
-  return vector_touch_strided(inst, access, 0, &lanes,
-                              operand(inst, DUP_DST, bits, DUP_DST_BLOCK, DUP_DST_REPEAT));
+  struct walks walks = dup_walks(soc, inst);
+  return walks_access(inst, &walks, access);
 }

@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libvinci_vector.la
 libvinci_vector_la_SOURCES = \
+	vector/banks.c \
+	vector/banks.h \
 	vector/convert.c \
 	vector/elementwise.c \
 	vector/operands.h \

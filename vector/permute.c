@@ -10,13 +10,18 @@ enum {
   NCHWCONV_BLOCKS = 16,    /* addresses in the lists of vnchwconv */
   ELEMENTS_PER_REPEAT = 8, /* vbrcb: elements, vgatherb: blocks per repeat */
   OFFSET_BITS = 32,        /* gather offsets and sort indices */
+  BITS_PER_BYTE = 8,
 };
 
 static unsigned bits_of(const struct inst *inst) { return dtype_bits(inst_dtype(inst)); }
 
 void vec_transpose_cost(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_cost *cost) {
-  vector_cost(soc, inst, bits_of(inst), 1, TRANSPOSE_SIDE * TRANSPOSE_SIDE, cost);
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = bits_of(inst),
+                                   .repeats = 1,
+                                   .operations = TRANSPOSE_SIDE * TRANSPOSE_SIDE},
+              cost);
 }
 
 unsigned vec_transpose_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -43,7 +48,10 @@ void vec_nchwconv_cost(const struct vinci_soc *soc, const struct inst *inst,
   unsigned bits = nchwconv_bits(inst);
   uint64_t repeats = (uint64_t)inst->arg[NCHWCONV_REPEAT];
   uint64_t elements = NCHWCONV_BLOCKS * (BLOCK_BYTES / vector_size(1, bits));
-  vector_cost(soc, inst, bits, repeats, repeats * elements, cost);
+  vector_cost(
+      soc, inst,
+      (struct vector_work){.bits = bits, .repeats = repeats, .operations = repeats * elements},
+      cost);
 }
 
 static uint64_t nchwconv_bytes(const struct inst *inst, unsigned step, unsigned repeat) {
@@ -69,10 +77,30 @@ static uint64_t blocks_bytes(uint64_t repeats, int64_t block_stride, int64_t rep
   return vector_span(repeats, (uint64_t)repeat_stride * BLOCK_BYTES, one);
 }
 
+/* The same 8 blocks as rows of UB. */
+static struct bank_operand blocks_written(const struct inst *inst, unsigned dst, unsigned block,
+                                          unsigned repeat) {
+  return (struct bank_operand){
+      .row = (uint64_t)inst->arg[dst] / BLOCK_BYTES,
+      .block_stride = (uint64_t)inst->arg[block],
+      .repeat_stride = (uint64_t)inst->arg[repeat],
+      .blocks = ELEMENTS_PER_REPEAT,
+  };
+}
+
 void vec_broadcast_cost(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_cost *cost) {
   uint64_t repeats = (uint64_t)inst->arg[BROADCAST_REPEAT];
-  vector_cost(soc, inst, bits_of(inst), repeats, repeats * ELEMENTS_PER_REPEAT, cost);
+  struct bank_traffic traffic = {
+      .write = blocks_written(inst, BROADCAST_DST, BROADCAST_DST_BLOCK, BROADCAST_DST_REPEAT),
+      .repeats = repeats,
+  };
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = bits_of(inst),
+                                   .repeats = repeats,
+                                   .operations = repeats * ELEMENTS_PER_REPEAT,
+                                   .traffic = &traffic},
+              cost);
 }
 
 unsigned vec_broadcast_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -90,7 +118,10 @@ void vec_gather_cost(const struct vinci_soc *soc, const struct inst *inst, struc
   unsigned bits = bits_of(inst);
   struct vector_lanes lanes =
       vector_lanes(soc, inst, inst->arg[GATHER_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(soc, inst, bits, lanes.repeats, lanes.active, cost);
+  vector_cost(
+      soc, inst,
+      (struct vector_work){.bits = bits, .repeats = lanes.repeats, .operations = lanes.active},
+      cost);
 }
 
 unsigned vec_gather_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -115,7 +146,19 @@ void vec_gather_block_cost(const struct vinci_soc *soc, const struct inst *inst,
   unsigned bits = bits_of(inst);
   uint64_t repeats = (uint64_t)inst->arg[GATHERB_REPEAT];
   uint64_t elements = ELEMENTS_PER_REPEAT * (BLOCK_BYTES / vector_size(1, bits));
-  vector_cost(soc, inst, bits, repeats, repeats * elements, cost);
+  uint64_t per_fetch = (uint64_t)soc->vector_bytes * BITS_PER_BYTE / OFFSET_BITS;
+  uint64_t fetches = (repeats * ELEMENTS_PER_REPEAT + per_fetch - 1) / per_fetch;
+  struct bank_traffic traffic = {
+      .write = blocks_written(inst, GATHERB_DST, GATHERB_DST_BLOCK, GATHERB_DST_REPEAT),
+      .repeats = repeats,
+  };
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = bits,
+                                   .repeats = repeats,
+                                   .operations = repeats * elements,
+                                   .extra_mcycles = fetches * (uint64_t)soc->offset_fetch_mcycles,
+                                   .traffic = &traffic},
+              cost);
 }
 
 unsigned vec_gather_block_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -132,7 +175,10 @@ unsigned vec_gather_block_access(const struct vinci_soc *soc, const struct inst 
 void vec_bitsort_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
   uint64_t repeats = (uint64_t)inst->arg[BITSORT_REPEAT];
-  vector_cost(soc, inst, bits_of(inst), repeats, repeats * SORT_ELEMENTS, cost);
+  vector_cost(soc, inst,
+              (struct vector_work){
+                  .bits = bits_of(inst), .repeats = repeats, .operations = repeats * SORT_ELEMENTS},
+              cost);
 }
 
 unsigned vec_bitsort_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -162,7 +208,9 @@ void vec_merge_sort_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   uint64_t entries = (uint64_t)inst->arg[MERGE_REPEAT] * merge_entries(inst);
   uint64_t steps = (entries + SORT_ELEMENTS - 1) / SORT_ELEMENTS;
-  vector_cost(soc, inst, bits_of(inst), steps, entries, cost);
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = bits_of(inst), .repeats = steps, .operations = entries},
+              cost);
 }
 
 unsigned vec_merge_sort_access(const struct vinci_soc *soc, const struct inst *inst,

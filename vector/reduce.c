@@ -16,10 +16,26 @@ static struct vector_lanes reduce_lanes(const struct vinci_soc *soc, const struc
   return vector_lanes(soc, inst, inst->arg[REDUCE_REPEAT], bits_of(inst), VECTOR_MASKED);
 }
 
+static struct vector_operand reduce_src(const struct inst *inst) {
+  return (struct vector_operand){
+      .arg = REDUCE_SRC,
+      .bits = bits_of(inst),
+      .block_stride = (uint64_t)inst->arg[REDUCE_SRC_BLOCK],
+      .repeat_stride = (uint64_t)inst->arg[REDUCE_SRC_REPEAT],
+  };
+}
+
 static void reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_cost *cost) {
   struct vector_lanes lanes = reduce_lanes(soc, inst);
-  vector_cost(soc, inst, bits_of(inst), lanes.repeats, lanes.active, cost);
+  struct bank_traffic traffic = {0};
+  vector_traffic(&traffic, inst, &lanes, reduce_src(inst));
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = bits_of(inst),
+                                   .repeats = lanes.repeats,
+                                   .operations = lanes.active,
+                                   .traffic = &traffic},
+              cost);
 }
 
 /* Source and destination; a repeat leaves result_bytes, at distances of stride_bytes. */
@@ -27,13 +43,7 @@ static unsigned reduce_access(const struct vinci_soc *soc, const struct inst *in
                               struct inst_access *access, uint64_t result_bytes,
                               uint64_t stride_bytes, uint64_t alignment) {
   struct vector_lanes lanes = reduce_lanes(soc, inst);
-  struct vector_operand src = {
-      .arg = REDUCE_SRC,
-      .bits = bits_of(inst),
-      .block_stride = (uint64_t)inst->arg[REDUCE_SRC_BLOCK],
-      .repeat_stride = (uint64_t)inst->arg[REDUCE_SRC_REPEAT],
-  };
-  unsigned count = vector_touch_strided(inst, access, 0, &lanes, src);
+  unsigned count = vector_touch_strided(inst, access, 0, &lanes, reduce_src(inst));
   uint64_t distance = (uint64_t)inst->arg[REDUCE_DST_REPEAT] * stride_bytes;
   uint64_t bytes = vector_span(lanes.repeats, distance, result_bytes);
   count = vector_touch(inst, access, count, REDUCE_DST, 0, bytes);
@@ -103,7 +113,10 @@ static struct vector_lanes compact_lanes(const struct vinci_soc *soc, const stru
 void vec_compact_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
   struct vector_lanes lanes = compact_lanes(soc, inst);
-  vector_cost(soc, inst, bits_of(inst), lanes.repeats, lanes.active, cost);
+  vector_cost(soc, inst,
+              (struct vector_work){
+                  .bits = bits_of(inst), .repeats = lanes.repeats, .operations = lanes.active},
+              cost);
 }
 
 /* Lanes that a pattern lets through at most: of every 1, 2 or 4 lanes one. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What all vector instructions share: active lanes from mask and repeat count,
- * cost from the class numbers, ranges from strides. Left out: conflicts between
- * the banks of UB, which the class numbers of two-source forms include on average.
+ * cost from the class numbers and the banks of UB, ranges from strides.
  */
 #include "vector/vector.h"
 
@@ -57,20 +56,46 @@ struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst 
   return lanes;
 }
 
-void vector_cost(const struct vinci_soc *soc, const struct inst *inst, unsigned bits,
-                 uint64_t repeats, uint64_t operations, struct inst_cost *cost) {
+void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct vector_work work,
+                 struct inst_cost *cost) {
   const struct isa_row *row = isa_row((enum isa_op)inst->op);
-  uint8_t index = bits <= dtype_bits(DTYPE_FP16) ? row->class16 : row->class32;
+  uint8_t index = work.bits <= dtype_bits(DTYPE_FP16) ? row->class16 : row->class32;
   const struct vector_class_cost *numbers = &soc->vector_class[index];
-  uint64_t steady = (uint64_t)numbers->per_repeat_mcycles * repeats;
-  uint64_t issue = max_u64(steady, (uint64_t)numbers->minimum_mcycles);
+  uint64_t slope = (uint64_t)numbers->per_repeat_mcycles;
+  struct bank_loss loss = {0};
+  if (work.traffic)
+    loss = banks_loss(soc, work.traffic, slope);
+  uint64_t steady = slope * work.repeats + work.extra_mcycles + loss.group_mcycles;
+  steady += loss.bank_mcycles;
+  uint64_t issue =
+      max_u64(steady + (uint64_t)numbers->offset_mcycles, (uint64_t)numbers->minimum_mcycles);
   uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);
   *cost = (struct inst_cost){
       .issue_cycles = (issue + MILLI - 1) / MILLI,
       .latency_cycles = (latency + MILLI - 1) / MILLI,
       .path = PATH_NONE,
-      .operations = operations,
+      .operations = work.operations,
+      .conflict_bankgroup_cycles = loss.group_mcycles / MILLI,
+      .conflict_bank_cycles = loss.bank_mcycles / MILLI,
   };
+}
+
+void vector_traffic(struct bank_traffic *traffic, const struct inst *inst,
+                    const struct vector_lanes *lanes, struct vector_operand operand) {
+  const struct isa_arg *arg = &isa_row((enum isa_op)inst->op)->arg[operand.arg];
+  uint64_t per_block = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / operand.bits;
+  uint64_t first = lanes->first / per_block;
+  struct bank_operand walk = {
+      .row = (uint64_t)inst->arg[operand.arg] / BLOCK_BYTES + first * operand.block_stride,
+      .block_stride = operand.block_stride,
+      .repeat_stride = operand.repeat_stride,
+      .blocks = lanes->end ? (lanes->end - 1) / per_block + 1 - first : 0,
+  };
+  traffic->repeats = lanes->repeats;
+  if (arg->reads)
+    traffic->read[traffic->reads++] = walk;
+  if (arg->writes)
+    traffic->write = walk;
 }
 
 unsigned vector_touch(const struct inst *inst, struct inst_access *access, unsigned count,

@@ -9,6 +9,7 @@
 
 #include "core/inst.h"
 #include "core/layout.h"
+#include "vector/banks.h"
 #include "vector/operands.h"
 
 #define VECTOR_STEMS(X)                                                                            \
@@ -65,9 +66,22 @@ enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };
 struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst *inst,
                                  int64_t repeat, unsigned bits, enum vector_masking masking);
 
-/* Fills a cost from the class of the instruction for elements of so many bits. */
-void vector_cost(const struct vinci_soc *soc, const struct inst *inst, unsigned bits,
-                 uint64_t repeats, uint64_t operations, struct inst_cost *cost);
+/* What the cost of an instruction depends on. */
+struct vector_work {
+  unsigned bits; /* of the elements that choose the class */
+  uint64_t repeats;
+  uint64_t operations;
+  uint64_t extra_mcycles;             /* besides the class's numbers */
+  const struct bank_traffic *traffic; /* in UB; NULL: not looked at */
+};
+
+/* Fills a cost from the class of the instruction and the banks of UB. */
+void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct vector_work work,
+                 struct inst_cost *cost);
+/* Adds an operand that walks through UB to the traffic of an instruction, as its signature
+ * says: read, written or both. */
+void vector_traffic(struct bank_traffic *traffic, const struct inst *inst,
+                    const struct vector_lanes *lanes, struct vector_operand operand);
 
 /* Appends what an operand touches, once per direction its signature names. Return
  * the new count. */

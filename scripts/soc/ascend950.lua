@@ -30,11 +30,30 @@ return soc {
   arch = "dav-c310",
   description = "split AIC/AIV cores of the 950 family",
 
-  l1 = { size = num(512 * KiB, "B", "INI", "documented") },
+  -- Addresses of UB are {row[8:0], bank, group[2:0], byte[4:0]}; L1 and L0C as dav-c220.
+  l1 = {
+    size = num(512 * KiB, "B", "INI", "documented"),
+    bank_groups = num(8, "count", "DK", "documented", "of 2 banks"),
+    banks_per_group = num(2, "count", "DK", "documented", "of 32 KiB"),
+    row_bytes = num(32, "B", "DK", "documented"),
+    bank_stride = num(256 * KiB, "B", "DK", "documented"),
+  },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
-  l0c = { size = num(256 * KiB, "B", "INI", "documented") },
-  ub = { size = num(248 * KiB, "B", "INI", "documented", "for the user, of 256 KiB per AIV") },
+  l0c = {
+    size = num(256 * KiB, "B", "INI", "documented"),
+    banks = num(16, "count", "DK", "documented", "of 16 KiB"),
+    row_bytes = num(64, "B", "DK", "documented"),
+  },
+  ub = {
+    size = num(248 * KiB, "B", "INI", "documented", "for the user, of 256 KiB per AIV"),
+    bank_groups = num(8, "count", "DK", "documented"),
+    banks_per_group = num(2, "count", "DK", "documented", "of 16 KiB"),
+    row_bytes = num(32, "B", "DK", "documented"),
+    bank_stride = num(256, "B", "DK", "documented"),
+    reads_per_group = num(2, "count", "DK", "documented", "of different banks, while the group is not written"),
+    write_delay_cycles = num(0, "cycle", "DK", "assumed", "vector functions keep several repeats in flight and reorder them; that two reads and a write do not fit one cycle is part of the fitted slopes, of TADD 1.247"),
+  },
   bt = { size = num(4 * KiB, "B", "INI", "documented") },
   fb = { size = num(6 * KiB, "B", "INI", "documented", "FB0 and FB1: 4 + 2 KiB") },
 
@@ -78,6 +97,7 @@ return soc {
 
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "register width"),
+    offset_fetch_cycles = assumed(8),
     ONE = {
       startup_cycles = num(53.1, "cycle", "PTO", "measured", "fit of TMINS: 1.059 x iterations + 53.1"),
       cycles_per_repeat = num(1.059, "cycle", "PTO", "measured", "same fit"),
@@ -90,15 +110,30 @@ return soc {
     },
     TWO = {
       startup_cycles = num(55.1, "cycle", "PTO", "measured", "fit of TADD: 1.247 x iterations + 55.1"),
-      cycles_per_repeat = num(1.247, "cycle", "PTO", "measured", "same fit; 32-bit exp, also in this class, 1.967"),
+      cycles_per_repeat = num(1.247, "cycle", "PTO", "measured", "same fit"),
       minimum_cycles = assumed(3),
+    },
+    EXP32 = {
+      startup_cycles = num(62.7, "cycle", "PTO", "measured", "fit of TEXP f32: 1.967 x iterations + 62.7"),
+      cycles_per_repeat = num(1.967, "cycle", "PTO", "measured", "same fit"),
+      minimum_cycles = assumed(3),
+    },
+    DIVIDE16 = {
+      startup_cycles = num(68.7, "cycle", "PTO", "measured", "fit of TDIVS f16: 3.549 x iterations + 68.7"),
+      cycles_per_repeat = num(3.549, "cycle", "PTO", "measured", "same fit"),
+      minimum_cycles = assumed(8),
+    },
+    DIVIDE32 = {
+      startup_cycles = num(64.5, "cycle", "PTO", "measured", "fit of TDIVS f32: 1.908 x iterations + 64.5"),
+      cycles_per_repeat = num(1.908, "cycle", "PTO", "measured", "same fit"),
+      minimum_cycles = assumed(4),
     },
     COMPARE = vector_class(2, 7),
     COMPARE_SCALAR = vector_class(1, 7),
     THREE = vector_class(3, 3),
     FOUR = {
       startup_cycles = num(65.9, "cycle", "PTO", "measured", "fit of TEXP f16: 3.762 x iterations + 65.9"),
-      cycles_per_repeat = num(3.762, "cycle", "PTO", "measured", "same fit; f16 division 3.549, f32 division 1.908"),
+      cycles_per_repeat = num(3.762, "cycle", "PTO", "measured", "same fit"),
       minimum_cycles = assumed(4),
     },
     FIVE = vector_class(5, 5),
@@ -106,7 +141,7 @@ return soc {
     SEVEN = vector_class(7, 7),
     GATHER16 = vector_class(24, 27),
     GATHER32 = vector_class(12, 14),
-    GATHER_BLOCK = vector_class(1.8, 11),
+    GATHER_BLOCK = vector_class(1, 11),
     COMPACT = vector_class(14, 14),
     SORT = vector_class(16, 22),
     TRANSPOSE = vector_class(2, 3),
@@ -114,12 +149,14 @@ return soc {
 
   path = {
     GM_L1 = {
+      request_bytes = num(128, "B", "MOP", "documented", "what one core asks GM for at once"),
       startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
       bytes_per_cycle = num(148, "B/cycle", "KPP", "measured", "GM_TO_L1_91095: median error 2.3 %, largest 3.6 %"),
       minimum_cycles = num(141.5, "cycle", "KPP", "measured", flat),
       overlap_issue_cycles = num(39.4, "cycle", "DKX", "assumed", "as GM_UB, the same engine"),
     },
     GM_UB = {
+      request_bytes = num(128, "B", "MOP", "documented", "what one core asks GM for at once"),
       startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
       bytes_per_cycle = num(68.3, "B/cycle", "KPP", "measured", "GM_TO_UB_91095: median error 1.2 %, largest 7.8 %"),
       minimum_cycles = num(216.7, "cycle", "KPP", "measured", flat),
@@ -143,6 +180,7 @@ return soc {
     },
     L1_UB = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "L1_TO_UB_91095: largest error 1.5 %") },
     UB_GM = {
+      request_bytes = num(128, "B", "MOP", "documented", "what one core asks GM for at once"),
       startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
       bytes_per_cycle = num(49.3, "B/cycle", "KPP", "measured", "UB_TO_GM_91095: median error 6.9 %, largest 15.2 %"),
       minimum_cycles = num(294.2, "cycle", "KPP", "measured", flat),
@@ -150,6 +188,7 @@ return soc {
     UB_L1 = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "UB_TO_L1_91095: largest error 1.5 %") },
     UB_UB = { bytes_per_cycle = num(256, "B/cycle", "DK", "derived", "the width of vector loads") },
     L0C_GM = {
+      request_bytes = num(128, "B", "MOP", "documented", "what one core asks GM for at once"),
       startup_cycles = num(50, "cycle", "KPP", "measured", gm_startup),
       bytes_per_cycle = num(110.8, "B/cycle", "KPP", "measured", "L0C_TO_GM_91095: median error 4.5 %, largest 16.0 %"),
       minimum_cycles = num(141.3, "cycle", "KPP", "measured", flat),

@@ -6,6 +6,8 @@
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
 
+local no_map = "no map of banks is public"
+
 local function assumed(value, source)
   return num(value, "cycle", source or "KPP", "assumed", like_c220)
 end
@@ -23,11 +25,29 @@ return soc {
   abstract = true,
   description = "coupled AI Cores: cube and vector unit behind one scalar unit",
 
-  l1 = { size = num(1024 * KiB, "B", "INI", "documented") },
+  l1 = {
+    size = num(1024 * KiB, "B", "INI", "documented"),
+    bank_groups = num(0, "count", "DK", "assumed", no_map),
+    banks_per_group = num(0, "count", "DK", "assumed", no_map),
+    row_bytes = num(0, "B", "DK", "assumed", no_map),
+    bank_stride = num(0, "B", "DK", "assumed", no_map),
+  },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
-  l0c = { size = num(256 * KiB, "B", "INI", "documented") },
-  ub = { size = num(256 * KiB, "B", "INI", "documented") },
+  l0c = {
+    size = num(256 * KiB, "B", "INI", "documented"),
+    banks = num(0, "count", "DK", "assumed", no_map),
+    row_bytes = num(0, "B", "DK", "assumed", no_map),
+  },
+  ub = {
+    size = num(256 * KiB, "B", "INI", "documented"),
+    bank_groups = num(16, "count", "INI", "documented"),
+    banks_per_group = num(4, "count", "INI", "documented", "64 banks of 4 KiB in all"),
+    row_bytes = num(32, "B", "INI", "documented"),
+    bank_stride = num(64 * KiB, "B", "DK", "assumed", like_c220),
+    reads_per_group = num(0, "count", "DK", "assumed", "no port rule is public: the vector classes include conflicts"),
+    write_delay_cycles = num(0, "cycle", "DK", "assumed", "no port rule is public"),
+  },
   bt = { size = num(0, "B", "INI", "documented", "none") },
   fb = { size = num(0, "B", "INI", "documented", "none") },
 
@@ -67,9 +87,13 @@ return soc {
 
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
+    offset_fetch_cycles = assumed(8),
     ONE = vector_class(22, 1, 3, "DKX"),
     ONE_INT = vector_class(22, 1, 4, "DKX"),
     TWO = vector_class(22, 2, 3, "DKX"),
+    EXP32 = vector_class(31, 2, 3, "PTO"),
+    DIVIDE16 = vector_class(31, 4, 8, "PTO"),
+    DIVIDE32 = vector_class(31, 4, 4, "PTO"),
     COMPARE = vector_class(36, 2, 7, "PTO"),
     COMPARE_SCALAR = vector_class(36, 1, 7, "PTO"),
     THREE = vector_class(46, 3, 3, "PTO"),
@@ -79,7 +103,7 @@ return soc {
     SEVEN = vector_class(46, 7, 7, "PTO"),
     GATHER16 = vector_class(14, 24, 27, "PTO"),
     GATHER32 = vector_class(14, 12, 14, "PTO"),
-    GATHER_BLOCK = vector_class(22, 1.8, 11, "DKX"),
+    GATHER_BLOCK = vector_class(22, 1, 11, "DKX"),
     COMPACT = vector_class(34, 14, 14, "PTO"),
     SORT = vector_class(20, 16, 22, "PTO"),
     TRANSPOSE = vector_class(22, 2, 3, "DKX"),
@@ -87,9 +111,9 @@ return soc {
 
   path = {
     GM_L1 = { startup_cycles = assumed(187.1) },
-    GM_UB = { startup_cycles = assumed(197.9) },
-    GM_L0A = { startup_cycles = assumed(189.1) },
-    GM_L0B = { startup_cycles = assumed(180.3) },
+    GM_UB = { startup_cycles = assumed(190.2) },
+    GM_L0A = { startup_cycles = assumed(172.3) },
+    GM_L0B = { startup_cycles = assumed(165.2) },
     L1_L0A = {
       startup_cycles = assumed(2.2),
       bytes_per_cycle = num(512, "B/cycle", "INI", "documented"),
@@ -102,7 +126,7 @@ return soc {
       startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220"),
       bytes_per_cycle = num(128, "B/cycle", "INI", "documented"),
     },
-    UB_GM = { startup_cycles = assumed(122.3) },
+    UB_GM = { startup_cycles = assumed(137.8) },
     UB_L1 = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
     UB_UB = { bytes_per_cycle = num(256, "B/cycle", "KPP", "assumed", like_c220) },
     L0C_UB = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
