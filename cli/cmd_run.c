@@ -25,6 +25,10 @@ struct run_settings {
   uint64_t timeout_minutes;
   uint64_t timeline_events;
   uint64_t shuffle_seed;
+  const char *memory;
+  const char *network;
+  enum vinci_memory memory_model; /* what the two above say */
+  enum vinci_network network_level;
 };
 
 static const struct option_row run_options[] = {
@@ -34,6 +38,10 @@ static const struct option_row run_options[] = {
                     "change a number of the chip, such as l2.size=96MiB; may be repeated"),
     OPTION_TEXT_ROW("data", 0, struct run_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
+    OPTION_TEXT_ROW("memory", 0, struct run_settings, memory, "MODEL",
+                    "cycle (default): requests, L2 slices, DRAM commands; flat: bandwidth limits"),
+    OPTION_TEXT_ROW("network", 0, struct run_settings, network, "LEVEL",
+                    "packet (default) or flit: virtual channels and credits, slower"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -164,6 +172,8 @@ static enum vinci_status simulate(const struct run_settings *settings, const vin
       .part_order_seed = settings->shuffle_seed,
       .progress = on_progress,
       .progress_context = &monitor,
+      .memory = settings->memory_model,
+      .network = settings->network_level,
   };
   enum vinci_status status = vinci_run(soc, trace, &options, result, diag);
   clear_progress(&monitor);
@@ -269,12 +279,40 @@ static int run_all(const struct run_settings *settings, const struct text_list *
   return batch.exit_code;
 }
 
+static bool choose(const char *option, const char *given, const char *const names[2],
+                   unsigned *choice) {
+  *choice = 0;
+  if (!given || strcmp(given, names[0]) == 0)
+    return true;
+  *choice = 1;
+  if (strcmp(given, names[1]) == 0)
+    return true;
+  struct vinci_diag diag = {0};
+  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s or %s, not '%s'", option, names[0], names[1],
+                   given);
+  (void)cli_fail(&diag);
+  return false;
+}
+
+static bool choose_models(struct run_settings *settings) {
+  static const char *const memories[2] = {"cycle", "flat"};
+  static const char *const networks[2] = {"packet", "flit"};
+  unsigned memory, network;
+  if (!choose("memory", settings->memory, memories, &memory) ||
+      !choose("network", settings->network, networks, &network))
+    return false;
+  settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
+  settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
+  return true;
+}
+
 static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct run_settings settings = {.timeline_events = TIMELINE_EVENTS};
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
-    exit_code = run_all(&settings, &traces);
+    exit_code = choose_models(&settings) ? run_all(&settings, &traces)
+                                         : vinci_status_exit_code(VINCI_E_USAGE);
   text_list_free(&settings.sets);
   text_list_free(&traces);
   return exit_code;

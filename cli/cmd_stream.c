@@ -6,7 +6,7 @@
 
 #include "core/diag.h"
 
-static const struct cli_verb *const models[] = {&cli_stream_memory};
+static const struct cli_verb *const models[] = {&cli_stream_memory, &cli_stream_network};
 enum { MODEL_COUNT = sizeof models / sizeof *models, PREFIX = sizeof "stream " - 1 };
 
 static const char *model_name(const void *context, size_t index) {
@@ -43,10 +43,11 @@ static int stream(const struct cli_verb *verb, int argc, char **argv) {
 
 const struct cli_verb cli_verb_stream = {
     .name = "stream",
-    .arguments = "memory",
+    .arguments = "MODEL",
     .summary = "Drive one model alone with synthetic traffic, to compare it with others",
     .details =
-        "  memory             the DRAM controller: sequential, random, strided, mixed streams\n\n"
+        "  memory             the DRAM controller: sequential, random, strided, mixed streams\n"
+        "  network            the network on chip: uniform, transpose, hotspot traffic\n\n"
         "'vinci stream MODEL --help' explains the options of a model.\n",
     .run = stream,
 };

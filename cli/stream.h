@@ -6,5 +6,6 @@
 #include "cli/cli.h"
 
 extern const struct cli_verb cli_stream_memory;
+extern const struct cli_verb cli_stream_network;
 
 #endif

@@ -440,6 +440,11 @@ enum vinci_status device_create(struct device *device) {
   if (device->core_count == 0)
     return diag_error(device->diag, VINCI_E_INPUT, "%s: no core of %s can run this trace",
                       device->trace->path, device->soc->name);
+  if (device->options.memory == VINCI_MEMORY_CYCLE &&
+      (!device->soc->memory || !device->soc->topology))
+    return diag_error(device->diag, VINCI_E_USAGE,
+                      "%s describes no memory technology and network for the cycle model",
+                      device->soc->name);
   device->engine = engine_create(&device->arena);
   device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->core_count);
   if (!device->engine || !device->cores || !create_result(device) || !create_cores(device) ||

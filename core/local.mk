@@ -25,7 +25,11 @@ libvinci_core_la_SOURCES = \
 	core/isa.def \
 	core/isa.h \
 	core/layout.h \
+	core/mem.c \
+	core/mem.def \
+	core/mem.h \
 	core/memsys.h \
+	core/noc_config.h \
 	core/pipe.c \
 	core/program.c \
 	core/program.h \

@@ -4,6 +4,8 @@
 
 #include "core/diag.h"
 #include "core/layout.h"
+#include "core/mem.h"
+#include "core/result.h"
 #include "core/soc.h"
 
 enum { MILLI = 1000 };
@@ -126,6 +128,22 @@ static enum vinci_status check_cores(const struct vinci_soc *soc, struct vinci_d
   return VINCI_OK;
 }
 
+/* The cycle model's L2 and memory have to divide evenly. */
+static enum vinci_status check_memory(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  enum { MASK_BITS = 32, PARTS_MAX = 4 };
+  int64_t line = soc->l2_line_bytes, run = soc->hbm_interleave_bytes;
+  if (soc->hbm_channels % soc->l2_slices != 0)
+    return fail(soc, diag, "hbm.channels", "must be a multiple of l2.slices");
+  if (line % L2_GRANULE_BYTES != 0 || line / L2_GRANULE_BYTES > MASK_BITS)
+    return fail(soc, diag, "l2.line", "must be a multiple of 128 bytes, at most 4 KiB");
+  if (run % L2_GRANULE_BYTES != 0 || line % run != 0 || line / run > PARTS_MAX)
+    return fail(soc, diag, "hbm.interleave",
+                "must be a multiple of 128 bytes and divide l2.line into at most 4 parts");
+  if (soc->memory && L2_GRANULE_BYTES % soc->memory->burst_bytes != 0)
+    return fail(soc, diag, "memory.geometry.burst", "must divide 128 bytes");
+  return VINCI_OK;
+}
+
 enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag) {
   enum vinci_status status = check_buffers(soc, diag);
   if (status == VINCI_OK)
@@ -134,5 +152,7 @@ enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *d
     status = check_cores(soc, diag);
   if (status == VINCI_OK)
     status = check_banks(soc, diag);
+  if (status == VINCI_OK)
+    status = check_memory(soc, diag);
   return status;
 }

@@ -369,11 +369,12 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
     result->l2.writebacks += slice->writebacks;
   }
   uint64_t burst_bytes = (uint64_t)memory->soc->memory->burst_bytes;
+  /* What L2 has handed over; the last of it may still wait in the controllers' write queues. */
+  result->hbm.write_bytes = result->l2.writebacks * L2_GRANULE_BYTES;
   for (uint32_t i = 0; i < memory->slice_count * memory->channels_per_slice; i++) {
     const struct hbm_counters *channel = hbm_channel_counters(memory->channels[i].channel);
     uint64_t columns = channel->reads + channel->writes;
     result->hbm.read_bytes += (channel->reads + channel->forwarded_reads) * burst_bytes;
-    result->hbm.write_bytes += (channel->writes + channel->merged_writes) * burst_bytes;
     result->hbm.row_misses += channel->activates;
     result->hbm.row_hits += columns > channel->activates ? columns - channel->activates : 0;
   }

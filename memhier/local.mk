@@ -3,8 +3,23 @@
 
 noinst_LTLIBRARIES += libvinci_memhier.la
 libvinci_memhier_la_SOURCES = \
+	memhier/cycle.c \
+	memhier/cycle.h \
+	memhier/cycle_l2.c \
 	memhier/flat.c \
+	memhier/hbm_channel.c \
+	memhier/hbm_channel.h \
+	memhier/hbm_choose.h \
+	memhier/hbm_create.c \
 	memhier/hbm_flat.c \
+	memhier/hbm_map.c \
+	memhier/hbm_map.h \
+	memhier/hbm_port.c \
+	memhier/hbm_port.h \
+	memhier/hbm_state.h \
+	memhier/hbm_stream.c \
+	memhier/hbm_stream.h \
+	memhier/hbm_stream_text.c \
 	memhier/l2_tags.c \
 	memhier/memhier.h \
 	memhier/requests.c \

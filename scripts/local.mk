@@ -3,6 +3,9 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
+	scripts/mem_host.c \
+	scripts/mem_host.h \
+	scripts/noc_host.c \
 	scripts/soc_dir.c \
 	scripts/soc_files.h \
 	scripts/soc_host.c \
@@ -28,6 +31,24 @@ dist_soc_DATA = \
 	scripts/soc/ascend950.lua \
 	scripts/soc/ascend_coupled.lua \
 	scripts/soc/sources.lua
+
+memdir = $(pkgdatadir)/mem
+dist_mem_DATA = \
+	scripts/mem/frfcfs.lua \
+	scripts/mem/hbm2.lua \
+	scripts/mem/hbm2_2000.lua \
+	scripts/mem/hbm2_2400.lua \
+	scripts/mem/hbm2e_3200.lua \
+	scripts/mem/hbm2e_910b1.lua \
+	scripts/mem/hbm2e_910b4.lua \
+	scripts/mem/lpddr4x_4266.lua \
+	scripts/mem/sources.lua
+
+nocdir = $(pkgdatadir)/noc
+dist_noc_DATA = \
+	scripts/noc/crossbar.lua \
+	scripts/noc/mesh.lua \
+	scripts/noc/ring.lua
 
 dist_noinst_SCRIPTS += \
 	.ci/run \

@@ -27,6 +27,12 @@ static void set_memory(struct vinci_soc *soc) {
   soc->nd2nz_mbytes_per_cycle = 100000;
   soc->l2_bytes = INT64_C(64) << 20;
   soc->l2_bytes_per_second = INT64_C(4000000000000);
+  soc->window_cycles = 100;
+  soc->l2_slices = 8;
+  soc->l2_line_bytes = 512;
+  soc->l2_ways = 16;
+  soc->hbm_channels = 16;
+  soc->hbm_interleave_bytes = 256;
   soc->hbm_bytes = INT64_C(32) << 30;
   soc->hbm_bytes_per_second = INT64_C(1000000000000);
   soc->hbm_bandwidth_scale = 1000000;

@@ -9,8 +9,13 @@ unit_tests = \
 	tests/test_cube \
 	tests/test_engine \
 	tests/test_export \
+	tests/test_hbm \
+	tests/test_hbm_commands \
 	tests/test_isa \
+	tests/test_mem \
 	tests/test_memory \
+	tests/test_noc \
+	tests/test_noc_engine \
 	tests/test_public \
 	tests/test_requests \
 	tests/test_result \
@@ -31,8 +36,13 @@ nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_requests_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
@@ -51,7 +61,8 @@ script_tests = \
 	tests/check_dist.sh \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
-	tests/test_cli.sh
+	tests/test_cli.sh \
+	tests/test_stream.sh
 
 check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA
@@ -64,16 +75,26 @@ EXTRA_DIST += tests/tap.sh
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
-	tests/fixture.c \
-	tests/samples.c \
 	tests/bank_cases.h \
 	tests/bank_reference.h \
 	tests/export_golden.h \
 	tests/export_headers.h \
+	tests/fixture.c \
 	tests/fixture.h \
+	tests/hbm_checker.c \
+	tests/hbm_checker.h \
+	tests/hbm_specs.c \
+	tests/hbm_specs.h \
+	tests/hbm_ticking.c \
+	tests/hbm_ticking.h \
+	tests/hbm_traffic.c \
+	tests/hbm_traffic.h \
+	tests/networks.c \
+	tests/networks.h \
 	tests/results.h \
 	tests/runs.c \
 	tests/runs.h \
+	tests/samples.c \
 	tests/samples.h \
 	tests/trace_errors.def \
 	tests/units.h
@@ -97,7 +118,7 @@ SH_LOG_DRIVER = $(tap_driver)
 SH_LOG_COMPILER = $(SHELL)
 
 # Measurements and inputs the tests compare with.
-dist_noinst_DATA += \
+dist_noinst_DATA + = \
 	tests/fuzz/corpus/bad_expression.csv \
 	tests/fuzz/corpus/bad_layout.csv \
 	tests/fuzz/corpus/bad_quote.csv \
@@ -112,27 +133,49 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
 	tests/fuzz/trace.dict \
+	tests/reference/memory/hbm2_load_latency_1pc.csv \
+	tests/reference/memory/hbm2_parameters.csv \
+	tests/reference/memory/hbm2_saturating_1pc.csv \
+	tests/reference/memory/hbm2_single_outstanding.csv \
+	tests/reference/memory/hbm2_stack_16pc.csv \
+	tests/reference/memory/streams.csv \
 	tests/reference/microbenchmarks.csv \
+	tests/reference/noc/booksim_mesh_latency.csv \
+	tests/reference/noc/booksim_mesh_overload.csv \
+	tests/reference/noc/booksim_parameters.csv \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
-EXTRA_PROGRAMS += tests/bench
+bench_programs = tests/bench tests/bench_hbm tests/bench_noc
+EXTRA_PROGRAMS += $(bench_programs)
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
-tests_bench_LDADD = libvinci_internal.la
-bench: tests/bench$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv
+tests_bench_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_bench_hbm_SOURCES = dummy.cxx
+tests_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_bench_noc_SOURCES = dummy.cxx
+tests_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
+bench: $(bench_programs)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
+	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; \
+	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_noc$(EXEEXT) || status=1; exit $$status
 .PHONY: bench
-CLEANFILES += tests/bench$(EXEEXT)
+CLEANFILES += $(bench_programs)
 
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \
 	tests/accuracy \
 	tests/accuracy_banks \
+	tests/accuracy_hbm \
+	tests/accuracy_noc \
 	tests/accuracy_samples
 nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
 tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_banks_SOURCES = dummy.cxx
 tests_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_hbm_SOURCES = dummy.cxx
+tests_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_noc_SOURCES = dummy.cxx
+tests_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
 tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)

@@ -19,8 +19,12 @@ vinci_trace *runs_parse(const char *text, const vinci_soc *soc) {
 struct run runs_with(const vinci_soc *soc, const char *text,
                      const struct vinci_run_options *options) {
   struct run run = {0};
+  struct vinci_run_options flat = {.struct_size = sizeof flat};
+  if (options)
+    flat = *options;
+  flat.memory = VINCI_MEMORY_FLAT;
   vinci_trace *trace = runs_parse(text, soc);
-  run.status = vinci_run(soc, trace, options, &run.result, &run.diag);
+  run.status = vinci_run(soc, trace, &flat, &run.result, &run.diag);
   vinci_trace_free(trace);
   return run;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short traces as text, run on a SoC of the fixture. */
+/* Short traces as text, run on a SoC of the fixture, with the flat memory model. */
 #ifndef VINCI_TESTS_RUNS_H
 #define VINCI_TESTS_RUNS_H
 

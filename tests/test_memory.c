@@ -107,13 +107,21 @@ struct bench {
   struct memsys *memory;
 };
 
+static struct memory_model flat(void) {
+  return registry_memory(VINCI_MEMORY_FLAT, VINCI_NETWORK_PACKET);
+}
+
 static struct bench new_bench(void) {
   struct bench bench = {.soc = fixture_soc()};
   bench.engine = engine_create(&bench.arena);
-  const struct network_ops *network = registry_network();
-  bench.memory = registry_memsys()->create(&bench.arena, bench.engine, bench.soc, network,
-                                           network->create(&bench.arena, bench.soc), 1, PORTS,
-                                           UINT64_C(1) << 32);
+  struct memory_model model = flat();
+  struct network *network =
+      model.network->create(&bench.arena, bench.engine, bench.soc, (struct network_shape){0});
+  static const uint32_t cluster_of_core[1];
+  struct memsys_shape shape = {
+      .part = 1, .ports = PORTS, .cluster_of_core = cluster_of_core, .gm_bytes = UINT64_C(1) << 32};
+  bench.memory =
+      model.memory->create(&bench.arena, bench.engine, bench.soc, model.network, network, &shape);
   assert_non_null(bench.memory);
   return bench;
 }
@@ -145,7 +153,7 @@ static struct gm_transfer new_transfer(const struct bench *bench, uint32_t port,
 static uint64_t run_one(struct bench *bench, uint64_t address, uint64_t bytes) {
   uint64_t end_ps = 0, start_ps = engine_now_ps(bench->engine);
   struct gm_transfer transfer = new_transfer(bench, 0, address, bytes, &end_ps);
-  registry_memsys()->start(bench->memory, &transfer, start_ps);
+  flat().memory->start(bench->memory, &transfer, start_ps);
   engine_run_until(bench->engine, UINT64_MAX - 1);
   assert_true(end_ps >= start_ps);
   return end_ps - start_ps;
@@ -187,7 +195,7 @@ static void transfers_of_a_port_queue(void **state) {
   struct gm_transfer transfer[3];
   for (unsigned i = 0; i < 3; i++) {
     transfer[i] = new_transfer(&bench, i == 2, 0x1000 + i * bytes, bytes, &ends[i]);
-    registry_memsys()->start(bench.memory, &transfer[i], start_ps);
+    flat().memory->start(bench.memory, &transfer[i], start_ps);
   }
   engine_run_until(bench.engine, UINT64_MAX - 1);
   uint64_t alone_ps = path_ps(&bench, bytes, bench.soc->path[PATH_GM_UB].mbytes_per_cycle);
@@ -204,10 +212,10 @@ static void bytes_are_conserved(void **state) {
   struct gm_transfer strided = new_transfer(&bench, 0, 0x1000, 352, &end_ps);
   strided.bursts = 77;
   strided.stride_bytes = 4096;
-  registry_memsys()->start(bench.memory, &strided, 0);
+  flat().memory->start(bench.memory, &strided, 0);
   engine_run_until(bench.engine, UINT64_MAX - 1);
   struct vinci_result *result = result_create();
-  registry_memsys()->report(bench.memory, end_ps, result);
+  flat().memory->report(bench.memory, end_ps, result);
   assert_int_equal(result->gm_read_bytes, 77 * 352);
   assert_int_equal(result->gm_write_bytes, 0);
   assert_int_equal(result->hbm.read_bytes, result->l2.read_misses * GRANULE);

@@ -173,7 +173,9 @@ static void shortage_of_memory_is_a_status(void **state) {
     struct vinci_diag diag = {0};
     vinci_result *result = NULL;
     arena_fail_after(chunk);
-    enum vinci_status status = vinci_run(soc, trace, NULL, &result, &diag);
+    struct vinci_run_options options = {.struct_size = sizeof options,
+                                        .memory = VINCI_MEMORY_FLAT};
+    enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
     arena_fail_after(0);
     if (status == VINCI_OK) {
       vinci_result_free(result);

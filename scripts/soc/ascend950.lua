@@ -218,7 +218,7 @@ return soc {
     vcs = num(4, "count", "BOOK", "assumed", like_c220),
     vc_flits = num(8, "count", "BOOK", "assumed", like_c220),
   },
-  transfer = { window_cycles = num(101, "cycle", "KPP", "assumed", like_c220) },
+  transfer = { window_cycles = num(104, "cycle", "MSI", "assumed", like_c220) },
   l2 = {
     slices = num(16, "count", "MOP", "assumed", like_c220),
     line = num(512, "B", "MOP", "assumed", like_c220),

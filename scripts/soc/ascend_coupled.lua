@@ -152,7 +152,7 @@ return soc {
     vcs = num(4, "count", "BOOK", "assumed", like_c220),
     vc_flits = num(8, "count", "BOOK", "assumed", like_c220),
   },
-  transfer = { window_cycles = num(101, "cycle", "KPP", "assumed", like_c220) },
+  transfer = { window_cycles = num(104, "cycle", "MSI", "assumed", like_c220) },
 
   hbm = {
     interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),

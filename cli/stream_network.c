@@ -4,7 +4,7 @@
  * compared with other network simulators. A run comes from the options or from a row
  * of a CSV file; both fill the same struct through the same table of columns.
  */
-#include "cli/cmd_stream_network.h"
+#include "cli/stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
