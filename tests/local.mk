@@ -9,6 +9,7 @@ unit_tests = \
 	tests/test_engine \
 	tests/test_export \
 	tests/test_isa \
+	tests/test_limits \
 	tests/test_memory \
 	tests/test_public \
 	tests/test_result \
@@ -29,6 +30,7 @@ nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
