@@ -64,6 +64,8 @@ struct kernel_result {
   bool mixed;
   uint64_t start_ps;
   uint64_t end_ps;
+  enum core_kind kind;       /* that its blocks run on; AIC of a mixed one */
+  uint32_t vectors_per_cube; /* AIV of a block, 0 unless mixed */
 };
 
 enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
