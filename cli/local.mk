@@ -8,13 +8,12 @@ vinci_SOURCES = \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
-	cli/cmd_stream_network.c \
-	cli/cmd_stream_network.h \
 	cli/main.c \
 	cli/options.c \
 	cli/options.h \
 	cli/stream.h \
-	cli/stream_memory.c
+	cli/stream_memory.c \
+	cli/stream_network.c
 nodist_EXTRA_vinci_SOURCES = dummy.cxx
 vinci_LDADD = libvinci_internal.la
 dist_man1_MANS += cli/vinci.1

@@ -99,6 +99,10 @@ static void launch_kernel(struct device *device) {
       .blocks = kernel->blocks,
       .mixed = kernel->mixed,
       .start_ps = engine_now_ps(device->engine),
+      .kind = kernel->stream[CORE_AIC].present   ? CORE_AIC
+              : kernel->stream[CORE_AIV].present ? CORE_AIV
+                                                 : CORE_AICORE,
+      .vectors_per_cube = kernel->mixed ? kernel->vectors_per_cube : 0,
   };
   form_units(device, kernel);
   device->next_block = 0;

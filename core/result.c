@@ -7,15 +7,18 @@
 
 #include "core/clock.h"
 
-__extension__ typedef unsigned __int128 wide;
-
 static const char *const stall_keys[] = {
-#define X(id, key, text) key,
+#define X(id, key, text, mostly) key,
     STALL_LIST(X)
 #undef X
 };
 static const char *const stall_texts[] = {
-#define X(id, key, text) text,
+#define X(id, key, text, mostly) text,
+    STALL_LIST(X)
+#undef X
+};
+static const char *const stall_reasons[] = {
+#define X(id, key, text, mostly) "otherwise it mostly " mostly,
     STALL_LIST(X)
 #undef X
 };
@@ -117,20 +120,19 @@ unsigned result_active_cores(const struct vinci_result *result, enum core_kind k
 /* ---- what limits a run --------------------------------------------------- */
 
 uint64_t result_share_ppm(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : (uint64_t)(((wide)part * 1000000 + whole / 2) / whole);
+  return whole == 0 ? 0 : (uint64_t)(((uint128)part * 1000000 + whole / 2) / whole);
 }
 
 /* Share of a bandwidth that so many bytes in the run's time are. */
 uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
                               uint64_t bytes_per_second) {
-  wide whole = (wide)result->total_ps * bytes_per_second;
-  return whole == 0 ? 0 : (uint64_t)((wide)bytes * PS_PER_SECOND * 1000000 / whole);
+  uint128 whole = (uint128)result->total_ps * bytes_per_second;
+  return whole == 0 ? 0 : (uint64_t)((uint128)bytes * PS_PER_SECOND * 1000000 / whole);
 }
 
+/* What the instructions moved, not the granules they touched: a granule may be touched often. */
 uint64_t result_l2_bytes(const struct vinci_result *result) {
-  return (result->l2.read_hits + result->l2.read_misses + result->l2.write_hits +
-          result->l2.write_misses) *
-         L2_GRANULE_BYTES;
+  return result->gm_read_bytes + result->gm_write_bytes;
 }
 
 /* The busiest resource: a pipe of one kind of core, or a memory (pipe == PIPE_COUNT). */
@@ -211,12 +213,6 @@ static const char *main_reason(const struct vinci_result *result, const struct l
   }
   const char *text = "otherwise it mostly has no instruction to execute";
   uint64_t most = sum.idle_cycles > outside ? sum.idle_cycles - outside : 0;
-  static const char *const stall_reasons[STALL_COUNT] = {
-      "otherwise it mostly waits for flags of other pipes",
-      "otherwise it mostly drains for barriers",
-      "otherwise it mostly waits for flags of other cores",
-      "otherwise it mostly finds issue queues full",
-  };
   for (unsigned i = 0; i < STALL_COUNT; i++) {
     if (sum.stall_cycles[i] > most) {
       most = sum.stall_cycles[i];

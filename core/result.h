@@ -12,15 +12,17 @@
 #include "core/program.h"
 #include "core/vinci.h"
 
-/* Why a pipe that has work stands still: id, key in summary.json, sentence. */
-#define STALL_LIST(X)                                                              \
-  X(WAIT_FLAG, "wait_flag", "waits for a flag of another pipe")                    \
-  X(BARRIER, "pipe_barrier", "drains for a barrier")                               \
-  X(CROSS_CORE, "cross_core", "waits for a flag of another core")                  \
-  X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full")
+/* Why a pipe that has work stands still: id, key in summary.json, sentence, what it mostly does. */
+#define STALL_LIST(X)                                                                              \
+  X(WAIT_FLAG, "wait_flag", "waits for a flag of another pipe", "waits for flags of other pipes")  \
+  X(BARRIER, "pipe_barrier", "drains for a barrier", "drains for barriers")                        \
+  X(CROSS_CORE, "cross_core", "waits for a flag of another core",                                  \
+    "waits for flags of other cores")                                                              \
+  X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full",                         \
+    "finds issue queues full")
 
 enum stall {
-#define X(id, key, text) STALL_##id,
+#define X(id, key, text, mostly) STALL_##id,
   STALL_LIST(X)
 #undef X
       STALL_COUNT
@@ -71,6 +73,8 @@ struct kernel_result {
   bool mixed;
   uint64_t start_ps;
   uint64_t end_ps;
+  enum core_kind kind;       /* that its blocks run on; AIC of a mixed one */
+  uint32_t vectors_per_cube; /* AIV of a block, 0 unless mixed */
 };
 
 
@@ -148,7 +152,7 @@ void result_sum_kind(const struct vinci_result *result, enum core_kind kind, enu
 unsigned result_active_cores(const struct vinci_result *result, enum core_kind kind);
 uint64_t result_pipe_stalls(const struct pipe_counters *counters);
 uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
-/* Bytes on all paths out of GM and into it; bytes that passed L2, in granules. */
+/* Bytes on all paths out of GM and into it; bytes that passed L2. */
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write);
 uint64_t result_l2_bytes(const struct vinci_result *result);
 /* part / whole in millionths, rounded; 0 of nothing is 0. */

@@ -71,11 +71,27 @@ static bool operand_value(const struct stream *stream, const struct program_row 
   return program_eval(stream->trace, (uint64_t)operand, stream->variables, out);
 }
 
+/* The end of the space is left to the check of ranges: nothing may be copied there. */
+static enum vinci_status check_address(const struct stream *stream, const struct program_row *row,
+                                       const struct isa_arg *arg, int64_t value,
+                                       struct vinci_diag *diag) {
+  enum space space = (enum space)arg->space;
+  uint64_t capacity = soc_space_bytes(stream->soc, space);
+  if (value >= 0 && (uint64_t)value <= capacity)
+    return VINCI_OK;
+  return stream_error(stream, row->line, diag,
+                      "operand \"%s\" of %s: address %lld is outside %s, which has %llu bytes",
+                      arg->name, isa_row((enum isa_op)row->op)->name, (long long)value,
+                      space_name(space), (unsigned long long)capacity);
+}
+
 /* Operands that are expressions get the checks the reader gives to constants. */
 static enum vinci_status check_operand(const struct stream *stream, const struct program_row *row,
                                        unsigned index, int64_t value, struct vinci_diag *diag) {
   const struct isa_row *isa = isa_row((enum isa_op)row->op);
   const struct isa_arg *arg = &isa->arg[index];
+  if (arg->kind == ARG_ADDRESS)
+    return check_address(stream, row, arg, value, diag);
   if (arg->kind != ARG_INTEGER || (value >= arg->low && value <= arg->high))
     return VINCI_OK;
   return stream_error(stream, row->line, diag,
@@ -246,8 +262,22 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
                       (unsigned long long)capacity);
 }
 
+/* More elements than any buffer holds; keeps the arithmetic of strides inside 64 bits. */
+static enum vinci_status check_count(const struct stream *stream, const struct inst *inst,
+                                     struct vinci_diag *diag) {
+  const struct isa_row *isa = isa_row((enum isa_op)inst->op);
+  if (!inst->mask.counter || inst->mask.low <= UINT32_MAX || isa->class16 == VECTOR_CLASS_NONE)
+    return VINCI_OK;
+  return stream_error(stream, inst->line, diag,
+                      "%s in counter mode: the mask counts %llu elements, allowed is 0..%llu",
+                      isa->name, (unsigned long long)inst->mask.low,
+                      (unsigned long long)UINT32_MAX);
+}
+
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag) {
+  if (check_count(stream, inst, diag) != VINCI_OK)
+    return VINCI_E_INPUT;
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)inst->op)(stream->soc, inst, access);
   for (unsigned i = 0; i < count; i++) {

@@ -19,6 +19,8 @@ static const char *const golden_summary[] = {
     "  \"cores\": [",
     "    {",
     "      \"name\": \"core0.veccore0\",",
+    "      \"clock_hz\": 1650000000,",
+    "      \"total_cycles\": 16500,",
     "      \"pipes\": {",
     "        \"S\": {\"busy_cycles\": 1000, \"stall_cycles\": {\"wait_flag\": 200, \"pipe_barrier\": "
     "0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 15300, \"instructions\": 64},",
@@ -41,25 +43,25 @@ static const char *const golden_summary[] = {
     "  \"pipes\": {",
     "    \"S\": {\"busy_cycles\": 1000, \"stall_cycles\": {\"wait_flag\": 200, \"pipe_barrier\": 0, "
     "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 15300, \"instructions\": 64, "
-    "\"utilization\": 0.060606},",
+    "\"total_cycles\": 16500, \"utilization\": 0.060606},",
     "    \"V\": {\"busy_cycles\": 9900, \"stall_cycles\": {\"wait_flag\": 3300, \"pipe_barrier\": 0, "
     "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 3300, \"instructions\": 16, "
-    "\"utilization\": 0.6},",
+    "\"total_cycles\": 16500, \"utilization\": 0.6},",
     "    \"M\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
     "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
-    "\"utilization\": 0.0},",
+    "\"total_cycles\": 16500, \"utilization\": 0.0},",
     "    \"MTE1\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
     "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
-    "\"utilization\": 0.0},",
+    "\"total_cycles\": 16500, \"utilization\": 0.0},",
     "    \"MTE2\": {\"busy_cycles\": 6600, \"stall_cycles\": {\"wait_flag\": 1650, \"pipe_barrier\": "
     "0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 8250, \"instructions\": 32, "
-    "\"utilization\": 0.4},",
+    "\"total_cycles\": 16500, \"utilization\": 0.4},",
     "    \"MTE3\": {\"busy_cycles\": 3300, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
     "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 13200, \"instructions\": 16, "
-    "\"utilization\": 0.2},",
+    "\"total_cycles\": 16500, \"utilization\": 0.2},",
     "    \"FIX\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
     "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
-    "\"utilization\": 0.0}",
+    "\"total_cycles\": 16500, \"utilization\": 0.0}",
     "  },",
     "  \"bytes\": {",
     "    \"GM->L1\": 0,",

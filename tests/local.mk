@@ -7,11 +7,13 @@ unit_tests = \
 	tests/test_base \
 	tests/test_core \
 	tests/test_cube \
+	tests/test_cycle \
 	tests/test_engine \
 	tests/test_export \
 	tests/test_hbm \
 	tests/test_hbm_commands \
 	tests/test_isa \
+	tests/test_limits \
 	tests/test_mem \
 	tests/test_memory \
 	tests/test_noc \
@@ -34,11 +36,13 @@ nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
@@ -118,7 +122,7 @@ SH_LOG_DRIVER = $(tap_driver)
 SH_LOG_COMPILER = $(SHELL)
 
 # Measurements and inputs the tests compare with.
-dist_noinst_DATA + = \
+dist_noinst_DATA += \
 	tests/fuzz/corpus/bad_expression.csv \
 	tests/fuzz/corpus/bad_layout.csv \
 	tests/fuzz/corpus/bad_quote.csv \

@@ -37,7 +37,8 @@ static inline struct vinci_result *new_result(uint32_t cores) {
   result->total_cycles = RUN_CYCLES;
   result->kernel_count = 1;
   result->kernels = ARENA_NEW(&result->arena, struct kernel_result);
-  *result->kernels = (struct kernel_result){"add_custom", cores, false, 2000000, 9500000};
+  *result->kernels =
+      (struct kernel_result){"add_custom", cores, false, 2000000, 9500000, CORE_AIV, 0};
   result->hbm_peak_bytes_per_second = UINT64_C(800000000000);
   result->core_count = cores;
   result->cores = ARENA_ARRAY(&result->arena, struct core_result, cores);
@@ -98,6 +99,8 @@ static inline struct vinci_result *mixed_result(void) {
   struct vinci_result *result = new_result(3);
   result->kernels->blocks = 1;
   result->kernels->mixed = true;
+  result->kernels->kind = CORE_AIC;
+  result->kernels->vectors_per_cube = 2;
   vector_core(&result->cores[1], 0, 0, 0);
   vector_core(&result->cores[2], 0, 1, 0);
   struct core_result *cube = &result->cores[0];

@@ -92,6 +92,32 @@ static void summary_has_all_pipes_of_all_cores(void **state) {
   vinci_result_free(result);
 }
 
+/* Cores of another clock account for the time of their own; sums add what cores say. */
+static void summary_tells_the_clock_of_each_core(void **state) {
+  (void)state;
+  struct vinci_result *result = new_result(2);
+  idle_core(&result->cores[0], CORE_AICORE, 0, 0);
+  idle_core(&result->cores[1], CORE_AIV, 0, 0);
+  result->cores[1].hz = RUN_HZ / 3 * 2;
+  result->cores[1].total_cycles = RUN_CYCLES / 3 * 2;
+  result->cores[1].pipe[PIPE_V].idle_cycles = RUN_CYCLES / 3 * 2;
+  char *text = written(result, vinci_result_write_json);
+  assert_non_null(strstr(text, "\"total_cycles\": 16500,\n  \"duration_us\""));
+  assert_non_null(strstr(text, "veccore0\",\n      \"clock_hz\": 1100000000,\n"
+                               "      \"total_cycles\": 11000,\n"));
+  const char *sums = strstr(text, "\n  \"pipes\": {");
+  assert_non_null(sums);
+  const char *vector = strstr(sums, "    \"V\": {"), *cube = strstr(sums, "    \"M\": {");
+  assert_ptr_equal(strstr(vector, "\"idle_cycles\": 27500, \"instructions\": 0, "
+                                  "\"total_cycles\": 27500, \"utilization\""),
+                   strstr(vector, "\"idle_cycles\""));
+  assert_ptr_equal(strstr(cube, "\"idle_cycles\": 27500, \"instructions\": 0, "
+                                "\"total_cycles\": 27500, \"utilization\""),
+                   strstr(cube, "\"idle_cycles\""));
+  free(text);
+  vinci_result_free(result);
+}
+
 static void report_is_exact(void **state) {
   (void)state;
   struct vinci_result *result = vector_result();
@@ -280,6 +306,40 @@ static void csv_of_mixed_kernel(void **state) {
   vinci_result_free(result);
 }
 
+/* OpBasicInfo counts blocks, not the cores that happened to run them. */
+static void basic_csv_counts_blocks_of_every_kernel(void **state) {
+  (void)state;
+  struct vinci_result *result = mixed_result();
+  struct kernel_result *kernels = ARENA_ARRAY(&result->arena, struct kernel_result, 3);
+  kernels[0] = (struct kernel_result){"a", 30, true, 0, 4000000, CORE_AIC, 1};
+  kernels[1] = (struct kernel_result){"b", 40, false, 4000000, 7000000, CORE_AIV, 0};
+  kernels[2] = (struct kernel_result){"c", 50, false, 7000000, 9000000, CORE_AIC, 0};
+  result->kernels = kernels;
+  result->kernel_count = 3;
+  result->soc->vector_hz = 1000000000;
+  char *basic = written(result, export_basic_csv);
+  assert_string_equal(strchr(basic, '\n') + 1, "a,mix,4.000000,30,30,,,1650,1650\n"
+                                               "b,vector,3.000000,40,NA,,,1000,1000\n"
+                                               "c,cube,2.000000,50,NA,,,1650,1650\n");
+  free(basic);
+  vinci_result_free(result);
+}
+
+static void report_says_that_blocks_are_summed(void **state) {
+  (void)state;
+  static const char note[] = "  The blocks of a core are summed, here and in the CSV tables, whose "
+                             "block_id is the first of them.\n";
+  struct vinci_result *result = vector_result();
+  char *text = written(result, vinci_result_write_text);
+  assert_null(strstr(text, note));
+  free(text);
+  result->cores[1].blocks_run = 2;
+  text = written(result, vinci_result_write_text);
+  assert_non_null(strstr(text, note));
+  free(text);
+  vinci_result_free(result);
+}
+
 static void csv_of_coupled_chip_is_one_line(void **state) {
   (void)state;
   struct vinci_result *result = vector_result();
@@ -336,6 +396,7 @@ int main(void) {
       cmocka_unit_test(json_text_is_escaped),
       cmocka_unit_test(summary_is_exact),
       cmocka_unit_test(summary_has_all_pipes_of_all_cores),
+      cmocka_unit_test(summary_tells_the_clock_of_each_core),
       cmocka_unit_test(report_is_exact),
       cmocka_unit_test(report_says_what_is_missing),
       cmocka_unit_test(report_does_not_list_many_cores),
@@ -343,6 +404,8 @@ int main(void) {
       cmocka_unit_test(csv_headers_are_the_vendors),
       cmocka_unit_test(csv_of_vector_kernel),
       cmocka_unit_test(csv_of_mixed_kernel),
+      cmocka_unit_test(basic_csv_counts_blocks_of_every_kernel),
+      cmocka_unit_test(report_says_that_blocks_are_summed),
       cmocka_unit_test(csv_of_coupled_chip_is_one_line),
       cmocka_unit_test(folder_is_complete),
   };

@@ -45,6 +45,23 @@ static void bound_follows_the_busiest_resource(void **state) {
   vinci_result_free(result);
 }
 
+/* Copies of 2 bytes touch a granule of 128 each: L2 hands over 2 of them. */
+static void l2_is_charged_for_bytes_moved(void **state) {
+  (void)state;
+  struct vinci_result *result = new_result(1);
+  vector_core(result->cores, 0, 0, 0);
+  result->soc->l2_bytes_per_second = INT64_C(1000000000000); /* 10 MB in the 10 us */
+  result->gm_read_bytes = result->gm_write_bytes = 100000;
+  result->l2.read_hits = result->l2.write_hits = 50000;
+  assert_int_equal(result_l2_bytes(result), 200000);
+  check_bound(result, BOUND_LATENCY,
+              "nothing is busy 80 % of the time; pipe V of the AIV cores is busy 60.0 % of the "
+              "time, otherwise it mostly waits for flags of other pipes");
+  result->gm_read_bytes = 8800000;
+  check_bound(result, BOUND_MEMORY, "L2 works at 89.0 % of its peak bandwidth");
+  vinci_result_free(result);
+}
+
 static void check_violation(const struct vinci_result *result, const char *message) {
   struct vinci_diag diag = {0};
   assert_int_equal(result_check(result, &diag), VINCI_E_INTERNAL);
@@ -91,6 +108,7 @@ static void identities_are_checked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bound_follows_the_busiest_resource),
+      cmocka_unit_test(l2_is_charged_for_bytes_moved),
       cmocka_unit_test(identities_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,7 +259,9 @@ static void missing_space_of_a_what_if(void **state) {
 static void assert_load_error(const char *path, const char *message) {
   struct vinci_diag diag = {0};
   vinci_trace *trace;
-  assert_int_equal(vinci_trace_load(path, soc, &trace, &diag), VINCI_E_INPUT);
+  enum vinci_status status = vinci_trace_load(path, soc, &trace, &diag);
+  assert_int_equal(status, VINCI_E_IO);
+  assert_int_equal(vinci_status_exit_code(status), 2);
   assert_null(trace);
   assert_string_equal(diag.text, message);
   assert_string_equal(diag.path, path);

@@ -2,9 +2,9 @@
 /*
  * The vendor-compatible tables of a result folder: PipeUtilization, Memory,
  * ArithmeticUtilization (one line per core that ran a block, as the vendor's profiler
- * has one per block and sub-block) and OpBasicInfo (one line per kernel). A core that
- * ran several blocks is one line, named by its first block. Chips with coupled cores
- * have one line for all of them, times being the average, as the vendor does.
+ * has one per block and sub-block) and OpBasicInfo (one line per kernel, counted in
+ * blocks). Chips with coupled cores have one line for all of them, times being the
+ * average, as the vendor does.
  */
 #include "traces/export/csv.h"
 
@@ -169,16 +169,14 @@ static void write_field(FILE *out, const char *text) {
   fputc('"', out);
 }
 
-/* The vendor's names of operator types; empty when kernels of both kinds ran unmixed. */
+/* The vendor's names of operator types. */
 static const char *operator_type(const struct vinci_result *result,
                                  const struct kernel_result *kernel) {
   if (is_coupled(result))
     return "AiCore";
   if (kernel->mixed)
     return "mix";
-  bool cube = result_active_cores(result, CORE_AIC) > 0;
-  bool vector = result_active_cores(result, CORE_AIV) > 0;
-  return cube == vector ? "" : cube ? "cube" : "vector";
+  return kernel->kind == CORE_AIC ? "cube" : "vector";
 }
 
 static void write_kernel(const struct vinci_result *result, const struct kernel_result *kernel,
@@ -186,13 +184,14 @@ static void write_kernel(const struct vinci_result *result, const struct kernel_
   bool alone = result->kernel_count == 1; /* then launch and end belong to it */
   uint64_t duration_ps = alone ? result->total_ps : kernel->end_ps - kernel->start_ps;
   const char *type = operator_type(result, kernel);
-  uint64_t hz = (uint64_t)(*type == 'v' ? result->soc->vector_hz : result->soc->core_hz);
+  bool vector = kernel->kind == CORE_AIV;
+  uint64_t hz = (uint64_t)(vector ? result->soc->vector_hz : result->soc->core_hz);
   write_field(out, kernel->name);
   fprintf(out, ",%s,%s,%" PRIu32, type, decimal_ratio(duration_ps, 1000000, 6).text,
           kernel->blocks);
   if (!is_coupled(result)) {
-    if (kernel->mixed)
-      fprintf(out, ",%u", result_active_cores(result, CORE_AIV));
+    if (kernel->mixed) /* the AIV of all blocks, however few cores they ran on */
+      fprintf(out, ",%" PRIu64, (uint64_t)kernel->blocks * kernel->vectors_per_cube);
     else
       fputs(",NA", out);
   }

@@ -2,13 +2,17 @@
 /*
  * The tables of the vendor's profiler (`msprof op`): column names, which core type
  * a column is of, and how its cell is computed.
+ *
+ * Counters are kept per core. A line is therefore a core, and equals the vendor's line of
+ * a block as long as no core runs more than one; the blocks (of all kernels) that ran on
+ * the same core are summed in its line, and block_id is the first of them.
  */
 #ifndef VINCI_TRACES_EXPORT_CSV_H
 #define VINCI_TRACES_EXPORT_CSV_H
 
 #include "traces/export/export.h"
 
-/* One line of a table: a core with its block, or all cores of a coupled chip together. */
+/* One line of a table: a core with its blocks, or all cores of a coupled chip together. */
 struct csv_row {
   const struct vinci_result *result;
   const struct core_result *core;

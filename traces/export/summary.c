@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary.json: the form scripts rely on. Keys and their order are fixed. */
+/*
+ * summary.json: the form scripts rely on. Keys and their order are fixed.
+ *
+ * Cycles are those of the clock of whoever counts them: in an entry of `cores` of that
+ * core's clock_hz, so that busy + stalls + idle of each of its pipes is its own
+ * total_cycles; at the top level of the cube cores' clock (clock.core). In `pipes` the
+ * cores are summed as they are, and busy + stalls + idle is the sum of their totals.
+ */
 #include "core/clock.h"
 #include "traces/export/export.h"
 
@@ -31,6 +38,8 @@ static void write_cores(struct json_writer *json, const struct vinci_result *res
     result_core_name(core, name, sizeof name);
     json_object(json, NULL, false);
     json_text(json, "name", name);
+    json_number(json, "clock_hz", core->hz);
+    json_number(json, "total_cycles", core->total_cycles);
     json_object(json, "pipes", false);
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
       struct pipe_counters counters = core_counters(core, (enum pipe)pipe);
@@ -52,11 +61,15 @@ static void write_pipe_sums(struct json_writer *json, const struct vinci_result 
     uint64_t total, active_total;
     result_sum_pipe(result, (enum pipe)pipe, false, &sum, &total);
     result_sum_pipe(result, (enum pipe)pipe, true, &active, &active_total);
-    for (uint32_t i = 0; i < result->core_count; i++)
-      if (!core_has_pipe(result->cores[i].kind, (enum pipe)pipe))
-        sum.idle_cycles += result->cores[i].total_cycles;
+    for (uint32_t i = 0; i < result->core_count; i++) {
+      if (core_has_pipe(result->cores[i].kind, (enum pipe)pipe))
+        continue;
+      sum.idle_cycles += result->cores[i].total_cycles;
+      total += result->cores[i].total_cycles;
+    }
     json_object(json, pipe_name((enum pipe)pipe), true);
     write_counters(json, &sum);
+    json_number(json, "total_cycles", total);
     json_decimal(json, "utilization",
                  decimal_exact(result_share_ppm(active.busy_cycles, active_total), PPM_DIGITS));
     json_end(json);

@@ -194,6 +194,18 @@ static void print_other_cores(const struct vinci_result *result, uint32_t index,
           decimal_ratio(low, 10000, 1).text, decimal_ratio(high, 10000, 1).text);
 }
 
+/* Counters are of cores: what a core did for each of its blocks is not known. */
+static void print_sum_note(const struct vinci_result *result, FILE *out) {
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    if (result->cores[i].blocks_run < 2)
+      continue;
+    fputs("  The blocks of a core are summed, here and in the CSV tables, whose block_id is the "
+          "first of them.\n",
+          out);
+    return;
+  }
+}
+
 static void print_cores(const struct vinci_result *result, FILE *out) {
   unsigned active = 0, shown = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
@@ -215,6 +227,7 @@ static void print_cores(const struct vinci_result *result, FILE *out) {
   }
   if (shown < active)
     print_other_cores(result, index, active - shown, out);
+  print_sum_note(result, out);
 }
 
 /* ---- bytes ------------------------------------------------------------------- */

@@ -373,11 +373,11 @@ enum vinci_status vinci_trace_parse(const char *name, const char *text, size_t l
 
 /* ---- files ---------------------------------------------------------------- */
 
-enum { BLOCK_BYTES = 64 * 1024, BUFFER_BYTES = TRACE_LINE_BYTES_MAX + 2 + BLOCK_BYTES };
+enum { READ_BYTES = 64 * 1024, BUFFER_BYTES = TRACE_LINE_BYTES_MAX + 2 + READ_BYTES };
 
 static enum vinci_status fail_file(struct trace_reader *reader, const char *what) {
   struct diag_position whole = {.path = reader->path};
-  return diag_error_at(reader->diag, VINCI_E_INPUT, whole, "cannot %s: %s", what, strerror(errno));
+  return diag_error_at(reader->diag, VINCI_E_IO, whole, "cannot %s: %s", what, strerror(errno));
 }
 
 /* Feeds a file block by block; what is left of a line moves to the front of the buffer. */
@@ -386,12 +386,12 @@ static enum vinci_status read_blocks(struct trace_reader *reader, FILE *file, ch
   size_t held = 0;
   bool first = true, last = false;
   while (!last) {
-    size_t got = fread(buffer + held, 1, BLOCK_BYTES, file);
+    size_t got = fread(buffer + held, 1, READ_BYTES, file);
     if (ferror(file))
       return fail_file(reader, "read");
     *digest = digest_bytes(*digest, buffer + held, got);
     held += got;
-    last = got < BLOCK_BYTES;
+    last = got < READ_BYTES;
     size_t skip = first ? mark_length(buffer, held) : 0;
     size_t used;
     first = false;
