@@ -86,6 +86,75 @@ static const char header_arithmetic_310p[] =
 
 static const char header_basic_310p[] =
     "Op Name,Op Type,Task Duration(us),Block Dim,Device Id,Pid,Current Freq,Rated Freq";
+static const char header_l2_a2[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_write_cache_hit,"
+    "aic_write_cache_miss_allocate,aic_r0_read_cache_hit,aic_r0_read_cache_miss_allocate,"
+    "aic_r1_read_cache_hit,aic_r1_read_cache_miss_allocate,aic_write_hit_rate(%),"
+    "aic_read_hit_rate(%),aic_total_hit_rate(%),aiv_time(us),aiv_total_cycles,"
+    "aiv_write_cache_hit,aiv_write_cache_miss_allocate,aiv_r0_read_cache_hit,"
+    "aiv_r0_read_cache_miss_allocate,aiv_r1_read_cache_hit,aiv_r1_read_cache_miss_allocate,"
+    "aiv_write_hit_rate(%),aiv_read_hit_rate(%),aiv_total_hit_rate(%)";
+
+static const char header_l2_a5[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_read_close_hit,aic_read_close_miss,"
+    "aic_read_close_victim,aic_read_far_hit,aic_read_far_miss,aic_read_far_victim,"
+    "aic_read_hit_rate(%),aic_write_close_hit,aic_write_close_miss,aic_write_close_victim,"
+    "aic_write_far_hit,aic_write_far_miss,aic_write_far_victim,aic_write_hit_rate(%),"
+    "aiv_time(us),aiv_total_cycles,aiv_read_close_hit,aiv_read_close_miss,aiv_read_close_victim,"
+    "aiv_read_far_hit,aiv_read_far_miss,aiv_read_far_victim,aiv_read_hit_rate(%),"
+    "aiv_write_close_hit,aiv_write_close_miss,aiv_write_close_victim,aiv_write_far_hit,"
+    "aiv_write_far_miss,aiv_write_far_victim,aiv_write_hit_rate(%)";
+
+static const char header_l2_310p[] =
+    "aic_l2_cache_hit_rate(%)";
+
+static const char header_l0_a2[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_l0a_read_bw(GB/s),"
+    "aic_l0a_write_bw(GB/s),aic_l0b_read_bw(GB/s),aic_l0b_write_bw(GB/s),"
+    "aic_l0c_read_bw_cube(GB/s),aic_l0c_write_bw_cube(GB/s),aiv_time(us),aiv_total_cycles";
+
+static const char header_l0_a5[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_l0a_read_bw(GB/s),"
+    "aic_l0a_write_bw(GB/s),aic_l0b_read_bw(GB/s),aic_l0b_write_bw(GB/s),"
+    "aic_l0c_read_bw_cube(GB/s),aic_l0c_write_bw_cube(GB/s),aiv_time(us),aiv_total_cycles";
+
+static const char header_l0_310p[] =
+    "aic_time(us),aic_total_cycles,aic_l0a_read_bw(GB/s),aic_l0a_write_bw(GB/s),"
+    "aic_l0b_read_bw(GB/s),aic_l0b_write_bw(GB/s),aic_l0c_read_bw_cube(GB/s),"
+    "aic_l0c_write_bw_cube(GB/s),aic_l0c_read_bw(GB/s),aic_l0c_write_bw(GB/s)";
+
+static const char header_ub_a2[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aiv_time(us),aiv_total_cycles,"
+    "aiv_ub_read_bw_vector(GB/s),aiv_ub_write_bw_vector(GB/s),aiv_ub_read_bw_scalar(GB/s),"
+    "aiv_ub_write_bw_scalar(GB/s)";
+
+static const char header_ub_a5[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aiv_time(us),aiv_total_cycles,"
+    "aiv_ub_read_bw_vector(GB/s),aiv_ub_write_bw_vector(GB/s),aiv_ub_read_bw_gm(GB/s),"
+    "aiv_ub_write_bw_gm(GB/s)";
+
+static const char header_ub_310p[] =
+    "aic_time(us),aic_total_cycles,aic_ub_read_bw_vector(GB/s),aic_ub_write_bw_vector(GB/s),"
+    "aic_ub_read_bw_scalar(GB/s),aic_ub_write_bw_scalar(GB/s)";
+
+static const char header_conflict_a2[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_cube_wait_ratio,aic_mte1_wait_ratio,"
+    "aic_mte2_wait_ratio,aic_mte3_wait_ratio,aiv_time(us),aiv_total_cycles,"
+    "aiv_vec_total_cflt_ratio,aiv_vec_bankgroup_cflt_ratio,aiv_vec_bank_cflt_ratio,"
+    "aiv_vec_resc_cflt_ratio,aiv_vec_mte_cflt_ratio,aiv_vec_wait_ratio,aiv_mte2_wait_ratio,"
+    "aiv_mte3_wait_ratio";
+
+static const char header_conflict_a5[] =
+    "block_id,sub_block_id,aic_time(us),aic_total_cycles,aic_cube_wait_ratio,aic_mte1_wait_ratio,"
+    "aic_mte2_wait_ratio,aic_mte3_wait_ratio,aiv_time(us),aiv_total_cycles,"
+    "aiv_vec_stu_cflt_ratio,aiv_vec_ldu_cflt_ratio,aiv_vec_sfu_cflt_ratio,aiv_vec_wait_ratio,"
+    "aiv_mte2_wait_ratio,aiv_mte3_wait_ratio";
+
+static const char header_conflict_310p[] =
+    "aic_time(us),aic_total_cycles,aic_cube_wait_ratio,aic_vec_wait_ratio,aic_mte1_wait_ratio,"
+    "aic_mte2_wait_ratio,aic_mte3_wait_ratio,aic_vec_total_cflt_ratio,"
+    "aic_vec_bankgroup_cflt_ratio,aic_vec_bank_cflt_ratio,aic_vec_resc_cflt_ratio,"
+    "aic_vec_mte_cflt_ratio";
 /* clang-format on */
 
 #endif

@@ -144,6 +144,27 @@ static void report_says_what_is_missing(void **state) {
   vinci_result_free(result);
 }
 
+static void report_says_how_rows_and_links_fared(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  char *text = written(result, vinci_result_write_text);
+  assert_null(strstr(text, "row hits"));
+  assert_null(strstr(text, "packet level"));
+  free(text);
+  result->hbm.row_hits = 875;
+  result->hbm.row_misses = 125;
+  result->noc_past_model = true;
+  text = written(result, vinci_result_write_text);
+  assert_non_null(strstr(text, " of the 800.0 GB/s peak, 87.5 % row hits\n"));
+  assert_non_null(strstr(text, "\nNetwork   the busiest link is loaded past 60 %, where the packet "
+                               "level is optimistic; use --network=flit\n"));
+  free(text);
+  text = written(result, vinci_result_write_json);
+  assert_non_null(strstr(text, "\"past_model\": true}"));
+  free(text);
+  vinci_result_free(result);
+}
+
 static void report_does_not_list_many_cores(void **state) {
   (void)state;
   struct vinci_result *result = new_result(24);
@@ -217,6 +238,18 @@ static void csv_headers_are_the_vendors(void **state) {
       {ARCH_M200, export_memory_csv, header_memory_310p},
       {ARCH_M200, export_arithmetic_csv, header_arithmetic_310p},
       {ARCH_M200, export_basic_csv, header_basic_310p},
+      {ARCH_C220, export_l2_csv, header_l2_a2},
+      {ARCH_C220, export_l0_csv, header_l0_a2},
+      {ARCH_C220, export_ub_csv, header_ub_a2},
+      {ARCH_C220, export_conflict_csv, header_conflict_a2},
+      {ARCH_C310, export_l2_csv, header_l2_a5},
+      {ARCH_C310, export_l0_csv, header_l0_a5},
+      {ARCH_C310, export_ub_csv, header_ub_a5},
+      {ARCH_C310, export_conflict_csv, header_conflict_a5},
+      {ARCH_M200, export_l2_csv, header_l2_310p},
+      {ARCH_M200, export_l0_csv, header_l0_310p},
+      {ARCH_M200, export_ub_csv, header_ub_310p},
+      {ARCH_M200, export_conflict_csv, header_conflict_310p},
   };
   struct vinci_result *result = vector_result();
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -274,6 +307,105 @@ static void csv_of_vector_kernel(void **state) {
   char *basic = written(result, export_basic_csv);
   assert_string_equal(strchr(basic, '\n') + 1, "add_custom,vector,10.000000,2,NA,,,1650,1650\n");
   free(basic);
+  vinci_result_free(result);
+}
+
+/* The core of block 0 is cores[1]; cores[0] only writes. */
+static void count_l2(struct vinci_result *result) {
+  result->cores[1].l2 =
+      (struct l2_counters){.read_hits = 300, .read_misses = 100, .write_hits = 50};
+  result->cores[0].l2 = (struct l2_counters){.write_hits = 150, .write_misses = 50};
+}
+
+static void csv_of_l2(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  char *text = written(result, export_l2_csv); /* counted for the chip alone */
+  check_cell(text, 1, "aiv_write_cache_hit", "");
+  check_cell(text, 1, "aiv_r0_read_cache_miss_allocate", "");
+  check_cell(text, 1, "aiv_total_hit_rate(%)", "");
+  free(text);
+  count_l2(result);
+  text = written(result, export_l2_csv);
+  check_cell(text, 1, "aiv_total_cycles", "13200");
+  check_cell(text, 1, "aiv_write_cache_hit", "50");
+  check_cell(text, 1, "aiv_write_cache_miss_allocate", "0");
+  check_cell(text, 1, "aiv_r0_read_cache_hit", "300");
+  check_cell(text, 1, "aiv_r0_read_cache_miss_allocate", "100");
+  check_cell(text, 1, "aiv_r1_read_cache_hit", "");
+  check_cell(text, 1, "aiv_r1_read_cache_miss_allocate", "");
+  check_cell(text, 1, "aiv_write_hit_rate(%)", "100.000000");
+  check_cell(text, 1, "aiv_read_hit_rate(%)", "75.000000");
+  check_cell(text, 1, "aiv_total_hit_rate(%)", "77.777778");
+  check_cell(text, 1, "aic_write_cache_hit", "NA");
+  check_cell(text, 2, "aiv_read_hit_rate(%)", "0.000000"); /* read nothing */
+  check_cell(text, 2, "aiv_write_hit_rate(%)", "75.000000");
+  free(text);
+  result->soc->arch = ARCH_C310;
+  text = written(result, export_l2_csv);
+  check_cell(text, 1, "aiv_read_hit_rate(%)", "75.000000");
+  check_cell(text, 2, "aiv_write_hit_rate(%)", "75.000000");
+  check_cell(text, 1, "aiv_read_close_hit", "");
+  free(text);
+  vinci_result_free(result);
+}
+
+static void csv_of_l0_and_ub(void **state) {
+  (void)state;
+  struct vinci_result *result = mixed_result();
+  struct core_result *cube = &result->cores[0];
+  cube->path_bytes[PATH_L1_L0A] = 3 << 17;
+  cube->path_bytes[PATH_GM_L0A] = 1 << 17;
+  cube->path_bytes[PATH_L1_L0B] = 1 << 17;
+  cube->path_bytes[PATH_GM_L0B] = 1 << 17;
+  char *text = written(result, export_l0_csv);
+  check_cell(text, 1, "aic_l0a_write_bw(GB/s)", "48.828125"); /* 2^19 bytes in 10 us */
+  check_cell(text, 1, "aic_l0b_write_bw(GB/s)", "24.414063");
+  check_cell(text, 1, "aic_l0a_read_bw(GB/s)", "");
+  check_cell(text, 1, "aic_l0c_write_bw_cube(GB/s)", "");
+  check_cell(text, 2, "aic_l0a_write_bw(GB/s)", "NA");
+  free(text);
+  text = written(result, export_ub_csv);
+  check_cell(text, 1, "aiv_ub_read_bw_vector(GB/s)", "NA");
+  check_cell(text, 2, "aiv_ub_read_bw_vector(GB/s)", "");
+  check_cell(text, 2, "aiv_ub_write_bw_scalar(GB/s)", "");
+  free(text);
+  result->soc->arch = ARCH_C310;
+  text = written(result, export_ub_csv);
+  check_cell(text, 2, "aiv_ub_write_bw_gm(GB/s)", "97.656250"); /* 2^20 bytes in 10 us */
+  check_cell(text, 2, "aiv_ub_read_bw_gm(GB/s)", "48.828125");
+  free(text);
+  vinci_result_free(result);
+}
+
+static void csv_of_conflicts(void **state) {
+  (void)state;
+  struct vinci_result *result = vector_result();
+  result->cores[1].vector_bankgroup_cycles = 3300;
+  result->cores[1].vector_bank_cycles = 1650;
+  char *text = written(result, export_conflict_csv);
+  check_cell(text, 1, "aiv_vec_total_cflt_ratio", ""); /* no bank map, no knowledge */
+  check_cell(text, 1, "aiv_vec_wait_ratio", "0.250000");
+  check_cell(text, 1, "aiv_mte2_wait_ratio", "0.125000");
+  check_cell(text, 1, "aiv_mte3_wait_ratio", "0.000000");
+  check_cell(text, 1, "aic_cube_wait_ratio", "NA");
+  free(text);
+  result->soc->ub_bank_groups = 16;
+  text = written(result, export_conflict_csv);
+  check_cell(text, 1, "aiv_vec_total_cflt_ratio", "0.375000");
+  check_cell(text, 1, "aiv_vec_bankgroup_cflt_ratio", "0.250000");
+  check_cell(text, 1, "aiv_vec_bank_cflt_ratio", "0.125000");
+  check_cell(text, 1, "aiv_vec_resc_cflt_ratio", "");
+  check_cell(text, 1, "aiv_vec_mte_cflt_ratio", "");
+  check_cell(text, 2, "aiv_vec_total_cflt_ratio", "0.000000");
+  free(text);
+  vinci_result_free(result);
+  result = mixed_result(); /* over the whole task */
+  text = written(result, export_conflict_csv);
+  check_cell(text, 1, "aic_cube_wait_ratio", "0.006061");
+  check_cell(text, 1, "aic_mte1_wait_ratio", "0.000000");
+  check_cell(text, 2, "aiv_vec_wait_ratio", "0.200000");
+  free(text);
   vinci_result_free(result);
 }
 
@@ -354,6 +486,19 @@ static void csv_of_coupled_chip_is_one_line(void **state) {
                       "8.000000,26400,0.000000,0.000000,0.606061,0.075758,0.000000,0.000000,"
                       "4.000000,0.500000,2.000000,0.250000,,6.000000,0.750000\n");
   free(pipe);
+  count_l2(result);
+  char *l2 = written(result, export_l2_csv);
+  assert_string_equal(l2, "aic_l2_cache_hit_rate(%)\n76.923077\n"); /* 500 of 650 */
+  free(l2);
+  result->soc->ub_bank_groups = 16;
+  result->cores[0].vector_bankgroup_cycles = 1320;
+  result->cores[1].vector_bankgroup_cycles = 3960;
+  result->cores[1].vector_bank_cycles = 1320;
+  char *conflict = written(result, export_conflict_csv);
+  assert_string_equal(strchr(conflict, '\n') + 1,
+                      "8.000000,26400,0.000000,0.250000,0.000000,0.125000,0.000000,0.250000,"
+                      "0.200000,0.050000,,\n");
+  free(conflict);
   vinci_result_free(result);
 }
 
@@ -361,9 +506,16 @@ static void csv_of_coupled_chip_is_one_line(void **state) {
 
 static void folder_is_complete(void **state) {
   (void)state;
-  static const char *const names[] = {"summary.json",    "PipeUtilization.csv",
-                                      "Memory.csv",      "ArithmeticUtilization.csv",
-                                      "OpBasicInfo.csv", "trace.json"};
+  static const char *const names[] = {"summary.json",
+                                      "PipeUtilization.csv",
+                                      "Memory.csv",
+                                      "MemoryL0.csv",
+                                      "MemoryUB.csv",
+                                      "L2Cache.csv",
+                                      "trace.json",
+                                      "OpBasicInfo.csv",
+                                      "ArithmeticUtilization.csv",
+                                      "ResourceConflictRatio.csv"};
   char parent[] = "test_export.XXXXXX", folder[64], path[128];
   assert_non_null(mkdtemp(parent));
   snprintf(folder, sizeof folder, "%s/a/b/", parent);
@@ -399,10 +551,14 @@ int main(void) {
       cmocka_unit_test(summary_tells_the_clock_of_each_core),
       cmocka_unit_test(report_is_exact),
       cmocka_unit_test(report_says_what_is_missing),
+      cmocka_unit_test(report_says_how_rows_and_links_fared),
       cmocka_unit_test(report_does_not_list_many_cores),
       cmocka_unit_test(failed_writes_are_reported),
       cmocka_unit_test(csv_headers_are_the_vendors),
       cmocka_unit_test(csv_of_vector_kernel),
+      cmocka_unit_test(csv_of_l2),
+      cmocka_unit_test(csv_of_l0_and_ub),
+      cmocka_unit_test(csv_of_conflicts),
       cmocka_unit_test(csv_of_mixed_kernel),
       cmocka_unit_test(basic_csv_counts_blocks_of_every_kernel),
       cmocka_unit_test(report_says_that_blocks_are_summed),

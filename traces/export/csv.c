@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The vendor-compatible tables of a result folder: PipeUtilization, Memory,
- * ArithmeticUtilization (one line per core that ran a block, as the vendor's profiler
- * has one per block and sub-block) and OpBasicInfo (one line per kernel, counted in
- * blocks). Chips with coupled cores have one line for all of them, times being the
- * average, as the vendor does.
+ * The vendor-compatible tables of a result folder: PipeUtilization, Memory, MemoryL0,
+ * MemoryUB, L2Cache, ArithmeticUtilization and ResourceConflictRatio (one line per core
+ * that ran a block, as the vendor's profiler has one per block and sub-block) and
+ * OpBasicInfo (one line per kernel, counted in blocks). Chips with coupled cores have one line for
+ * all of them, times being the average, as the vendor does.
  */
 #include "traces/export/csv.h"
 
@@ -62,6 +62,12 @@ static void add_core(struct core_result *sum, const struct core_result *core) {
     sum->path_bytes[path] += core->path_bytes[path];
     sum->path_instructions[path] += core->path_instructions[path];
   }
+  sum->l2.read_hits += core->l2.read_hits;
+  sum->l2.read_misses += core->l2.read_misses;
+  sum->l2.write_hits += core->l2.write_hits;
+  sum->l2.write_misses += core->l2.write_misses;
+  sum->vector_bankgroup_cycles += core->vector_bankgroup_cycles;
+  sum->vector_bank_cycles += core->vector_bank_cycles;
   sum->active_cycles += core->active_cycles;
   add_work(&sum->cube, &core->cube);
   add_work(&sum->vector, &core->vector);
@@ -147,6 +153,26 @@ enum vinci_status export_memory_csv(const struct vinci_result *result, FILE *out
 enum vinci_status export_arithmetic_csv(const struct vinci_result *result, FILE *out,
                                         struct vinci_diag *diag) {
   return write_table(result, CSV_ARITHMETIC, out, diag);
+}
+
+enum vinci_status export_l2_csv(const struct vinci_result *result, FILE *out,
+                                struct vinci_diag *diag) {
+  return write_table(result, CSV_L2, out, diag);
+}
+
+enum vinci_status export_l0_csv(const struct vinci_result *result, FILE *out,
+                                struct vinci_diag *diag) {
+  return write_table(result, CSV_L0, out, diag);
+}
+
+enum vinci_status export_ub_csv(const struct vinci_result *result, FILE *out,
+                                struct vinci_diag *diag) {
+  return write_table(result, CSV_UB, out, diag);
+}
+
+enum vinci_status export_conflict_csv(const struct vinci_result *result, FILE *out,
+                                      struct vinci_diag *diag) {
+  return write_table(result, CSV_CONFLICT, out, diag);
 }
 
 /* ---- OpBasicInfo -------------------------------------------------------------- */

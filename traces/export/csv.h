@@ -33,15 +33,28 @@ struct csv_column {
   csv_cell_fn cell; /* NULL: the model does not know this number, the cell is empty */
   uint8_t side;     /* enum csv_side; cells of the other side are "NA" */
   uint8_t pipe;     /* enum pipe */
-  uint32_t set;     /* of paths (1 << enum path) or data types (1 << enum dtype) */
+  uint32_t set;     /* of paths (1 << enum path), data types (1 << enum dtype), or a set below */
 };
+
+/* Accesses of L2 that a cell counts, and conflicts of UB. */
+enum { L2_READS = 1, L2_WRITES = 2, L2_ALL = L2_READS | L2_WRITES };
+enum { UB_BANKGROUP = 1, UB_BANK = 2, UB_ALL = UB_BANKGROUP | UB_BANK };
 
 struct csv_table {
   const struct csv_column *columns;
   size_t count;
 };
 
-enum csv_kind { CSV_PIPE, CSV_MEMORY, CSV_ARITHMETIC, CSV_KIND_COUNT };
+enum csv_kind {
+  CSV_PIPE,
+  CSV_MEMORY,
+  CSV_ARITHMETIC,
+  CSV_L2,
+  CSV_L0,
+  CSV_UB,
+  CSV_CONFLICT,
+  CSV_KIND_COUNT
+};
 
 /* The table of an architecture (csv_columns.c). */
 struct csv_table csv_table(enum csv_kind kind, enum arch arch);
@@ -64,5 +77,10 @@ struct decimal cell_cube_instructions(const struct csv_row *row, const struct cs
 struct decimal cell_cube_operations(const struct csv_row *row, const struct csv_column *column);
 struct decimal cell_vector_ratio(const struct csv_row *row, const struct csv_column *column);
 struct decimal cell_vector_operations(const struct csv_row *row, const struct csv_column *column);
+struct decimal cell_l2_hits(const struct csv_row *row, const struct csv_column *column);
+struct decimal cell_l2_misses(const struct csv_row *row, const struct csv_column *column);
+struct decimal cell_l2_hit_rate(const struct csv_row *row, const struct csv_column *column);
+struct decimal cell_wait_ratio(const struct csv_row *row, const struct csv_column *column);
+struct decimal cell_conflict_ratio(const struct csv_row *row, const struct csv_column *column);
 
 #endif

@@ -155,3 +155,63 @@ struct decimal cell_vector_operations(const struct csv_row *row, const struct cs
   (void)column;
   return whole_number(row->core->pipe[PIPE_V].operations);
 }
+
+/* ---- L2 ---------------------------------------------------------------------- */
+
+/* A memory model may count accesses of the chip but not whose they were. */
+static bool knows_l2_of_cores(const struct vinci_result *result) {
+  const struct l2_counters *all = &result->l2;
+  if (all->read_hits + all->read_misses + all->write_hits + all->write_misses == 0)
+    return true;
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    const struct l2_counters *l2 = &result->cores[i].l2;
+    if (l2->read_hits + l2->read_misses + l2->write_hits + l2->write_misses > 0)
+      return true;
+  }
+  return false;
+}
+
+static uint64_t l2_hits(const struct l2_counters *l2, uint32_t set) {
+  return (set & L2_READS ? l2->read_hits : 0) + (set & L2_WRITES ? l2->write_hits : 0);
+}
+
+static uint64_t l2_misses(const struct l2_counters *l2, uint32_t set) {
+  return (set & L2_READS ? l2->read_misses : 0) + (set & L2_WRITES ? l2->write_misses : 0);
+}
+
+struct decimal cell_l2_hits(const struct csv_row *row, const struct csv_column *column) {
+  if (!knows_l2_of_cores(row->result))
+    return (struct decimal){""};
+  return whole_number(l2_hits(&row->core->l2, column->set));
+}
+
+struct decimal cell_l2_misses(const struct csv_row *row, const struct csv_column *column) {
+  if (!knows_l2_of_cores(row->result))
+    return (struct decimal){""};
+  return whole_number(l2_misses(&row->core->l2, column->set));
+}
+
+/* In percent; of no access it is 0, as the vendor has it. */
+struct decimal cell_l2_hit_rate(const struct csv_row *row, const struct csv_column *column) {
+  if (!knows_l2_of_cores(row->result))
+    return (struct decimal){""};
+  uint64_t hits = l2_hits(&row->core->l2, column->set);
+  return decimal_ratio((wide)hits * 100, (wide)hits + l2_misses(&row->core->l2, column->set),
+                       CSV_DECIMALS);
+}
+
+/* ---- conflicts ----------------------------------------------------------------- */
+
+/* Blocked by another pipe: by a flag, as that is how pipes of a core wait for each other. */
+struct decimal cell_wait_ratio(const struct csv_row *row, const struct csv_column *column) {
+  return ratio(row, row->core->pipe[column->pipe].stall_cycles[STALL_WAIT_FLAG], 1);
+}
+
+/* Of a chip whose UB map is not known, nothing is known about its conflicts. */
+struct decimal cell_conflict_ratio(const struct csv_row *row, const struct csv_column *column) {
+  if (row->result->soc->ub_bank_groups == 0)
+    return (struct decimal){""};
+  uint64_t cycles = column->set & UB_BANKGROUP ? row->core->vector_bankgroup_cycles : 0;
+  cycles += column->set & UB_BANK ? row->core->vector_bank_cycles : 0;
+  return ratio(row, cycles, 1);
+}

@@ -231,16 +231,163 @@ static const struct csv_column arithmetic_coupled[] = {
     {"aic_vec_fops", cell_vector_operations, SIDE_AIC, 0, 0},
 };
 
+/*
+ * L2. The vendor's r0 and r1 are two ports that reads may take; the model has one, and
+ * every read is in r0. Its caches allocate on every miss, so that misses are all counted.
+ */
+#define L2_COLUMNS(p, side)                                                         \
+    TIME_COLUMNS(p, side),                                                          \
+    {p "_write_cache_hit", cell_l2_hits, side, 0, L2_WRITES},                       \
+    {p "_write_cache_miss_allocate", cell_l2_misses, side, 0, L2_WRITES},           \
+    {p "_r0_read_cache_hit", cell_l2_hits, side, 0, L2_READS},                      \
+    {p "_r0_read_cache_miss_allocate", cell_l2_misses, side, 0, L2_READS},          \
+    UNKNOWN(p "_r1_read_cache_hit", side),                                          \
+    UNKNOWN(p "_r1_read_cache_miss_allocate", side),                                \
+    {p "_write_hit_rate(%)", cell_l2_hit_rate, side, 0, L2_WRITES},                 \
+    {p "_read_hit_rate(%)", cell_l2_hit_rate, side, 0, L2_READS},                   \
+    {p "_total_hit_rate(%)", cell_l2_hit_rate, side, 0, L2_ALL}
+
+static const struct csv_column l2_c220[] = {
+    BLOCK_COLUMNS,
+    L2_COLUMNS("aic", SIDE_AIC),
+    L2_COLUMNS("aiv", SIDE_AIV),
+};
+
+/* Which half of L2 is close to a core is not modelled, nor are evictions counted per core. */
+#define L2_HALVES(p, way, side, accesses)                                           \
+    UNKNOWN(p "_" way "_close_hit", side),                                          \
+    UNKNOWN(p "_" way "_close_miss", side),                                         \
+    UNKNOWN(p "_" way "_close_victim", side),                                       \
+    UNKNOWN(p "_" way "_far_hit", side),                                            \
+    UNKNOWN(p "_" way "_far_miss", side),                                           \
+    UNKNOWN(p "_" way "_far_victim", side),                                         \
+    {p "_" way "_hit_rate(%)", cell_l2_hit_rate, side, 0, accesses}
+
+static const struct csv_column l2_c310[] = {
+    BLOCK_COLUMNS,
+    TIME_COLUMNS("aic", SIDE_AIC),
+    L2_HALVES("aic", "read", SIDE_AIC, L2_READS),
+    L2_HALVES("aic", "write", SIDE_AIC, L2_WRITES),
+    TIME_COLUMNS("aiv", SIDE_AIV),
+    L2_HALVES("aiv", "read", SIDE_AIV, L2_READS),
+    L2_HALVES("aiv", "write", SIDE_AIV, L2_WRITES),
+};
+
+static const struct csv_column l2_coupled[] = {
+    {"aic_l2_cache_hit_rate(%)", cell_l2_hit_rate, SIDE_AIC, 0, L2_ALL},
+};
+
+/* What the cube reads of L0 and accumulates in L0C is not counted in bytes. */
+#define L0_COLUMNS                                                                  \
+    TIME_COLUMNS("aic", SIDE_AIC),                                                  \
+    UNKNOWN("aic_l0a_read_bw(GB/s)", SIDE_AIC),                                     \
+    RATE_COLUMN("aic_l0a_write", SIDE_AIC, BIT(L1_L0A) | BIT(GM_L0A)),              \
+    UNKNOWN("aic_l0b_read_bw(GB/s)", SIDE_AIC),                                     \
+    RATE_COLUMN("aic_l0b_write", SIDE_AIC, BIT(L1_L0B) | BIT(GM_L0B)),              \
+    UNKNOWN("aic_l0c_read_bw_cube(GB/s)", SIDE_AIC),                                \
+    UNKNOWN("aic_l0c_write_bw_cube(GB/s)", SIDE_AIC)
+
+static const struct csv_column l0_split[] = {
+    BLOCK_COLUMNS,
+    L0_COLUMNS,
+    TIME_COLUMNS("aiv", SIDE_AIV),
+};
+
+static const struct csv_column l0_coupled[] = {
+    L0_COLUMNS,
+    RATE_COLUMN("aic_l0c_read", SIDE_AIC, BIT(L0C_UB)),
+    UNKNOWN("aic_l0c_write_bw(GB/s)", SIDE_AIC),
+};
+
+/* Bytes of vector and scalar instructions in UB are not counted. */
+#define UB_COLUMNS                                                                  \
+    BLOCK_COLUMNS,                                                                  \
+    TIME_COLUMNS("aic", SIDE_AIC),                                                  \
+    TIME_COLUMNS("aiv", SIDE_AIV),                                                  \
+    UNKNOWN("aiv_ub_read_bw_vector(GB/s)", SIDE_AIV),                               \
+    UNKNOWN("aiv_ub_write_bw_vector(GB/s)", SIDE_AIV)
+
+static const struct csv_column ub_c220[] = {
+    UB_COLUMNS,
+    UNKNOWN("aiv_ub_read_bw_scalar(GB/s)", SIDE_AIV),
+    UNKNOWN("aiv_ub_write_bw_scalar(GB/s)", SIDE_AIV),
+};
+
+static const struct csv_column ub_c310[] = {
+    UB_COLUMNS,
+    {"aiv_ub_read_bw_gm(GB/s)", cell_bandwidth, SIDE_AIV, 0, BIT(UB_GM)},
+    {"aiv_ub_write_bw_gm(GB/s)", cell_bandwidth, SIDE_AIV, 0, BIT(GM_UB)},
+};
+
+static const struct csv_column ub_coupled[] = {
+    TIME_COLUMNS("aic", SIDE_AIC),
+    UNKNOWN("aic_ub_read_bw_vector(GB/s)", SIDE_AIC),
+    UNKNOWN("aic_ub_write_bw_vector(GB/s)", SIDE_AIC),
+    UNKNOWN("aic_ub_read_bw_scalar(GB/s)", SIDE_AIC),
+    UNKNOWN("aic_ub_write_bw_scalar(GB/s)", SIDE_AIC),
+};
+
+#define WAIT_COLUMN(p, unit, side, pipe)                                            \
+  {p "_" unit "_wait_ratio",              cell_wait_ratio,        side, pipe, 0}
+#define AIC_WAIT_COLUMNS                                                            \
+    BLOCK_COLUMNS,                                                                  \
+    TIME_COLUMNS("aic", SIDE_AIC),                                                  \
+    WAIT_COLUMN("aic", "cube", SIDE_AIC, PIPE_M),                                   \
+    WAIT_COLUMN("aic", "mte1", SIDE_AIC, PIPE_MTE1),                                \
+    WAIT_COLUMN("aic", "mte2", SIDE_AIC, PIPE_MTE2),                                \
+    WAIT_COLUMN("aic", "mte3", SIDE_AIC, PIPE_MTE3)
+#define AIV_WAIT_COLUMNS                                                            \
+    WAIT_COLUMN("aiv", "vec", SIDE_AIV, PIPE_V),                                    \
+    WAIT_COLUMN("aiv", "mte2", SIDE_AIV, PIPE_MTE2),                                \
+    WAIT_COLUMN("aiv", "mte3", SIDE_AIV, PIPE_MTE3)
+
+/* The total is of the two kinds that are modelled: of units and of transfers none are. */
+#define CONFLICT_COLUMNS(p, side)                                                   \
+    {p "_vec_total_cflt_ratio", cell_conflict_ratio, side, 0, UB_ALL},              \
+    {p "_vec_bankgroup_cflt_ratio", cell_conflict_ratio, side, 0, UB_BANKGROUP},    \
+    {p "_vec_bank_cflt_ratio", cell_conflict_ratio, side, 0, UB_BANK},              \
+    UNKNOWN(p "_vec_resc_cflt_ratio", side),                                        \
+    UNKNOWN(p "_vec_mte_cflt_ratio", side)
+
+static const struct csv_column conflict_c220[] = {
+    AIC_WAIT_COLUMNS,
+    TIME_COLUMNS("aiv", SIDE_AIV),
+    CONFLICT_COLUMNS("aiv", SIDE_AIV),
+    AIV_WAIT_COLUMNS,
+};
+
+static const struct csv_column conflict_c310[] = {
+    AIC_WAIT_COLUMNS,
+    TIME_COLUMNS("aiv", SIDE_AIV),
+    UNKNOWN("aiv_vec_stu_cflt_ratio", SIDE_AIV),
+    UNKNOWN("aiv_vec_ldu_cflt_ratio", SIDE_AIV),
+    UNKNOWN("aiv_vec_sfu_cflt_ratio", SIDE_AIV),
+    AIV_WAIT_COLUMNS,
+};
+
+static const struct csv_column conflict_coupled[] = {
+    TIME_COLUMNS("aic", SIDE_AIC),
+    WAIT_COLUMN("aic", "cube", SIDE_AIC, PIPE_M),
+    WAIT_COLUMN("aic", "vec", SIDE_AIC, PIPE_V),
+    WAIT_COLUMN("aic", "mte1", SIDE_AIC, PIPE_MTE1),
+    WAIT_COLUMN("aic", "mte2", SIDE_AIC, PIPE_MTE2),
+    WAIT_COLUMN("aic", "mte3", SIDE_AIC, PIPE_MTE3),
+    CONFLICT_COLUMNS("aic", SIDE_AIC),
+};
+
 #define TABLE(columns) {columns, sizeof columns / sizeof *columns}
 /* clang-format on */
 
 struct csv_table csv_table(enum csv_kind kind, enum arch arch) {
-  static const struct csv_table c220[CSV_KIND_COUNT] = {TABLE(pipe_c220), TABLE(memory_c220),
-                                                        TABLE(arithmetic_c220)};
-  static const struct csv_table c310[CSV_KIND_COUNT] = {TABLE(pipe_c310), TABLE(memory_c310),
-                                                        TABLE(arithmetic_c310)};
+  static const struct csv_table c220[CSV_KIND_COUNT] = {
+      TABLE(pipe_c220), TABLE(memory_c220), TABLE(arithmetic_c220), TABLE(l2_c220),
+      TABLE(l0_split),  TABLE(ub_c220),     TABLE(conflict_c220)};
+  static const struct csv_table c310[CSV_KIND_COUNT] = {
+      TABLE(pipe_c310), TABLE(memory_c310), TABLE(arithmetic_c310), TABLE(l2_c310),
+      TABLE(l0_split),  TABLE(ub_c310),     TABLE(conflict_c310)};
   static const struct csv_table coupled[CSV_KIND_COUNT] = {
-      TABLE(pipe_coupled), TABLE(memory_coupled), TABLE(arithmetic_coupled)};
+      TABLE(pipe_coupled), TABLE(memory_coupled), TABLE(arithmetic_coupled), TABLE(l2_coupled),
+      TABLE(l0_coupled),   TABLE(ub_coupled),     TABLE(conflict_coupled)};
   switch (arch) {
   case ARCH_C220:
     return c220[kind];

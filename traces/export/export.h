@@ -62,6 +62,14 @@ enum vinci_status export_memory_csv(const struct vinci_result *result, FILE *out
                                     struct vinci_diag *diag);
 enum vinci_status export_arithmetic_csv(const struct vinci_result *result, FILE *out,
                                         struct vinci_diag *diag);
+enum vinci_status export_l2_csv(const struct vinci_result *result, FILE *out,
+                                struct vinci_diag *diag);
+enum vinci_status export_l0_csv(const struct vinci_result *result, FILE *out,
+                                struct vinci_diag *diag);
+enum vinci_status export_ub_csv(const struct vinci_result *result, FILE *out,
+                                struct vinci_diag *diag);
+enum vinci_status export_conflict_csv(const struct vinci_result *result, FILE *out,
+                                      struct vinci_diag *diag);
 enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
                                    struct vinci_diag *diag);
 

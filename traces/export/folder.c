@@ -89,7 +89,11 @@ enum vinci_status vinci_result_write_folder(const vinci_result *result, const ch
       {"OpBasicInfo.csv", export_basic_csv},
       {"PipeUtilization.csv", export_pipe_csv},
       {"Memory.csv", export_memory_csv},
+      {"MemoryL0.csv", export_l0_csv},
+      {"MemoryUB.csv", export_ub_csv},
+      {"L2Cache.csv", export_l2_csv},
       {"ArithmeticUtilization.csv", export_arithmetic_csv},
+      {"ResourceConflictRatio.csv", export_conflict_csv},
       {"trace.json", export_timeline},
       {"summary.json", vinci_result_write_json}, /* last: it stands for a complete folder */
   };

@@ -77,6 +77,12 @@ static void write_pipe_sums(struct json_writer *json, const struct vinci_result 
   json_end(json);
 }
 
+/* Of reads and writes together. */
+static uint64_t l2_hit_ppm(const struct l2_counters *l2) {
+  uint64_t hits = l2->read_hits + l2->write_hits;
+  return result_share_ppm(hits, hits + l2->read_misses + l2->write_misses);
+}
+
 static void write_memories(struct json_writer *json, const struct vinci_result *result) {
   json_object(json, "bytes", false);
   for (unsigned path = 0; path < PATH_COUNT; path++)
@@ -89,6 +95,7 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
   json_number(json, "write_hits", result->l2.write_hits);
   json_number(json, "write_misses", result->l2.write_misses);
   json_number(json, "writebacks", result->l2.writebacks);
+  json_decimal(json, "hit_rate", decimal_exact(l2_hit_ppm(&result->l2), PPM_DIGITS));
   json_end(json);
 
   const struct hbm_totals *hbm = &result->hbm;
@@ -105,6 +112,7 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
 
   json_object(json, "noc", true);
   json_decimal(json, "max_link_utilization", decimal_exact(result->noc_max_link_ppm, PPM_DIGITS));
+  json_bool(json, "past_model", result->noc_past_model);
   json_end(json);
 }
 

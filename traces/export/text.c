@@ -296,6 +296,10 @@ static void print_memories(const struct vinci_result *result, FILE *out) {
                           10000, 1)
                 .text,
             decimal_ratio(result->hbm_peak_bytes_per_second, giga, 1).text);
+  if (hbm->row_hits + hbm->row_misses > 0)
+    fprintf(
+        out, ", %s %% row hits",
+        decimal_ratio((wide)hbm->row_hits * 100, (wide)hbm->row_hits + hbm->row_misses, 1).text);
   fprintf(out, "\nNetwork   busiest link used %s %% of the time\n",
           decimal_ratio(result->noc_max_link_ppm, 10000, 1).text);
 }
@@ -330,6 +334,10 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
             "\nTimeline  holds %" PRIu64 " instructions, the first of each core; %" PRIu64
             " later ones are not in it (--timeline-events)\n",
             result->event_count, result->events_dropped);
+  if (result->noc_past_model)
+    fputs("\nNetwork   the busiest link is loaded past 60 %, where the packet level is optimistic; "
+          "use --network=flit\n",
+          out);
   fputc('\n', out);
   print_provenance(result->soc, out);
 }
