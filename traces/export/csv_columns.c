@@ -232,8 +232,8 @@ static const struct csv_column arithmetic_coupled[] = {
 };
 
 /*
- * L2. The vendor's r0 and r1 are two ports that reads may take; the model has one, and
- * every read is in r0. Its caches allocate on every miss, so that misses are all counted.
+ * L2. The vendor counts reads by channel, r0 and r1; the model knows none of them, and
+ * puts every read in r0. Its cache allocates on every miss, so that all misses are counted.
  */
 #define L2_COLUMNS(p, side)                                                         \
     TIME_COLUMNS(p, side),                                                          \
