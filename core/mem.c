@@ -3,6 +3,7 @@
 #include "core/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/diag.h"
@@ -129,4 +130,30 @@ const char *mem_map_text(const struct mem_spec *mem, const char *name) {
 void mem_free(struct mem_spec *mem) {
   if (mem)
     arena_free(&mem->arena);
+}
+
+static bool copy_text(struct arena *arena, const char **text) {
+  if (*text)
+    *text = arena_strdup(arena, *text);
+  return *text != NULL;
+}
+
+struct mem_spec *mem_copy(const struct mem_spec *mem) {
+  struct mem_spec *copy = malloc(sizeof *copy);
+  if (!copy)
+    return NULL;
+  *copy = *mem;
+  copy->arena = (struct arena){0};
+  bool ok = copy_text(&copy->arena, &copy->description);
+  for (size_t i = 0; ok && i < copy->map_count; i++)
+    ok = copy_text(&copy->arena, &copy->maps[i].name) &&
+         copy_text(&copy->arena, &copy->maps[i].text);
+  for (size_t i = 0; ok && i < mem_param_count(); i++)
+    ok = copy_text(&copy->arena, &copy->provenance[i].source) &&
+         copy_text(&copy->arena, &copy->provenance[i].note);
+  if (ok)
+    return copy;
+  mem_free(copy);
+  free(copy);
+  return NULL;
 }

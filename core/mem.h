@@ -46,6 +46,8 @@ VINCI_MUST_CHECK enum vinci_status mem_validate(const struct mem_spec *mem,
                                                 struct vinci_diag *diag);
 /* The text of a named mapping, NULL when there is none. */
 const char *mem_map_text(const struct mem_spec *mem, const char *name);
+/* A copy that shares nothing with the original, from malloc; NULL when memory is short. */
+struct mem_spec *mem_copy(const struct mem_spec *mem);
 /* Frees what the description holds, not the struct itself. */
 void mem_free(struct mem_spec *mem);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Deep copy of a hardware description, for results that outlive it. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/mem.h"
+#include "core/noc_config.h"
 #include "core/soc.h"
 
 static bool copy_text(struct arena *arena, const char **text) {
@@ -24,19 +27,38 @@ static bool copy_sources(struct vinci_soc *copy) {
   return true;
 }
 
+static void *copy_array(struct arena *arena, const void *from, size_t count, size_t element) {
+  void *copy = arena_alloc(arena, count, element);
+  if (copy && count > 0)
+    memcpy(copy, from, count * element);
+  return copy;
+}
+
+static bool copy_topology(struct vinci_soc *copy) {
+  if (!copy->topology)
+    return true;
+  struct arena *arena = &copy->arena;
+  struct noc_graph *graph = copy_array(arena, copy->topology, 1, sizeof *graph);
+  if (!graph || !copy_text(arena, &graph->name))
+    return false;
+  graph->routers = copy_array(arena, graph->routers, graph->router_count, sizeof *graph->routers);
+  graph->links = copy_array(arena, graph->links, graph->link_count, sizeof *graph->links);
+  graph->terminals =
+      copy_array(arena, graph->terminals, graph->terminal_count, sizeof *graph->terminals);
+  copy->topology = graph;
+  return graph->routers && graph->links && graph->terminals;
+}
+
 struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
   struct vinci_soc *copy = malloc(sizeof *copy);
   if (!copy)
     return NULL;
   *copy = *soc;
   copy->arena = (struct arena){0};
-  /* What the copy is for, reporting, needs the numbers of the SoC alone. */
-  copy->memory = NULL;
-  copy->topology = NULL;
-  copy->rebuild_topology = NULL;
-  copy->data_dir = "";
+  copy->memory = soc->memory ? mem_copy(soc->memory) : NULL;
   bool ok = copy_text(&copy->arena, &copy->base) && copy_text(&copy->arena, &copy->description) &&
-            copy_sources(copy);
+            copy_text(&copy->arena, &copy->data_dir) && copy_sources(copy) &&
+            copy_topology(copy) && (copy->memory || !soc->memory);
   for (size_t i = 0; ok && i < soc_param_count(); i++)
     ok = copy_text(&copy->arena, &copy->provenance[i].source) &&
          copy_text(&copy->arena, &copy->provenance[i].note);

@@ -2,7 +2,7 @@
 /* The cycle-level memory system: transfer engines with requests in flight. */
 #include "memhier/cycle.h"
 
-enum { MILLI = 1000, REQUESTS_MAX = 4096 };
+enum { MILLI = 1000, REQUESTS_MAX = 1024 };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 

@@ -28,6 +28,13 @@ static void set_memory(struct vinci_soc *soc) {
   soc->l2_bytes = INT64_C(64) << 20;
   soc->l2_bytes_per_second = INT64_C(4000000000000);
   soc->window_cycles = 100;
+  soc->l2_hit_cycles = 50;
+  soc->noc_columns = soc->noc_rows = 4;
+  soc->noc_flit_bytes = 128;
+  soc->noc_hz = 1000000000;
+  soc->noc_routing_cycles = soc->noc_link_cycles = soc->noc_credit_cycles = 1;
+  soc->noc_vcs = 4;
+  soc->noc_vc_flits = 8;
   soc->l2_slices = 8;
   soc->l2_line_bytes = 512;
   soc->l2_ways = 16;

@@ -317,7 +317,8 @@ static void a_run_counts_what_its_cores_lost(void **state) {
   vinci_trace *trace = NULL;
   assert_int_equal(vinci_trace_parse("t.csv", text, strlen(text), soc, &trace, &diag), VINCI_OK);
   vinci_result *result = NULL;
-  assert_int_equal(vinci_run(soc, trace, NULL, &result, &diag), VINCI_OK);
+  struct vinci_run_options options = {.struct_size = sizeof options, .memory = VINCI_MEMORY_FLAT};
+  assert_int_equal(vinci_run(soc, trace, &options, &result, &diag), VINCI_OK);
   assert_int_equal(result->cores[0].vector_bankgroup_cycles, 10);
   assert_int_equal(result->cores[0].vector_bank_cycles, 48);
   assert_int_equal(result->cores[1].vector_bank_cycles, 0);

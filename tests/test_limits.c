@@ -69,7 +69,8 @@ static bool runs_with_number(size_t index, int64_t value) {
   if (status == VINCI_OK)
     status = vinci_trace_parse("t.csv", MIXED, sizeof MIXED - 1, changed, &trace, &diag);
   if (status == VINCI_OK) {
-    struct vinci_run_options options = {.struct_size = sizeof options, .max_cycles = 10000000};
+    struct vinci_run_options options = {
+        .struct_size = sizeof options, .max_cycles = 10000000, .memory = VINCI_MEMORY_FLAT};
     status = vinci_run(changed, trace, &options, &result, &diag);
   }
   /* A chip may lack what the trace needs; nothing else may go wrong. */
