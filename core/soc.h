@@ -102,6 +102,9 @@ struct soc_provenance {
   bool overridden;
 };
 
+/* Smallest cache that the models of L2 can hold: one set of lines. */
+enum { SOC_L2_BYTES_MIN = 64 * 1024 };
+
 enum { SOC_PARAMS_MAX = 320 };
 
 struct vinci_soc {

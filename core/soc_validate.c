@@ -69,6 +69,8 @@ static enum vinci_status check_buffers(const struct vinci_soc *soc, struct vinci
     if (soc_space_bytes(soc, (enum space)space) % space_alignment((enum space)space) != 0)
       return fail(soc, diag, space_name((enum space)space),
                   "the size is not a multiple of the alignment");
+  if (soc->l2_bytes > 0 && soc->l2_bytes < SOC_L2_BYTES_MIN)
+    return fail(soc, diag, "l2.size", "is neither 0 for no cache nor at least 64KiB");
   return VINCI_OK;
 }
 

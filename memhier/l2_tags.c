@@ -2,6 +2,9 @@
 /* Coarse L2: which 128-byte granules of GM are in the cache, and which are dirty. */
 #include "memhier/memhier.h"
 
+_Static_assert((int)SOC_L2_BYTES_MIN == (int)L2_LINE_BYTES * L2_WAYS,
+               "a smaller cache would silently be none");
+
 bool l2_create(struct l2_tags *l2, struct arena *arena, uint64_t capacity_bytes,
                uint64_t gm_bytes) {
   uint64_t lines = capacity_bytes / L2_LINE_BYTES;

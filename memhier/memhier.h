@@ -16,7 +16,7 @@
 enum { L2_LINE_BYTES = 4096, L2_WAYS = 16 };
 
 struct l2_line {
-  uint32_t tag; /* address / L2_LINE_BYTES + 1; 0 = empty */
+  uint32_t tag; /* address / L2_LINE_BYTES + 1; 0 = empty; hbm.size is at most 2^43 bytes */
   uint32_t valid;
   uint32_t dirty;
 };

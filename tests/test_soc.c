@@ -300,6 +300,7 @@ static void bad_overrides_are_refused(void **state) {
        "`vinci soc show Ascend910B4` lists all parameters"},
       {"l2.size=", "'' is not a number", "bytes, suffixes KiB MiB GiB"},
       {"flag.ids=33", "flag.ids: 33 is outside 1 to 32", ""},
+      {"hbm.size=9TiB", "hbm.size: 9TiB is outside 1MiB to 8TiB", ""},
       {"clock.core=1kHz", "clock.core: 1kHz is outside 1MHz to 100GHz", ""},
   };
   vinci_soc *soc = load("Ascend910B4");
@@ -329,6 +330,10 @@ static void validation_sees_what_no_range_can(void **state) {
       {{"device.cube_cores=0", "device.vector_cores=0"},
        "Ascend910B4: device: there is neither a cube core nor a vector core"},
       {{"cube.fp16_cycles=0", NULL}, "Ascend910B4: cube: fp16 must be supported"},
+      {{"l2.size=65535B", NULL},
+       "Ascend910B4: l2.size: is neither 0 for no cache nor at least 64KiB"},
+      {{"l2.size=64KiB", NULL}, NULL},
+      {{"l2.size=0", NULL}, NULL},
       {{"path.L1_UB.bytes_per_cycle=128", NULL}, NULL},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

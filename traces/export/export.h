@@ -50,6 +50,10 @@ void json_hex64(struct json_writer *json, const char *key, uint64_t value);
 /* Text is escaped; bytes that are not UTF-8 become U+FFFD. The first writes a lone string. */
 void json_string(FILE *out, const char *value);
 void json_text(struct json_writer *json, const char *key, const char *value);
+/* A text in parts, of any length. */
+void json_text_begin(struct json_writer *json, const char *key);
+void json_text_add(struct json_writer *json, const char *value);
+void json_text_end(struct json_writer *json);
 
 /* ---- files of a result folder ---------------------------------------------- */
 
@@ -65,8 +69,7 @@ enum vinci_status export_arithmetic_csv(const struct vinci_result *result, FILE 
 enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
                                    struct vinci_diag *diag);
 
-/* Names of all kernels, joined by "+"; "" when there is none. Sum of their blocks. */
-void export_kernel_names(const struct vinci_result *result, char *buffer, size_t size);
+/* Sum over all kernels. */
 uint64_t export_blocks(const struct vinci_result *result);
 bool export_is_mixed(const struct vinci_result *result);
 

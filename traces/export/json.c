@@ -91,9 +91,8 @@ static unsigned utf8_length(const unsigned char *text) {
   return length;
 }
 
-void json_string(FILE *out, const char *value) {
+static void write_escaped(FILE *out, const char *value) {
   const unsigned char *text = (const unsigned char *)value;
-  fputc('"', out);
   while (*text) {
     unsigned length = utf8_length(text);
     if (length == 0) {
@@ -108,6 +107,11 @@ void json_string(FILE *out, const char *value) {
     }
     text += length;
   }
+}
+
+void json_string(FILE *out, const char *value) {
+  fputc('"', out);
+  write_escaped(out, value);
   fputc('"', out);
 }
 
@@ -182,17 +186,16 @@ void json_text(struct json_writer *json, const char *key, const char *value) {
   json_string(json->out, value);
 }
 
-/* ---- shared ---------------------------------------------------------------- */
-
-void export_kernel_names(const struct vinci_result *result, char *buffer, size_t size) {
-  size_t length = 0;
-  buffer[0] = '\0';
-  for (uint32_t i = 0; i < result->kernel_count && length < size; i++) {
-    int added =
-        snprintf(buffer + length, size - length, "%s%s", i ? "+" : "", result->kernels[i].name);
-    length += added > 0 ? (size_t)added : 0;
-  }
+void json_text_begin(struct json_writer *json, const char *key) {
+  write_key(json, key);
+  fputc('"', json->out);
 }
+
+void json_text_add(struct json_writer *json, const char *value) { write_escaped(json->out, value); }
+
+void json_text_end(struct json_writer *json) { fputc('"', json->out); }
+
+/* ---- shared ---------------------------------------------------------------- */
 
 uint64_t export_blocks(const struct vinci_result *result) {
   uint64_t blocks = 0;

@@ -12,6 +12,17 @@
 
 enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6 };
 
+/* All names, joined by "+". */
+static void write_kernel_names(struct json_writer *json, const struct vinci_result *result) {
+  json_text_begin(json, "kernel");
+  for (uint32_t i = 0; i < result->kernel_count; i++) {
+    if (i > 0)
+      json_text_add(json, "+");
+    json_text_add(json, result->kernels[i].name);
+  }
+  json_text_end(json);
+}
+
 static void write_counters(struct json_writer *json, const struct pipe_counters *counters) {
   json_number(json, "busy_cycles", counters->busy_cycles);
   json_object(json, "stall_cycles", true);
@@ -121,8 +132,6 @@ static void write_host(struct json_writer *json, const struct vinci_result *resu
 
 enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
                                           struct vinci_diag *diag) {
-  char kernels[1024];
-  export_kernel_names(result, kernels, sizeof kernels);
   struct json_writer json;
   json_start(&json, out);
   json_object(&json, NULL, false);
@@ -130,7 +139,7 @@ enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
   json_text(&json, "soc", result->soc->name);
   json_hex64(&json, "config_digest", result->config_digest);
   json_hex64(&json, "input_digest", result->input_digest);
-  json_text(&json, "kernel", kernels);
+  write_kernel_names(&json, result);
   json_number(&json, "blocks", export_blocks(result));
   json_number(&json, "total_cycles", result->total_cycles);
   json_decimal(&json, "duration_us", decimal_exact(result->total_ps, PS_PER_US_DIGITS));

@@ -51,6 +51,19 @@ static void print_active(const struct vinci_result *result, FILE *out) {
   }
 }
 
+/* The table of kernels shows more of a long list, summary.json all. */
+enum { NAMES_SHOWN = 4 };
+
+static void print_names(const struct vinci_result *result, FILE *out) {
+  for (uint32_t i = 0; i < result->kernel_count; i++) {
+    if (i == NAMES_SHOWN && result->kernel_count > NAMES_SHOWN + 1) {
+      fprintf(out, " and %" PRIu32 " more", result->kernel_count - i);
+      return;
+    }
+    fprintf(out, "%s%s", i ? "+" : "", result->kernels[i].name);
+  }
+}
+
 static void print_kernels(const struct vinci_result *result, FILE *out) {
   if (result->kernel_count < 2)
     return;
@@ -86,11 +99,11 @@ static void print_wrapped(const char *label, const char *text, FILE *out) {
 }
 
 static void print_head(const struct vinci_result *result, FILE *out) {
-  char reason[512], name[256];
+  char reason[512];
   enum bound bound = result_bound_explain(result, reason, sizeof reason);
-  export_kernel_names(result, name, sizeof name);
   uint64_t blocks = export_blocks(result);
-  fprintf(out, "%s on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n", name,
+  print_names(result, out);
+  fprintf(out, " on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n",
           result->soc->name, blocks, plural(blocks),
           decimal_ratio(result->total_ps, 1000000, 3).text, result->total_cycles,
           bound == BOUND_NONE ? "not" : bound_name(bound), result->partial ? ", PARTIAL" : "");
