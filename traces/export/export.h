@@ -66,8 +66,15 @@ enum vinci_status export_memory_csv(const struct vinci_result *result, FILE *out
                                     struct vinci_diag *diag);
 enum vinci_status export_arithmetic_csv(const struct vinci_result *result, FILE *out,
                                         struct vinci_diag *diag);
+/* summary.json; with `trace` not NULL that text comes first, under the key "trace". */
+enum vinci_status export_summary(const struct vinci_result *result, const char *trace, FILE *out,
+                                 struct vinci_diag *diag);
 enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
                                    struct vinci_diag *diag);
+
+/* Makes a result folder with its parents, one that exists is fine, and sees that files can be
+ * written there. */
+enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag);
 
 /* Sum over all kernels. */
 uint64_t export_blocks(const struct vinci_result *result);

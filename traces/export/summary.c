@@ -130,11 +130,13 @@ static void write_host(struct json_writer *json, const struct vinci_result *resu
   json_end(json);
 }
 
-enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
-                                          struct vinci_diag *diag) {
+enum vinci_status export_summary(const struct vinci_result *result, const char *trace, FILE *out,
+                                 struct vinci_diag *diag) {
   struct json_writer json;
   json_start(&json, out);
   json_object(&json, NULL, false);
+  if (trace)
+    json_text(&json, "trace", trace);
   json_number(&json, "schema", SUMMARY_SCHEMA);
   json_text(&json, "soc", result->soc->name);
   json_hex64(&json, "config_digest", result->config_digest);
@@ -151,4 +153,9 @@ enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
   write_host(&json, result);
   json_end(&json);
   return export_flush(out, "the summary", diag);
+}
+
+enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
+                                          struct vinci_diag *diag) {
+  return export_summary(result, NULL, out, diag);
 }
