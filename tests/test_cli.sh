@@ -54,7 +54,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 54
+plan 56
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -139,6 +139,22 @@ report "a canonical form that cannot be written" "$(expect 2 "$work/none/n.csv: 
 write the trace: No such file or directory")"
 run check $soc - <"$work/tiny.csv"
 report "check of standard input" "$(expect 0 '' 'ok: 1 kernel')"
+
+# ---- soc -------------------------------------------------------------------------------
+mkdir -p "$work/empty/soc" "$work/data"
+run soc validate --data="$work/empty"
+report "validate without a SoC" "$(expect 2 "error: there is no SoC in '$work/empty/soc'")"
+cp -r "$srcdir/scripts/soc" "$work/data/soc"
+chmod -R u+w "$work/data"
+cat >"$work/data/soc/Noted.lua" <<'END'
+return soc {
+  name = "Noted", base = "Ascend910B4", description = "a\027[2Jb",
+  l2 = { size = num(96 * MiB, "B", "INI", "assumed", "c\rd\u{9b}e") },
+}
+END
+run soc show Noted --data="$work/data"
+report "control characters of a description are shown" "$(expect 0 '' 'Noted: a\x1b[2Jb
+'; printf '%s\n' "$out" | grep -q '^? l2\.size .*  c\\x0dd\\xc2\\x9be$' || echo "$out" | grep l2)"
 
 # ---- run -------------------------------------------------------------------------------
 run run "$work/tiny.csv" $soc
