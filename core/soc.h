@@ -174,6 +174,8 @@ uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space);
 unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
 /* Clock of a core kind. */
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
+/* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */
+int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
 /* Depth of a pipe's issue queue. */
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);
 

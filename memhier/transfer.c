@@ -5,8 +5,6 @@
  */
 #include "memhier/transfer.h"
 
-enum { MILLI = 1000 };
-
 enum path transfer_path(const struct inst *inst) {
   /* Path + 1, so that absent pairs are 0. */
   static const uint8_t path_of[SPACE_COUNT][SPACE_COUNT] = {
@@ -32,10 +30,10 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
   const struct path_cost *numbers = &soc->path[path];
   uint64_t rate = (uint64_t)numbers->mbytes_per_cycle;
   /* bytes / (rate / 1000) cycles, in thousandths. */
-  uint64_t moving = rate ? transfer_ceil_div(bytes * MILLI * MILLI, rate) : 0;
+  uint64_t moving = rate ? ceil_div(bytes * MILLI * MILLI, rate) : 0;
   if (moving < (uint64_t)numbers->minimum_mcycles)
     moving = (uint64_t)numbers->minimum_mcycles;
-  uint64_t cycles = transfer_ceil_div(moving + (uint64_t)numbers->startup_mcycles, MILLI);
+  uint64_t cycles = ceil_div(moving + (uint64_t)numbers->startup_mcycles, MILLI);
   *cost = (struct inst_cost){
       .issue_cycles = cycles,
       .latency_cycles = cycles,
@@ -47,7 +45,7 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
 void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_address,
                       struct transfer_runs runs, struct inst_cost *cost) {
   const struct path_cost *numbers = &soc->path[path];
-  uint64_t startup = transfer_ceil_div((uint64_t)numbers->startup_mcycles, MILLI);
+  uint64_t startup = ceil_div((uint64_t)numbers->startup_mcycles, MILLI);
   uint64_t bytes = runs.count * runs.bytes;
   if (runs.stride_bytes == runs.bytes || runs.count == 1)
     runs = (struct transfer_runs){.count = 1, .bytes = bytes, .stride_bytes = bytes};
@@ -56,7 +54,7 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
       .latency_cycles = startup,
       .path = path,
       .bytes = bytes,
-      .minimum_cycles = transfer_ceil_div((uint64_t)numbers->minimum_mcycles, MILLI),
+      .minimum_cycles = ceil_div((uint64_t)numbers->minimum_mcycles, MILLI),
   };
   /* A copy of nothing pays the start-up and leaves the memory system alone. */
   if (bytes == 0)
@@ -67,21 +65,4 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
   cost->gm_bursts = runs.count;
   cost->gm_burst_bytes = runs.bytes;
   cost->gm_stride_bytes = runs.stride_bytes;
-}
-
-unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
-                        unsigned arg, uint64_t offset, uint64_t bytes) {
-  const struct isa_arg *operand = &isa_row((enum isa_op)inst->op)->arg[arg];
-  struct inst_access range = {
-      .space = (enum space)operand->space,
-      .address = inst->arg[arg] + (int64_t)offset,
-      .bytes = bytes,
-      .arg = (uint8_t)arg,
-  };
-  if (operand->reads)
-    access[count++] = range;
-  range.write = true;
-  if (operand->writes)
-    access[count++] = range;
-  return count;
 }

@@ -36,7 +36,7 @@ static void decimals_round_half_up(void **state) {
   assert_string_equal(decimal_ratio(999, 1000, 1).text, "1.0");
   assert_string_equal(decimal_ratio(12345, 10, 3).text, "1234.500");
   assert_string_equal(decimal_ratio(5, 0, 2).text, "0.00");
-  wide large = (wide)UINT64_MAX * UINT64_MAX;
+  uint128 large = (uint128)UINT64_MAX * UINT64_MAX;
   assert_string_equal(decimal_ratio(large, large, 6).text, "1.000000");
   assert_string_equal(decimal_exact(1378090000, 6).text, "1378.09");
   assert_string_equal(decimal_exact(1, 6).text, "0.000001");

@@ -70,12 +70,12 @@ unsigned vec_select_access(const struct vinci_soc *soc, const struct inst *inst,
                            operand(inst, SELECT_SRC0, bits, SELECT_SRC0_BLOCK, SELECT_SRC0_REPEAT));
   if (inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR)
     count =
-        vector_touch(inst, access, count, SELECT_SRC1, 0, lanes.repeats ? vector_size(1, bits) : 0);
+        inst_touch(inst, access, count, SELECT_SRC1, 0, lanes.repeats ? vector_size(1, bits) : 0);
   else
     count = vector_touch_strided(
         inst, access, count, &lanes,
         operand(inst, SELECT_SRC1, bits, SELECT_SRC1_BLOCK, SELECT_SRC1_REPEAT));
-  count = vector_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &lanes));
+  count = inst_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &lanes));
   return vector_touch_strided(inst, access, count, &lanes,
                               operand(inst, SELECT_DST, bits, SELECT_DST_BLOCK, SELECT_DST_REPEAT));
 }
@@ -99,7 +99,7 @@ unsigned vec_compare_access(const struct vinci_soc *soc, const struct inst *inst
   count = vector_touch_strided(
       inst, access, count, &lanes,
       operand(inst, COMPARE_SRC1, bits, COMPARE_SRC1_BLOCK, COMPARE_SRC1_REPEAT));
-  return vector_touch(inst, access, count, COMPARE_DST, 0, vector_size(lanes.active, 1));
+  return inst_touch(inst, access, count, COMPARE_DST, 0, vector_size(lanes.active, 1));
 }
 
 void vec_compare_scalar_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -118,7 +118,7 @@ unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct ins
   unsigned count = vector_touch_strided(
       inst, access, 0, &lanes,
       operand(inst, COMPARES_SRC, bits, COMPARES_SRC_BLOCK, COMPARES_SRC_REPEAT));
-  return vector_touch(inst, access, count, COMPARES_DST, 0, vector_size(lanes.active, 1));
+  return inst_touch(inst, access, count, COMPARES_DST, 0, vector_size(lanes.active, 1));
 }
 
 void vec_unary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {

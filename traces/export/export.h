@@ -7,10 +7,9 @@
 #ifndef VINCI_TRACES_EXPORT_EXPORT_H
 #define VINCI_TRACES_EXPORT_EXPORT_H
 
+#include "core/clock.h"
 #include "core/diag.h"
 #include "core/result.h"
-
-__extension__ typedef unsigned __int128 wide;
 
 /* ---- decimals ------------------------------------------------------------- */
 
@@ -20,7 +19,7 @@ struct decimal {
 
 /* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
  * the denominator is 0. */
-struct decimal decimal_ratio(wide numerator, wide denominator, unsigned decimals);
+struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
 /* value / 10^decimals exactly; trailing zeros are left out but for one. */
 struct decimal decimal_exact(uint64_t value, unsigned decimals);
 /* Bytes in a time as a rate in units of `unit` bytes per second. */

@@ -16,7 +16,7 @@ static const uint64_t giga = UINT64_C(1000000000); /* bandwidths here are decima
 
 /* "61.2 %", right-aligned. */
 static void print_percent(FILE *out, int width, uint64_t part, uint64_t whole) {
-  struct decimal percent = decimal_ratio((wide)part * 100, whole, 1);
+  struct decimal percent = decimal_ratio((uint128)part * 100, whole, 1);
   fprintf(out, "%*s %%", width - 2, percent.text);
 }
 
@@ -28,7 +28,7 @@ static struct decimal human_bytes(uint64_t bytes) {
   unsigned unit = 0;
   while (unit < 6 && bytes >> (10 * (unit + 1)) > 0)
     unit++;
-  struct decimal number = decimal_ratio(bytes, (wide)1 << (10 * unit), unit ? 1 : 0);
+  struct decimal number = decimal_ratio(bytes, (uint128)1 << (10 * unit), unit ? 1 : 0);
   struct decimal text;
   snprintf(text.text, sizeof text.text, "%.40s %s", number.text, units[unit]);
   return text;
@@ -110,7 +110,7 @@ static void print_head(const struct vinci_result *result, FILE *out) {
   fprintf(out, "\nDuration  %s us from launch to last completion, launch overhead included\n",
           decimal_ratio(result->total_ps, 1000000, 3).text);
   fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
-          decimal_ratio((wide)result->soc->core_hz, 1000000, 0).text);
+          decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);
   fputs("Work ran  on ", out);
   print_active(result, out);
   fprintf(out, "\nBound     ");
@@ -285,7 +285,7 @@ static void print_paths(const struct vinci_result *result, FILE *out) {
 static void print_hits(FILE *out, const char *what, uint64_t hits, uint64_t misses) {
   fprintf(out, "%" PRIu64 " %s", hits + misses, what);
   if (hits + misses > 0)
-    fprintf(out, " (%s %% hits)", decimal_ratio((wide)hits * 100, hits + misses, 1).text);
+    fprintf(out, " (%s %% hits)", decimal_ratio((uint128)hits * 100, hits + misses, 1).text);
 }
 
 static void print_memories(const struct vinci_result *result, FILE *out) {
