@@ -325,7 +325,7 @@ static void check_complete(struct loading *loading) {
     sandbox_refuse(&loading->box, 0, NULL, "the field 'arch' is missing");
   struct vinci_diag problem = {0};
   if (soc_validate(soc, &problem) != VINCI_OK)
-    sandbox_refuse(&loading->box, 0, NULL, "%s", problem.text);
+    sandbox_refuse(&loading->box, 0, *problem.hint ? problem.hint : NULL, "%s", problem.text);
 }
 
 /* Keeps the sources that numbers refer to, and points the numbers at the kept copies. */

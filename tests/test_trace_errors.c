@@ -227,6 +227,35 @@ static void too_few_vector_cores(void **state) {
   vinci_soc_free(few);
 }
 
+static void missing_cores_of_a_what_if(void **state) {
+  (void)state;
+  static const char text[] = HEAD AIC "scalar\n";
+  vinci_soc *without = fixture_soc();
+  without->cube_cores = 0;
+  struct error error = {"without",   text, sizeof text - 1, 3, 13, "fixture220 has no AIC cores",
+                        "choose AIV"};
+  assert_error(without, &error);
+  vinci_soc_free(without);
+}
+
+static void missing_cross_core_flags_of_a_what_if(void **state) {
+  (void)state;
+  static const char *const rows[] = {"wait_flag_dev,id=0\n",
+                                     "ffts_cross_core_sync,pipe=V,mode=0,id=blk\n"};
+  static const char *const messages[] = {
+      "wait_flag_dev: fixture220 has no cross-core flags",
+      "ffts_cross_core_sync: fixture220 has no cross-core flags"};
+  vinci_soc *without = fixture_soc();
+  without->cross_core_ids = 0;
+  for (size_t i = 0; i < 2; i++) {
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", HEAD AIV, rows[i]);
+    struct error error = {"without", text, strlen(text), 4, 1, messages[i], ""};
+    assert_error(without, &error);
+  }
+  vinci_soc_free(without);
+}
+
 static void missing_space_of_a_what_if(void **state) {
   (void)state;
   static const char text[] = HEAD AIV "copy_gm_to_ubuf,dst=0,src=0,len_burst=1\n";
@@ -272,6 +301,8 @@ int main(void) {
       cmocka_unit_test(variables_are_limited),
       cmocka_unit_test(coupled_cores),
       cmocka_unit_test(too_few_vector_cores),
+      cmocka_unit_test(missing_cores_of_a_what_if),
+      cmocka_unit_test(missing_cross_core_flags_of_a_what_if),
       cmocka_unit_test(missing_space_of_a_what_if),
       cmocka_unit_test(unreadable_files),
   };

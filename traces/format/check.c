@@ -144,6 +144,8 @@ static enum vinci_status fail_operand(struct trace_reader *reader, const char *n
 static enum vinci_status check_id(struct trace_reader *reader, const struct isa_row *isa,
                                   int64_t id, int64_t limit, const char *what) {
   char text[160];
+  if (limit == 0)
+    return trace_fail(reader, 0, 0, "%s: %s has no %ss", isa->name, reader->soc->name, what);
   if (id < limit)
     return VINCI_OK;
   snprintf(text, sizeof text, "%s: %s has %s ids 0..%lld, not %lld", isa->name, reader->soc->name,
