@@ -239,6 +239,19 @@ static void the_vector_cores_of_a_block_wait_for_each_other(void **state) {
                 1751 + 60);
 }
 
+static void results_say_what_a_kernel_ran_on(void **state) {
+  (void)state;
+  struct run run = runs_text(HEAD(30) AIV "scalar\nstream,core=AIC\nscalar\n"
+                                          "kernel,name=v,arch=dav-c220,blocks=2\n" AIV "scalar\n");
+  assert_int_equal(run.status, VINCI_OK);
+  assert_int_equal(run.result->kernel_count, 2);
+  assert_int_equal(run.result->kernels[0].kind, CORE_AIC);
+  assert_int_equal(run.result->kernels[0].vectors_per_cube, 2);
+  assert_int_equal(run.result->kernels[1].kind, CORE_AIV);
+  assert_int_equal(run.result->kernels[1].vectors_per_cube, 0);
+  vinci_result_free(run.result);
+}
+
 static void signals_do_not_outlive_their_block(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc();
@@ -505,6 +518,7 @@ int main(void) {
       cmocka_unit_test(a_core_cannot_signal_for_another),
       cmocka_unit_test(one_flag_serves_both_directions),
       cmocka_unit_test(the_vector_cores_of_a_block_wait_for_each_other),
+      cmocka_unit_test(results_say_what_a_kernel_ran_on),
       cmocka_unit_test(signals_do_not_outlive_their_block),
       cmocka_unit_test(one_engine_moves_one_thing_at_a_time),
       cmocka_unit_test(a_hang_is_the_same_however_it_is_watched),
