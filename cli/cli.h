@@ -47,6 +47,10 @@ int cli_end(int exit_code);
 const struct cli_verb *cli_verb_find(const char *name);
 const char *cli_verb_nearest(const char *name);
 
+/* That there are traces, and that each has a name. */
+VINCI_MUST_CHECK enum vinci_status cli_check_traces(const struct text_list *traces,
+                                                    struct vinci_diag *diag);
+
 /* Loads a SoC and applies overrides. A missing name is an error with a hint. */
 VINCI_MUST_CHECK enum vinci_status cli_load_soc(const char *name, const char *data_dir,
                                                 const struct text_list *sets, vinci_soc **out,

@@ -32,15 +32,18 @@ static enum vinci_status write_trace(const vinci_trace *trace, const char *path,
                                      struct vinci_diag *diag) {
   if (strcmp(path, "-") == 0)
     return vinci_trace_write(trace, stdout, diag);
+  struct diag_position target = {.path = path};
   FILE *out = fopen(path, "w");
   if (!out)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
-                         "cannot write the trace: %s", strerror(errno));
-  enum vinci_status status = vinci_trace_write(trace, out, diag);
+    return diag_error_at(diag, VINCI_E_IO, target, "cannot write the trace: %s", strerror(errno));
+  struct vinci_diag problem = {0}; /* the writer does not know where it writes to */
+  enum vinci_status status = vinci_trace_write(trace, out, &problem);
+  if (status != VINCI_OK)
+    (void)diag_error_at(diag, status, target, "%s", problem.text);
   errno = 0;
   if (fclose(out) != 0 && status == VINCI_OK)
-    status = diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
-                           "cannot write the trace: %s", errno ? strerror(errno) : "write error");
+    status = diag_error_at(diag, VINCI_E_IO, target, "cannot write the trace: %s",
+                           errno ? strerror(errno) : "write error");
   return status;
 }
 
@@ -70,11 +73,9 @@ static enum vinci_status check_trace(const struct check_settings *settings, cons
 
 static enum vinci_status check_usage(const struct check_settings *settings,
                                      const struct text_list *traces, struct vinci_diag *diag) {
-  if (traces->count == 0)
-    return diag_error(diag, VINCI_E_USAGE, "no trace given");
   if (settings->normalize && traces->count > 1)
     return diag_error(diag, VINCI_E_USAGE, "--normalize takes one trace, not %zu", traces->count);
-  return VINCI_OK;
+  return cli_check_traces(traces, diag);
 }
 
 /* Every trace is checked; the exit code is that of the first one rejected. */

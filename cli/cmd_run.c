@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "core/diag.h"
+#include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 250 MB of trace.json. */
 enum { TIMELINE_EVENTS = 1000000, TIMELINE_EVENTS_MAX = 100000000, TIMEOUT_MINUTES_MAX = 2880 };
@@ -45,7 +46,8 @@ static const struct option_row run_options[] = {
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
-                    "print summary.json instead of the report; an array for several traces"),
+                    "print summary.json instead of the report; for several traces an array, whose "
+                    "entries begin with the key trace"),
     OPTION_NUMBER_ROW("max-cycles", 0, struct run_settings, max_cycles, "N", 1, UINT64_MAX,
                       "stop after N core cycles with partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
@@ -64,8 +66,8 @@ static const struct option_row run_options[] = {
 static volatile sig_atomic_t interrupted;
 
 /*
- * The first Ctrl-C ends the run with partial results, one a second or more later ends
- * the program: timeout(1) sends its signal twice in a row and means it once.
+ * The first Ctrl-C or SIGTERM ends the run with partial results, one a second or more later
+ * ends the program: timeout(1) sends its signal twice in a row and means it once.
  */
 static void on_interrupt(int signal_number) {
   static struct timespec first;
@@ -84,6 +86,7 @@ static void catch_interrupt(void) {
   struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
 }
 
 /* Wall-clock time steers only what is shown and when to give up, never a result. */
@@ -135,27 +138,18 @@ static enum vinci_status result_folder(const char *output, const char *trace, bo
   size_t length = strlen(base);
   if (length > 4 && strcmp(base + length - 4, ".csv") == 0)
     length -= 4;
+  bool outside = length == 0 || (length == 1 && base[0] == '.') ||
+                 (length == 2 && base[0] == '.' && base[1] == '.');
+  if (several && outside)
+    return diag_error(diag, VINCI_E_USAGE,
+                      "the result folder of %s would be '%.*s' in %s, which "
+                      "is not a folder of its own; give the trace another name",
+                      trace, (int)length, base, output);
   int written = several ? snprintf(folder, size, "%s/%.*s", output, (int)length, base)
                         : snprintf(folder, size, "%s", output);
   if (written < 0 || (size_t)written >= size)
     return diag_error(diag, VINCI_E_USAGE, "the name of the result folder is too long");
   return VINCI_OK;
-}
-
-/* Writes to stdout; the text or JSON of several traces follow one another. */
-static enum vinci_status print_result(const struct run_settings *settings,
-                                      const vinci_result *result, unsigned printed,
-                                      struct vinci_diag *diag) {
-  if (settings->json) {
-    if (printed > 0)
-      fputs(",\n", stdout);
-    return vinci_result_write_json(result, stdout, diag);
-  }
-  if (settings->quiet)
-    return VINCI_OK;
-  if (printed > 0)
-    fputs("\n----------------------------------------------------------------\n\n", stdout);
-  return vinci_result_write_text(result, stdout, diag);
 }
 
 static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
@@ -200,6 +194,37 @@ static void fail(struct batch *batch, const struct vinci_diag *diag) {
   batch->exit_code = batch->exit_code ? batch->exit_code : code;
 }
 
+/* Writes to stdout; the text or JSON of several traces follow one another. */
+static enum vinci_status print_result(struct batch *batch, const vinci_result *result,
+                                      const char *path, struct vinci_diag *diag) {
+  bool several = batch->traces->count > 1, first = batch->printed++ == 0;
+  if (batch->settings->json) {
+    if (!first)
+      fputs(",\n", stdout);
+    return export_summary(result, several ? path : NULL, stdout, diag);
+  }
+  if (batch->settings->quiet)
+    return VINCI_OK;
+  if (!first)
+    fputs("\n----------------------------------------------------------------\n\n", stdout);
+  return vinci_result_write_text(result, stdout, diag);
+}
+
+/* In the array of several traces, one without a result has an entry that says why. */
+static void print_failure(struct batch *batch, const struct vinci_diag *diag, const char *path) {
+  if (!batch->settings->json || batch->traces->count < 2)
+    return;
+  struct json_writer json;
+  if (batch->printed++ > 0)
+    fputs(",\n", stdout);
+  json_start(&json, stdout);
+  json_object(&json, NULL, false);
+  json_text(&json, "trace", path);
+  json_text(&json, "error", diag->text);
+  json_number(&json, "exit_code", (uint64_t)vinci_status_exit_code(diag->status));
+  json_end(&json);
+}
+
 /* Stores and prints what there is, also of a run that was cut short or hangs. */
 static void keep_result(struct batch *batch, const vinci_result *result, const char *path) {
   const struct run_settings *settings = batch->settings;
@@ -210,7 +235,7 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
                     &folder_diag) == VINCI_OK &&
       vinci_result_write_folder(result, folder, &folder_diag) != VINCI_OK)
     fail(batch, &folder_diag);
-  if (print_result(settings, result, batch->printed++, &print_diag) != VINCI_OK)
+  if (print_result(batch, result, path, &print_diag) != VINCI_OK)
     fail(batch, &print_diag);
   else if (settings->output && folder_diag.status == VINCI_OK && !settings->json &&
            !settings->quiet)
@@ -223,11 +248,15 @@ static void run_trace(struct batch *batch, const char *path) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
-  enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, &diag);
+  enum vinci_status status =
+      interrupted ? diag_error(&diag, VINCI_E_LIMIT, "interrupted before %s ran", path)
+                  : vinci_trace_load(path, batch->soc, &trace, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, path, &result, &diag);
   if (result)
     keep_result(batch, result, path);
+  else
+    print_failure(batch, &diag, path);
   fflush(stdout);
   if (status != VINCI_OK)
     fail(batch, &diag);
@@ -241,37 +270,49 @@ static void run_trace(struct batch *batch, const char *path) {
 static enum vinci_status check_names(const struct run_settings *settings,
                                      const struct text_list *traces, struct vinci_diag *diag) {
   char first[PATH_MAX], second[PATH_MAX];
-  if (traces->count == 0)
-    return diag_error(diag, VINCI_E_USAGE, "no trace given");
-  for (size_t i = 0; settings->output && i < traces->count; i++) {
-    for (size_t j = 0; j < i; j++) {
-      enum vinci_status status =
-          result_folder(settings->output, traces->items[i], true, first, sizeof first, diag);
-      if (status == VINCI_OK)
-        status =
-            result_folder(settings->output, traces->items[j], true, second, sizeof second, diag);
-      if (status != VINCI_OK)
-        return status;
-      if (strcmp(first, second) == 0)
-        return diag_error(diag, VINCI_E_USAGE, "%s and %s would both write to %s", traces->items[j],
-                          traces->items[i], first);
+  enum vinci_status status = cli_check_traces(traces, diag);
+  for (size_t i = 0; settings->output && status == VINCI_OK && i < traces->count; i++) {
+    status = result_folder(settings->output, traces->items[i], traces->count > 1, first,
+                           sizeof first, diag);
+    for (size_t j = 0; status == VINCI_OK && j < i; j++) {
+      status = result_folder(settings->output, traces->items[j], true, second, sizeof second, diag);
+      if (status == VINCI_OK && strcmp(first, second) == 0)
+        status = diag_error(diag, VINCI_E_USAGE, "%s and %s would both write to %s",
+                            traces->items[j], traces->items[i], first);
     }
   }
-  return VINCI_OK;
+  return status;
+}
+
+/* Before anything runs: a long run shall not find out at its end that it cannot be kept. */
+static enum vinci_status make_folders(const struct run_settings *settings,
+                                      const struct text_list *traces, struct vinci_diag *diag) {
+  char folder[PATH_MAX];
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; settings->output && status == VINCI_OK && i < traces->count; i++) {
+    status = result_folder(settings->output, traces->items[i], traces->count > 1, folder,
+                           sizeof folder, diag);
+    if (status == VINCI_OK)
+      status = export_make_folder(folder, diag);
+  }
+  return status;
 }
 
 static int run_all(const struct run_settings *settings, const struct text_list *traces) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
   if (check_names(settings, traces, &diag) != VINCI_OK ||
-      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK)
+      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
+      make_folders(settings, traces, &diag) != VINCI_OK) {
+    vinci_soc_free(soc);
     return cli_fail(&diag);
+  }
   struct batch batch = {.settings = settings, .traces = traces, .soc = soc};
   bool array = settings->json && traces->count > 1;
   if (array)
     fputs("[\n", stdout);
   catch_interrupt();
-  for (size_t i = 0; i < traces->count && !interrupted; i++)
+  for (size_t i = 0; i < traces->count; i++)
     run_trace(&batch, traces->items[i]);
   if (array)
     fputs("]\n", stdout);

@@ -9,7 +9,7 @@
 #include "scripts/soc_host.h"
 #include "traces/export/export.h"
 
-enum { VALUE_TEXT = 64, PERCENT = 100 };
+enum { VALUE_TEXT = 64, PERCENT = 100, FOLDER_MAX = 4096 };
 
 struct soc_settings {
   const char *data;
@@ -66,6 +66,20 @@ static void value_text(const vinci_soc *soc, size_t index, char *buffer, size_t 
   size_t length = strlen(buffer);
   if (bare && length < size)
     snprintf(buffer + length, size - length, " %s", soc_kind_unit(kind));
+}
+
+/* Text of a description on a terminal: control characters are shown, not obeyed. */
+static void print_plain(const char *text) {
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
+    bool c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F in UTF-8 */
+    if (byte < 0x20 || byte == 0x7f || c1)
+      printf("\\x%02x", byte);
+    else
+      putchar(byte);
+    if (c1)
+      printf("\\x%02x", (unsigned char)*++text);
+  }
 }
 
 static int widest(int width, const char *text) {
@@ -180,15 +194,20 @@ static void show_rows(const vinci_soc *soc, bool all) {
     bool overridden = provenance->overridden;
     printf("%c %-*s  %*s  %-10s", mark_of(provenance), key_width, soc_param(i)->key, value_width,
            value, confidence_text(provenance));
+    const char *source = overridden ? "" : provenance->source;
     if (*provenance->note)
-      printf("  %-*s  %s\n", source_width, overridden ? "" : provenance->source, provenance->note);
+      printf("  %-*s  ", source_width, source);
     else
-      printf("  %s\n", overridden ? "" : provenance->source);
+      printf("  %s", source);
+    print_plain(provenance->note);
+    putchar('\n');
   }
 }
 
 static void show_text(const vinci_soc *soc, bool all) {
-  printf("%s: %s\n", soc->name, soc->description);
+  printf("%s: ", soc->name);
+  print_plain(soc->description);
+  putchar('\n');
   printf("architecture %s%s%s, configuration %016" PRIx64 "\n\n", arch_name(soc->arch),
          *soc->base ? ", based on " : "", soc->base, soc_digest(soc));
   show_rows(soc, all);
@@ -199,8 +218,11 @@ static void show_text(const vinci_soc *soc, bool all) {
            percent(shares.count[i], shares.total));
   puts("\n? = assumed: no public statement, a plausible choice; ! = override of this call");
   puts("\nSources:");
-  for (size_t i = 0; i < soc->source_count; i++)
-    printf("  %-5s  %s\n", soc->sources[i].id, soc->sources[i].text);
+  for (size_t i = 0; i < soc->source_count; i++) {
+    printf("  %-5s  ", soc->sources[i].id);
+    print_plain(soc->sources[i].text);
+    putchar('\n');
+  }
 }
 
 /* Decimal places of a kind: its scale is a power of ten. */
@@ -333,20 +355,30 @@ static int validate_one(const char *name, const char *data) {
   return 0;
 }
 
+/* The names of all SoCs; that there is none is an error. */
+static enum vinci_status all_names(const char *data, struct soc_names *names,
+                                   struct vinci_diag *diag) {
+  char folder[FOLDER_MAX];
+  enum vinci_status status = soc_host_data_dir(data, folder, sizeof folder, diag);
+  if (status == VINCI_OK)
+    status = soc_host_list(folder, names, diag);
+  if (status == VINCI_OK && names->count == 0)
+    status = diag_error(diag, VINCI_E_USAGE, "there is no SoC in '%s/soc'", folder);
+  return status;
+}
+
 static int validate_all(const struct soc_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
   struct soc_names names = {0};
   const char *const *items = arguments->items;
   size_t count = arguments->count;
-  if (count == 0) {
-    if (soc_host_list(settings->data, &names, &diag) != VINCI_OK) {
-      soc_names_free(&names);
-      return cli_fail(&diag);
-    }
-    items = names.items;
-    count = names.count;
-  }
   int exit_code = 0;
+  if (count == 0) {
+    if (all_names(settings->data, &names, &diag) != VINCI_OK)
+      exit_code = cli_fail(&diag);
+    items = names.items;
+    count = exit_code == 0 ? names.count : 0;
+  }
   for (size_t i = 0; i < count; i++) {
     int code = validate_one(items[i], settings->data);
     exit_code = exit_code ? exit_code : code;

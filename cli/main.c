@@ -74,6 +74,19 @@ bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *setting
   return true;
 }
 
+enum vinci_status cli_check_traces(const struct text_list *traces, struct vinci_diag *diag) {
+  if (traces->count == 0)
+    return diag_error(diag, VINCI_E_USAGE, "no trace given");
+  for (size_t i = 0; i < traces->count; i++) {
+    if (*traces->items[i] != '\0')
+      continue;
+    enum vinci_status status = diag_error(diag, VINCI_E_USAGE, "the name of a trace is empty");
+    diag_hint(diag, "'-' reads standard input");
+    return status;
+  }
+  return VINCI_OK;
+}
+
 enum vinci_status cli_load_soc(const char *name, const char *data_dir, const struct text_list *sets,
                                vinci_soc **out, struct vinci_diag *diag) {
   if (!name) {

@@ -60,9 +60,20 @@ static const char *visible_name(const void *context, size_t index) {
   return table->rows[index].help ? table->rows[index].name : NULL;
 }
 
+/* A name that begins with what was typed is a likelier one than a slip of the pen. */
+static const char *nearest_option(const struct option_table *table, const char *name) {
+  size_t length = strlen(name);
+  for (size_t i = 0; length > 0 && i <= table->count; i++) {
+    const char *candidate = visible_name(table, i);
+    if (candidate && strncmp(candidate, name, length) == 0)
+      return candidate;
+  }
+  return diag_nearest(name, table->count + 1, visible_name, table);
+}
+
 static enum vinci_status unknown_option(const struct parser *parser, const char *name) {
   enum vinci_status status = diag_error(parser->diag, VINCI_E_USAGE, "unknown option '--%s'", name);
-  const char *near = diag_nearest(name, parser->table->count + 1, visible_name, parser->table);
+  const char *near = nearest_option(parser->table, name);
   if (near)
     diag_hint(parser->diag, "did you mean '--%s'?", near);
   else

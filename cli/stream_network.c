@@ -163,7 +163,7 @@ static void print_row(const struct request *request, const struct noc_config *co
   printf(
       "%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 "\n",
       decimal_ratio(result->latency_cycles, result->packets, DECIMALS).text,
-      decimal_ratio(result->accepted_flits, (wide)result->cycles * result->terminals, RATE_DECIMALS)
+      decimal_ratio(result->accepted_flits, (uint128)result->cycles * result->terminals, RATE_DECIMALS)
           .text,
       decimal_ratio(result->hops, result->packets, DECIMALS).text,
       decimal_ratio(result->busiest_link_flits, result->total_cycles, DECIMALS).text,

@@ -109,15 +109,34 @@ struct report {
   uint32_t first_line;
 };
 
+/* A signal of mode 0 stays with its core until all physical cores of the kind have given
+ * theirs: with fewer blocks than cores, that is never. */
+static void describe_senders(const struct aicore *core, const struct waiting *waiting, char *text,
+                             size_t size) {
+  const struct device *device = core->device;
+  unsigned sent = 0;
+  text[0] = '\0';
+  if (waiting->reason != STALL_CROSS_CORE)
+    return;
+  for (uint32_t i = 0; i < device->core_count; i++)
+    sent += device->cores[i].kind == core->kind &&
+            device->cores[i].cross[waiting->id].sent[CROSS_ALL] > 0;
+  if (sent > 0)
+    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all", sent,
+             device->kind_count[core->kind], core_kind_name(core->kind),
+             sent == 1 ? "has" : "have");
+}
+
 static void report_wait(struct report *report, const struct aicore *core,
                         const struct waiting *waiting, unsigned same) {
-  char name[64], reason[128], line[256], others[48] = "";
+  char name[64], reason[128], line[400], others[48] = "", senders[128];
   result_core_name(core->result, name, sizeof name);
   describe_reason(waiting, reason, sizeof reason);
+  describe_senders(core, waiting, senders, sizeof senders);
   if (same > 1)
     snprintf(others, sizeof others, " (and %u more core%s)", same - 1, same > 2 ? "s" : "");
-  int length = snprintf(line, sizeof line, "\n  %s %s%s %s, line %u", name,
-                        pipe_name(waiting->pipe), others, reason, waiting->line);
+  int length = snprintf(line, sizeof line, "\n  %s %s%s %s, line %u%s", name,
+                        pipe_name(waiting->pipe), others, reason, waiting->line, senders);
   if (report->first_line == 0)
     report->first_line = waiting->line;
   if (length < 0 || report->used + (size_t)length >= sizeof report->text) {

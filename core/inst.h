@@ -76,6 +76,13 @@ typedef void (*inst_cost_fn)(const struct vinci_soc *, const struct inst *, stru
 typedef unsigned (*inst_access_fn)(const struct vinci_soc *, const struct inst *,
                                    struct inst_access *);
 
+/*
+ * For the units: appends a range of an operand, once per direction its signature names;
+ * returns the new count.
+ */
+unsigned inst_touch(const struct inst *inst, struct inst_access *access, unsigned count,
+                    unsigned arg, uint64_t offset, uint64_t bytes);
+
 /* The functions of an instruction's stem (core/registry.c). */
 inst_cost_fn registry_cost(enum isa_op op);
 inst_access_fn registry_access(enum isa_op op);

@@ -9,6 +9,7 @@ libvinci_core_la_SOURCES = \
 	core/arch.h \
 	core/arena.c \
 	core/arena.h \
+	core/arith.h \
 	core/clock.c \
 	core/clock.h \
 	core/device.c \
@@ -20,6 +21,7 @@ libvinci_core_la_SOURCES = \
 	core/engine.c \
 	core/engine.h \
 	core/hang.c \
+	core/inst.c \
 	core/inst.h \
 	core/isa.c \
 	core/isa.def \
@@ -46,4 +48,6 @@ libvinci_core_la_SOURCES = \
 	core/soc_value.c \
 	core/status.c \
 	core/stream.c \
-	core/stream.h
+	core/stream.h \
+	core/utf8.c \
+	core/utf8.h

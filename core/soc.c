@@ -11,6 +11,7 @@
 
 #include "core/diag.h"
 #include "core/mem.h"
+#include "core/digest.h"
 
 enum { VALUE_TEXT = 48 };
 
@@ -204,15 +205,12 @@ void vinci_soc_free(vinci_soc *soc) {
   free(soc);
 }
 
-/* FNV-1a, 64 bit: Fowler, Noll, Vo; offset basis and prime of the published algorithm. */
 static uint64_t digest_text(uint64_t digest, const char *text) {
-  for (; *text; text++)
-    digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-  return digest;
+  return digest_bytes(digest, text, strlen(text));
 }
 
 uint64_t soc_digest(const struct vinci_soc *soc) {
-  uint64_t digest = UINT64_C(0xcbf29ce484222325);
+  uint64_t digest = DIGEST_SEED;
   digest = digest_text(digest, soc->name);
   digest = digest_text(digest, "\n");
   digest = digest_text(digest, arch_name(soc->arch));
@@ -276,6 +274,26 @@ unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind) {
 
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
   return (uint64_t)(kind == CORE_AIV ? soc->vector_hz : soc->core_hz);
+}
+
+int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
+  switch (dtype) {
+  case DTYPE_FP16:
+    return soc->cube_fp16_mcycles;
+  case DTYPE_BF16:
+    return soc->cube_bf16_mcycles;
+  case DTYPE_FP32:
+    return soc->cube_fp32_mcycles;
+  case DTYPE_HF32:
+    return soc->cube_hf32_mcycles;
+  case DTYPE_INT8:
+  case DTYPE_UINT8:
+    return soc->cube_int8_mcycles;
+  case DTYPE_INT4:
+    return soc->cube_int4_mcycles;
+  default:
+    return 0;
+  }
 }
 
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe) {

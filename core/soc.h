@@ -111,6 +111,9 @@ struct soc_provenance {
   bool overridden;
 };
 
+/* Smallest cache that the models of L2 can hold: one set of lines. */
+enum { SOC_L2_BYTES_MIN = 64 * 1024 };
+
 enum { SOC_PARAMS_MAX = 512, SOC_TEXT_MAX = 64 };
 
 struct mem_spec;
@@ -192,6 +195,8 @@ uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space);
 unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
 /* Clock of a core kind. */
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
+/* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */
+int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
 /* Depth of a pipe's issue queue. */
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);
 

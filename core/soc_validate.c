@@ -30,17 +30,36 @@ static const struct path_archs limited_paths[] = {
     {PATH_L0C_UB, ARCH_BIT(C100) | ARCH_BIT(M200) | ARCH_BIT(C310)},
 };
 
+/* Index of the parameter that is stored in a field of the SoC. */
+static size_t param_of(const struct vinci_soc *soc, const int64_t *field) {
+  size_t offset = (size_t)((const char *)field - (const char *)soc), i = 0;
+  while (i < soc_param_count() && soc_param(i)->offset != offset)
+    i++;
+  return i;
+}
+
 static bool overridden(const struct vinci_soc *soc, const int64_t *field) {
-  size_t offset = (size_t)((const char *)field - (const char *)soc);
-  for (size_t i = 0; i < soc_param_count(); i++)
-    if (soc_param(i)->offset == offset)
-      return soc->provenance[i].overridden;
-  return false;
+  return soc->provenance[param_of(soc, field)].overridden;
 }
 
 static enum vinci_status fail(const struct vinci_soc *soc, struct vinci_diag *diag,
                               const char *what, const char *why) {
   return diag_error(diag, VINCI_E_USAGE, "%s: %s: %s", soc->name, what, why);
+}
+
+static enum vinci_status fail_rates(const struct vinci_soc *soc, const struct path_cost *path,
+                                    struct vinci_diag *diag) {
+  const char *memory = soc_param(param_of(soc, &path->hbm_mbytes_per_cycle))->key;
+  const char *cache = soc_param(param_of(soc, &path->mbytes_per_cycle))->key;
+  char memory_rate[64], cache_rate[64];
+  soc_format_value(path->hbm_mbytes_per_cycle, SOC_KIND_MBYTES_PER_CYCLE, memory_rate,
+                   sizeof memory_rate);
+  soc_format_value(path->mbytes_per_cycle, SOC_KIND_MBYTES_PER_CYCLE, cache_rate,
+                   sizeof cache_rate);
+  (void)diag_error(diag, VINCI_E_USAGE, "%s: %s is %s, above the %s of %s", soc->name, memory,
+                   memory_rate, cache_rate, cache);
+  diag_hint(diag, "device memory is not faster than L2: lower %s", memory);
+  return VINCI_E_USAGE;
 }
 
 static enum vinci_status check_paths(const struct vinci_soc *soc, struct vinci_diag *diag) {
@@ -65,7 +84,7 @@ static enum vinci_status check_paths(const struct vinci_soc *soc, struct vinci_d
         soc_space_bytes(soc, path_to((enum path)i)) == 0)
       return fail(soc, diag, name, "exists, but the buffer at one end has no size");
     if (path->hbm_mbytes_per_cycle > path->mbytes_per_cycle)
-      return fail(soc, diag, name, "is faster from device memory than from L2");
+      return fail_rates(soc, path, diag);
     if (path->spread_mcycles > 0 && path->request_bytes == 0)
       return fail(soc, diag, name, "has a spread of requests of unknown size");
   }
@@ -106,6 +125,8 @@ static enum vinci_status check_buffers(const struct vinci_soc *soc, struct vinci
     if (soc_space_bytes(soc, (enum space)space) % space_alignment((enum space)space) != 0)
       return fail(soc, diag, space_name((enum space)space),
                   "the size is not a multiple of the alignment");
+  if (soc->l2_bytes > 0 && soc->l2_bytes < SOC_L2_BYTES_MIN)
+    return fail(soc, diag, "l2.size", "is neither 0 for no cache nor at least 64KiB");
   return VINCI_OK;
 }
 

@@ -4,34 +4,9 @@
  * GEMV mode's own speed, which is not published, and the unit flag's overlap of
  * mad with the fixpipe.
  */
+#include "core/arith.h"
 #include "core/layout.h"
 #include "cube/cube.h"
-
-enum { BITS_PER_BYTE = 8, MILLI = 1000 };
-
-static uint64_t ceil_div(uint64_t value, uint64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
-
-/* Thousandths of a cycle per tile; 0 for types the cube does not compute in. */
-static uint64_t tile_mcycles(const struct vinci_soc *soc, enum dtype type) {
-  switch (type) {
-  case DTYPE_FP16:
-    return (uint64_t)soc->cube_fp16_mcycles;
-  case DTYPE_BF16:
-    return (uint64_t)soc->cube_bf16_mcycles;
-  case DTYPE_FP32:
-    return (uint64_t)soc->cube_fp32_mcycles;
-  case DTYPE_HF32:
-    return (uint64_t)soc->cube_hf32_mcycles;
-  case DTYPE_INT8:
-    return (uint64_t)soc->cube_int8_mcycles;
-  case DTYPE_INT4:
-    return (uint64_t)soc->cube_int4_mcycles;
-  default:
-    return 0;
-  }
-}
 
 void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
   enum dtype type = inst_dtype(inst);
@@ -41,7 +16,7 @@ void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct 
   uint64_t tile_k = (uint64_t)soc->cube_k_bytes * BITS_PER_BYTE / dtype_bits(type);
   uint64_t tiles =
       ceil_div(m, (uint64_t)soc->cube_m) * ceil_div(k, tile_k) * ceil_div(n, (uint64_t)soc->cube_n);
-  uint64_t steady = tiles * tile_mcycles(soc, type);
+  uint64_t steady = tiles * (uint64_t)soc_cube_mcycles(soc, type);
   uint64_t latency = steady + (uint64_t)soc->cube_startup_mcycles;
   /* A mad of nothing is no fast way through the pipe: it pays the start-up. */
   uint64_t issue = tiles ? steady + (uint64_t)soc->cube_issue_mcycles : latency;

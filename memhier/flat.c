@@ -7,12 +7,13 @@
  * then port. Models start-up, per-core and chip-level bandwidth and L2 residency;
  * leaves out banks, queues of single requests and their latency.
  */
+#include "core/arith.h"
 #include "core/clock.h"
 #include "memhier/memhier.h"
 
 #include "core/memsys.h"
 
-enum { PIECE_BYTES = L2_FLAT_LINE_BYTES, MILLI = 1000 };
+enum { PIECE_BYTES = L2_FLAT_LINE_BYTES };
 
 /* The transfers of one engine, in order; the first moves. */
 struct port {
@@ -121,19 +122,17 @@ static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer 
          duration_ps(piece->miss_bytes, miss_rate, transfer->core_hz);
 }
 
-static uint64_t latest(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 /* Moves one piece from now_ps on; returns when it has arrived. */
 static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
   struct piece piece = take_piece(memory, transfer);
   uint64_t end_ps = now_ps + engine_ps(memory, transfer, &piece);
-  end_ps = latest(
+  end_ps = max_u64(
       end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
   if (piece.device_bytes > 0)
-    end_ps = latest(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
+    end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
   /* What comes in needs the room of what is written back: a full L2 passes HBM's pace on. */
   if (piece.written_back_bytes > 0)
-    end_ps = latest(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
+    end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;
   return end_ps;
 }
@@ -147,7 +146,7 @@ static struct gm_transfer *transfer_of(struct engine_event *event) {
 static void begin(struct memsys *memory, struct gm_transfer *transfer, uint64_t at_ps) {
   transfer->event.fire = fire_move;
   transfer->event.key = event_key(PHASE_ARBITRATE, memory->part, transfer->port);
-  engine_schedule(memory->engine, &transfer->event, latest(at_ps, transfer->start_ps));
+  engine_schedule(memory->engine, &transfer->event, max_u64(at_ps, transfer->start_ps));
 }
 
 static void fire_done(struct engine_event *event, uint64_t now_ps) {

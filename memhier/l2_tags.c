@@ -2,6 +2,9 @@
 /* L2 tags: which granules of GM are in the cache, and which are dirty. */
 #include "memhier/memhier.h"
 
+_Static_assert((int)SOC_L2_BYTES_MIN == (int)L2_FLAT_LINE_BYTES * L2_FLAT_WAYS,
+               "a smaller cache would silently be none");
+
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
                uint64_t gm_bytes) {
   uint64_t ways = geometry.ways;

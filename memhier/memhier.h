@@ -21,7 +21,7 @@ struct l2_geometry {
 enum { L2_FLAT_LINE_BYTES = 4096, L2_FLAT_WAYS = 16 };
 
 struct l2_line {
-  uint32_t tag; /* address / line_bytes + 1; 0 = empty */
+  uint32_t tag; /* address / line_bytes + 1; 0 = empty; hbm.size is at most 2^43 bytes */
   uint32_t valid;
   uint32_t dirty;
 };

@@ -5,8 +5,6 @@
  */
 #include "memhier/transfer.h"
 
-enum { MILLI = 1000 };
-
 enum path transfer_path(const struct inst *inst) {
   /* Path + 1, so that absent pairs are 0. */
   static const uint8_t path_of[SPACE_COUNT][SPACE_COUNT] = {
@@ -30,7 +28,7 @@ uint64_t transfer_span(struct transfer_runs runs) {
 uint64_t transfer_minimum_mcycles(const struct path_cost *path, uint64_t bytes) {
   uint64_t minimum = (uint64_t)path->minimum_mcycles;
   uint64_t rate = (uint64_t)path->sustained_mbytes_per_cycle;
-  uint64_t sustained = rate ? transfer_ceil_div(bytes * MILLI * MILLI, rate) : 0;
+  uint64_t sustained = rate ? ceil_div(bytes * MILLI * MILLI, rate) : 0;
   return minimum > sustained ? minimum : sustained;
 }
 
@@ -45,7 +43,7 @@ uint64_t transfer_startup_mcycles(const struct path_cost *path, uint64_t bytes) 
   uint64_t startup = (uint64_t)path->startup_mcycles;
   if (path->request_bytes == 0 || bytes == 0)
     return startup;
-  uint64_t requests = transfer_ceil_div(bytes, (uint64_t)path->request_bytes);
+  uint64_t requests = ceil_div(bytes, (uint64_t)path->request_bytes);
   return startup + (uint64_t)path->spread_mcycles * log2_milli(requests) / MILLI;
 }
 
@@ -55,9 +53,9 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
   uint64_t rate = (uint64_t)numbers->mbytes_per_cycle;
   /* bytes / (rate / 1000) cycles, in thousandths. */
   uint64_t mcycles = transfer_startup_mcycles(numbers, bytes);
-  mcycles += rate ? transfer_ceil_div(bytes * MILLI * MILLI, rate) : 0;
+  mcycles += rate ? ceil_div(bytes * MILLI * MILLI, rate) : 0;
   uint64_t minimum = transfer_minimum_mcycles(numbers, bytes);
-  uint64_t cycles = transfer_ceil_div(mcycles > minimum ? mcycles : minimum, MILLI);
+  uint64_t cycles = ceil_div(mcycles > minimum ? mcycles : minimum, MILLI);
   *cost = (struct inst_cost){
       .issue_cycles = cycles,
       .latency_cycles = cycles,
@@ -70,7 +68,7 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
                       struct transfer_runs runs, struct inst_cost *cost) {
   const struct path_cost *numbers = &soc->path[path];
   uint64_t bytes = runs.count * runs.bytes;
-  uint64_t startup = transfer_ceil_div(transfer_startup_mcycles(numbers, bytes), MILLI);
+  uint64_t startup = ceil_div(transfer_startup_mcycles(numbers, bytes), MILLI);
   if (runs.stride_bytes == runs.bytes || runs.count == 1)
     runs = (struct transfer_runs){.count = 1, .bytes = bytes, .stride_bytes = bytes};
   *cost = (struct inst_cost){
@@ -78,7 +76,7 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
       .latency_cycles = startup,
       .path = path,
       .bytes = bytes,
-      .minimum_cycles = transfer_ceil_div(transfer_minimum_mcycles(numbers, bytes), MILLI),
+      .minimum_cycles = ceil_div(transfer_minimum_mcycles(numbers, bytes), MILLI),
   };
   /* A copy of nothing pays the start-up and leaves the memory system alone. */
   if (bytes == 0)
@@ -89,21 +87,4 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
   cost->gm_bursts = runs.count;
   cost->gm_burst_bytes = runs.bytes;
   cost->gm_stride_bytes = runs.stride_bytes;
-}
-
-unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
-                        unsigned arg, uint64_t offset, uint64_t bytes) {
-  const struct isa_arg *operand = &isa_row((enum isa_op)inst->op)->arg[arg];
-  struct inst_access range = {
-      .space = (enum space)operand->space,
-      .address = inst->arg[arg] + (int64_t)offset,
-      .bytes = bytes,
-      .arg = (uint8_t)arg,
-  };
-  if (operand->reads)
-    access[count++] = range;
-  range.write = true;
-  if (operand->writes)
-    access[count++] = range;
-  return count;
 }

@@ -8,6 +8,7 @@
 #ifndef VINCI_MEMHIER_TRANSFER_H
 #define VINCI_MEMHIER_TRANSFER_H
 
+#include "core/arith.h"
 #include "core/inst.h"
 #include "core/layout.h"
 
@@ -150,12 +151,5 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
 /* Cost of a copy to or from GM: the GM side is the runs from gm_address on. */
 void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_address,
                       struct transfer_runs runs, struct inst_cost *cost);
-/* Appends a range of an operand, once per direction its signature names. */
-unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
-                        unsigned arg, uint64_t offset, uint64_t bytes);
-
-static inline uint64_t transfer_ceil_div(uint64_t value, uint64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 #endif

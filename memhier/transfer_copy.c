@@ -5,8 +5,6 @@
  */
 #include "memhier/transfer.h"
 
-enum { BITS_PER_BYTE = 8, MILLI = 1000 };
-
 static struct transfer_runs burst_runs(const struct inst *inst, unsigned gap) {
   uint64_t bytes = (uint64_t)inst->arg[BURST_LENGTH] * BLOCK_BYTES;
   return (struct transfer_runs){
@@ -50,9 +48,9 @@ unsigned transfer_burst_access(const struct vinci_soc *soc, const struct inst *i
     dst.stride_bytes += dst.bytes;
     dst.bytes *= 2;
   }
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0,
-                                  transfer_span(burst_runs(inst, BURST_SRC_GAP)));
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  unsigned count =
+      inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(burst_runs(inst, BURST_SRC_GAP)));
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
 }
 
 /* Bytes of one element of the forms _b8, _b16 and _b32. */
@@ -85,7 +83,7 @@ static struct transfer_runs align_ub_runs(const struct inst *inst, unsigned gap,
   if (padded)
     bytes += (uint64_t)(inst->arg[ALIGN_LEFT_PAD] + inst->arg[ALIGN_RIGHT_PAD]) *
              align_element_bytes(inst);
-  uint64_t blocks = transfer_ceil_div(bytes, BLOCK_BYTES);
+  uint64_t blocks = ceil_div(bytes, BLOCK_BYTES);
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[ALIGN_COUNT],
       .bytes = padded ? blocks * BLOCK_BYTES : bytes,
@@ -103,7 +101,7 @@ void transfer_align_cost(const struct vinci_soc *soc, const struct inst *inst,
   enum path path = transfer_path(inst);
   transfer_cost_gm(soc, path, transfer_address(inst, from_gm ? TRANSFER_SRC : TRANSFER_DST),
                    align_gm_runs(inst, from_gm ? ALIGN_SRC_GAP : ALIGN_DST_GAP), cost);
-  uint64_t next = transfer_ceil_div((uint64_t)soc->path[path].overlap_issue_mcycles, MILLI);
+  uint64_t next = ceil_div((uint64_t)soc->path[path].overlap_issue_mcycles, MILLI);
   if (!cost->uses_gm || next == 0 || next >= cost->latency_cycles)
     return;
   cost->overlaps = true;
@@ -123,8 +121,8 @@ unsigned transfer_align_access(const struct vinci_soc *soc, const struct inst *i
   }
   if (src.bytes == 0)
     return 0;
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(src));
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(src));
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
 }
 
 static uint64_t nd2nz_element_bytes(const struct inst *inst) {
@@ -168,9 +166,9 @@ void transfer_nd2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   transfer_cost_gm(soc, transfer_path(inst), transfer_address(inst, TRANSFER_SRC),
                    nd2nz_gm_runs(inst), cost);
-  cost->latency_cycles = transfer_ceil_div((uint64_t)soc->nd2nz_startup_mcycles, MILLI);
+  cost->latency_cycles = ceil_div((uint64_t)soc->nd2nz_startup_mcycles, MILLI);
   cost->issue_cycles = cost->latency_cycles;
-  cost->minimum_cycles = transfer_ceil_div((uint64_t)soc->nd2nz_minimum_mcycles, MILLI);
+  cost->minimum_cycles = ceil_div((uint64_t)soc->nd2nz_minimum_mcycles, MILLI);
   cost->mbytes_per_cycle_limit = (uint64_t)soc->nd2nz_mbytes_per_cycle;
 }
 
@@ -184,7 +182,7 @@ unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *i
       .bytes = transfer_span(rows),
       .stride_bytes = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * element,
   };
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(matrices));
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(matrices));
   if (matrices.bytes == 0)
     return count;
   /* L1: rows of blocks, one column of blocks after the other. */
@@ -194,11 +192,11 @@ unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *i
       .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_N_STRIDE] * BLOCK_BYTES,
   };
   struct transfer_runs columns = {
-      .count = transfer_ceil_div(rows.bytes, BLOCK_BYTES),
+      .count = ceil_div(rows.bytes, BLOCK_BYTES),
       .bytes = transfer_span(column),
       .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_C0_STRIDE] * BLOCK_BYTES,
   };
   matrices.bytes = transfer_span(columns);
   matrices.stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_ND_STRIDE] * element;
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(matrices));
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(matrices));
 }

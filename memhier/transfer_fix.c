@@ -5,7 +5,7 @@
  */
 #include "memhier/transfer.h"
 
-enum { BITS_PER_BYTE = 8, FIX_ROW_BYTES = L0C_FRACTAL_SIDE * ACCUMULATOR_BYTES };
+enum { FIX_ROW_BYTES = L0C_FRACTAL_SIDE * ACCUMULATOR_BYTES };
 
 /* Bytes of one element after the conversion. */
 static uint64_t fix_element_bytes(const struct inst *inst) {
@@ -41,7 +41,7 @@ static struct transfer_runs fix_matrix_runs(const struct inst *inst) {
         .count = m, .bytes = n * element, .stride_bytes = stride * element};
   uint64_t width = fix_column_width(inst);
   return (struct transfer_runs){
-      .count = transfer_ceil_div(n, width),
+      .count = ceil_div(n, width),
       .bytes = m * (n < width ? n : width) * element,
       .stride_bytes = stride * BLOCK_BYTES,
   };
@@ -76,7 +76,7 @@ unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *ins
   if (transfer_span(matrices) == 0)
     return 0;
   struct transfer_runs columns = {
-      .count = transfer_ceil_div((uint64_t)inst->arg[FIX_N], L0C_FRACTAL_SIDE),
+      .count = ceil_div((uint64_t)inst->arg[FIX_N], L0C_FRACTAL_SIDE),
       .bytes = (uint64_t)inst->arg[FIX_M] * FIX_ROW_BYTES,
       .stride_bytes = (uint64_t)inst->arg[FIX_SRC_STRIDE] * FIX_ROW_BYTES,
   };
@@ -85,6 +85,6 @@ unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *ins
       .bytes = transfer_span(columns),
       .stride_bytes = (uint64_t)inst->arg[FIX_SRC_ND_STRIDE] * L0C_FRACTAL_SIDE * FIX_ROW_BYTES,
   };
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(sources));
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(matrices));
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(sources));
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(matrices));
 }

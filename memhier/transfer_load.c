@@ -6,8 +6,6 @@
  */
 #include "memhier/transfer.h"
 
-enum { BITS_PER_BYTE = 8, MILLI = 1000 };
-
 /* Fractals of load2d on the source side; the first one lies at `base`. */
 static struct transfer_runs load2d_src(const struct inst *inst, uint64_t unit_bytes) {
   return (struct transfer_runs){
@@ -41,9 +39,9 @@ unsigned transfer_load2d_access(const struct vinci_soc *soc, const struct inst *
       .bytes = FRACTAL_BYTES,
       .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES,
   };
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, FRACTAL_BYTES),
-                                  transfer_span(load2d_src(inst, FRACTAL_BYTES)));
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, FRACTAL_BYTES),
+                              transfer_span(load2d_src(inst, FRACTAL_BYTES)));
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
 }
 
 /* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8. */
@@ -72,16 +70,16 @@ unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst 
       .bytes = transfer_span(of_square),
       .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES,
   };
-  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, square),
-                                  transfer_span(load2d_src(inst, square)));
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, square),
+                              transfer_span(load2d_src(inst, square)));
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
 }
 
 static uint64_t load3d_bytes(const struct inst *inst) {
-  uint64_t k_bytes = transfer_ceil_div(
-      (uint64_t)inst->arg[LOAD3D_K_EXT] * dtype_bits(inst_dtype(inst)), BITS_PER_BYTE);
-  return transfer_ceil_div((uint64_t)inst->arg[LOAD3D_M_EXT], FRACTAL_ROWS) *
-         transfer_ceil_div(k_bytes, BLOCK_BYTES) * FRACTAL_BYTES;
+  uint64_t k_bytes =
+      ceil_div((uint64_t)inst->arg[LOAD3D_K_EXT] * dtype_bits(inst_dtype(inst)), BITS_PER_BYTE);
+  return ceil_div((uint64_t)inst->arg[LOAD3D_M_EXT], FRACTAL_ROWS) *
+         ceil_div(k_bytes, BLOCK_BYTES) * FRACTAL_BYTES;
 }
 
 void transfer_load3d_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -130,7 +128,7 @@ static unsigned load3d_touch_src(const struct inst *inst, struct inst_access *ac
   load3d_rows(inst, &row_first, &row_last);
   int64_t start = (group_first * group_bytes + row_first * row_bytes) / BLOCK_BYTES * BLOCK_BYTES;
   int64_t end = group_last * group_bytes + (row_last + 1) * row_bytes;
-  return transfer_touch(inst, access, 0, TRANSFER_SRC, (uint64_t)start, (uint64_t)(end - start));
+  return inst_touch(inst, access, 0, TRANSFER_SRC, (uint64_t)start, (uint64_t)(end - start));
 }
 
 unsigned transfer_load3d_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -140,7 +138,7 @@ unsigned transfer_load3d_access(const struct vinci_soc *soc, const struct inst *
   if (bytes == 0)
     return 0;
   unsigned count = load3d_touch_src(inst, access);
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, bytes);
+  return inst_touch(inst, access, count, TRANSFER_DST, 0, bytes);
 }
 
 static struct transfer_runs fill_runs(const struct inst *inst) {
@@ -164,7 +162,7 @@ void transfer_fill_cost(const struct vinci_soc *soc, const struct inst *inst,
                                                      : PATH_GM_L1;
   struct transfer_runs runs = fill_runs(inst);
   uint64_t rate = (uint64_t)soc->path[path].mbytes_per_cycle;
-  uint64_t cycles = rate ? transfer_ceil_div(runs.count * runs.bytes * MILLI, rate) : 0;
+  uint64_t cycles = rate ? ceil_div(runs.count * runs.bytes * MILLI, rate) : 0;
   if (cycles == 0)
     cycles = (uint64_t)soc->scalar_issue_cycles; /* as any instruction */
   *cost = (struct inst_cost){.issue_cycles = cycles, .latency_cycles = cycles, .path = PATH_NONE};
@@ -173,5 +171,5 @@ void transfer_fill_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_fill_access(const struct vinci_soc *soc, const struct inst *inst,
                               struct inst_access *access) {
   (void)soc;
-  return transfer_touch(inst, access, 0, TRANSFER_DST, 0, transfer_span(fill_runs(inst)));
+  return inst_touch(inst, access, 0, TRANSFER_DST, 0, transfer_span(fill_runs(inst)));
 }

@@ -52,6 +52,14 @@ enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t s
   return VINCI_E_IO;
 }
 
+/* FIFOs, devices and folders are no descriptions; links that lead nowhere are broken ones. */
+static bool is_file(const char *folder, const char *name) {
+  char path[2 * SOC_PATH_MAX];
+  struct stat info;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 /* "Name.lua" of a description: its length without the ending, 0 for other files. */
 static size_t description_length(const char *file) {
   size_t length = strlen(file);
@@ -99,7 +107,7 @@ static enum vinci_status read_folder(const char *folder, struct soc_names *names
   const struct dirent *entry;
   while (status == VINCI_OK && (entry = readdir(dir)) != NULL) {
     size_t length = description_length(entry->d_name);
-    if (length > 0)
+    if (length > 0 && is_file(path, entry->d_name))
       status = add_name(names, &capacity, entry->d_name, length);
   }
   closedir(dir);

@@ -7,11 +7,13 @@
 #include "scripts/soc_host.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/noc_config.h"
 #include "scripts/mem_host.h"
@@ -74,9 +76,15 @@ static _Noreturn void refuse_file(struct loading *loading, const char *path, con
 }
 
 static char *read_file(struct loading *loading, const char *path, size_t *length) {
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    refuse_file(loading, path, strerror(errno));
+  int descriptor =
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+  if (!file) {
+    int error = errno;
+    if (descriptor >= 0)
+      close(descriptor);
+    refuse_file(loading, path, strerror(error));
+  }
   struct stat info;
   bool usable = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= 0 &&
                 info.st_size <= SANDBOX_FILE_BYTES_MAX;
@@ -287,7 +295,7 @@ static void load_base(struct loading *loading, const char *base) {
   if (loading->depth == BASES_MAX)
     sandbox_refuse(box, line, NULL, "more than %d bases in a row", BASES_MAX - 1);
   struct stat info;
-  if (strchr(base, '/') || stat(description_path(loading, base), &info) != 0)
+  if (strchr(base, '/') || lstat(description_path(loading, base), &info) != 0)
     sandbox_refuse(box, line, NULL, "there is no base '%s'", base);
   const char *path = box->path, *text = box->text;
   load_description(loading, base);
@@ -334,7 +342,7 @@ static void check_complete(struct loading *loading) {
     sandbox_refuse(&loading->box, 0, NULL, "the field 'arch' is missing");
   struct vinci_diag problem = {0};
   if (soc_validate(soc, &problem) != VINCI_OK)
-    sandbox_refuse(&loading->box, 0, NULL, "%s", problem.text);
+    sandbox_refuse(&loading->box, 0, *problem.hint ? problem.hint : NULL, "%s", problem.text);
 }
 
 /* Keeps the sources that numbers refer to, and points the numbers at the kept copies. */
@@ -437,14 +445,15 @@ static enum vinci_status unknown_soc(const char *folder, const char *name,
   return VINCI_E_USAGE;
 }
 
-/* Whether folder/soc/name.lua is there; names are plain words, never paths. */
+/* Whether folder/soc/name.lua is there, if only as a link that leads nowhere, which reading
+ * will tell; names are plain words, never paths. */
 static bool description_exists(const char *folder, const char *name) {
   char path[SOC_PATH_MAX];
   struct stat info;
   if (*name == '\0' || strchr(name, '/') || strcmp(name, "sources") == 0)
     return false;
   int length = snprintf(path, sizeof path, "%s/soc/%s.lua", folder, name);
-  return length < (int)sizeof path && stat(path, &info) == 0;
+  return length < (int)sizeof path && lstat(path, &info) == 0;
 }
 
 /* The topology of the SoC with its present numbers, in the SoC's own memory. */

@@ -286,6 +286,20 @@ enum vinci_status sandbox_protect(struct sandbox *box,
   return box->status;
 }
 
+/* Gives the chunk on top of the stack globals of its own: what one file assigns, no other sees. */
+static void give_globals(lua_State *lua) {
+  int chunk = lua_gettop(lua);
+  lua_newtable(lua);
+  lua_pushglobaltable(lua);
+  for (lua_pushnil(lua); lua_next(lua, chunk + 2);) {
+    lua_pushvalue(lua, -2);
+    lua_insert(lua, -2);
+    lua_rawset(lua, chunk + 1);
+  }
+  lua_pop(lua, 1);
+  lua_setupvalue(lua, chunk, 1);
+}
+
 void sandbox_run(struct sandbox *box, const char *path, const char *text, size_t length) {
   lua_State *lua = box->lua;
   luaL_checkstack(lua, LUA_MINSTACK, NULL);
@@ -293,6 +307,7 @@ void sandbox_run(struct sandbox *box, const char *path, const char *text, size_t
   box->text = text;
   if (luaL_loadbufferx(lua, text, length, "=" CHUNK, "t") != LUA_OK)
     lua_error(lua);
+  give_globals(lua);
   lua_call(lua, 0, 1);
   if (lua_type(lua, -1) != LUA_TTABLE)
     sandbox_refuse(box, 0, NULL, "does not return a table");

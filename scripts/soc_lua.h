@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sandbox in which hardware descriptions run: Lua without any library, only the
- * words of the data form (soc, memory, num, round and unit multipliers), with a limit on
- * executed instructions and on memory. Internal to scripts/.
+ * words of the data form (soc, memory, num, round and unit multipliers), anew for each file,
+ * with a limit on executed instructions and on memory. Internal to scripts/.
  */
 #ifndef VINCI_SCRIPTS_SOC_LUA_H
 #define VINCI_SCRIPTS_SOC_LUA_H

@@ -111,3 +111,17 @@ vinci_soc *fixture_soc_coupled(void) {
   soc->path[PATH_L0C_L1] = (struct path_cost){0};
   return soc;
 }
+
+vinci_soc *fixture_shared;
+
+int fixture_set_up(void **state) {
+  (void)state;
+  fixture_shared = fixture_soc();
+  return fixture_shared ? 0 : -1;
+}
+
+int fixture_tear_down(void **state) {
+  (void)state;
+  vinci_soc_free(fixture_shared);
+  return 0;
+}

@@ -14,4 +14,9 @@ vinci_soc *fixture_soc(void);
 /* "fixture100": dav-c100, 32 coupled cores, 4 flag ids, no cross-core flags, no bf16, int4. */
 vinci_soc *fixture_soc_coupled(void);
 
+/* Group set-up and tear-down of tests that share one fixture_soc(). */
+extern vinci_soc *fixture_shared;
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+
 #endif

@@ -12,6 +12,7 @@
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/diag.h"
+#include "core/utf8.h"
 
 static void status_exit_codes_are_the_contract(void **state) {
   (void)state;
@@ -124,6 +125,32 @@ static void clock_edges_never_drift(void **state) {
   }
 }
 
+static void utf8_characters_have_their_length(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    size_t length;
+  } rows[] = {
+      {"a", 1},
+      {"\x7f", 1},
+      {"\xc3\xa9", 2},
+      {"\xe2\x82\xac", 3},
+      {"\xf4\x8f\xbf\xbf", 4},
+      {"\x80", 0},
+      {"\xc1\x81", 0},         /* overlong */
+      {"\xe0\x9f\xbf", 0},     /* overlong */
+      {"\xf0\x8f\xbf\xbf", 0}, /* overlong */
+      {"\xed\xa0\x80", 0},     /* surrogate */
+      {"\xf4\x90\x80\x80", 0}, /* beyond U+10FFFF */
+      {"\xf5\x80\x80\x80", 0},
+      {"\xe2\x82", 0}, /* ends early */
+      {"\xc3", 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_int_equal(utf8_length(rows[i].text, UTF8_BYTES_MAX), rows[i].length);
+  assert_int_equal(utf8_length("\xe2\x82\xac", 2), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_exit_codes_are_the_contract),
@@ -134,6 +161,7 @@ int main(void) {
       cmocka_unit_test(arena_gives_zeroed_aligned_memory),
       cmocka_unit_test(arena_reports_shortage),
       cmocka_unit_test(clock_edges_never_drift),
+      cmocka_unit_test(utf8_characters_have_their_length),
   };
   return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

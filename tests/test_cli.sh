@@ -54,7 +54,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 43
+plan 56
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -85,6 +85,9 @@ report "help of an unknown verb" "$(expect 2 -)"
 run run --jsn x.csv
 report "misspelt option" "$(expect 2 "error: unknown option '--jsn'
 hint: did you mean '--json'?")"
+run run --out=x x.csv
+report "the beginning of an option" "$(expect 2 "error: unknown option '--out'
+hint: did you mean '--output'?")"
 run run -x
 report "unknown letter" "$(expect 2 "error: unknown option '-x'
 hint: 'vinci run --help' lists the options")"
@@ -100,6 +103,12 @@ report "number out of range" "$(expect 2 "error: --timeout takes a whole number 
 not '2881'")"
 run run $soc
 report "no trace" "$(expect 2 'error: no trace given')"
+run run $soc ''
+report "a trace without a name" "$(expect 2 "error: the name of a trace is empty
+hint: '-' reads standard input")"
+run check $soc ''
+report "check of a trace without a name" "$(expect 2 "error: the name of a trace is empty
+hint: '-' reads standard input")"
 run run "$example"
 report "no chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
 hint: 'vinci soc list' shows the names")"
@@ -125,8 +134,27 @@ report "canonical form reads back the same" "$(expect 0 ''
   printf '%s\n' "$out" | diff - "$work/normal.csv")"
 run check $soc "$work/tiny.csv" "$example" --normalize="$work/n.csv"
 report "--normalize takes one trace" "$(expect 2 'error: --normalize takes one trace, not 2')"
+run check $soc "$work/tiny.csv" --normalize="$work/none/n.csv"
+report "a canonical form that cannot be written" "$(expect 2 "$work/none/n.csv: error: cannot \
+write the trace: No such file or directory")"
 run check $soc - <"$work/tiny.csv"
 report "check of standard input" "$(expect 0 '' 'ok: 1 kernel')"
+
+# ---- soc -------------------------------------------------------------------------------
+mkdir -p "$work/empty/soc" "$work/data"
+run soc validate --data="$work/empty"
+report "validate without a SoC" "$(expect 2 "error: there is no SoC in '$work/empty/soc'")"
+cp -r "$srcdir/scripts/soc" "$work/data/soc"
+chmod -R u+w "$work/data"
+cat >"$work/data/soc/Noted.lua" <<'END'
+return soc {
+  name = "Noted", base = "Ascend910B4", description = "a\027[2Jb",
+  l2 = { size = num(96 * MiB, "B", "INI", "assumed", "c\rd\u{9b}e") },
+}
+END
+run soc show Noted --data="$work/data"
+report "control characters of a description are shown" "$(expect 0 '' 'Noted: a\x1b[2Jb
+'; printf '%s\n' "$out" | grep -q '^? l2\.size .*  c\\x0dd\\xc2\\x9be$' || echo "$out" | grep l2)"
 
 # ---- run -------------------------------------------------------------------------------
 run run "$work/tiny.csv" $soc
@@ -147,7 +175,8 @@ without_host "$work/out" >"$work/first"
 report "the same elsewhere and with parts shuffled" "$(without_host "$work/shuffled.json" |
   diff "$work/first" -)"
 run run "$work/tiny.csv" "$example" $soc --json --output="$work/results/two"
-report "several traces: an array, a folder each" "$(expect 0 ''
+report "several traces: an array, a folder each" "$(expect 0 '' "  \"trace\": \"$work/tiny.csv\",
+  \"schema\": 1,"
   [ "$(head -c 1 "$work/out")$(tail -n 1 "$work/out")" = '[]' ] || echo "no array: $out"
   [ "$(grep -c '"schema"' "$work/out")" -eq 2 ] || echo "not two summaries"
   for name in tiny add1_tile20480; do
@@ -158,7 +187,32 @@ report "traces of one name cannot share a folder" "$(expect 2 "error: $work/tiny
 $work/elsewhere/tiny.csv would both write to $work/results/three/tiny")"
 run run "$work/tiny.csv" $soc --output="$work/tiny.csv/results"
 report "a folder that cannot be made" "$(expect 2 "$work/tiny.csv: error: cannot make the \
-folder: Not a directory" 'tiny on Ascend910B4')"
+folder: Not a directory"; [ -z "$out" ] || echo "it ran: $out")"
+run run "$work/endless.csv" $soc --output="$work/tiny.csv/results"
+report "a folder is looked at before the run" "$(expect 2 -)"
+cp "$work/tiny.csv" "$work/...csv"
+cp "$work/tiny.csv" "$work/..csv"
+for name in ...csv ..csv; do
+  run run "$work/$name" "$work/tiny.csv" $soc --output="$work/results/four"
+  folder=${name%.csv}
+  report "a trace $name gets no folder outside" "$(expect 2 "error: the result folder of \
+$work/$name would be '$folder' in $work/results/four, which is not a folder of its own; give the \
+trace another name"; [ -z "$out" ] || echo "it ran: $out"
+    [ ! -e "$work/results/four" ] || echo "a folder was made")"
+done
+cp -r "$work/results/one" "$work/results/five"
+rm "$work/results/five/Memory.csv"
+mkdir "$work/results/five/Memory.csv"
+run run "$work/tiny.csv" $soc -q --output="$work/results/five"
+report "a folder half written has no summary.json" "$(expect 2 "$work/results/five/Memory.csv: \
+error: cannot write: Is a directory"; ls "$work/results/five" | grep -F -e summary.json -e .part)"
+run run "$work/missing.csv" "$work/tiny.csv" "$work/misspelt.csv" $soc --json
+report "failed traces have their entry in the array" "$(expect 2 - "{
+  \"trace\": \"$work/missing.csv\",
+  \"error\": \""
+  [ "$(grep -c '^  "trace": ' "$work/out")" -eq 3 ] || echo "not three entries: $out"
+  [ "$(sed -n 's/^  "exit_code": //p' "$work/out" | tr '\n' ' ')" = '2 3 ' ] || echo "$out"
+  [ "$(grep -c '^,$' "$work/out")" -eq 2 ] || echo "separators: $out")"
 run run "$work/missing.csv" "$work/tiny.csv" $soc
 report "a missing trace does not stop the next" "$(expect 2 "$work/missing.csv: error: cannot open: \
 No such file or directory" 'tiny on Ascend910B4')"
@@ -176,13 +230,16 @@ report "a hang has its exit code, and partial results" "$(expect 6 - '"partial":
 run run "$example" $soc --max-cycles=100000
 report "a limit has its exit code, and partial results" "$(expect 7 - 'PARTIAL'
   printf '%s\n' "$err" | grep -q '^error: .*partial' || echo "$err")"
-"$vinci" run "$work/endless.csv" $soc --timeout=1 >"$work/out" 2>"$work/err" &
-child=$!
-sleep 1
-kill -INT "$child" 2>/dev/null
-wait "$child"
-code=$? out=$(cat "$work/out") err=$(cat "$work/err")
-report "interrupted" "$(expect 7 'error: interrupted; results are partial' PARTIAL)"
+for signal in INT TERM; do
+  "$vinci" run "$work/endless.csv" $soc --timeout=1 >"$work/out" 2>"$work/err" &
+  child=$!
+  sleep 1
+  kill -$signal "$child" 2>/dev/null
+  wait "$child"
+  code=$? out=$(cat "$work/out") err=$(cat "$work/err")
+  report "interrupted by SIG$signal" \
+    "$(expect 7 'error: interrupted; results are partial' PARTIAL)"
+done
 if [ -c /dev/full ]; then
   "$vinci" run "$work/tiny.csv" $soc >/dev/full 2>"$work/err"
   code=$? out='' err=$(cat "$work/err")
@@ -191,7 +248,11 @@ if [ -c /dev/full ]; then
   code=$? err=$(cat "$work/err")
   report "full disk for help" \
     "$(expect 2 'error: cannot write to standard output: No space left on device')"
+  run check $soc "$work/tiny.csv" --normalize=/dev/full
+  report "full disk for the canonical form" \
+    "$(expect 2 '/dev/full: error: cannot write the trace: No space left on device')"
 else
+  report "full disk for the canonical form # SKIP no /dev/full" ''
   report "full disk # SKIP no /dev/full" ''
   report "full disk for help # SKIP no /dev/full" ''
 fi

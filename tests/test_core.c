@@ -201,7 +201,8 @@ static void synchronising_all_cores_needs_all_of_them(void **state) {
   assert_int_equal(run.status, VINCI_E_DEADLOCK);
   assert_string_equal(run.diag.text,
                       "the simulated program hangs in kernel \"k\" after 0 of 3 blocks:\n"
-                      "  core0.veccore0 S (and 2 more cores) waits for cross-core flag 1, line 5");
+                      "  core0.veccore0 S (and 2 more cores) waits for cross-core flag 1, line 5; "
+                      "3 of 4 AIV cores have signalled it in mode 0, which needs all");
   vinci_result_free(run.result);
   vinci_soc_free(soc);
 }
@@ -216,6 +217,7 @@ static void a_core_cannot_signal_for_another(void **state) {
       2, 3) "endloop\n"
             "scalar,cycles=10\nstream,core=AIC\nwait_flag_dev,id=3\n" MAD);
   assert_int_equal(run.status, VINCI_E_DEADLOCK);
+  assert_null(strstr(run.diag.text, "mode 0")); /* only there all cores count */
   vinci_result_free(run.result);
 }
 
@@ -235,6 +237,19 @@ static void the_vector_cores_of_a_block_wait_for_each_other(void **state) {
   assert_cycles(HEAD(1) AIV "scalar,cycles=1+499*sub\n" SYNC(1, 7) "wait_flag_dev,id=7\n" VADD(
                     10) "stream,core=AIC\n" MAD,
                 1751 + 60);
+}
+
+static void results_say_what_a_kernel_ran_on(void **state) {
+  (void)state;
+  struct run run = runs_text(HEAD(30) AIV "scalar\nstream,core=AIC\nscalar\n"
+                                          "kernel,name=v,arch=dav-c220,blocks=2\n" AIV "scalar\n");
+  assert_int_equal(run.status, VINCI_OK);
+  assert_int_equal(run.result->kernel_count, 2);
+  assert_int_equal(run.result->kernels[0].kind, CORE_AIC);
+  assert_int_equal(run.result->kernels[0].vectors_per_cube, 2);
+  assert_int_equal(run.result->kernels[1].kind, CORE_AIV);
+  assert_int_equal(run.result->kernels[1].vectors_per_cube, 0);
+  vinci_result_free(run.result);
 }
 
 static void signals_do_not_outlive_their_block(void **state) {
@@ -503,6 +518,7 @@ int main(void) {
       cmocka_unit_test(a_core_cannot_signal_for_another),
       cmocka_unit_test(one_flag_serves_both_directions),
       cmocka_unit_test(the_vector_cores_of_a_block_wait_for_each_other),
+      cmocka_unit_test(results_say_what_a_kernel_ran_on),
       cmocka_unit_test(signals_do_not_outlive_their_block),
       cmocka_unit_test(one_engine_moves_one_thing_at_a_time),
       cmocka_unit_test(a_hang_is_the_same_however_it_is_watched),

@@ -70,11 +70,29 @@ static void mad_reads_the_bias_when_told(void **state) {
   assert_int_equal(test_bytes(&inst, "c", READ), 0);
 }
 
+static void cycles_of_a_tile_are_those_of_the_type(void **state) {
+  (void)state;
+  struct vinci_soc soc = {.cube_fp16_mcycles = 1,
+                          .cube_bf16_mcycles = 2,
+                          .cube_fp32_mcycles = 3,
+                          .cube_hf32_mcycles = 4,
+                          .cube_int8_mcycles = 5,
+                          .cube_int4_mcycles = 6};
+  static const int64_t expected[DTYPE_COUNT] = {
+      [DTYPE_FP16] = 1, [DTYPE_BF16] = 2,  [DTYPE_FP32] = 3, [DTYPE_HF32] = 4,
+      [DTYPE_INT8] = 5, [DTYPE_UINT8] = 5, [DTYPE_INT4] = 6};
+  for (unsigned type = 0; type < DTYPE_COUNT; type++)
+    assert_int_equal(soc_cube_mcycles(&soc, (enum dtype)type), expected[type]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(mad_costs_its_tiles),          cmocka_unit_test(mad_tiles_follow_the_type),
-      cmocka_unit_test(empty_mad_pays_the_start_up),  cmocka_unit_test(mad_touches_whole_fractals),
+      cmocka_unit_test(mad_costs_its_tiles),
+      cmocka_unit_test(mad_tiles_follow_the_type),
+      cmocka_unit_test(empty_mad_pays_the_start_up),
+      cmocka_unit_test(mad_touches_whole_fractals),
       cmocka_unit_test(mad_reads_the_bias_when_told),
+      cmocka_unit_test(cycles_of_a_tile_are_those_of_the_type),
   };
   return cmocka_run_group_tests_name("cube", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void decimals_round_half_up(void **state) {
   assert_string_equal(decimal_ratio(999, 1000, 1).text, "1.0");
   assert_string_equal(decimal_ratio(12345, 10, 3).text, "1234.500");
   assert_string_equal(decimal_ratio(5, 0, 2).text, "0.00");
-  wide large = (wide)UINT64_MAX * UINT64_MAX;
+  uint128 large = (uint128)UINT64_MAX * UINT64_MAX;
   assert_string_equal(decimal_ratio(large, large, 6).text, "1.000000");
   assert_string_equal(decimal_exact(1378090000, 6).text, "1378.09");
   assert_string_equal(decimal_exact(1, 6).text, "0.000001");
@@ -472,6 +472,35 @@ static void report_says_that_blocks_are_summed(void **state) {
   vinci_result_free(result);
 }
 
+/* Names of many kernels are neither cut nor allowed to bury the report. */
+static void many_kernels_are_all_named(void **state) {
+  (void)state;
+  enum { KERNELS = 500 };
+  struct vinci_result *result = vector_result();
+  struct kernel_result *kernels = ARENA_ARRAY(&result->arena, struct kernel_result, KERNELS);
+  char expected[KERNELS * 16] = "\"kernel\": \"";
+  size_t length = strlen(expected);
+  for (unsigned i = 0; i < KERNELS; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "kernel%u", i);
+    kernels[i] = *result->kernels;
+    kernels[i].name = arena_strdup(&result->arena, name);
+    length +=
+        (size_t)snprintf(expected + length, sizeof expected - length, "%s%s", i ? "+" : "", name);
+  }
+  result->kernels = kernels;
+  result->kernel_count = KERNELS;
+  snprintf(expected + length, sizeof expected - length, "\",\n");
+  char *json = written(result, vinci_result_write_json);
+  assert_non_null(strstr(json, expected));
+  free(json);
+  char *text = written(result, vinci_result_write_text);
+  static const char head[] = "kernel0+kernel1+kernel2+kernel3 and 496 more on ";
+  assert_memory_equal(text, head, sizeof head - 1);
+  free(text);
+  vinci_result_free(result);
+}
+
 static void csv_of_coupled_chip_is_one_line(void **state) {
   (void)state;
   struct vinci_result *result = vector_result();
@@ -562,6 +591,7 @@ int main(void) {
       cmocka_unit_test(csv_of_mixed_kernel),
       cmocka_unit_test(basic_csv_counts_blocks_of_every_kernel),
       cmocka_unit_test(report_says_that_blocks_are_summed),
+      cmocka_unit_test(many_kernels_are_all_named),
       cmocka_unit_test(csv_of_coupled_chip_is_one_line),
       cmocka_unit_test(folder_is_complete),
   };

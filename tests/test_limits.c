@@ -13,20 +13,6 @@
 
 #include "tests/runs.h"
 
-static vinci_soc *soc;
-
-static int set_up(void **state) {
-  (void)state;
-  soc = fixture_soc();
-  return soc ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  vinci_soc_free(soc);
-  return 0;
-}
-
 /* ---- numbers of the SoC ---------------------------------------------------------- */
 
 /* Cube and vector work, most paths, both kinds of flags, two mask modes. */
@@ -58,7 +44,7 @@ static int tear_down(void **state) {
 
 /* Whether the SoC accepts the number and the trace runs with it to a proper end. */
 static bool runs_with_number(size_t index, int64_t value) {
-  vinci_soc *changed = soc_copy(soc);
+  vinci_soc *changed = soc_copy(fixture_shared);
   assert_non_null(changed);
   struct vinci_diag diag = {0};
   struct soc_provenance provenance = {.source = "test", .note = "", .overridden = true};
@@ -87,7 +73,7 @@ static void every_number_runs_at_its_ends(void **state) {
   (void)state;
   unsigned ran = 0;
   for (size_t i = 0; i < soc_param_count(); i++) {
-    assert_true(runs_with_number(i, soc_get(soc, i)));
+    assert_true(runs_with_number(i, soc_get(fixture_shared, i)));
     ran += runs_with_number(i, soc_param(i)->minimum);
     ran += runs_with_number(i, soc_param(i)->maximum);
   }
@@ -98,7 +84,7 @@ static void every_number_runs_at_its_ends(void **state) {
 static void a_tile_of_the_cube_holds_an_element(void **state) {
   (void)state;
   struct vinci_diag diag = {0};
-  vinci_soc *changed = soc_copy(soc);
+  vinci_soc *changed = soc_copy(fixture_shared);
   assert_non_null(changed);
   assert_int_equal(vinci_soc_set(changed, "cube.k_bytes=3B", &diag), VINCI_E_USAGE);
   assert_string_equal(diag.text, "cube.k_bytes: 3B is outside 4B to 4KiB");
@@ -108,7 +94,7 @@ static void a_tile_of_the_cube_holds_an_element(void **state) {
 /* ---- values that only the run knows ------------------------------------------------ */
 
 static void assert_stops(const char *text, unsigned long line, const char *message) {
-  struct run run = runs_with(soc, text, NULL);
+  struct run run = runs_with(fixture_shared, text, NULL);
   assert_int_equal(run.status, VINCI_E_INPUT);
   assert_string_equal(run.diag.text, message);
   assert_int_equal(run.diag.line, line);
@@ -116,7 +102,7 @@ static void assert_stops(const char *text, unsigned long line, const char *messa
 }
 
 static void assert_runs(const char *text) {
-  struct run run = runs_with(soc, text, NULL);
+  struct run run = runs_with(fixture_shared, text, NULL);
   if (run.status != VINCI_OK)
     fail_msg("%s in\n%s", run.diag.text, text);
   vinci_result_free(run.result);
@@ -171,5 +157,5 @@ int main(void) {
       cmocka_unit_test(counter_mode_is_bounded),
       cmocka_unit_test(masks_and_scalars_have_all_64_bits),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

@@ -300,6 +300,7 @@ static void bad_overrides_are_refused(void **state) {
        "`vinci soc show Ascend910B4` lists all parameters"},
       {"l2.size=", "'' is not a number", "bytes, suffixes KiB MiB GiB"},
       {"flag.ids=33", "flag.ids: 33 is outside 1 to 32", ""},
+      {"hbm.size=9TiB", "hbm.size: 9TiB is outside 1MiB to 8TiB", ""},
       {"clock.core=1kHz", "clock.core: 1kHz is outside 1MHz to 100GHz", ""},
   };
   vinci_soc *soc = load("Ascend910B4");
@@ -314,6 +315,17 @@ static void bad_overrides_are_refused(void **state) {
   vinci_soc_free(soc);
 }
 
+static void validation_says_which_rate_to_lower(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = load("Ascend910B4");
+  assert_int_equal(vinci_soc_set(soc, "path.GM_L1.bytes_per_cycle=1", &diag), VINCI_OK);
+  assert_int_equal(soc_validate(soc, &diag), VINCI_E_USAGE);
+  assert_string_equal(diag.hint,
+                      "device memory is not faster than L2: lower path.GM_L1.hbm_bytes_per_cycle");
+  vinci_soc_free(soc);
+}
+
 static void validation_sees_what_no_range_can(void **state) {
   (void)state;
   static const struct {
@@ -325,10 +337,15 @@ static void validation_sees_what_no_range_can(void **state) {
       {{"path.GM_UB.bytes_per_cycle=0", NULL},
        "Ascend910B4: GM->UB: has numbers but no bytes_per_cycle"},
       {{"path.GM_UB.hbm_bytes_per_cycle=500", NULL},
-       "Ascend910B4: GM->UB: is faster from device memory than from L2"},
+       "Ascend910B4: path.GM_UB.hbm_bytes_per_cycle is 500, above the 127.9 of "
+       "path.GM_UB.bytes_per_cycle"},
       {{"device.cube_cores=0", "device.vector_cores=0"},
        "Ascend910B4: device: there is neither a cube core nor a vector core"},
       {{"cube.fp16_cycles=0", NULL}, "Ascend910B4: cube: fp16 must be supported"},
+      {{"l2.size=65535B", NULL},
+       "Ascend910B4: l2.size: is neither 0 for no cache nor at least 64KiB"},
+      {{"l2.size=64KiB", NULL}, NULL},
+      {{"l2.size=0", NULL}, NULL},
       {{"path.L1_UB.bytes_per_cycle=128", NULL}, NULL},
       {{"path.L1_UB.request_bytes=128", NULL},
        "Ascend910B4: L1->UB: has numbers but no bytes_per_cycle"},
@@ -370,6 +387,7 @@ int main(void) {
       cmocka_unit_test(digest_changes_with_every_value),
       cmocka_unit_test(an_override_is_marked),
       cmocka_unit_test(bad_overrides_are_refused),
+      cmocka_unit_test(validation_says_which_rate_to_lower),
       cmocka_unit_test(validation_sees_what_no_range_can),
   };
   return cmocka_run_group_tests_name("soc", tests, set_up, NULL);

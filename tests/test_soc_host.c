@@ -256,6 +256,23 @@ static void endless_recursion_is_stopped(void **state) {
                                   "needs more than 16 MiB of memory", ""});
 }
 
+static void a_description_cannot_change_words_for_its_base(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *base = NULL, *soc = NULL;
+  write_lua("Sly", "local mark = soc\nKiB, MiB, GiB, MHz, GHz, num, round, soc = 0, 0, 0, 0, 0\n"
+                   "return mark { name = \"Sly\", base = \"Ascend910B1\" }\n");
+  assert_int_equal(vinci_soc_load("Ascend910B1", scratch_dir, &base, &diag), VINCI_OK);
+  enum vinci_status status = vinci_soc_load("Sly", scratch_dir, &soc, &diag);
+  unlink(scratch_path("Sly"));
+  assert_string_equal(diag.text, "");
+  assert_int_equal(status, VINCI_OK);
+  for (size_t i = 0; i < soc_param_count(); i++)
+    assert_true(soc_get(soc, i) == soc_get(base, i));
+  vinci_soc_free(soc);
+  vinci_soc_free(base);
+}
+
 /* ---- look-up ----------------------------------------------------------------------- */
 
 static void unknown_socs_get_a_suggestion(void **state) {
@@ -285,6 +302,31 @@ static void unknown_socs_get_a_suggestion(void **state) {
       assert_string_equal(diag.hint, rows[i].hint);
     assert_null(soc);
   }
+}
+
+/* A FIFO is not opened for good, a link that leads nowhere says so. */
+static void what_is_no_file_is_no_description(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  struct soc_names names;
+  vinci_soc *soc = NULL;
+  assert_int_equal(mkfifo(scratch_path("Fifo"), 0666), 0);
+  assert_int_equal(mkdir(scratch_path("Folder"), 0777), 0);
+  assert_int_equal(symlink("Loop.lua", scratch_path("Loop")), 0);
+  assert_int_equal(soc_host_list(scratch_dir, &names, &diag), VINCI_OK);
+  assert_int_equal(names.count, 2);
+  assert_string_equal(names.items[0], "Ascend910B1");
+  assert_string_equal(names.items[1], "Loop");
+  soc_names_free(&names);
+  assert_int_equal(vinci_soc_load("Fifo", scratch_dir, &soc, &diag), VINCI_E_USAGE);
+  assert_string_equal(diag.text, "cannot be read: not a file of at most 1 MiB");
+  diag = (struct vinci_diag){0};
+  assert_int_equal(vinci_soc_load("Loop", scratch_dir, &soc, &diag), VINCI_E_USAGE);
+  assert_string_equal(diag.text, "cannot be read: Too many levels of symbolic links");
+  assert_string_equal(diag.path, scratch_path("Loop"));
+  unlink(scratch_path("Fifo"));
+  unlink(scratch_path("Loop"));
+  rmdir(scratch_path("Folder"));
 }
 
 static void the_data_folder_comes_from_the_environment(void **state) {
@@ -326,6 +368,8 @@ int main(void) {
       cmocka_unit_test(an_endless_loop_is_stopped),
       cmocka_unit_test(a_memory_bomb_is_stopped),
       cmocka_unit_test(endless_recursion_is_stopped),
+      cmocka_unit_test(a_description_cannot_change_words_for_its_base),
+      cmocka_unit_test(what_is_no_file_is_no_description),
       cmocka_unit_test(unknown_socs_get_a_suggestion),
       cmocka_unit_test(the_data_folder_comes_from_the_environment),
       cmocka_unit_test(shortage_of_memory_is_reported),

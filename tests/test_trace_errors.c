@@ -29,27 +29,13 @@ struct error {
 };
 
 static struct error errors[] = {
-    /* not const: cmocka takes them as state */
+/* not const: cmocka takes them as state */
 #define ERROR(name, text, line, column, message, hint)                                             \
   {#name, text, sizeof(text) - 1, line, column, message, hint},
 #include "tests/trace_errors.def"
 #undef ERROR
 };
 enum { ERROR_COUNT = sizeof errors / sizeof *errors };
-
-static vinci_soc *soc;
-
-static int set_up(void **state) {
-  (void)state;
-  soc = fixture_soc();
-  return soc ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  vinci_soc_free(soc);
-  return 0;
-}
 
 static void assert_error(const vinci_soc *on, const struct error *error) {
   struct vinci_diag diag = {0};
@@ -67,7 +53,7 @@ static void assert_error(const vinci_soc *on, const struct error *error) {
 }
 
 /* One test per row of the table. */
-static void table_row(void **state) { assert_error(soc, *state); }
+static void table_row(void **state) { assert_error(fixture_shared, *state); }
 
 /* The same must be said when the text comes from a file, and without a diagnostic. */
 static void every_error_also_from_a_file(void **state) {
@@ -83,11 +69,11 @@ static void every_error_also_from_a_file(void **state) {
     fclose(file);
     struct vinci_diag diag = {0};
     vinci_trace *trace;
-    assert_int_equal(vinci_trace_load(name, soc, &trace, &diag), VINCI_E_INPUT);
+    assert_int_equal(vinci_trace_load(name, fixture_shared, &trace, &diag), VINCI_E_INPUT);
     assert_string_equal(diag.text, errors[i].message);
     assert_int_equal(diag.line, errors[i].line);
     assert_int_equal(diag.column, errors[i].column);
-    assert_int_equal(vinci_trace_load(name, soc, &trace, NULL), VINCI_E_INPUT);
+    assert_int_equal(vinci_trace_load(name, fixture_shared, &trace, NULL), VINCI_E_INPUT);
     assert_null(trace);
   }
   remove(name);
@@ -108,7 +94,7 @@ static void assert_error_of(const char *before, const char *repeated, size_t cou
   fputs(after, out);
   fclose(out);
   error.text = text;
-  assert_error(soc, &error);
+  assert_error(fixture_shared, &error);
   free(text);
 }
 
@@ -136,7 +122,7 @@ static void a_long_line_from_a_file(void **state) {
   fclose(file);
   struct vinci_diag diag = {0};
   vinci_trace *trace;
-  assert_int_equal(vinci_trace_load(name, soc, &trace, &diag), VINCI_E_INPUT);
+  assert_int_equal(vinci_trace_load(name, fixture_shared, &trace, &diag), VINCI_E_INPUT);
   assert_string_equal(diag.text, "line of more than 1048576 bytes");
   assert_int_equal(diag.line, 4);
   remove(name);
@@ -190,7 +176,7 @@ static void variables_are_limited(void **state) {
     fprintf(out, "let,v%u,1\n", i);
   fclose(out);
   error.text = text;
-  assert_error(soc, &error);
+  assert_error(fixture_shared, &error);
   free(text);
 }
 
@@ -241,6 +227,35 @@ static void too_few_vector_cores(void **state) {
   vinci_soc_free(few);
 }
 
+static void missing_cores_of_a_what_if(void **state) {
+  (void)state;
+  static const char text[] = HEAD AIC "scalar\n";
+  vinci_soc *without = fixture_soc();
+  without->cube_cores = 0;
+  struct error error = {"without",   text, sizeof text - 1, 3, 13, "fixture220 has no AIC cores",
+                        "choose AIV"};
+  assert_error(without, &error);
+  vinci_soc_free(without);
+}
+
+static void missing_cross_core_flags_of_a_what_if(void **state) {
+  (void)state;
+  static const char *const rows[] = {"wait_flag_dev,id=0\n",
+                                     "ffts_cross_core_sync,pipe=V,mode=0,id=blk\n"};
+  static const char *const messages[] = {
+      "wait_flag_dev: fixture220 has no cross-core flags",
+      "ffts_cross_core_sync: fixture220 has no cross-core flags"};
+  vinci_soc *without = fixture_soc();
+  without->cross_core_ids = 0;
+  for (size_t i = 0; i < 2; i++) {
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", HEAD AIV, rows[i]);
+    struct error error = {"without", text, strlen(text), 4, 1, messages[i], ""};
+    assert_error(without, &error);
+  }
+  vinci_soc_free(without);
+}
+
 static void missing_space_of_a_what_if(void **state) {
   (void)state;
   static const char text[] = HEAD AIV "copy_gm_to_ubuf,dst=0,src=0,len_burst=1\n";
@@ -259,7 +274,7 @@ static void missing_space_of_a_what_if(void **state) {
 static void assert_load_error(const char *path, const char *message) {
   struct vinci_diag diag = {0};
   vinci_trace *trace;
-  enum vinci_status status = vinci_trace_load(path, soc, &trace, &diag);
+  enum vinci_status status = vinci_trace_load(path, fixture_shared, &trace, &diag);
   assert_int_equal(status, VINCI_E_IO);
   assert_int_equal(vinci_status_exit_code(status), 2);
   assert_null(trace);
@@ -286,6 +301,8 @@ int main(void) {
       cmocka_unit_test(variables_are_limited),
       cmocka_unit_test(coupled_cores),
       cmocka_unit_test(too_few_vector_cores),
+      cmocka_unit_test(missing_cores_of_a_what_if),
+      cmocka_unit_test(missing_cross_core_flags_of_a_what_if),
       cmocka_unit_test(missing_space_of_a_what_if),
       cmocka_unit_test(unreadable_files),
   };
@@ -293,5 +310,5 @@ int main(void) {
   for (size_t i = 0; i < ERROR_COUNT; i++)
     tests[i] = (struct CMUnitTest){errors[i].name, table_row, NULL, NULL, &errors[i]};
   memcpy(tests + ERROR_COUNT, others, sizeof others);
-  return cmocka_run_group_tests_name("trace_errors", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("trace_errors", tests, fixture_set_up, fixture_tear_down);
 }

@@ -25,20 +25,6 @@ static const char head[] = "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=
                            "stream,core=AIV\nscalar\nloop,i,4\nloop,j,4\n";
 enum { LET_ROW = 3 };
 
-static vinci_soc *soc;
-
-static int set_up(void **state) {
-  (void)state;
-  soc = fixture_soc();
-  return soc ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  vinci_soc_free(soc);
-  return 0;
-}
-
 /* A trace with the row let,v,"expression" in two loops; NULL when it is rejected. */
 static vinci_trace *compile(const char *expression) {
   char *text = NULL;
@@ -47,7 +33,7 @@ static vinci_trace *compile(const char *expression) {
   fprintf(out, "%slet,v,\"%s\"\nendloop\nendloop\n", head, expression);
   fclose(out);
   vinci_trace *trace;
-  enum vinci_status status = vinci_trace_parse("t.csv", text, size, soc, &trace, NULL);
+  enum vinci_status status = vinci_trace_parse("t.csv", text, size, fixture_shared, &trace, NULL);
   assert_true(status == VINCI_OK || status == VINCI_E_INPUT);
   free(text);
   return trace;
@@ -328,7 +314,7 @@ static void compare_text(const vinci_trace *trace, const char *text) {
   FILE *out = open_memstream(&once, &size);
   assert_int_equal(vinci_trace_write(trace, out, NULL), VINCI_OK);
   fclose(out);
-  if (vinci_trace_parse("again.csv", once, size, soc, &again, NULL) != VINCI_OK)
+  if (vinci_trace_parse("again.csv", once, size, fixture_shared, &again, NULL) != VINCI_OK)
     fail_msg("%s is written as unreadable text: %s", text, once);
   out = open_memstream(&twice, &size);
   assert_int_equal(vinci_trace_write(again, out, NULL), VINCI_OK);
@@ -379,5 +365,5 @@ int main(void) {
       cmocka_unit_test(sums_are_recognised),
       cmocka_unit_test(random_expressions),
   };
-  return cmocka_run_group_tests_name("trace_expr", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("trace_expr", tests, fixture_set_up, fixture_tear_down);
 }

@@ -17,24 +17,10 @@
 #define AIV "stream,core=AIV\n"
 #define AIC "stream,core=AIC\n"
 
-static vinci_soc *soc;
-
-static int set_up(void **state) {
-  (void)state;
-  soc = fixture_soc();
-  return soc ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  vinci_soc_free(soc);
-  return 0;
-}
-
 static vinci_trace *parse_bytes(const char *text, size_t length) {
   struct vinci_diag diag = {0};
   vinci_trace *trace;
-  if (vinci_trace_parse("test.csv", text, length, soc, &trace, &diag) != VINCI_OK) {
+  if (vinci_trace_parse("test.csv", text, length, fixture_shared, &trace, &diag) != VINCI_OK) {
     vinci_diag_print(&diag, stderr);
     fail_msg("%s", diag.text);
   }
@@ -389,7 +375,7 @@ static void a_file_reads_like_its_text(void **state) {
   assert_int_equal(fwrite(text, 1, size, file), size);
   fclose(file);
   vinci_trace *from_text = parse_bytes(text, size), *from_file;
-  assert_int_equal(vinci_trace_load(name, soc, &from_file, NULL), VINCI_OK);
+  assert_int_equal(vinci_trace_load(name, fixture_shared, &from_file, NULL), VINCI_OK);
   assert_same_trace(from_text, from_file);
   assert_int_equal(from_text->digest, from_file->digest);
   assert_int_equal(from_text->digest, digest_bytes(DIGEST_SEED, text, size));
@@ -421,7 +407,7 @@ static void short_memory_is_reported(void **state) {
     struct vinci_diag diag = {0};
     vinci_trace *trace;
     arena_fail_after(++chunks);
-    status = vinci_trace_parse("t.csv", text, sizeof text - 1, soc, &trace, &diag);
+    status = vinci_trace_parse("t.csv", text, sizeof text - 1, fixture_shared, &trace, &diag);
     if (status != VINCI_OK) {
       assert_int_equal(status, VINCI_E_NOMEM);
       assert_int_equal(diag.status, VINCI_E_NOMEM);
@@ -443,7 +429,7 @@ static void a_full_disk_is_reported(void **state) {
     skip();
   }
   assert_int_equal(vinci_trace_write(trace, full, &diag), VINCI_E_IO);
-  assert_string_equal(diag.text, "cannot write the trace test.csv");
+  assert_string_equal(diag.text, "cannot write the trace: No space left on device");
   fclose(full);
   vinci_trace_free(trace);
 }
@@ -464,5 +450,5 @@ int main(void) {
       cmocka_unit_test(short_memory_is_reported),
       cmocka_unit_test(a_full_disk_is_reported),
   };
-  return cmocka_run_group_tests_name("trace_format", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("trace_format", tests, fixture_set_up, fixture_tear_down);
 }

@@ -110,9 +110,9 @@ unsigned vec_select_access(const struct vinci_soc *soc, const struct inst *inst,
   struct walks walks = select_walks(soc, inst);
   unsigned count = walks_access(inst, &walks, access);
   if (inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR)
-    count = vector_touch(inst, access, count, SELECT_SRC1, 0,
+    count = inst_touch(inst, access, count, SELECT_SRC1, 0,
                          walks.lanes.repeats ? vector_size(1, walks.bits) : 0);
-  return vector_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &walks.lanes));
+  return inst_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &walks.lanes));
 }
 
 static struct walks compare_walks(const struct vinci_soc *soc, const struct inst *inst) {
@@ -136,7 +136,7 @@ unsigned vec_compare_access(const struct vinci_soc *soc, const struct inst *inst
                             struct inst_access *access) {
   struct walks walks = compare_walks(soc, inst);
   unsigned count = walks_access(inst, &walks, access);
-  return vector_touch(inst, access, count, COMPARE_DST, 0, vector_size(walks.lanes.active, 1));
+  return inst_touch(inst, access, count, COMPARE_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
 static struct walks compare_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
@@ -159,7 +159,7 @@ unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct ins
                                    struct inst_access *access) {
   struct walks walks = compare_scalar_walks(soc, inst);
   unsigned count = walks_access(inst, &walks, access);
-  return vector_touch(inst, access, count, COMPARES_DST, 0, vector_size(walks.lanes.active, 1));
+  return inst_touch(inst, access, count, COMPARES_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
 static struct walks unary_walks(const struct vinci_soc *soc, const struct inst *inst) {

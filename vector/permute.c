@@ -10,7 +10,6 @@ enum {
   NCHWCONV_BLOCKS = 16,    /* addresses in the lists of vnchwconv */
   ELEMENTS_PER_REPEAT = 8, /* vbrcb: elements, vgatherb: blocks per repeat */
   OFFSET_BITS = 32,        /* gather offsets and sort indices */
-  BITS_PER_BYTE = 8,
 };
 
 static unsigned bits_of(const struct inst *inst) { return dtype_bits(inst_dtype(inst)); }
@@ -28,8 +27,8 @@ unsigned vec_transpose_access(const struct vinci_soc *soc, const struct inst *in
                               struct inst_access *access) {
   (void)soc;
   uint64_t bytes = vector_size(TRANSPOSE_SIDE * TRANSPOSE_SIDE, bits_of(inst));
-  unsigned count = vector_touch(inst, access, 0, TRANSPOSE_SRC, 0, bytes);
-  return vector_touch(inst, access, count, TRANSPOSE_DST, 0, bytes);
+  unsigned count = inst_touch(inst, access, 0, TRANSPOSE_SRC, 0, bytes);
+  return inst_touch(inst, access, count, TRANSPOSE_DST, 0, bytes);
 }
 
 static unsigned nchwconv_bits(const struct inst *inst) {
@@ -64,10 +63,10 @@ static uint64_t nchwconv_bytes(const struct inst *inst, unsigned step, unsigned 
 unsigned vec_nchwconv_access(const struct vinci_soc *soc, const struct inst *inst,
                              struct inst_access *access) {
   (void)soc;
-  unsigned count = vector_touch(inst, access, 0, NCHWCONV_SRC, 0,
-                                nchwconv_bytes(inst, NCHWCONV_SRC_STEP, NCHWCONV_SRC_REPEAT));
-  return vector_touch(inst, access, count, NCHWCONV_DST, 0,
-                      nchwconv_bytes(inst, NCHWCONV_DST_STEP, NCHWCONV_DST_REPEAT));
+  unsigned count = inst_touch(inst, access, 0, NCHWCONV_SRC, 0,
+                              nchwconv_bytes(inst, NCHWCONV_SRC_STEP, NCHWCONV_SRC_REPEAT));
+  return inst_touch(inst, access, count, NCHWCONV_DST, 0,
+                    nchwconv_bytes(inst, NCHWCONV_DST_STEP, NCHWCONV_DST_REPEAT));
 }
 
 /* Bytes of the 8 blocks of each repeat that vbrcb and vgatherb write. */
@@ -107,9 +106,9 @@ unsigned vec_broadcast_access(const struct vinci_soc *soc, const struct inst *in
                               struct inst_access *access) {
   (void)soc;
   uint64_t repeats = (uint64_t)inst->arg[BROADCAST_REPEAT];
-  unsigned count = vector_touch(inst, access, 0, BROADCAST_SRC, 0,
-                                vector_size(repeats * ELEMENTS_PER_REPEAT, bits_of(inst)));
-  return vector_touch(
+  unsigned count = inst_touch(inst, access, 0, BROADCAST_SRC, 0,
+                              vector_size(repeats * ELEMENTS_PER_REPEAT, bits_of(inst)));
+  return inst_touch(
       inst, access, count, BROADCAST_DST, 0,
       blocks_bytes(repeats, inst->arg[BROADCAST_DST_BLOCK], inst->arg[BROADCAST_DST_REPEAT]));
 }
@@ -130,8 +129,8 @@ unsigned vec_gather_access(const struct vinci_soc *soc, const struct inst *inst,
   struct vector_lanes lanes =
       vector_lanes(soc, inst, inst->arg[GATHER_REPEAT], bits, VECTOR_MASKED);
   uint64_t offsets = lanes.tail_end ? (lanes.repeats - 1) * lanes.per_repeat + lanes.tail_end : 0;
-  unsigned count = vector_touch(inst, access, 0, GATHER_OFFSET, 0,
-                                lanes.repeats ? vector_size(offsets, OFFSET_BITS) : 0);
+  unsigned count = inst_touch(inst, access, 0, GATHER_OFFSET, 0,
+                              lanes.repeats ? vector_size(offsets, OFFSET_BITS) : 0);
   struct vector_operand dst = {
       .arg = GATHER_DST,
       .bits = bits,
@@ -165,9 +164,9 @@ unsigned vec_gather_block_access(const struct vinci_soc *soc, const struct inst 
                                  struct inst_access *access) {
   (void)soc;
   uint64_t repeats = (uint64_t)inst->arg[GATHERB_REPEAT];
-  unsigned count = vector_touch(inst, access, 0, GATHERB_OFFSET, 0,
-                                vector_size(repeats * ELEMENTS_PER_REPEAT, OFFSET_BITS));
-  return vector_touch(
+  unsigned count = inst_touch(inst, access, 0, GATHERB_OFFSET, 0,
+                              vector_size(repeats * ELEMENTS_PER_REPEAT, OFFSET_BITS));
+  return inst_touch(
       inst, access, count, GATHERB_DST, 0,
       blocks_bytes(repeats, inst->arg[GATHERB_DST_BLOCK], inst->arg[GATHERB_DST_REPEAT]));
 }
@@ -186,9 +185,9 @@ unsigned vec_bitsort_access(const struct vinci_soc *soc, const struct inst *inst
   (void)soc;
   uint64_t elements = (uint64_t)inst->arg[BITSORT_REPEAT] * SORT_ELEMENTS;
   unsigned count =
-      vector_touch(inst, access, 0, BITSORT_SRC0, 0, vector_size(elements, bits_of(inst)));
-  count = vector_touch(inst, access, count, BITSORT_SRC1, 0, vector_size(elements, OFFSET_BITS));
-  return vector_touch(inst, access, count, BITSORT_DST, 0, elements * SORT_ENTRY_BYTES);
+      inst_touch(inst, access, 0, BITSORT_SRC0, 0, vector_size(elements, bits_of(inst)));
+  count = inst_touch(inst, access, count, BITSORT_SRC1, 0, vector_size(elements, OFFSET_BITS));
+  return inst_touch(inst, access, count, BITSORT_DST, 0, elements * SORT_ENTRY_BYTES);
 }
 
 /* Entries of all lists that take part in one repeat of a merge. */
@@ -207,7 +206,7 @@ static uint64_t merge_entries(const struct inst *inst) {
 void vec_merge_sort_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   uint64_t entries = (uint64_t)inst->arg[MERGE_REPEAT] * merge_entries(inst);
-  uint64_t steps = (entries + SORT_ELEMENTS - 1) / SORT_ELEMENTS;
+  uint64_t steps = ceil_div(entries, SORT_ELEMENTS);
   vector_cost(soc, inst,
               (struct vector_work){.bits = bits_of(inst), .repeats = steps, .operations = entries},
               cost);
@@ -221,8 +220,8 @@ unsigned vec_merge_sort_access(const struct vinci_soc *soc, const struct inst *i
   uint64_t all_bytes = merge_entries(inst) * SORT_ENTRY_BYTES;
   for (unsigned list = 0; list < (unsigned)inst->arg[MERGE_LISTS]; list++) {
     uint64_t bytes = (uint64_t)inst->arg[MERGE_LENGTH0 + list] * SORT_ENTRY_BYTES;
-    count = vector_touch(inst, access, count, MERGE_SRC0 + list, 0,
-                         vector_span(repeats, all_bytes, bytes));
+    count = inst_touch(inst, access, count, MERGE_SRC0 + list, 0,
+                       vector_span(repeats, all_bytes, bytes));
   }
-  return vector_touch(inst, access, count, MERGE_DST, 0, repeats * all_bytes);
+  return inst_touch(inst, access, count, MERGE_DST, 0, repeats * all_bytes);
 }

@@ -5,11 +5,6 @@
  */
 #include "vector/vector.h"
 
-enum { BITS_PER_BYTE = 8, MILLI = 1000 };
-
-static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 /* The mask bits of the first `count` lanes, as two words. */
 static void mask_words(const struct vector_mask *mask, uint64_t count, uint64_t words[2]) {
   uint64_t lanes_of_word = MASK_LANES / 2;
@@ -71,8 +66,8 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
       max_u64(steady + (uint64_t)numbers->offset_mcycles, (uint64_t)numbers->minimum_mcycles);
   uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);
   *cost = (struct inst_cost){
-      .issue_cycles = (issue + MILLI - 1) / MILLI,
-      .latency_cycles = (latency + MILLI - 1) / MILLI,
+      .issue_cycles = ceil_div(issue, MILLI),
+      .latency_cycles = ceil_div(latency, MILLI),
       .path = PATH_NONE,
       .operations = work.operations,
       .conflict_bankgroup_cycles = loss.group_mcycles / MILLI,
@@ -98,23 +93,6 @@ void vector_traffic(struct bank_traffic *traffic, const struct inst *inst,
     traffic->write = walk;
 }
 
-unsigned vector_touch(const struct inst *inst, struct inst_access *access, unsigned count,
-                      unsigned arg, uint64_t offset, uint64_t bytes) {
-  const struct isa_arg *operand = &isa_row((enum isa_op)inst->op)->arg[arg];
-  struct inst_access range = {
-      .space = (enum space)operand->space,
-      .address = inst->arg[arg] + (int64_t)offset,
-      .bytes = bytes,
-      .arg = (uint8_t)arg,
-  };
-  if (operand->reads)
-    access[count++] = range;
-  range.write = true;
-  if (operand->writes)
-    access[count++] = range;
-  return count;
-}
-
 /* One past the last byte of a repeat whose active lanes end before `end`. */
 static uint64_t repeat_end(uint64_t end, uint64_t per_block, const struct vector_operand *operand) {
   if (end == 0)
@@ -129,7 +107,7 @@ static uint64_t repeat_end(uint64_t end, uint64_t per_block, const struct vector
 unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
                               const struct vector_lanes *lanes, struct vector_operand operand) {
   if (lanes->repeats == 0 || lanes->tail_end == 0)
-    return vector_touch(inst, access, count, operand.arg, 0, 0);
+    return inst_touch(inst, access, count, operand.arg, 0, 0);
   uint64_t per_block = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / operand.bits;
   uint64_t start = lanes->first / per_block * operand.block_stride * BLOCK_BYTES;
   uint64_t last = lanes->repeats - 1;
@@ -137,11 +115,11 @@ unsigned vector_touch_strided(const struct inst *inst, struct inst_access *acces
   uint64_t end = last * stride + repeat_end(lanes->tail_end, per_block, &operand);
   if (last > 0)
     end = max_u64(end, (last - 1) * stride + repeat_end(lanes->end, per_block, &operand));
-  return vector_touch(inst, access, count, operand.arg, start, end - start);
+  return inst_touch(inst, access, count, operand.arg, start, end - start);
 }
 
 uint64_t vector_size(uint64_t elements, unsigned bits) {
-  return (elements * bits + BITS_PER_BYTE - 1) / BITS_PER_BYTE;
+  return ceil_div(elements * bits, BITS_PER_BYTE);
 }
 
 uint64_t vector_span(uint64_t runs, uint64_t stride_bytes, uint64_t bytes) {

@@ -7,6 +7,7 @@
 #ifndef VINCI_VECTOR_VECTOR_H
 #define VINCI_VECTOR_VECTOR_H
 
+#include "core/arith.h"
 #include "core/inst.h"
 #include "core/layout.h"
 #include "vector/banks.h"
@@ -83,10 +84,7 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
 void vector_traffic(struct bank_traffic *traffic, const struct inst *inst,
                     const struct vector_lanes *lanes, struct vector_operand operand);
 
-/* Appends what an operand touches, once per direction its signature names. Return
- * the new count. */
-unsigned vector_touch(const struct inst *inst, struct inst_access *access, unsigned count,
-                      unsigned arg, uint64_t offset, uint64_t bytes);
+/* As inst_touch, for an operand that walks by blocks and repeats. */
 unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
                               const struct vector_lanes *lanes, struct vector_operand operand);
 /* Bytes of n elements, or of n runs of `bytes` a stride apart (0 for no run). */

@@ -83,8 +83,9 @@ static struct csv_row make_row(const struct vinci_result *result, const struct c
                         .cores = cores,
                         .total_cycles = core->active_cycles};
   row.time_ps =
-      row.mixed ? result->total_ps
-                : (uint64_t)((wide)core->active_cycles * PS_PER_SECOND / ((wide)core->hz * cores));
+      row.mixed
+          ? result->total_ps
+          : (uint64_t)((uint128)core->active_cycles * PS_PER_SECOND / ((uint128)core->hz * cores));
   return row;
 }
 

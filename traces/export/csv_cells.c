@@ -19,11 +19,12 @@ static struct decimal not_available(void) { return (struct decimal){"NA"}; }
 
 /* Cycles, an average over the row's cores, in microseconds. */
 static struct decimal microseconds(const struct csv_row *row, uint64_t cycles) {
-  return decimal_ratio((wide)cycles * 1000000, (wide)row->core->hz * row->cores, CSV_DECIMALS);
+  return decimal_ratio((uint128)cycles * 1000000, (uint128)row->core->hz * row->cores,
+                       CSV_DECIMALS);
 }
 
 /* Cycles as a share of what ratios are taken over. */
-static struct decimal ratio(const struct csv_row *row, wide numerator, wide denominator) {
+static struct decimal ratio(const struct csv_row *row, uint128 numerator, uint128 denominator) {
   if (row->mixed)
     return decimal_ratio(numerator * PS_PER_SECOND,
                          denominator * row->time_ps * row->core->hz * row->cores, CSV_DECIMALS);
@@ -89,8 +90,8 @@ struct decimal cell_active_bandwidth(const struct csv_row *row, const struct csv
   uint64_t busy = row->core->pipe[column->pipe].busy_cycles;
   if (busy == 0)
     return not_available();
-  return decimal_ratio((wide)path_set_bytes(row, column->set) * row->core->hz,
-                       (wide)busy * vendor_gb, CSV_DECIMALS);
+  return decimal_ratio((uint128)path_set_bytes(row, column->set) * row->core->hz,
+                       (uint128)busy * vendor_gb, CSV_DECIMALS);
 }
 
 struct decimal cell_bandwidth(const struct csv_row *row, const struct csv_column *column) {
@@ -106,8 +107,8 @@ struct decimal cell_usage(const struct csv_row *row, const struct csv_column *co
   unsigned path = 0;
   while (!(column->set >> path & 1))
     path++;
-  wide peak = (wide)row->result->soc->path[path].peak_bytes_per_second * row->time_ps;
-  wide percent = (wide)row->core->path_bytes[path] * PS_PER_SECOND * 100;
+  uint128 peak = (uint128)row->result->soc->path[path].peak_bytes_per_second * row->time_ps;
+  uint128 percent = (uint128)row->core->path_bytes[path] * PS_PER_SECOND * 100;
   if (peak == 0)
     return (struct decimal){""};
   if (percent > peak * 100)
@@ -126,7 +127,7 @@ static struct decimal type_ratio(const struct csv_row *row, const struct work_co
   }
   if (all == 0)
     return decimal_ratio(0, 1, CSV_DECIMALS);
-  return ratio(row, (wide)row->core->pipe[pipe].busy_cycles * chosen, all);
+  return ratio(row, (uint128)row->core->pipe[pipe].busy_cycles * chosen, all);
 }
 
 struct decimal cell_cube_ratio(const struct csv_row *row, const struct csv_column *column) {
@@ -196,7 +197,7 @@ struct decimal cell_l2_hit_rate(const struct csv_row *row, const struct csv_colu
   if (!knows_l2_of_cores(row->result))
     return (struct decimal){""};
   uint64_t hits = l2_hits(&row->core->l2, column->set);
-  return decimal_ratio((wide)hits * 100, (wide)hits + l2_misses(&row->core->l2, column->set),
+  return decimal_ratio((uint128)hits * 100, (uint128)hits + l2_misses(&row->core->l2, column->set),
                        CSV_DECIMALS);
 }
 

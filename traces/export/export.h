@@ -7,10 +7,9 @@
 #ifndef VINCI_TRACES_EXPORT_EXPORT_H
 #define VINCI_TRACES_EXPORT_EXPORT_H
 
+#include "core/clock.h"
 #include "core/diag.h"
 #include "core/result.h"
-
-__extension__ typedef unsigned __int128 wide;
 
 /* ---- decimals ------------------------------------------------------------- */
 
@@ -20,7 +19,7 @@ struct decimal {
 
 /* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
  * the denominator is 0. */
-struct decimal decimal_ratio(wide numerator, wide denominator, unsigned decimals);
+struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
 /* value / 10^decimals exactly; trailing zeros are left out but for one. */
 struct decimal decimal_exact(uint64_t value, unsigned decimals);
 /* Bytes in a time as a rate in units of `unit` bytes per second. */
@@ -50,6 +49,10 @@ void json_hex64(struct json_writer *json, const char *key, uint64_t value);
 /* Text is escaped; bytes that are not UTF-8 become U+FFFD. The first writes a lone string. */
 void json_string(FILE *out, const char *value);
 void json_text(struct json_writer *json, const char *key, const char *value);
+/* A text in parts, of any length. */
+void json_text_begin(struct json_writer *json, const char *key);
+void json_text_add(struct json_writer *json, const char *value);
+void json_text_end(struct json_writer *json);
 
 /* ---- files of a result folder ---------------------------------------------- */
 
@@ -70,11 +73,17 @@ enum vinci_status export_ub_csv(const struct vinci_result *result, FILE *out,
                                 struct vinci_diag *diag);
 enum vinci_status export_conflict_csv(const struct vinci_result *result, FILE *out,
                                       struct vinci_diag *diag);
+/* summary.json; with `trace` not NULL that text comes first, under the key "trace". */
+enum vinci_status export_summary(const struct vinci_result *result, const char *trace, FILE *out,
+                                 struct vinci_diag *diag);
 enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
                                    struct vinci_diag *diag);
 
-/* Names of all kernels, joined by "+"; "" when there is none. Sum of their blocks. */
-void export_kernel_names(const struct vinci_result *result, char *buffer, size_t size);
+/* Makes a result folder with its parents, one that exists is fine, and sees that files can be
+ * written there. */
+enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag);
+
+/* Sum over all kernels. */
 uint64_t export_blocks(const struct vinci_result *result);
 bool export_is_mixed(const struct vinci_result *result);
 

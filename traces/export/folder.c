@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A result folder. Files are written under a temporary name and renamed when whole, so
- * that a reader never meets half a file, and an earlier result stays until replaced.
+ * that a reader never meets half a file. summary.json is there only while all other files
+ * are of the same run: an earlier one is removed first, the new one is written last.
  */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "traces/export/export.h"
 
 typedef enum vinci_status (*file_writer)(const struct vinci_result *result, FILE *out,
                                          struct vinci_diag *diag);
+
+static const char summary_name[] = "summary.json";
 
 static enum vinci_status system_error(struct vinci_diag *diag, const char *path,
                                       const char *doing) {
@@ -20,8 +24,7 @@ static enum vinci_status system_error(struct vinci_diag *diag, const char *path,
                        doing, error ? strerror(error) : "write error");
 }
 
-/* Makes a folder and its parents; one that exists is fine. */
-static enum vinci_status make_folder(const char *folder, struct vinci_diag *diag) {
+enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag) {
   char path[PATH_MAX];
   size_t length = strlen(folder);
   if (length == 0 || length >= sizeof path)
@@ -42,6 +45,8 @@ static enum vinci_status make_folder(const char *folder, struct vinci_diag *diag
       return system_error(diag, path, "make the folder");
     }
   }
+  if (access(folder, W_OK | X_OK) != 0)
+    return system_error(diag, folder, "write into the folder");
   return VINCI_OK;
 }
 
@@ -80,6 +85,18 @@ static enum vinci_status write_file(const struct vinci_result *result, const cha
   return status;
 }
 
+static enum vinci_status remove_summary(const char *folder, struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  int length = snprintf(path, sizeof path, "%s/%s", folder, summary_name);
+  if (length < 0 || (size_t)length >= sizeof path) {
+    errno = ENAMETOOLONG;
+    return system_error(diag, folder, "write into the folder");
+  }
+  if (remove(path) != 0 && errno != ENOENT)
+    return system_error(diag, path, "replace");
+  return VINCI_OK;
+}
+
 enum vinci_status vinci_result_write_folder(const vinci_result *result, const char *folder,
                                             struct vinci_diag *diag) {
   static const struct {
@@ -95,9 +112,11 @@ enum vinci_status vinci_result_write_folder(const vinci_result *result, const ch
       {"ArithmeticUtilization.csv", export_arithmetic_csv},
       {"ResourceConflictRatio.csv", export_conflict_csv},
       {"trace.json", export_timeline},
-      {"summary.json", vinci_result_write_json}, /* last: it stands for a complete folder */
+      {summary_name, vinci_result_write_json}, /* last: it stands for a complete folder */
   };
-  enum vinci_status status = make_folder(folder, diag);
+  enum vinci_status status = export_make_folder(folder, diag);
+  if (status == VINCI_OK)
+    status = remove_summary(folder, diag);
   for (size_t i = 0; status == VINCI_OK && i < sizeof files / sizeof *files; i++)
     status = write_file(result, folder, files[i].name, files[i].writer, diag);
   return status;

@@ -4,20 +4,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/utf8.h"
 #include "traces/export/export.h"
 
 /* ---- decimals ------------------------------------------------------------- */
 
-static wide power_of_ten(unsigned exponent) {
-  wide power = 1;
+static uint128 power_of_ten(unsigned exponent) {
+  uint128 power = 1;
   while (exponent-- > 0)
     power *= 10;
   return power;
 }
 
 /* Digits of value with the point before the last `decimals`. */
-static struct decimal digits(wide value, unsigned decimals) {
+static struct decimal digits(uint128 value, unsigned decimals) {
   char reversed[48];
   unsigned count = 0;
   do {
@@ -35,13 +35,13 @@ static struct decimal digits(wide value, unsigned decimals) {
   return decimal;
 }
 
-struct decimal decimal_ratio(wide numerator, wide denominator, unsigned decimals) {
+struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals) {
   if (denominator == 0)
     return digits(0, decimals);
-  wide whole = numerator / denominator;
-  wide rest = numerator % denominator;
-  wide scale = power_of_ten(decimals);
-  while (denominator > ~(wide)0 / (4 * scale)) { /* keeps rest * scale in 128 bits */
+  uint128 whole = numerator / denominator;
+  uint128 rest = numerator % denominator;
+  uint128 scale = power_of_ten(decimals);
+  while (denominator > ~(uint128)0 / (4 * scale)) { /* keeps rest * scale in 128 bits */
     denominator >>= 1;
     rest >>= 1;
   }
@@ -59,7 +59,7 @@ struct decimal decimal_exact(uint64_t value, unsigned decimals) {
 }
 
 struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals) {
-  return decimal_ratio((wide)bytes * PS_PER_SECOND, (wide)time_ps * unit, decimals);
+  return decimal_ratio((uint128)bytes * PS_PER_SECOND, (uint128)time_ps * unit, decimals);
 }
 
 /* ---- JSON ------------------------------------------------------------------ */
@@ -72,42 +72,27 @@ static void write_indent(const struct json_writer *json) {
     fputs("  ", json->out);
 }
 
-/* Length of the UTF-8 sequence at text, 0 when it is none. */
-static unsigned utf8_length(const unsigned char *text) {
-  unsigned char lead = text[0];
-  if (lead < 0x80)
-    return 1;
-  unsigned length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                    : lead >= 0xe0 && lead <= 0xef ? 3
-                    : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                   : 0;
-  for (unsigned i = 1; i < length; i++)
-    if ((text[i] & 0xc0) != 0x80)
-      return 0;
-  /* overlong forms, surrogates, beyond U+10FFFF */
-  if ((lead == 0xe0 && text[1] < 0xa0) || (lead == 0xed && text[1] > 0x9f) ||
-      (lead == 0xf0 && text[1] < 0x90) || (lead == 0xf4 && text[1] > 0x8f))
-    return 0;
-  return length;
-}
-
-void json_string(FILE *out, const char *value) {
-  const unsigned char *text = (const unsigned char *)value;
-  fputc('"', out);
+static void write_escaped(FILE *out, const char *text) {
   while (*text) {
-    unsigned length = utf8_length(text);
+    unsigned char c = (unsigned char)*text;
+    size_t length = utf8_length(text, UTF8_BYTES_MAX);
     if (length == 0) {
       fputs("\\ufffd", out);
       length = 1;
-    } else if (*text == '"' || *text == '\\') {
-      fprintf(out, "\\%c", *text);
-    } else if (*text < 0x20 || *text == 0x7f) {
-      fprintf(out, "\\u%04x", *text);
+    } else if (c == '"' || c == '\\') {
+      fprintf(out, "\\%c", c);
+    } else if (c < 0x20 || c == 0x7f) {
+      fprintf(out, "\\u%04x", c);
     } else {
       fwrite(text, 1, length, out);
     }
     text += length;
   }
+}
+
+void json_string(FILE *out, const char *value) {
+  fputc('"', out);
+  write_escaped(out, value);
   fputc('"', out);
 }
 
@@ -182,17 +167,16 @@ void json_text(struct json_writer *json, const char *key, const char *value) {
   json_string(json->out, value);
 }
 
-/* ---- shared ---------------------------------------------------------------- */
-
-void export_kernel_names(const struct vinci_result *result, char *buffer, size_t size) {
-  size_t length = 0;
-  buffer[0] = '\0';
-  for (uint32_t i = 0; i < result->kernel_count && length < size; i++) {
-    int added =
-        snprintf(buffer + length, size - length, "%s%s", i ? "+" : "", result->kernels[i].name);
-    length += added > 0 ? (size_t)added : 0;
-  }
+void json_text_begin(struct json_writer *json, const char *key) {
+  write_key(json, key);
+  fputc('"', json->out);
 }
+
+void json_text_add(struct json_writer *json, const char *value) { write_escaped(json->out, value); }
+
+void json_text_end(struct json_writer *json) { fputc('"', json->out); }
+
+/* ---- shared ---------------------------------------------------------------- */
 
 uint64_t export_blocks(const struct vinci_result *result) {
   uint64_t blocks = 0;

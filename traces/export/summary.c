@@ -12,6 +12,17 @@
 
 enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6 };
 
+/* All names, joined by "+". */
+static void write_kernel_names(struct json_writer *json, const struct vinci_result *result) {
+  json_text_begin(json, "kernel");
+  for (uint32_t i = 0; i < result->kernel_count; i++) {
+    if (i > 0)
+      json_text_add(json, "+");
+    json_text_add(json, result->kernels[i].name);
+  }
+  json_text_end(json);
+}
+
 static void write_counters(struct json_writer *json, const struct pipe_counters *counters) {
   json_number(json, "busy_cycles", counters->busy_cycles);
   json_object(json, "stall_cycles", true);
@@ -127,18 +138,18 @@ static void write_host(struct json_writer *json, const struct vinci_result *resu
   json_end(json);
 }
 
-enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
-                                          struct vinci_diag *diag) {
-  char kernels[1024];
-  export_kernel_names(result, kernels, sizeof kernels);
+enum vinci_status export_summary(const struct vinci_result *result, const char *trace, FILE *out,
+                                 struct vinci_diag *diag) {
   struct json_writer json;
   json_start(&json, out);
   json_object(&json, NULL, false);
+  if (trace)
+    json_text(&json, "trace", trace);
   json_number(&json, "schema", SUMMARY_SCHEMA);
   json_text(&json, "soc", result->soc->name);
   json_hex64(&json, "config_digest", result->config_digest);
   json_hex64(&json, "input_digest", result->input_digest);
-  json_text(&json, "kernel", kernels);
+  write_kernel_names(&json, result);
   json_number(&json, "blocks", export_blocks(result));
   json_number(&json, "total_cycles", result->total_cycles);
   json_decimal(&json, "duration_us", decimal_exact(result->total_ps, PS_PER_US_DIGITS));
@@ -150,4 +161,9 @@ enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
   write_host(&json, result);
   json_end(&json);
   return export_flush(out, "the summary", diag);
+}
+
+enum vinci_status vinci_result_write_json(const vinci_result *result, FILE *out,
+                                          struct vinci_diag *diag) {
+  return export_summary(result, NULL, out, diag);
 }

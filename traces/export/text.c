@@ -16,7 +16,7 @@ static const uint64_t giga = UINT64_C(1000000000); /* bandwidths here are decima
 
 /* "61.2 %", right-aligned. */
 static void print_percent(FILE *out, int width, uint64_t part, uint64_t whole) {
-  struct decimal percent = decimal_ratio((wide)part * 100, whole, 1);
+  struct decimal percent = decimal_ratio((uint128)part * 100, whole, 1);
   fprintf(out, "%*s %%", width - 2, percent.text);
 }
 
@@ -28,7 +28,7 @@ static struct decimal human_bytes(uint64_t bytes) {
   unsigned unit = 0;
   while (unit < 6 && bytes >> (10 * (unit + 1)) > 0)
     unit++;
-  struct decimal number = decimal_ratio(bytes, (wide)1 << (10 * unit), unit ? 1 : 0);
+  struct decimal number = decimal_ratio(bytes, (uint128)1 << (10 * unit), unit ? 1 : 0);
   struct decimal text;
   snprintf(text.text, sizeof text.text, "%.40s %s", number.text, units[unit]);
   return text;
@@ -48,6 +48,19 @@ static void print_active(const struct vinci_result *result, FILE *out) {
             result_active_cores(result, (enum core_kind)kind), present,
             core_kind_name((enum core_kind)kind));
     separator = ", ";
+  }
+}
+
+/* The table of kernels shows more of a long list, summary.json all. */
+enum { NAMES_SHOWN = 4 };
+
+static void print_names(const struct vinci_result *result, FILE *out) {
+  for (uint32_t i = 0; i < result->kernel_count; i++) {
+    if (i == NAMES_SHOWN && result->kernel_count > NAMES_SHOWN + 1) {
+      fprintf(out, " and %" PRIu32 " more", result->kernel_count - i);
+      return;
+    }
+    fprintf(out, "%s%s", i ? "+" : "", result->kernels[i].name);
   }
 }
 
@@ -86,18 +99,18 @@ static void print_wrapped(const char *label, const char *text, FILE *out) {
 }
 
 static void print_head(const struct vinci_result *result, FILE *out) {
-  char reason[512], name[256];
+  char reason[512];
   enum bound bound = result_bound_explain(result, reason, sizeof reason);
-  export_kernel_names(result, name, sizeof name);
   uint64_t blocks = export_blocks(result);
-  fprintf(out, "%s on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n", name,
+  print_names(result, out);
+  fprintf(out, " on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n",
           result->soc->name, blocks, plural(blocks),
           decimal_ratio(result->total_ps, 1000000, 3).text, result->total_cycles,
           bound == BOUND_NONE ? "not" : bound_name(bound), result->partial ? ", PARTIAL" : "");
   fprintf(out, "\nDuration  %s us from launch to last completion, launch overhead included\n",
           decimal_ratio(result->total_ps, 1000000, 3).text);
   fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
-          decimal_ratio((wide)result->soc->core_hz, 1000000, 0).text);
+          decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);
   fputs("Work ran  on ", out);
   print_active(result, out);
   fprintf(out, "\nBound     ");
@@ -272,7 +285,7 @@ static void print_paths(const struct vinci_result *result, FILE *out) {
 static void print_hits(FILE *out, const char *what, uint64_t hits, uint64_t misses) {
   fprintf(out, "%" PRIu64 " %s", hits + misses, what);
   if (hits + misses > 0)
-    fprintf(out, " (%s %% hits)", decimal_ratio((wide)hits * 100, hits + misses, 1).text);
+    fprintf(out, " (%s %% hits)", decimal_ratio((uint128)hits * 100, hits + misses, 1).text);
 }
 
 static void print_memories(const struct vinci_result *result, FILE *out) {
@@ -299,7 +312,7 @@ static void print_memories(const struct vinci_result *result, FILE *out) {
   if (hbm->row_hits + hbm->row_misses > 0)
     fprintf(
         out, ", %s %% row hits",
-        decimal_ratio((wide)hbm->row_hits * 100, (wide)hbm->row_hits + hbm->row_misses, 1).text);
+        decimal_ratio((uint128)hbm->row_hits * 100, (uint128)hbm->row_hits + hbm->row_misses, 1).text);
   fprintf(out, "\nNetwork   busiest link used %s %% of the time\n",
           decimal_ratio(result->noc_max_link_ppm, 10000, 1).text);
 }

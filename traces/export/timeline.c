@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arith.h"
 #include "core/clock.h"
 #include "core/isa.h"
 #include "traces/export/export.h"
@@ -59,9 +60,6 @@ static int compare_bars(const void *left, const void *right, void *context) {
   order = order ? order : compare_u64(a->end, b->end);
   return order ? order : compare_u64(a->index, b->index);
 }
-
-static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
-static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static size_t lane_end(const struct timeline *timeline, size_t first) {
   const struct result_event *events = timeline->result->events;

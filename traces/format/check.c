@@ -68,27 +68,6 @@ static enum vinci_status check_address(struct trace_reader *reader, const struct
   return VINCI_OK;
 }
 
-/* Cycles per tile of the cube in a type; 0 when it does not compute in it. */
-static int64_t cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
-  switch (dtype) {
-  case DTYPE_FP16:
-    return soc->cube_fp16_mcycles;
-  case DTYPE_BF16:
-    return soc->cube_bf16_mcycles;
-  case DTYPE_FP32:
-    return soc->cube_fp32_mcycles;
-  case DTYPE_HF32:
-    return soc->cube_hf32_mcycles;
-  case DTYPE_INT8:
-  case DTYPE_UINT8:
-    return soc->cube_int8_mcycles;
-  case DTYPE_INT4:
-    return soc->cube_int4_mcycles;
-  default:
-    return 0;
-  }
-}
-
 static enum vinci_status check_dtype(struct trace_reader *reader, const struct isa_row *isa,
                                      enum dtype dtype, size_t field, size_t offset) {
   const struct vinci_soc *soc = reader->soc;
@@ -103,7 +82,7 @@ static enum vinci_status check_dtype(struct trace_reader *reader, const struct i
   if (!arch_has_dtype(soc->arch, dtype))
     return trace_fail(reader, field, offset, "%s has no data type \"%s\"", arch_name(soc->arch),
                       dtype_name(dtype));
-  if (isa->pipe == PIPE_M && cube_mcycles(soc, dtype) == 0)
+  if (isa->pipe == PIPE_M && soc_cube_mcycles(soc, dtype) == 0)
     return trace_fail(reader, field, offset, "the cube of %s does not compute in \"%s\"", soc->name,
                       dtype_name(dtype));
   return VINCI_OK;
@@ -165,6 +144,8 @@ static enum vinci_status fail_operand(struct trace_reader *reader, const char *n
 static enum vinci_status check_id(struct trace_reader *reader, const struct isa_row *isa,
                                   int64_t id, int64_t limit, const char *what) {
   char text[160];
+  if (limit == 0)
+    return trace_fail(reader, 0, 0, "%s: %s has no %ss", isa->name, reader->soc->name, what);
   if (id < limit)
     return VINCI_OK;
   snprintf(text, sizeof text, "%s: %s has %s ids 0..%lld, not %lld", isa->name, reader->soc->name,

@@ -129,12 +129,23 @@ static const char *core_at(const void *context, size_t index) {
   return core_kind_name((enum core_kind)index);
 }
 
+/* "AIC or AIV": the core types of the SoC, for a hint. */
+static void list_cores(const struct vinci_soc *soc, char *out, size_t size) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (unsigned core = 0; core < CORE_KIND_COUNT && used < size; core++)
+    if (soc_core_count(soc, (enum core_kind)core) > 0)
+      used += (size_t)snprintf(out + used, size - used, "%s%s", used ? " or " : "",
+                               core_kind_name((enum core_kind)core));
+}
+
 static enum vinci_status check_core(struct trace_reader *reader, const struct trace_values *values,
                                     enum core_kind core) {
   if (soc_core_count(reader->soc, core) == 0) {
     FAIL_VALUE(reader, values, 0, "%s has no %s cores", reader->soc->name, core_kind_name(core));
-    bool split = soc_core_count(reader->soc, CORE_AIC) > 0;
-    diag_hint(reader->diag, "choose %s", split ? "AIC or AIV" : "AICORE");
+    char list[64];
+    list_cores(reader->soc, list, sizeof list);
+    diag_hint(reader->diag, "choose %s", list);
     return VINCI_E_INPUT;
   }
   if (reader->kernel->stream[core].present)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/digest.h"
+#include "core/utf8.h"
 
 /* ---- errors --------------------------------------------------------------- */
 
@@ -94,25 +95,6 @@ struct trace_clip trace_clip(const char *text, size_t length) {
 
 /* ---- bytes ---------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at `at`, 0 when it is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *at, size_t left) {
-  size_t length = at[0] < 0x80   ? 1
-                  : at[0] < 0xc2 ? 0
-                  : at[0] < 0xe0 ? 2
-                  : at[0] < 0xf0 ? 3
-                  : at[0] < 0xf5 ? 4
-                                 : 0;
-  if (length == 0 || length > left)
-    return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((at[i] & 0xc0) != 0x80)
-      return 0;
-  bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-  bool surrogate = at[0] == 0xed && at[1] >= 0xa0;
-  bool beyond = at[0] == 0xf4 && at[1] >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
 /* Whether eight bytes are all printable ASCII. May say no for a few that are. */
 static bool plain8(const char *at) {
   uint64_t word;
@@ -131,7 +113,7 @@ static enum vinci_status check_bytes(struct trace_reader *reader) {
       continue;
     }
     unsigned char c = (unsigned char)line[at];
-    size_t n = utf8_length((const unsigned char *)line + at, length - at);
+    size_t n = utf8_length(line + at, length - at);
     if (n == 0 || (c < 0x20 && c != '\t') || c == 0x7f) {
       struct diag_position position = {reader->path, reader->line, (unsigned long)at + 1};
       diag_error_at(reader->diag, VINCI_E_INPUT, position,

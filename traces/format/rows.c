@@ -316,7 +316,11 @@ static const char *row_name_at(const void *context, size_t index) {
 static enum vinci_status unknown_row(struct trace_reader *reader) {
   enum { OTHERS = 8 };
   struct trace_clip clip = trace_clip(reader->fields[0].text, reader->fields[0].length);
-  const char *nearest = diag_nearest(clip.text, OP_COUNT + OTHERS, row_name_at, NULL);
+  struct trace_clip lower = clip; /* all names are in lower case */
+  for (char *c = lower.text; *c; c++)
+    if (*c >= 'A' && *c <= 'Z')
+      *c = (char)(*c - 'A' + 'a');
+  const char *nearest = diag_nearest(lower.text, OP_COUNT + OTHERS, row_name_at, NULL);
   trace_fail(reader, 0, 0, "unknown instruction \"%s\"", clip.text);
   if (nearest)
     diag_hint(reader->diag, "did you mean \"%s\"?", nearest);

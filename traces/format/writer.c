@@ -6,6 +6,7 @@
  * expressions have become the addresses they stand for, and so have those of tensors
  * where a row names several or calculates with more than sums.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -285,7 +286,9 @@ enum vinci_status vinci_trace_write(const vinci_trace *trace, FILE *out, struct 
   fprintf(out, "trace,version=%d\n", TRACE_VERSION);
   for (uint32_t i = 0; i < trace->kernel_count; i++)
     put_kernel(&writer, &trace->kernels[i]);
+  errno = 0;
   if (fflush(out) != 0 || ferror(out))
-    return diag_error(diag, VINCI_E_IO, "cannot write the trace %s", trace->path);
+    return diag_error(diag, VINCI_E_IO, "cannot write the trace: %s",
+                      errno ? strerror(errno) : "write error");
   return VINCI_OK;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic of all models: rounding up, the smaller and the larger, scales of held numbers. */
+#ifndef VINCI_CORE_ARITH_H
+#define VINCI_CORE_ARITH_H
+
+#include <stdint.h>
+
+enum {
+  BITS_PER_BYTE = 8,
+  MILLI = 1000 /* thousandths, in which fractional numbers of a SoC are held */
+};
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* The divisor must not be 0, nor the sum of both exceed 64 bits. */
+static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+#endif
