@@ -337,7 +337,7 @@ static void validation_sees_what_no_range_can(void **state) {
       {{"path.GM_UB.bytes_per_cycle=0", NULL},
        "Ascend910B4: GM->UB: has numbers but no bytes_per_cycle"},
       {{"path.GM_UB.hbm_bytes_per_cycle=500", NULL},
-       "Ascend910B4: path.GM_UB.hbm_bytes_per_cycle is 500, above the 127.9 of "
+       "Ascend910B4: path.GM_UB.hbm_bytes_per_cycle is 500, above the 125.6 of "
        "path.GM_UB.bytes_per_cycle"},
       {{"device.cube_cores=0", "device.vector_cores=0"},
        "Ascend910B4: device: there is neither a cube core nor a vector core"},
