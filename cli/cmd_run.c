@@ -66,14 +66,16 @@ static const struct option_row run_options[] = {
 static volatile sig_atomic_t interrupted;
 
 /*
- * The first Ctrl-C or SIGTERM ends the run with partial results, one a second or more later
- * ends the program: timeout(1) sends its signal twice in a row and means it once.
+ * The first Ctrl-C or SIGTERM ends the run with partial results, one more than a second
+ * later ends the program: timeout(1) sends its signal twice in a row and means it once.
  */
 static void on_interrupt(int signal_number) {
+  static const int64_t second_ns = 1000000000;
   static struct timespec first;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  if (interrupted && now.tv_sec - first.tv_sec > 1) {
+  int64_t since_ns = (int64_t)(now.tv_sec - first.tv_sec) * second_ns + now.tv_nsec - first.tv_nsec;
+  if (interrupted && since_ns > second_ns) {
     signal(signal_number, SIG_DFL);
     raise(signal_number);
   }

@@ -87,9 +87,6 @@ static unsigned find_name(const char *name, const char *const *names, unsigned c
 enum arch arch_by_name(const char *name) {
   return (enum arch)find_name(name, arch_names, ARCH_COUNT);
 }
-enum core_kind core_kind_by_name(const char *name) {
-  return (enum core_kind)find_name(name, core_names, CORE_KIND_COUNT);
-}
 /* "ALL" is PIPE_ALL, which is also the count: callers that do not take ALL see no name. */
 enum pipe pipe_by_name(const char *name) {
   return (enum pipe)find_name(name, pipe_names, PIPE_COUNT);

@@ -142,7 +142,6 @@ enum pipe path_pipe(enum path path);
 
 /* Look-ups by name; return the count of the list when there is no such name. */
 enum arch arch_by_name(const char *name);
-enum core_kind core_kind_by_name(const char *name);
 enum pipe pipe_by_name(const char *name);
 enum dtype dtype_by_name(const char *name);
 

@@ -217,5 +217,3 @@ void engine_run_until(struct engine *engine, uint64_t until_ps) {
 }
 
 void engine_stop(struct engine *engine) { engine->stopped = true; }
-
-bool engine_stopped(const struct engine *engine) { return engine->stopped; }

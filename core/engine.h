@@ -66,7 +66,6 @@ uint64_t engine_next_ps(struct engine *engine);
 void engine_run_until(struct engine *engine, uint64_t until_ps);
 /* Called from a handler: no further event fires. */
 void engine_stop(struct engine *engine);
-bool engine_stopped(const struct engine *engine);
 
 /*
  * Runs the engine to its end inside the SystemC kernel: one SystemC process

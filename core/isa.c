@@ -247,13 +247,6 @@ enum isa_op isa_find(const char *name, size_t length) {
   return OP_COUNT;
 }
 
-static const char *name_at(const void *context, size_t index) {
-  const struct isa_row *table = context;
-  return table[index].name;
-}
-
-const char *isa_nearest(const char *name) { return diag_nearest(name, OP_COUNT, name_at, rows); }
-
 int isa_arg_find(const struct isa_row *row, const char *name, size_t length) {
   for (int i = 0; i < row->arg_count; i++)
     if (row->arg[i].name_length == length && memcmp(row->arg[i].name, name, length) == 0)

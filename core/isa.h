@@ -66,8 +66,6 @@ struct isa_row {
 const struct isa_row *isa_row(enum isa_op op);
 /* The instruction of a name (length bytes), OP_COUNT when there is none. */
 enum isa_op isa_find(const char *name, size_t length);
-/* The nearest instruction name to a misspelt one, NULL when none is near. */
-const char *isa_nearest(const char *name);
 /* Index of an operand by name (length bytes), -1 when there is none. */
 int isa_arg_find(const struct isa_row *row, const char *name, size_t length);
 /* Index of a word in an ARG_WORD operand, -1; and the word of an index, into buffer. */

@@ -31,7 +31,7 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
   stream->variables[VAR_BLOCKS] = kernel->blocks;
 }
 
-/* " (blk=0, i=3)": where in the loops an error happened. */
+/* "at blk=0, i=3": where in the loops an error happened. */
 static void describe_variables(const struct stream *stream, char *buffer, size_t size) {
   size_t used = 0;
   for (uint32_t i = 0; i < stream->program->var_count && used < size; i++) {

@@ -3,6 +3,7 @@
  * Copies that leave data as it is, by runs of blocks or of bytes, and the copy that
  * turns ND matrices into NZ order on the way to L1.
  */
+#include "core/diag.h"
 #include "memhier/transfer.h"
 
 static struct transfer_runs burst_runs(const struct inst *inst, unsigned gap) {
@@ -62,8 +63,11 @@ static uint64_t align_element_bytes(const struct inst *inst) {
   case OP_COPY_GM_TO_UBUF_ALIGN_B16:
   case OP_COPY_UBUF_TO_GM_ALIGN_B16:
     return dtype_bits(DTYPE_UINT16) / BITS_PER_BYTE;
-  default:
+  case OP_COPY_GM_TO_UBUF_ALIGN_B32:
+  case OP_COPY_UBUF_TO_GM_ALIGN_B32:
     return dtype_bits(DTYPE_UINT32) / BITS_PER_BYTE;
+  default:
+    vinci_bug("%s has no size of elements", isa_row((enum isa_op)inst->op)->name);
   }
 }
 
@@ -131,8 +135,10 @@ static uint64_t nd2nz_element_bytes(const struct inst *inst) {
     return dtype_bits(DTYPE_UINT8) / BITS_PER_BYTE;
   case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B16:
     return dtype_bits(DTYPE_UINT16) / BITS_PER_BYTE;
-  default:
+  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B32S:
     return dtype_bits(DTYPE_UINT32) / BITS_PER_BYTE;
+  default:
+    vinci_bug("%s has no size of elements", isa_row((enum isa_op)inst->op)->name);
   }
 }
 

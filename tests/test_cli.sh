@@ -54,7 +54,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 56
+plan 57
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -240,6 +240,24 @@ for signal in INT TERM; do
   report "interrupted by SIG$signal" \
     "$(expect 7 'error: interrupted; results are partial' PARTIAL)"
 done
+# Nobody writes to the pipe, so the run is stuck where it cannot look at its first signal.
+mkfifo "$work/pipe.csv"
+"$vinci" run "$work/pipe.csv" $soc >"$work/out" 2>"$work/err" &
+child=$!
+sleep 1
+kill -INT "$child"
+kill -INT "$child"
+sleep 0.3
+kill -0 "$child" 2>/dev/null
+twice=$?
+sleep 1
+kill -INT "$child"
+sleep 0.5
+kill -KILL "$child" 2>/dev/null
+wait "$child"
+code=$?
+report "two signals at once are one, one more than a second later ends the program" \
+  "$([ "$twice" -eq 0 ] || echo "ended by the second"; [ "$code" -eq 130 ] || echo "exit code $code")"
 if [ -c /dev/full ]; then
   "$vinci" run "$work/tiny.csv" $soc >/dev/full 2>"$work/err"
   code=$? out='' err=$(cat "$work/err")

@@ -16,7 +16,7 @@ struct stem_operands {
   const char *names; /* in the order of the stem's enum */
 };
 
-/* The order that each enum of operands stands for; a trailing "?" may be absent. */
+/* The order that each enum of operands stands for. A data type follows, where there is one. */
 static const struct stem_operands stems[] = {
     {"vec_binary", BINARY_ARGS,
      "dst src0 src1 repeat dst_block src0_block src1_block dst_repeat src0_repeat src1_repeat"},
@@ -37,7 +37,7 @@ static const struct stem_operands stems[] = {
     {"vec_compact", COMPACT_ARGS,
      "dst src0 src1 repeat src0_block pattern src0_repeat src1_repeat"},
     {"vec_transpose", TRANSPOSE_ARGS, "dst src"},
-    {"vec_nchwconv", NCHWCONV_ARGS, "dst src repeat dst_step src_step dst_repeat src_repeat"},
+    {"vec_nchwconv", NCHWCONV_DST_HIGH, "dst src repeat dst_step src_step dst_repeat src_repeat"},
     {"vec_broadcast", BROADCAST_ARGS, "dst src repeat dst_block dst_repeat"},
     {"vec_gather", GATHER_ARGS, "dst offset src repeat dst_repeat"},
     {"vec_gather_block", GATHERB_ARGS, "dst offset src repeat dst_block dst_repeat"},
@@ -59,6 +59,26 @@ static const struct stem_operands stems[] = {
      "dst src n m dst_stride src_stride quant relu unit_flag nz2nd channel_split nd_num "
      "src_nd_stride dst_nd_stride"},
 };
+
+/* The first of the operands that only some rows of a stem have, after all others. */
+static const struct {
+  const char *stem;
+  const char *name;
+  unsigned count; /* of operands then */
+} last_operands[] = {{"vec_convert", "round", CONVERT_ARGS},
+                     {"vec_nchwconv", "dst_high", NCHWCONV_ARGS},
+                     {"transfer_burst", "conv", BURST_ARGS},
+                     {"transfer_load2d", "transpose", LOAD2D_ARGS}};
+
+static unsigned operand_count(const struct isa_row *row, const struct stem_operands *stem) {
+  for (size_t i = 0; i < sizeof last_operands / sizeof last_operands[0]; i++) {
+    const char *name = last_operands[i].name;
+    if (strcmp(last_operands[i].stem, stem->stem) == 0 &&
+        isa_arg_find(row, name, strlen(name)) >= 0)
+      return last_operands[i].count;
+  }
+  return stem->count;
+}
 
 static const char *const stem_of[] = {
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source) #stem,
@@ -85,6 +105,11 @@ static void operands_match_the_signatures(void **state) {
       name += length + (name[length] == ' ');
     }
     assert_int_equal(*name, '\0');
+    const struct isa_row *row = isa_row((enum isa_op)op);
+    unsigned count = operand_count(row, stem);
+    assert_int_equal(row->arg_count, count + (row->type_arg >= 0));
+    if (row->type_arg >= 0)
+      assert_int_equal(row->type_arg, count);
   }
 }
 

@@ -61,7 +61,8 @@ enum {
   UNARY_DST_REPEAT,
   UNARY_SRC_REPEAT,
   UNARY_ARGS
-}; /* vec_unary and vec_convert */
+};                                                 /* vec_unary and vec_convert */
+enum { CONVERT_ROUND = UNARY_ARGS, CONVERT_ARGS }; /* no effect on cost and ranges */
 enum {
   SCALAR_DST,
   SCALAR_SRC,
@@ -105,6 +106,8 @@ enum {
   NCHWCONV_SRC_STEP,
   NCHWCONV_DST_REPEAT,
   NCHWCONV_SRC_REPEAT,
+  NCHWCONV_DST_HIGH, /* these of 8-bit elements only; no effect on cost and ranges */
+  NCHWCONV_SRC_HIGH,
   NCHWCONV_ARGS
 };
 enum {
