@@ -171,7 +171,8 @@ accuracy_programs = \
 	tests/accuracy_banks \
 	tests/accuracy_hbm \
 	tests/accuracy_noc \
-	tests/accuracy_samples
+	tests/accuracy_samples \
+	tests/accuracy_silicon
 nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
 tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_banks_SOURCES = dummy.cxx
@@ -182,6 +183,8 @@ nodist_EXTRA_tests_accuracy_noc_SOURCES = dummy.cxx
 tests_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
 tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_silicon_SOURCES = dummy.cxx
+tests_accuracy_silicon_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)
 accuracy: $(accuracy_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \

@@ -144,7 +144,7 @@ report "check of standard input" "$(expect 0 '' 'ok: 1 kernel')"
 mkdir -p "$work/empty/soc" "$work/data"
 run soc validate --data="$work/empty"
 report "validate without a SoC" "$(expect 2 "error: there is no SoC in '$work/empty/soc'")"
-cp -r "$srcdir/scripts/soc" "$work/data/soc"
+cp -r "$srcdir/scripts/soc" "$srcdir/scripts/mem" "$srcdir/scripts/noc" "$work/data"
 chmod -R u+w "$work/data"
 cat >"$work/data/soc/Noted.lua" <<'END'
 return soc {
