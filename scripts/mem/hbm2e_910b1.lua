@@ -33,6 +33,7 @@ return memory {
     RFC = num(616, "cycle", "RAM", "assumed", "8 Gb: 350 ns"),
   },
   controller = {
+    read_queue = num(96, "count", "MSI", "assumed", "as the write queue"),
     write_queue = num(96, "count", "MSI", "assumed", "with the 32 of the reference controller mixed traffic keeps less of the peak than the 71 to 83 % measured"),
   },
 }
