@@ -22,8 +22,6 @@ libvinci_memhier_la_SOURCES = \
 	memhier/hbm_stream_text.c \
 	memhier/l2_tags.c \
 	memhier/memhier.h \
-	memhier/requests.c \
-	memhier/requests.h \
 	memhier/transfer.c \
 	memhier/transfer.h \
 	memhier/transfer_copy.c \

@@ -55,7 +55,8 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
   uint64_t mcycles = transfer_startup_mcycles(numbers, bytes);
   mcycles += rate ? ceil_div(bytes * MILLI * MILLI, rate) : 0;
   uint64_t minimum = transfer_minimum_mcycles(numbers, bytes);
-  uint64_t cycles = ceil_div(mcycles > minimum ? mcycles : minimum, MILLI);
+  /* To the nearest cycle: rounding up would add most of a cycle to each copy of a stream. */
+  uint64_t cycles = (max_u64(mcycles, minimum) + MILLI / 2) / MILLI;
   *cost = (struct inst_cost){
       .issue_cycles = cycles,
       .latency_cycles = cycles,

@@ -19,7 +19,6 @@ unit_tests = \
 	tests/test_noc \
 	tests/test_noc_engine \
 	tests/test_public \
-	tests/test_requests \
 	tests/test_result \
 	tests/test_run \
 	tests/test_samples \
@@ -48,7 +47,6 @@ nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_requests_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
