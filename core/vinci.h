@@ -135,8 +135,8 @@ VINCI_API void vinci_trace_free(vinci_trace *trace);
 
 /* How closely the memory behind the cores is modelled. */
 enum vinci_memory {
-  VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands */
   VINCI_MEMORY_FLAT,  /* start-up and bandwidth limits, L2 residency */
+  VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands; some 20 times the time */
 };
 /* And, with VINCI_MEMORY_CYCLE, the network. */
 enum vinci_network {

@@ -41,9 +41,11 @@ static void read_reference(const char *source_folder, struct sample samples[SAMP
   exit(EXIT_FAILURE);
 }
 
-void samples_run(const char *source_folder, struct sample samples[SAMPLE_COUNT]) {
+void samples_run(const char *source_folder, enum vinci_memory memory,
+                 struct sample samples[SAMPLE_COUNT]) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
   read_reference(source_folder, samples);
   if (vinci_soc_load("Ascend910B4", NULL, &soc, &diag) != VINCI_OK)
     give_up(&diag);
@@ -52,7 +54,7 @@ void samples_run(const char *source_folder, struct sample samples[SAMPLE_COUNT])
     vinci_trace *trace = NULL;
     snprintf(path, sizeof path, "%s/traces/examples/%s.csv", source_folder, samples[i].trace);
     if (vinci_trace_load(path, soc, &trace, &diag) != VINCI_OK ||
-        vinci_run(soc, trace, NULL, &samples[i].result, &diag) != VINCI_OK)
+        vinci_run(soc, trace, &options, &samples[i].result, &diag) != VINCI_OK)
       give_up(&diag);
     vinci_trace_free(trace);
   }

@@ -25,7 +25,8 @@ extern const struct speed_up sample_speed_ups[SPEED_UP_COUNT];
 
 /* Reads tests/reference/vector_add_910b4.csv and runs traces/examples; ends the program when a
  * file is missing or a run fails. */
-void samples_run(const char *source_folder, struct sample samples[SAMPLE_COUNT]);
+void samples_run(const char *source_folder, enum vinci_memory memory,
+                 struct sample samples[SAMPLE_COUNT]);
 void samples_free(struct sample samples[SAMPLE_COUNT]);
 /* Simulated duration, and simulated over measured. */
 double sample_duration_us(const struct sample *sample);

@@ -28,8 +28,12 @@ static vinci_result *run_with(const vinci_soc *soc, const char *text,
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
+  struct vinci_run_options cycle = {.struct_size = sizeof cycle};
+  if (options)
+    cycle = *options;
+  cycle.memory = VINCI_MEMORY_CYCLE;
   if (vinci_trace_parse("t.csv", text, strlen(text), soc, &trace, &diag) != VINCI_OK ||
-      vinci_run(soc, trace, options, &result, &diag) != VINCI_OK)
+      vinci_run(soc, trace, &cycle, &result, &diag) != VINCI_OK)
     fail_msg("line %lu: %s", diag.line, diag.text);
   vinci_trace_free(trace);
   return result;
@@ -58,8 +62,9 @@ static char *stream_text(unsigned blocks, unsigned kibibytes, unsigned passes, b
           "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=%u\n"
           "tensor,name=x,dtype=fp16,shape=%u,io=inout\nstream,core=AIV\nloop,p,%u\nloop,i,%u\n",
           blocks, blocks * kibibytes * 512, passes, copies);
-  fprintf(out, write ? "copy_ubuf_to_gm,src=0,dst=x+(blk*%u+i)*16384,len_burst=512\n"
-                     : "copy_gm_to_ubuf,dst=0,src=x+(blk*%u+i)*16384,len_burst=512\n",
+  fprintf(out,
+          write ? "copy_ubuf_to_gm,src=0,dst=x+(blk*%u+i)*16384,len_burst=512\n"
+                : "copy_gm_to_ubuf,dst=0,src=x+(blk*%u+i)*16384,len_burst=512\n",
           copies);
   fputs("endloop\nendloop\n", out);
   fclose(out);
@@ -129,15 +134,17 @@ static char *random_program(uint64_t *seed) {
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
-  fprintf(out, "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=%u\n"
-               "tensor,name=x,dtype=fp16,shape=4194304,io=inout\nstream,core=AIV\nloop,i,20\n",
+  fprintf(out,
+          "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=%u\n"
+          "tensor,name=x,dtype=fp16,shape=4194304,io=inout\nstream,core=AIV\nloop,i,20\n",
           (unsigned)(random_next(seed) % 40) + 1);
   for (unsigned n = (unsigned)(random_next(seed) % 6) + 1; n > 0; n--) {
     unsigned size = (unsigned)(random_next(seed) % 120) + 1;
     unsigned gap = (unsigned)(random_next(seed) % 20);
-    fprintf(out, random_next(seed) % 2
-                     ? "copy_gm_to_ubuf,dst=0,src=x+blk*65536+i*%u,n_burst=3,len_burst=%u,src_gap=%u\n"
-                     : "copy_ubuf_to_gm,src=0,dst=x+blk*65536+i*%u,n_burst=3,len_burst=%u,dst_gap=%u\n",
+    fprintf(out,
+            random_next(seed) % 2
+                ? "copy_gm_to_ubuf,dst=0,src=x+blk*65536+i*%u,n_burst=3,len_burst=%u,src_gap=%u\n"
+                : "copy_ubuf_to_gm,src=0,dst=x+blk*65536+i*%u,n_burst=3,len_burst=%u,dst_gap=%u\n",
             size * 32, size, gap);
   }
   fputs("endloop\n", out);
@@ -188,7 +195,7 @@ static void the_flit_level_agrees_at_low_load(void **state) {
 static void more_of_a_resource_is_never_slower(void **state) {
   (void)state;
   static const char *const more[] = {"hbm.bandwidth_scale=2", "l2.bandwidth=8TB/s",
-                                     "l2.size=192MiB",        "transfer.window_cycles=208",
+                                     "l2.size=192MiB", "transfer.window_cycles=208",
                                      "noc.clock=4GHz"};
   static const char *const less[] = {"hbm.bandwidth_scale=0.5", "l2.bandwidth=2TB/s",
                                      "transfer.window_cycles=52", "noc.clock=1GHz"};

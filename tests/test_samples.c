@@ -20,7 +20,7 @@ static struct sample samples[SAMPLE_COUNT];
 static int run_samples(void **state) {
   (void)state;
   const char *source_folder = getenv("TESTS_SRCDIR");
-  samples_run(source_folder ? source_folder : ".", samples);
+  samples_run(source_folder ? source_folder : ".", VINCI_MEMORY_FLAT, samples);
   return 0;
 }
 
