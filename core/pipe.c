@@ -9,6 +9,7 @@
  * path.*.overlap_issue_cycles. Both are what measurements of the 910B show.
  */
 #include "core/aicore.h"
+#include "core/arith.h"
 #include "core/device.h"
 
 #include <string.h>
@@ -23,8 +24,6 @@ static struct pipe_unit *pipe_of_issue(struct engine_event *event) {
 static struct pipe_unit *pipe_of_retire(struct engine_event *event) {
   return (struct pipe_unit *)((char *)event - offsetof(struct pipe_unit, retire));
 }
-
-static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 void pipe_account(struct pipe_unit *pipe, uint64_t cycle) {
   uint64_t from = pipe->accounted_cycle;

@@ -2,21 +2,9 @@
 /* The cycle-level memory system: transfer engines with requests in flight. */
 #include "memhier/cycle.h"
 
-enum { MILLI = 1000, REQUESTS_MAX = 1024 };
-
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+enum { REQUESTS_MAX = 1024 };
 
 /* ---- issue ------------------------------------------------------------------- */
-
-static const struct path_cost *path_of(const struct gm_transfer *transfer) {
-  return &transfer->memory->soc->path[transfer->path];
-}
-
-static uint64_t rate_of(const struct gm_transfer *transfer) {
-  uint64_t rate = (uint64_t)path_of(transfer)->mbytes_per_cycle;
-  uint64_t limit = transfer->mbytes_per_cycle_limit;
-  return limit > 0 && limit < rate ? limit : rate;
-}
 
 static uint64_t granule_bytes(uint64_t address, uint64_t bytes) {
   uint64_t first = address / L2_GRANULE_BYTES;
@@ -27,18 +15,10 @@ static uint64_t granule_bytes(uint64_t address, uint64_t bytes) {
 /* The next run of bytes of a transfer that lies in one line of L2. */
 static uint64_t next_run(const struct gm_transfer *transfer, uint64_t *address) {
   uint64_t line_bytes = (uint64_t)transfer->memory->soc->l2_line_bytes;
-  *address = transfer->address + transfer->burst * transfer->stride_bytes + transfer->offset;
+  *address = transfer_position(transfer);
   uint64_t in_line = line_bytes - *address % line_bytes;
   uint64_t left = transfer->burst_bytes - transfer->offset;
-  return left < in_line ? left : in_line;
-}
-
-static void advance(struct gm_transfer *transfer, uint64_t bytes) {
-  transfer->offset += bytes;
-  if (transfer->offset == transfer->burst_bytes) {
-    transfer->offset = 0;
-    transfer->burst++;
-  }
+  return min_u64(left, in_line);
 }
 
 static bool all_issued(const struct gm_transfer *transfer) {
@@ -47,7 +27,7 @@ static bool all_issued(const struct gm_transfer *transfer) {
 
 static void schedule_issue(struct engine_port *port, uint64_t at_ps) {
   engine_schedule_earliest(port->memory->engine, &port->issue,
-                           later(at_ps, engine_now_ps(port->memory->engine)));
+                           max_u64(at_ps, engine_now_ps(port->memory->engine)));
 }
 
 static void message_at_slice(struct network_message *message, uint64_t now_ps);
@@ -65,9 +45,9 @@ static uint64_t window_bytes(const struct vinci_soc *soc, enum path path) {
 /* Room in the window for a request; one is always allowed. */
 static bool window_allows(const struct engine_port *port, const struct gm_transfer *transfer,
                           uint64_t moved_bytes) {
-  return port->free && (port->bytes_in_flight == 0 ||
-                        port->bytes_in_flight + moved_bytes <=
-                            window_bytes(port->memory->soc, transfer->path));
+  return port->free &&
+         (port->bytes_in_flight == 0 ||
+          port->bytes_in_flight + moved_bytes <= window_bytes(port->memory->soc, transfer->path));
 }
 
 static void send_request(struct engine_port *port, struct gm_transfer *transfer, uint64_t address,
@@ -113,7 +93,7 @@ static void fire_issue(struct engine_event *event, uint64_t now_ps) {
   struct gm_transfer *transfer = port->first;
   if (!transfer)
     return;
-  uint64_t ready_ps = later(transfer->start_ps, port->next_issue_ps);
+  uint64_t ready_ps = max_u64(transfer->start_ps, port->next_issue_ps);
   if (ready_ps > now_ps) {
     schedule_issue(port, ready_ps);
     return;
@@ -126,15 +106,14 @@ static void fire_issue(struct engine_event *event, uint64_t now_ps) {
     wait_for_answer(port);
     return;
   }
-  uint64_t pace_ps = (uint64_t)((uint128)moved_bytes * MILLI * PS_PER_SECOND /
-                                ((uint128)rate_of(transfer) * transfer->core_hz));
-  port->next_issue_ps = now_ps + pace_ps;
+  uint64_t rate = transfer_rate(transfer, port->memory->soc->path[transfer->path].mbytes_per_cycle);
+  port->next_issue_ps = now_ps + transfer_ps(transfer, moved_bytes, rate);
   send_request(port, transfer, address, bytes, moved_bytes);
-  advance(transfer, bytes);
+  transfer_advance(transfer, bytes);
   if (all_issued(transfer))
     port->first = transfer->next;
   if (port->first)
-    schedule_issue(port, later(port->next_issue_ps, port->first->start_ps));
+    schedule_issue(port, max_u64(port->next_issue_ps, port->first->start_ps));
 }
 
 /* ---- answers ------------------------------------------------------------------- */
@@ -154,12 +133,13 @@ static void finish(struct gm_transfer *transfer, uint64_t end_ps) {
   struct memsys *memory = transfer->memory;
   bool later_instant = end_ps > engine_now_ps(memory->engine);
   transfer->event.fire = fire_transfer_done;
-  transfer->event.key = event_key(later_instant ? PHASE_DELIVER : PHASE_ARBITRATE, memory->part,
-                                  transfer->port);
+  transfer->event.key =
+      event_key(later_instant ? PHASE_DELIVER : PHASE_ARBITRATE, memory->part, transfer->port);
   engine_schedule(memory->engine, &transfer->event, end_ps);
 }
 
-/* Puts a request among the returning ones, from the end: most come in the order of their requests. */
+/* Puts a request among the returning ones, from the end: most come in the order of their requests.
+ */
 static void insert_returning(struct engine_port *port, struct memory_request *request) {
   struct memory_request *before = port->returning_last;
   while (before && before->arrival_ps > request->arrival_ps)
@@ -178,7 +158,7 @@ static void answered(struct memory_request *request, uint64_t arrival_ps) {
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += request->bytes;
   request->arrival_ps = arrival_ps;
   insert_returning(port, request);
-  transfer->end_ps = later(transfer->end_ps, arrival_ps);
+  transfer->end_ps = max_u64(transfer->end_ps, arrival_ps);
   if (--transfer->requests == 0 && all_issued(transfer))
     finish(transfer, transfer->end_ps);
   if (port->window_full)
@@ -202,8 +182,8 @@ void cycle_answer(struct memory_request *request, uint64_t start_ps) {
   request->message.bytes = request->transfer->write ? 0 : request->moved_bytes;
   request->message.done = message_at_core;
   if (memory->network_ops->arrival_ps) {
-    answered(request, memory->network_ops->arrival_ps(memory->network, &request->message,
-                                                      start_ps));
+    answered(request,
+             memory->network_ops->arrival_ps(memory->network, &request->message, start_ps));
     return;
   }
   request->event.fire = fire_answer;
@@ -229,7 +209,7 @@ static void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uin
     port->last->next = transfer;
   } else {
     port->first = transfer;
-    schedule_issue(port, later(transfer->start_ps, port->next_issue_ps));
+    schedule_issue(port, max_u64(transfer->start_ps, port->next_issue_ps));
   }
   port->last = transfer;
 }
@@ -276,8 +256,8 @@ static bool create_ports(struct memsys *memory, struct arena *arena,
     return false;
   for (uint32_t i = 0; i < shape->ports; i++) {
     struct engine_port *port = &memory->ports[i];
-    *port = (struct engine_port){.memory = memory, .index = i,
-                                 .cluster = shape->cluster_of_core[i / PIPE_COUNT]};
+    *port = (struct engine_port){
+        .memory = memory, .index = i, .cluster = shape->cluster_of_core[i / PIPE_COUNT]};
     port->issue.key = event_key(PHASE_ARBITRATE, memory->part, i);
     port->issue.fire = fire_issue;
     enum pipe pipe = (enum pipe)(i % PIPE_COUNT);
@@ -319,8 +299,8 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
   uint32_t count = (uint32_t)soc->hbm_channels;
   memory->channels_per_slice = count / memory->slice_count;
   memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
-  if (!memory->channels ||
-      hbm_map_parse(&memory->map, mem_map_text(soc->memory, soc->memory_map), soc->memory, 1, NULL) != VINCI_OK)
+  if (!memory->channels || hbm_map_parse(&memory->map, mem_map_text(soc->memory, soc->memory_map),
+                                         soc->memory, 1, NULL) != VINCI_OK)
     return false;
   for (uint32_t i = 0; i < count; i++)
     if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->map,
@@ -351,8 +331,7 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
   if (!create_ports(memory, arena, shape) ||
       !network_ops->prepare(network, arena, memory->request_count) ||
-      !create_slices(memory, arena, shape->gm_bytes) ||
-      !create_channels(memory, arena))
+      !create_slices(memory, arena, shape->gm_bytes) || !create_channels(memory, arena))
     return NULL;
   return memory;
 }
@@ -378,9 +357,9 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
     result->hbm.row_misses += channel->activates;
     result->hbm.row_hits += columns > channel->activates ? columns - channel->activates : 0;
   }
-  result->hbm_peak_bytes_per_second =
-      channel_hz(memory->soc) / (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
-      (uint64_t)memory->soc->hbm_channels;
+  result->hbm_peak_bytes_per_second = channel_hz(memory->soc) /
+                                      (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
+                                      (uint64_t)memory->soc->hbm_channels;
   for (uint32_t i = 0; i < result->core_count; i++)
     result->cores[i].l2 = memory->l2_of_core[i];
   result->gm_read_bytes = memory->read_bytes;

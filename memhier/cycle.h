@@ -65,7 +65,6 @@ struct engine_port {
 struct l2_slice {
   struct l2_tags tags;
   uint64_t free_ps;
-  uint64_t busy_ps;
 };
 
 struct memsys {

@@ -104,7 +104,6 @@ void cycle_slice_access(struct memory_request *request, uint64_t now_ps) {
   uint64_t busy_ps = (uint64_t)((uint128)request->moved_bytes * PS_PER_SECOND /
                                 ((uint64_t)soc->l2_bytes_per_second / memory->slice_count));
   slice->free_ps = start_ps + busy_ps;
-  slice->busy_ps += busy_ps;
   uint64_t ready_ps =
       slice->free_ps + clock_edge_ps(&memory->core_clock, (uint64_t)soc->l2_hit_cycles);
   if (request->operations == 0) {

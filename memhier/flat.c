@@ -69,8 +69,7 @@ static struct memsys *flat_create(struct arena *arena, struct engine *engine,
 /* Looks up the bytes of one run that lie in one L2 line, and moves the position past them. */
 static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, uint64_t room,
                           struct piece *piece) {
-  uint64_t address =
-      transfer->address + transfer->burst * transfer->stride_bytes + transfer->offset;
+  uint64_t address = transfer_position(transfer);
   uint64_t bytes = transfer->burst_bytes - transfer->offset;
   uint64_t in_line = L2_FLAT_LINE_BYTES - address % L2_FLAT_LINE_BYTES;
   if (bytes > in_line)
@@ -85,11 +84,7 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
     piece->miss_bytes += bytes * misses / (misses + l2_count(outcome.hits));
     piece->device_bytes += misses * L2_GRANULE_BYTES;
   }
-  transfer->offset += bytes;
-  if (transfer->offset == transfer->burst_bytes) {
-    transfer->offset = 0;
-    transfer->burst++;
-  }
+  transfer_advance(transfer, bytes);
   return bytes;
 }
 
@@ -101,25 +96,16 @@ static struct piece take_piece(struct memsys *memory, struct gm_transfer *transf
   return piece;
 }
 
-static uint64_t slower(uint64_t rate, uint64_t limit) {
-  return limit > 0 && limit < rate ? limit : rate;
-}
-
-static uint64_t duration_ps(uint64_t bytes, uint64_t mbytes_per_cycle, uint64_t hz) {
-  return (uint64_t)((uint128)bytes * MILLI * PS_PER_SECOND / ((uint128)mbytes_per_cycle * hz));
-}
-
 /* How long the engine itself needs for a piece. */
 static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer *transfer,
                           const struct piece *piece) {
   const struct path_cost *path = &memory->soc->path[transfer->path];
-  uint64_t limit = transfer->mbytes_per_cycle_limit;
-  uint64_t hit_rate = slower((uint64_t)path->mbytes_per_cycle, limit);
+  uint64_t hit_rate = transfer_rate(transfer, path->mbytes_per_cycle);
   uint64_t miss_rate = path->hbm_mbytes_per_cycle > 0
-                           ? slower((uint64_t)path->hbm_mbytes_per_cycle, limit)
+                           ? transfer_rate(transfer, path->hbm_mbytes_per_cycle)
                            : hit_rate;
-  return duration_ps(piece->bytes - piece->miss_bytes, hit_rate, transfer->core_hz) +
-         duration_ps(piece->miss_bytes, miss_rate, transfer->core_hz);
+  return transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
+         transfer_ps(transfer, piece->miss_bytes, miss_rate);
 }
 
 /* Moves one piece from now_ps on; returns when it has arrived. */
@@ -132,7 +118,8 @@ static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, 
     end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
   /* What comes in needs the room of what is written back: a full L2 passes HBM's pace on. */
   if (piece.written_back_bytes > 0)
-    end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
+    end_ps =
+        max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;
   return end_ps;
 }

@@ -4,8 +4,40 @@
 #define VINCI_MEMHIER_MEMHIER_H
 
 #include "core/arena.h"
+#include "core/arith.h"
+#include "core/memsys.h"
 #include "core/result.h"
 #include "core/soc.h"
+
+/* ---- what both models do with a transfer ---- */
+
+/* Rate of the engine itself: the given one of its path, or the transfer's own if that is less. */
+static inline uint64_t transfer_rate(const struct gm_transfer *transfer, int64_t mbytes_per_cycle) {
+  uint64_t limit = transfer->mbytes_per_cycle_limit;
+  uint64_t rate = (uint64_t)mbytes_per_cycle;
+  return limit > 0 ? min_u64(rate, limit) : rate;
+}
+
+/* How long the engine needs for bytes at a rate. */
+static inline uint64_t transfer_ps(const struct gm_transfer *transfer, uint64_t bytes,
+                                   uint64_t mbytes_per_cycle) {
+  return (uint64_t)((uint128)bytes * MILLI * PS_PER_SECOND /
+                    ((uint128)mbytes_per_cycle * transfer->core_hz));
+}
+
+/* Address of the next byte to move. */
+static inline uint64_t transfer_position(const struct gm_transfer *transfer) {
+  return transfer->address + transfer->burst * transfer->stride_bytes + transfer->offset;
+}
+
+/* Moves the position on inside a run of bytes, and from its end to the next run. */
+static inline void transfer_advance(struct gm_transfer *transfer, uint64_t bytes) {
+  transfer->offset += bytes;
+  if (transfer->offset < transfer->burst_bytes)
+    return;
+  transfer->offset = 0;
+  transfer->burst++;
+}
 
 /*
  * L2 tags: set-associative, first in first out, write-back, allocating on reads and
@@ -36,9 +68,9 @@ struct l2_tags {
 
 /* What an access found; masks have a bit per granule of a line. */
 struct l2_outcome {
-  uint32_t hits;   /* granules asked for that were there */
-  uint32_t misses; /* that were not */
-  uint32_t written_back; /* dirty granules of the line that had to leave */
+  uint32_t hits;           /* granules asked for that were there */
+  uint32_t misses;         /* that were not */
+  uint32_t written_back;   /* dirty granules of the line that had to leave */
   uint64_t victim_address; /* of that line */
 };
 
