@@ -108,8 +108,7 @@ struct scalar_unit {
   enum pipe wait_pipe;
   uint32_t wait_id;
   bool loaded; /* inst holds an instruction not issued yet */
-  struct inst inst;
-  struct vector_mask mask;
+  struct inst inst; /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One executed instruction, and what a unit says of it. The unit folders (cube/,
- * vector/, memhier/) provide two functions per stem named in isa.def:
+ * vector/, memhier/) provide three functions per stem named in isa.def:
  *
  *   void     STEM_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);
  *   unsigned STEM_access(const struct vinci_soc *, const struct inst *, struct inst_access *);
+ *   void     STEM_values(const struct vinci_soc *, const struct inst *, struct value_core *);
  *
- * Both are pure functions of their arguments. core/registry.c declares them all
- * and a missing one is a link error.
+ * The first two are pure functions of their arguments, the third changes the bytes of the
+ * buffers (core/values.h). core/registry.c declares them all and a missing one is a link
+ * error.
  */
 #ifndef VINCI_CORE_INST_H
 #define VINCI_CORE_INST_H
@@ -22,12 +24,30 @@ struct vector_mask {
   bool counter;
 };
 
+/* What the FIX and MTE3 pipes do with the bytes that lie in GM already. */
+enum atomic_op { ATOMIC_NONE, ATOMIC_ADD, ATOMIC_MAX, ATOMIC_MIN };
+
+/*
+ * The special registers, other than the mask, that change what an instruction computes; as
+ * they stood when it was issued. Bit patterns as the CCE intrinsics take them.
+ */
+struct inst_registers {
+  uint64_t quant_pre;      /* FIX: the scale word of scalar quantisation */
+  uint64_t fpc;            /* FIX: where in FB the scales of vector quantisation lie */
+  uint64_t deq_scale;      /* vconv_deq */
+  uint64_t pad_value;      /* aligned copies: what pads are filled with */
+  uint64_t load3d_padding; /* load3d: the same for its borders */
+  uint8_t atomic;          /* enum atomic_op */
+  uint8_t atomic_type;     /* enum dtype */
+};
+
 struct inst {
   uint16_t op;       /* enum isa_op */
   uint8_t arch;      /* enum arch */
   uint32_t row;      /* index of the row in the program, for messages and events */
   uint32_t line;     /* line of the trace */
   struct vector_mask mask;
+  struct inst_registers registers;
   int64_t arg[ISA_ARGS_MAX]; /* in signature order; dtype operands hold enum dtype */
 };
 
@@ -83,8 +103,20 @@ typedef unsigned (*inst_access_fn)(const struct vinci_soc *, const struct inst *
 unsigned inst_touch(const struct inst *inst, struct inst_access *access, unsigned count,
                     unsigned arg, uint64_t offset, uint64_t bytes);
 
+/*
+ * Special registers live in the instruction that is filled again and again for one core:
+ * the state after reset, and what an instruction that was just filled does to them. Every
+ * other instruction leaves them alone.
+ */
+void inst_reset_registers(struct inst *inst);
+void inst_write_registers(struct inst *inst);
+
+struct value_core;
+typedef void (*inst_values_fn)(const struct vinci_soc *, const struct inst *, struct value_core *);
+
 /* The functions of an instruction's stem (core/registry.c). */
 inst_cost_fn registry_cost(enum isa_op op);
 inst_access_fn registry_access(enum isa_op op);
+inst_values_fn registry_values(enum isa_op op);
 
 #endif

@@ -27,6 +27,7 @@ libvinci_core_la_SOURCES = \
 	core/isa.def \
 	core/isa.h \
 	core/layout.h \
+	core/machine.h \
 	core/mem.c \
 	core/mem.def \
 	core/mem.h \
@@ -50,4 +51,5 @@ libvinci_core_la_SOURCES = \
 	core/stream.c \
 	core/stream.h \
 	core/utf8.c \
-	core/utf8.h
+	core/utf8.h \
+	core/values.h

@@ -6,10 +6,13 @@
  */
 #include "core/inst.h"
 #include "core/memsys.h"
+#include "core/values.h"
 
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   void stem##_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);             \
-  unsigned stem##_access(const struct vinci_soc *, const struct inst *, struct inst_access *);
+  unsigned stem##_access(const struct vinci_soc *, const struct inst *, struct inst_access *);     \
+  void stem##_values(const struct vinci_soc *, const struct inst *, struct value_core *)           \
+      __attribute__((weak));
 #include "core/isa.def"
 #undef ISA
 
@@ -27,6 +30,13 @@ static const inst_access_fn access_functions[OP_COUNT] = {
 #undef ISA
 };
 
+static const inst_values_fn values_functions[OP_COUNT] = {
+#define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
+  stem##_values,
+#include "core/isa.def"
+#undef ISA
+};
+
 extern const struct network_ops noc_fabric_ops;
 extern const struct network_ops noc_packet_ops;
 extern const struct network_ops noc_flit_ops;
@@ -36,6 +46,8 @@ extern const struct memsys_ops memhier_cycle_ops;
 inst_cost_fn registry_cost(enum isa_op op) { return cost_functions[op]; }
 
 inst_access_fn registry_access(enum isa_op op) { return access_functions[op]; }
+
+inst_values_fn registry_values(enum isa_op op) { return values_functions[op]; }
 
 struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network) {
   if (memory == VINCI_MEMORY_FLAT)

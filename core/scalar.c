@@ -21,7 +21,6 @@ enum {
 enum { ARG_FLAG_SRC, ARG_FLAG_DST, ARG_FLAG_ID };
 enum { ARG_BARRIER_PIPE };
 enum { ARG_CROSS_PIPE, ARG_CROSS_MODE, ARG_CROSS_ID };
-enum { ARG_MASK_HIGH, ARG_MASK_LOW };
 
 void control_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
 unsigned control_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -251,21 +250,12 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
   case OP_FFTS_CROSS_CORE_SYNC:
     signal_from_scalar(core, now);
     return DONE;
-  case OP_SET_VECTOR_MASK:
-    scalar->mask.high = (uint64_t)inst->arg[ARG_MASK_HIGH];
-    scalar->mask.low = (uint64_t)inst->arg[ARG_MASK_LOW];
-    break;
-  case OP_SET_MASK_COUNT:
-    scalar->mask.counter = true;
-    break;
-  case OP_SET_MASK_NORM:
-    scalar->mask.counter = false;
-    break;
   case OP_SCALAR:
     spend(scalar, (uint64_t)inst->arg[0]);
     record_scalar(core, start);
     return DONE;
   default:
+    inst_write_registers(&scalar->inst);
     break;
   }
   spend(scalar, issue_cycles(core));
@@ -298,7 +288,6 @@ static bool load_next(struct aicore *core) {
     device_stop(core->device, VINCI_E_INPUT);
     return false;
   }
-  scalar->inst.mask = scalar->mask;
   if (stream_check_access(&core->stream, &scalar->inst, core->device->diag) != VINCI_OK) {
     device_stop(core->device, VINCI_E_INPUT);
     return false;
@@ -347,7 +336,6 @@ void scalar_start(struct aicore *core, uint64_t cycle) {
   scalar->cycle = cycle;
   scalar->wait = SCALAR_RUNS;
   scalar->loaded = false;
-  /* Reset state of a core: all lanes active, normal mode. */
-  scalar->mask = (struct vector_mask){.low = UINT64_MAX, .high = UINT64_MAX};
+  inst_reset_registers(&scalar->inst);
   scalar_wake(core, cycle);
 }

@@ -30,7 +30,7 @@ bool stream_create(struct stream *stream, struct arena *arena, uint32_t var_coun
 void stream_start(struct stream *stream, const struct vinci_soc *soc,
                   const struct vinci_trace *trace, const struct program_kernel *kernel,
                   enum core_kind kind, uint32_t blk, uint32_t sub);
-/* Evaluates the next instruction into *inst (all but the mask). */
+/* Evaluates the next instruction into *inst (all but mask and registers). */
 enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
 /* Checks all ranges the instruction touches (inst->mask must be set). */
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
