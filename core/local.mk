@@ -33,6 +33,8 @@ libvinci_core_la_SOURCES = \
 	core/mem.h \
 	core/memsys.h \
 	core/noc_config.h \
+	core/number.c \
+	core/number.h \
 	core/pipe.c \
 	core/program.c \
 	core/program.h \

@@ -18,6 +18,7 @@ unit_tests = \
 	tests/test_memory \
 	tests/test_noc \
 	tests/test_noc_engine \
+	tests/test_number \
 	tests/test_public \
 	tests/test_result \
 	tests/test_run \
@@ -46,6 +47,7 @@ nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
