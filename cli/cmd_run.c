@@ -2,13 +2,12 @@
 /* vinci run: simulates traces and reports where the time went. */
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/monitor.h"
+#include "cli/operator.h"
 #include "core/diag.h"
 #include "traces/export/export.h"
 
@@ -62,75 +61,6 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
 };
 
-/* ---- stopping early, progress -------------------------------------------------- */
-
-static volatile sig_atomic_t interrupted;
-
-/*
- * The first Ctrl-C or SIGTERM ends the run with partial results, one more than a second
- * later ends the program: timeout(1) sends its signal twice in a row and means it once.
- */
-static void on_interrupt(int signal_number) {
-  static const int64_t second_ns = 1000000000;
-  static struct timespec first;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  int64_t since_ns = (int64_t)(now.tv_sec - first.tv_sec) * second_ns + now.tv_nsec - first.tv_nsec;
-  if (interrupted && since_ns > second_ns) {
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
-  }
-  if (!interrupted)
-    first = now;
-  interrupted = 1;
-}
-
-static void catch_interrupt(void) {
-  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
-
-/* Wall-clock time steers only what is shown and when to give up, never a result. */
-struct monitor {
-  const char *trace;
-  double start_seconds;
-  double shown_seconds;
-  double limit_seconds; /* 0: none */
-  bool terminal;
-  bool shown;
-  bool timed_out;
-};
-
-static double now_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static bool on_progress(void *context, uint64_t cycles, unsigned done_permille) {
-  static const double first_seconds = 1.0, period_seconds = 0.2;
-  struct monitor *monitor = context;
-  double now = now_seconds();
-  if (monitor->limit_seconds > 0 && now - monitor->start_seconds > monitor->limit_seconds)
-    monitor->timed_out = true;
-  if (monitor->terminal && now - monitor->start_seconds > first_seconds &&
-      now - monitor->shown_seconds > period_seconds) {
-    fprintf(stderr, "\r%.60s: %3u.%u %% of the blocks, %" PRIu64 " cycles, %.0f s ", monitor->trace,
-            done_permille / 10, done_permille % 10, cycles, now - monitor->start_seconds);
-    fflush(stderr);
-    monitor->shown = true;
-    monitor->shown_seconds = now;
-  }
-  return !interrupted && !monitor->timed_out;
-}
-
-static void clear_progress(const struct monitor *monitor) {
-  if (monitor->shown)
-    fputs("\r\033[K", stderr);
-}
-
 /* ---- one trace ------------------------------------------------------------------- */
 
 /* With several traces each has its own folder inside, named after the trace. */
@@ -158,26 +88,24 @@ static enum vinci_status result_folder(const char *output, const char *trace, bo
 static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
                                   const vinci_trace *trace, const char *path, vinci_result **result,
                                   struct vinci_diag *diag) {
-  struct monitor monitor = {.trace = path,
-                            .start_seconds = now_seconds(),
-                            .limit_seconds = 60.0 * (double)settings->timeout_minutes,
-                            .terminal = !settings->quiet && isatty(STDERR_FILENO)};
+  struct monitor monitor;
+  monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
   struct vinci_run_options options = {
       .struct_size = sizeof options,
       .max_cycles = settings->max_cycles,
       .max_events = settings->output ? settings->timeline_events : 0,
       .part_order_seed = settings->shuffle_seed,
-      .progress = on_progress,
+      .progress = monitor_progress,
       .progress_context = &monitor,
       .memory = settings->memory_model,
       .network = settings->network_level,
   };
   enum vinci_status status = vinci_run(soc, trace, &options, result, diag);
-  clear_progress(&monitor);
-  if (status == VINCI_E_LIMIT && (interrupted || monitor.timed_out)) {
+  monitor_clear(&monitor);
+  if (status == VINCI_E_LIMIT && (monitor_interrupted() || monitor.timed_out)) {
     *diag = (struct vinci_diag){0};
     diag_error(diag, status, "%s; results are partial",
-               interrupted ? "interrupted" : "the time given by --timeout is over");
+               monitor_interrupted() ? "interrupted" : "the time given by --timeout is over");
   }
   return status;
 }
@@ -186,6 +114,7 @@ static enum vinci_status simulate(const struct run_settings *settings, const vin
 struct batch {
   const struct run_settings *settings;
   const struct text_list *traces;
+  const struct text_list *args; /* of the operator, when not a trace but one is named */
   const vinci_soc *soc;
   unsigned printed;
   int exit_code;
@@ -252,8 +181,10 @@ static void run_trace(struct batch *batch, const char *path) {
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   enum vinci_status status =
-      interrupted ? diag_error(&diag, VINCI_E_LIMIT, "interrupted before %s ran", path)
-                  : vinci_trace_load(path, batch->soc, &trace, &diag);
+      monitor_interrupted() ? diag_error(&diag, VINCI_E_LIMIT, "interrupted before %s ran", path)
+      : batch->args
+          ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, &trace, &diag)
+          : vinci_trace_load(path, batch->soc, &trace, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, path, &result, &diag);
   if (result)
@@ -301,7 +232,16 @@ static enum vinci_status make_folders(const struct run_settings *settings,
   return status;
 }
 
-static int run_all(const struct run_settings *settings, const struct text_list *traces) {
+/* `run OP key=value...`: an operator has neither '.' nor '/' in its name. */
+static bool names_operator(const struct text_list *words) {
+  return words->count > 0 && !strpbrk(words->items[0], "./") && operator_exists(words->items[0]);
+}
+
+static int run_all(const struct run_settings *settings, const struct text_list *words) {
+  bool lowered = names_operator(words);
+  struct text_list op = {.items = words->items, .count = lowered};
+  struct text_list args = {.items = words->items + lowered, .count = words->count - lowered};
+  const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
   if (check_names(settings, traces, &diag) != VINCI_OK ||
@@ -310,11 +250,12 @@ static int run_all(const struct run_settings *settings, const struct text_list *
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }
-  struct batch batch = {.settings = settings, .traces = traces, .soc = soc};
+  struct batch batch = {
+      .settings = settings, .traces = traces, .args = lowered ? &args : NULL, .soc = soc};
   bool array = settings->json && traces->count > 1;
   if (array)
     fputs("[\n", stdout);
-  catch_interrupt();
+  monitor_catch_interrupt();
   for (size_t i = 0; i < traces->count; i++)
     run_trace(&batch, traces->items[i]);
   if (array)
@@ -364,11 +305,12 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
 
 const struct cli_verb cli_verb_run = {
     .name = "run",
-    .arguments = "TRACE...",
+    .arguments = "TRACE... | OP KEY=VALUE...",
     .summary = "Simulate traces on a chip and report where the time went",
     .details =
         "Each trace runs on a fresh chip. With several traces, the result folder of each is\n"
         "DIR/NAME, NAME being the trace's file name without .csv. '-' reads standard input.\n"
+        "OP names an operator of 'vinci compile --list', which is lowered and simulated at once.\n"
         "A run that hangs or is stopped early still prints what it has, marked partial.\n",
     .options = {run_options, sizeof run_options / sizeof *run_options},
     .run = run,

@@ -5,10 +5,15 @@ bin_PROGRAMS += vinci
 vinci_SOURCES = \
 	cli/cli.h \
 	cli/cmd_check.c \
+	cli/cmd_compile.c \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
 	cli/main.c \
+	cli/monitor.c \
+	cli/monitor.h \
+	cli/operator.c \
+	cli/operator.h \
 	cli/options.c \
 	cli/options.h \
 	cli/stream.h \

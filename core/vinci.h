@@ -131,6 +131,57 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_write(const vinci_trace
                                                                struct vinci_diag *diag);
 VINCI_API void vinci_trace_free(vinci_trace *trace);
 
+/* ---- operators --------------------------------------------------------------- */
+
+/* An operator that can be lowered to a trace, and one of its keys. */
+struct vinci_op {
+  const char *name;
+  const char *text;         /* one line */
+  const char *vendor_types; /* what profiles call it: "MatMulV2|MatMulV3" */
+  size_t key_count;
+};
+struct vinci_op_key {
+  const char *name;
+  const char *kind;     /* "size", "shape", "dtype", "word", "number" */
+  const char *choices;  /* of a word or dtype: "a|b|c" */
+  const char *fallback; /* NULL: must be given (but for tiling keys); "": absent unless given */
+  const char *text;
+  bool tiling; /* chosen by cost unless given */
+};
+VINCI_API size_t vinci_op_count(void);
+VINCI_API bool vinci_op_info(size_t index, struct vinci_op *out);
+VINCI_API bool vinci_op_key(size_t index, size_t key_index, struct vinci_op_key *out);
+
+/*
+ * Lowers an operator; args are texts "key=value". The text is that of the trace, with comments;
+ * free it with vinci_text_free().
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_compile(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
+              vinci_trace **out, struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_compile_text(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
+                   char **text, struct vinci_diag *diag);
+VINCI_API void vinci_text_free(char *text);
+
+/* A tiling and its closed-form cost: cycles of the busiest core; pipes overlap in the total. */
+struct vinci_tiling {
+  const char *args; /* "tile=128x256x64 split_k=1": arguments that ask for it */
+  uint32_t blocks;
+  uint64_t total_cycles, cube_cycles, vector_cycles, mte1_cycles, mte2_cycles, mte3_cycles,
+      fix_cycles;
+  uint64_t gm_bytes;
+};
+/* The tiling vinci_compile() would take; text holds its args. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_op_tiling(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
+                char *text, size_t text_size, struct vinci_tiling *out, struct vinci_diag *diag);
+/* All legal ones, with the tiling keys in args held fixed; visit returns false to stop. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_op_tilings(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
+                 bool (*visit)(void *context, const struct vinci_tiling *tiling), void *context,
+                 struct vinci_diag *diag);
+
 /* ---- simulation ---------------------------------------------------------- */
 
 /* How closely the memory behind the cores is modelled. */

@@ -54,7 +54,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 57
+plan 63
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -65,7 +65,7 @@ run --version
 report "--version names program and model" "$(expect 0 '' ' (model revision ')"
 run help run
 help_out=$out
-report "help VERB" "$(expect 0 '' 'usage: vinci run TRACE... [OPTION]...')"
+report "help VERB" "$(expect 0 '' 'usage: vinci run TRACE... | OP KEY=VALUE... [OPTION]...')"
 run run --help
 report "VERB --help says the same" "$([ "$out" = "$help_out" ] || echo "$out")"
 report "testing options are not in the help" "$(printf '%s\n' "$out" | grep shuffle)"
@@ -78,7 +78,7 @@ report "a verb that does not exist" "$(expect 2 - | cat; printf '%s\n' "$err" |
 run --verbose
 report "unknown option before the verb" "$(expect 2 "error: unknown option '--verbose'
 hint: 'vinci --help' lists the verbs and options")"
-run help compile
+run help compose
 report "help of an unknown verb" "$(expect 2 -)"
 
 # ---- options ---------------------------------------------------------------------------
@@ -274,6 +274,27 @@ else
   report "full disk # SKIP no /dev/full" ''
   report "full disk for help # SKIP no /dev/full" ''
 fi
+
+# ---- operators -------------------------------------------------------------------------
+run compile --list
+report "compile --list shows operators with their keys" \
+  "$(expect 0 '' 'shape=shape           extents of the tensor (required)')"
+run compile copy --help
+report "compile OP --help is made from the table" "$(expect 0 '' 'stands for TensorMove')"
+run compile copy $soc shap=4
+report "misspelt key" "$(expect 2 "error: copy has no key 'shap'
+hint: did you mean 'shape'?")"
+run compile copi $soc shape=4
+report "misspelt operator" "$(expect 2 "error: unknown operator 'copi'
+hint: did you mean 'copy'?")"
+run compile copy $soc shape=33x7 -o "$work/copy.csv"
+report "compile writes a trace that run takes" "$(expect 0 ''
+  "$vinci" run "$work/copy.csv" $soc --json >"$work/a.json" || echo "run failed"
+  "$vinci" run copy shape=33x7 $soc --json >"$work/b.json" || echo "direct run failed"
+  [ "$(grep total_cycles "$work/a.json")" = "$(grep total_cycles "$work/b.json")" ] ||
+    echo "run OP differs from run of its trace")"
+run compile copy $soc shape=4x4 --explain
+report "compile --explain shows the tiling" "$(expect 0 '' 'Tiling    tile=')"
 { "$vinci" run "$example" "$example" $soc --json 2>"$work/err"; echo $? >"$work/code"; } | :
 report "closed pipe" "$([ "$(cat "$work/code")" -eq 2 ] || echo "exit code $(cat "$work/code")"
   grep -q '^error: cannot write ' "$work/err" || cat "$work/err")"

@@ -24,7 +24,17 @@ libvinci_traces_la_SOURCES = \
 	traces/format/reader.c \
 	traces/format/reader.h \
 	traces/format/rows.c \
-	traces/format/writer.c
+	traces/format/writer.c \
+	traces/lower/args.c \
+	traces/lower/compile.c \
+	traces/lower/copy.c \
+	traces/lower/emit.c \
+	traces/lower/emit.h \
+	traces/lower/list.c \
+	traces/lower/lower.h \
+	traces/lower/ops.def \
+	traces/lower/plan.c \
+	traces/lower/plan.h
 
 # Specification and example traces, installed for users.
 dist_doc_DATA = \

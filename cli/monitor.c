@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stopping a run early and showing how far it is. */
+#include "cli/monitor.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+bool monitor_interrupted(void) { return interrupted != 0; }
+
+/*
+ * The first Ctrl-C or SIGTERM ends the run with partial results, one more than a second
+ * later ends the program: timeout(1) sends its signal twice in a row and means it once.
+ */
+static void on_interrupt(int signal_number) {
+  static const int64_t second_ns = 1000000000;
+  static struct timespec first;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  int64_t since_ns = (int64_t)(now.tv_sec - first.tv_sec) * second_ns + now.tv_nsec - first.tv_nsec;
+  if (interrupted && since_ns > second_ns) {
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+  }
+  if (!interrupted)
+    first = now;
+  interrupted = 1;
+}
+
+void monitor_catch_interrupt(void) {
+  struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+static double now_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_minutes, bool quiet) {
+  *monitor = (struct monitor){.what = what,
+                              .start_seconds = now_seconds(),
+                              .limit_seconds = 60.0 * (double)limit_minutes,
+                              .terminal = !quiet && isatty(STDERR_FILENO)};
+}
+
+bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille) {
+  static const double first_seconds = 1.0, period_seconds = 0.2;
+  struct monitor *monitor = context;
+  double now = now_seconds();
+  if (monitor->limit_seconds > 0 && now - monitor->start_seconds > monitor->limit_seconds)
+    monitor->timed_out = true;
+  if (monitor->terminal && now - monitor->start_seconds > first_seconds &&
+      now - monitor->shown_seconds > period_seconds) {
+    fprintf(stderr, "\r%.60s: %3u.%u %% of the blocks, %" PRIu64 " cycles, %.0f s ", monitor->what,
+            done_permille / 10, done_permille % 10, cycles, now - monitor->start_seconds);
+    fflush(stderr);
+    monitor->shown = true;
+    monitor->shown_seconds = now;
+  }
+  return !interrupted && !monitor->timed_out;
+}
+
+void monitor_clear(const struct monitor *monitor) {
+  if (monitor->shown)
+    fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stopping a run early and showing how far it is. Wall-clock time steers only what is shown and
+ * when to give up, never a result.
+ */
+#ifndef VINCI_CLI_MONITOR_H
+#define VINCI_CLI_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct monitor {
+  const char *what; /* name shown */
+  double start_seconds;
+  double shown_seconds;
+  double limit_seconds; /* 0: none */
+  bool terminal;
+  bool shown;
+  bool timed_out;
+};
+
+/* limit_minutes 0: no limit. */
+void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_minutes, bool quiet);
+/* For vinci_run_options.progress; the context is the monitor. */
+bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille);
+/* Wipes the line of progress. */
+void monitor_clear(const struct monitor *monitor);
+
+/* From here on Ctrl-C and SIGTERM end the run with partial results. */
+void monitor_catch_interrupt(void);
+bool monitor_interrupted(void);
+
+#endif

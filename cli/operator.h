@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What verbs share that take operators: their names, and the help made from their tables. */
+#ifndef VINCI_CLI_OPERATOR_H
+#define VINCI_CLI_OPERATOR_H
+
+#include "core/vinci.h"
+
+bool operator_exists(const char *name);
+/* The keys of one operator; false, with an error, when there is none of that name. */
+bool operator_print(const char *name, FILE *out, struct vinci_diag *diag);
+void operator_print_all(FILE *out);
+
+#endif

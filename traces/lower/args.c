@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments "key=value" of an operator: parsed by its table of keys, and printed again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "traces/lower/lower.h"
+
+enum vinci_status lower_error(struct lower_job *job, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  enum vinci_status status = diag_error(job->diag, VINCI_E_USAGE, "%s: %s", job->op->name, text);
+  diag_hint(job->diag, "'vinci compile %s --help' explains its keys", job->op->name);
+  return status;
+}
+
+bool lower_refuse(struct lower_job *job, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(job->reason, sizeof job->reason, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool lower_cannot(struct lower_call *call, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(call->reason, sizeof call->reason, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+void lower_arg(struct lower_call *call, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (call->arg_count == LOWER_KEYS_MAX)
+    vinci_bug("more arguments than keys: %s", text);
+  const char *copy = arena_strdup(call->arena, text);
+  call->args[call->arg_count++] = copy ? copy : "";
+}
+
+/* ---- values ---- */
+
+/* Digits only, so that no locale and no sign has a say; *end is behind them. */
+static bool parse_size(const char *text, uint64_t *out, const char **end) {
+  uint64_t value = 0;
+  const char *start = text;
+  for (; *text >= '0' && *text <= '9'; text++) {
+    value = value * 10 + (uint64_t)(*text - '0');
+    if (value > LOWER_SIZE_MAX)
+      return false;
+  }
+  *out = value;
+  *end = text;
+  return text > start;
+}
+
+static enum vinci_status take_size(struct lower_job *job, const struct lower_key *key,
+                                   const char *text, struct lower_value *value) {
+  const char *end;
+  bool zero = key->choices != NULL;
+  if (!parse_size(text, &value->size, &end) || *end != '\0' || (value->size == 0 && !zero))
+    return lower_error(job, "%s takes a whole number from %d to %d, not '%s'", key->name,
+                       zero ? 0 : 1, LOWER_SIZE_MAX, text);
+  return VINCI_OK;
+}
+
+static enum vinci_status take_shape(struct lower_job *job, const struct lower_key *key,
+                                    const char *text, struct lower_value *value) {
+  const char *next = text;
+  uint64_t elements = 1;
+  value->rank = 0;
+  while (true) {
+    uint64_t extent;
+    if (value->rank == TENSOR_RANK_MAX || !parse_size(next, &extent, &next) || extent == 0 ||
+        elements > UINT64_C(1) << 40 || (*next != '\0' && *next != 'x'))
+      return lower_error(job, "%s takes 1 to %d extents such as 8x128x512, not '%s'", key->name,
+                         TENSOR_RANK_MAX, text);
+    value->shape[value->rank++] = extent;
+    elements *= extent;
+    if (*next++ == '\0')
+      return VINCI_OK;
+  }
+}
+
+bool lower_choice(const char *choices, unsigned index, char *word) {
+  while (index > 0 && *choices) {
+    choices += strcspn(choices, "|");
+    choices += *choices == '|';
+    index--;
+  }
+  size_t length = strcspn(choices, "|");
+  if (length == 0 || length >= LOWER_WORD_MAX)
+    return false;
+  memcpy(word, choices, length);
+  word[length] = '\0';
+  return true;
+}
+
+static enum vinci_status take_word(struct lower_job *job, const struct lower_key *key,
+                                   const char *text, struct lower_value *value) {
+  char word[LOWER_WORD_MAX];
+  for (unsigned i = 0; lower_choice(key->choices, i, word); i++) {
+    if (strcmp(word, text) != 0)
+      continue;
+    value->word = i;
+    if (key->kind == LOWER_DTYPE)
+      value->dtype = dtype_by_name(word);
+    return VINCI_OK;
+  }
+  return lower_error(job, "%s takes %s, not '%s'", key->name, key->choices, text);
+}
+
+/* [-]digits[.digits][e[-]digits], by hand: strtod() listens to the locale. */
+static enum vinci_status take_number(struct lower_job *job, const struct lower_key *key,
+                                     const char *text, struct lower_value *value) {
+  const char *next = text;
+  bool negative = *next == '-', small = false;
+  uint64_t digits = 0, exponent = 0;
+  int places = 0, seen = 0;
+  next += negative;
+  for (bool point = false; (*next >= '0' && *next <= '9') || (*next == '.' && !point); next++) {
+    if (*next == '.') {
+      point = true;
+      continue;
+    }
+    if (digits < UINT64_C(1000000000000000)) {
+      digits = digits * 10 + (uint64_t)(*next - '0');
+      places += point;
+    } else {
+      places -= !point;
+    }
+    seen++;
+  }
+  if (*next == 'e' && seen > 0) {
+    next++;
+    small = *next == '-';
+    next += small;
+    if (!parse_size(next, &exponent, &next) || exponent > 300)
+      seen = 0;
+  }
+  if (seen == 0 || *next != '\0')
+    return lower_error(job, "%s takes a decimal number, not '%s'", key->name, text);
+  int scale = (small ? -(int)exponent : (int)exponent) - places;
+  double power = 1.0;
+  for (int i = 0; i < (scale < 0 ? -scale : scale); i++)
+    power *= 10.0;
+  value->number = scale < 0 ? (double)digits / power : (double)digits * power;
+  if (negative)
+    value->number = -value->number;
+  return VINCI_OK;
+}
+
+static enum vinci_status take(struct lower_job *job, const struct lower_key *key, const char *text,
+                              struct lower_value *value) {
+  value->present = true;
+  switch (key->kind) {
+  case LOWER_SIZE:
+    return take_size(job, key, text, value);
+  case LOWER_SHAPE:
+    return take_shape(job, key, text, value);
+  case LOWER_DTYPE:
+  case LOWER_WORD:
+    return take_word(job, key, text, value);
+  case LOWER_NUMBER:
+    return take_number(job, key, text, value);
+  default:
+    vinci_bug("key %s has no kind", key->name);
+  }
+}
+
+/* ---- the list ---- */
+
+static const char *key_name(const void *context, size_t index) {
+  const struct lower_op *op = context;
+  return op->keys[index].name;
+}
+
+static enum vinci_status unknown_key(struct lower_job *job, const char *arg, size_t length) {
+  char name[LOWER_WORD_MAX];
+  length = length < sizeof name ? length : sizeof name - 1;
+  memcpy(name, arg, length);
+  name[length] = '\0';
+  const char *near = diag_nearest(name, job->op->key_count, key_name, job->op);
+  enum vinci_status status =
+      diag_error(job->diag, VINCI_E_USAGE, "%s has no key '%s'", job->op->name, name);
+  if (near)
+    diag_hint(job->diag, "did you mean '%s'?", near);
+  else
+    diag_hint(job->diag, "'vinci compile %s --help' lists its keys", job->op->name);
+  return status;
+}
+
+static enum vinci_status parse_arg(struct lower_job *job, const char *arg) {
+  const char *equals = strchr(arg, '=');
+  if (!equals)
+    return lower_error(job, "arguments are key=value, not '%s'", arg);
+  size_t length = (size_t)(equals - arg);
+  for (size_t i = 0; i < job->op->key_count; i++) {
+    const struct lower_key *key = &job->op->keys[i];
+    if (strlen(key->name) != length || memcmp(key->name, arg, length) != 0)
+      continue;
+    if (job->value[i].given)
+      return lower_error(job, "%s is given twice", key->name);
+    job->value[i].given = true;
+    return take(job, key, equals + 1, &job->value[i]);
+  }
+  return unknown_key(job, arg, length);
+}
+
+enum vinci_status lower_parse_args(struct lower_job *job, const char *const *args, size_t count) {
+  enum vinci_status status = VINCI_OK;
+  if (job->op->key_count > LOWER_KEYS_MAX)
+    vinci_bug("%s has too many keys", job->op->name);
+  for (size_t i = 0; i < count && status == VINCI_OK; i++)
+    status = parse_arg(job, args[i]);
+  for (size_t i = 0; i < job->op->key_count && status == VINCI_OK; i++) {
+    const struct lower_key *key = &job->op->keys[i];
+    if (job->value[i].given || key->tiling)
+      continue;
+    if (!key->fallback)
+      status = lower_error(job, "%s is missing: %s", key->name, key->text);
+    else if (*key->fallback)
+      status = take(job, key, key->fallback, &job->value[i]);
+  }
+  return status;
+}
+
+/* ---- back to text ---- */
+
+bool lower_format_arg(const struct lower_key *key, const struct lower_value *value, char *text,
+                      size_t size) {
+  char word[LOWER_WORD_MAX] = "";
+  if (!value->present)
+    return false;
+  int used = snprintf(text, size, "%s=", key->name);
+  size_t at = (size_t)used < size ? (size_t)used : size;
+  switch (key->kind) {
+  case LOWER_SIZE:
+    snprintf(text + at, size - at, "%" PRIu64, value->size);
+    break;
+  case LOWER_SHAPE:
+    for (unsigned i = 0; i < value->rank && at < size; i++)
+      at += (size_t)snprintf(text + at, size - at, "%s%" PRIu64, i ? "x" : "", value->shape[i]);
+    break;
+  case LOWER_NUMBER:
+    snprintf(text + at, size - at, "%.9g", value->number);
+    break;
+  default:
+    (void)lower_choice(key->choices, value->word, word);
+    snprintf(text + at, size - at, "%s", word);
+    break;
+  }
+  return true;
+}

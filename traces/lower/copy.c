@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copy: a tensor from one place in device memory to another, through UB. Each core takes a
+ * run of tiles, two of which are on their way at any time.
+ */
+#include "core/arith.h"
+#include "core/layout.h"
+#include "traces/lower/lower.h"
+
+enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_COUNT };
+enum { COPY_BUFFERS = 2, COPY_TILE_MIN = 2048 };
+
+static const struct lower_key keys[KEY_COUNT] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of the tensor", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|int8|int16|int32|int64",
+                   "type of its elements", false},
+    [KEY_TILE] = {"tile", LOWER_SIZE, NULL, NULL, "bytes that one copy moves", true},
+    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
+};
+
+static uint64_t total_bytes(const struct lower_job *job) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  return lower_elements(shape->shape, shape->rank) * dtype_bits(job->value[KEY_DTYPE].dtype) /
+         BITS_PER_BYTE;
+}
+
+/* Halving tiles from the largest that fits, on all cores or on no more than there are tiles. */
+static bool candidate(struct lower_job *job, size_t index) {
+  uint64_t tile = (uint64_t)job->soc->ub_bytes / COPY_BUFFERS / FRACTAL_BYTES * FRACTAL_BYTES;
+  for (size_t i = 0; i < index; i++)
+    tile = tile / 2 / FRACTAL_BYTES * FRACTAL_BYTES;
+  if (tile < COPY_TILE_MIN)
+    return false;
+  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  job->value[KEY_TILE] = (struct lower_value){.present = true, .size = tile};
+  job->value[KEY_BLOCKS] = (struct lower_value){
+      .present = true, .size = max_u64(1, min_u64(cores, ceil_div(total_bytes(job), tile)))};
+  return true;
+}
+
+static bool cost(struct lower_job *job) {
+  const struct vinci_soc *soc = job->soc;
+  uint64_t bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
+  uint64_t blocks = job->value[KEY_BLOCKS].size;
+  if (tile % BLOCK_BYTES != 0 || tile * COPY_BUFFERS > (uint64_t)soc->ub_bytes)
+    return lower_refuse(job, "tile has to be a multiple of %d up to half of UB", BLOCK_BYTES);
+  if (blocks > soc_core_count(soc, emit_vector_core(soc)))
+    return lower_refuse(job, "there are only %u cores", soc_core_count(soc, emit_vector_core(soc)));
+  uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
+  const struct path_cost *in = &soc->path[PATH_GM_UB], *out = &soc->path[PATH_UB_GM];
+  job->cost.blocks = (uint32_t)blocks;
+  job->cost.gm_bytes = 2 * bytes;
+  job->cost.mte2_cycles = turns * ((uint64_t)in->startup_mcycles / MILLI +
+                                   run * MILLI / (uint64_t)in->mbytes_per_cycle);
+  job->cost.mte3_cycles = turns * ((uint64_t)out->startup_mcycles / MILLI +
+                                   run * MILLI / (uint64_t)out->mbytes_per_cycle);
+  /* The first tile comes in and the last goes out alone. */
+  job->cost.total_cycles = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles) +
+                           min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles) / turns;
+  return true;
+}
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  enum dtype dtype = job->value[KEY_DTYPE].dtype;
+  unsigned long long bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
+  unsigned long long blocks = job->value[KEY_BLOCKS].size;
+  unsigned long long turns = ceil_div(ceil_div(bytes, tile), blocks);
+  emit_kernel(e, "copy", (uint32_t)blocks);
+  emit_tensor(e, "x", dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
+  emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);
+  emit_buffer(e, "buf", SPACE_UB, tile * COPY_BUFFERS);
+  emit_stream(e, emit_vector_core(job->soc));
+  emit_comment(e, "Flags MTE3 to MTE2: half free; MTE2 to MTE3: half filled.");
+  emit_loop(e, "h", "%d", COPY_BUFFERS);
+  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "h");
+  emit_endloop(e);
+  emit_loop(e, "i", "%llu", turns);
+  emit_let(e, "at", "(i*%llu+blk)*%llu", blocks, tile);
+  emit_let(e, "half", "i%%%d", COPY_BUFFERS);
+  emit_let(e, "len", "min(%llu,%llu-at)", tile, bytes);
+  emit_loop(e, "some", "len>0");
+  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
+  emit_row(e, "copy_gm_to_ubuf_align_b8,dst=buf+half*%llu,src=x+at,len_burst=len", tile);
+  emit_set_flag(e, PIPE_MTE2, PIPE_MTE3, "half");
+  emit_wait_flag(e, PIPE_MTE2, PIPE_MTE3, "half");
+  emit_row(e, "copy_ubuf_to_gm_align_b8,dst=y+at,src=buf+half*%llu,len_burst=len", tile);
+  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
+  emit_endloop(e);
+  emit_endloop(e);
+  emit_loop(e, "g", "%d", COPY_BUFFERS);
+  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "g");
+  emit_endloop(e);
+}
+
+/* Shape and type are those of the first output, or of the first input. */
+static bool from_tensors(struct lower_call *call) {
+  const struct lower_tensor *tensor = call->output_count ? &call->output[0] : &call->input[0];
+  if (tensor->rank == 0)
+    return lower_cannot(call, "no shape");
+  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(tensor->shape, tensor->rank));
+  lower_arg(call, "dtype=%s", dtype_name(tensor->dtype));
+  return true;
+}
+
+const struct lower_op lower_copy = {
+    .name = "copy",
+    .vendor_types = "TensorMove",
+    .text = "y = x",
+    .keys = keys,
+    .key_count = KEY_COUNT,
+    .candidate = candidate,
+    .cost = cost,
+    .emit = emit,
+    .from_tensors = from_tensors,
+};

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing a trace as text. */
+#include "traces/lower/emit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/arith.h"
+
+enum { EMIT_START_BYTES = 4096, EMIT_LINE_BYTES = 2048, EMIT_INDENT = 2, EMIT_BANKS_BYTES = 512 };
+
+void emit_start(struct emit *emit, const struct vinci_soc *soc, struct arena *arena,
+                struct vinci_diag *diag) {
+  *emit = (struct emit){.soc = soc, .arena = arena, .diag = diag, .status = VINCI_OK};
+}
+
+void emit_free(struct emit *emit) {
+  free(emit->text);
+  emit->text = NULL;
+  emit->length = emit->capacity = 0;
+}
+
+static void no_memory(struct emit *emit) {
+  if (emit->status == VINCI_OK)
+    emit->status = diag_error(emit->diag, VINCI_E_NOMEM, "out of memory");
+}
+
+static void append(struct emit *emit, const char *text, size_t length) {
+  if (emit->status != VINCI_OK)
+    return;
+  if (emit->capacity - emit->length <= length) {
+    size_t capacity = emit->capacity ? emit->capacity : EMIT_START_BYTES;
+    while (capacity - emit->length <= length)
+      capacity *= 2;
+    char *grown = realloc(emit->text, capacity);
+    if (!grown) {
+      no_memory(emit);
+      return;
+    }
+    emit->text = grown;
+    emit->capacity = capacity;
+  }
+  memcpy(emit->text + emit->length, text, length);
+  emit->length += length;
+  emit->text[emit->length] = '\0';
+}
+
+static void indent(struct emit *emit) {
+  for (unsigned i = 0; i < emit->depth * EMIT_INDENT; i++)
+    append(emit, " ", 1);
+}
+
+/* Formats into a buffer of EMIT_LINE_BYTES; a longer line is a bug of the operator. */
+static void format_line(char *line, const char *format, va_list arguments) {
+  int length = vsnprintf(line, EMIT_LINE_BYTES, format, arguments);
+  if (length < 0 || length >= EMIT_LINE_BYTES)
+    vinci_bug("a lowered row is too long: %.60s...", line);
+}
+
+const char *emit_text(struct emit *emit, const char *format, ...) {
+  char line[EMIT_LINE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  format_line(line, format, arguments);
+  va_end(arguments);
+  const char *text = arena_strdup(emit->arena, line);
+  if (!text)
+    no_memory(emit);
+  return text ? text : "0";
+}
+
+void emit_comment(struct emit *emit, const char *format, ...) {
+  char line[EMIT_LINE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  format_line(line, format, arguments);
+  va_end(arguments);
+  indent(emit);
+  append(emit, "# ", 2);
+  append(emit, line, strlen(line));
+  append(emit, "\n", 1);
+}
+
+/* Length of the field at text: up to a comma outside parentheses; *inside: it has others. */
+static size_t field_length(const char *text, bool *inside) {
+  unsigned nesting = 0;
+  size_t length = 0;
+  *inside = false;
+  for (; text[length] && (text[length] != ',' || nesting > 0); length++) {
+    nesting += text[length] == '(';
+    nesting -= text[length] == ')';
+    *inside |= text[length] == ',';
+  }
+  return length;
+}
+
+static void append_row(struct emit *emit, const char *line) {
+  indent(emit);
+  while (true) {
+    bool inside;
+    size_t length = field_length(line, &inside);
+    if (inside)
+      append(emit, "\"", 1);
+    append(emit, line, length);
+    if (inside)
+      append(emit, "\"", 1);
+    line += length;
+    if (*line == '\0')
+      break;
+    append(emit, ",", 1);
+    line++;
+  }
+  append(emit, "\n", 1);
+}
+
+void emit_row(struct emit *emit, const char *format, ...) {
+  char line[EMIT_LINE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  format_line(line, format, arguments);
+  va_end(arguments);
+  append_row(emit, line);
+}
+
+/* ---- header rows ---- */
+
+static void begin_kernel(struct emit *emit) {
+  if (!emit->started)
+    emit_row(emit, "trace,version=1");
+  emit->started = true;
+  memset(emit->used, 0, sizeof emit->used);
+}
+
+void emit_kernel(struct emit *emit, const char *name, uint32_t blocks) {
+  begin_kernel(emit);
+  emit_row(emit, "kernel,name=%s,arch=%s,blocks=%" PRIu32, name, arch_name(emit->soc->arch),
+           blocks);
+}
+
+void emit_mixed_kernel(struct emit *emit, const char *name, uint32_t blocks, unsigned vectors) {
+  begin_kernel(emit);
+  emit_row(emit, "kernel,name=%s,arch=%s,blocks=%" PRIu32 ",vectors_per_cube=%u", name,
+           arch_name(emit->soc->arch), blocks, vectors);
+}
+
+void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
+                 const uint64_t *shape, unsigned rank, const char *format) {
+  static const char *const words[] = {[TENSOR_IN] = "in",
+                                      [TENSOR_OUT] = "out",
+                                      [TENSOR_INOUT] = "inout",
+                                      [TENSOR_WORKSPACE] = "workspace"};
+  char extents[TENSOR_RANK_MAX * 24] = "";
+  size_t length = 0;
+  for (unsigned i = 0; i < rank; i++)
+    length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%" PRIu64,
+                               i ? "x" : "", shape[i]);
+  bool nd = !format || strcmp(format, "ND") == 0;
+  emit_row(emit, "tensor,name=%s,dtype=%s,shape=%s,io=%s%s%s", name, dtype_name(dtype), extents,
+           words[io], nd ? "" : ",format=", nd ? "" : format);
+}
+
+void emit_vector(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
+                 uint64_t elements) {
+  emit_tensor(emit, name, dtype, io, &elements, 1, NULL);
+}
+
+uint64_t emit_buffer(struct emit *emit, const char *name, enum space space, uint64_t bytes) {
+  uint64_t alignment = space_alignment(space);
+  if (space == SPACE_L1 || space == SPACE_UB)
+    alignment = EMIT_BANKS_BYTES;
+  uint64_t address = ceil_div(emit->used[space], alignment) * alignment;
+  uint64_t capacity = soc_space_bytes(emit->soc, space);
+  if (emit->status == VINCI_OK && (bytes > capacity || address > capacity - bytes)) {
+    emit->status = diag_error(emit->diag, VINCI_E_USAGE,
+                              "%s needs %" PRIu64 " bytes at %" PRIu64 ", but %s has only %" PRIu64,
+                              name, bytes, address, space_name(space), capacity);
+    diag_hint(emit->diag, "give a smaller tiling, or none");
+  }
+  emit_buffer_at(emit, name, space, address, bytes);
+  emit->used[space] = address + bytes;
+  return address;
+}
+
+void emit_buffer_at(struct emit *emit, const char *name, enum space space, uint64_t address,
+                    uint64_t bytes) {
+  emit_row(emit, "buffer,name=%s,space=%s,address=%" PRIu64 ",size=%" PRIu64, name,
+           space_name(space), address, bytes);
+}
+
+enum core_kind emit_vector_core(const struct vinci_soc *soc) {
+  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIV;
+}
+
+enum core_kind emit_cube_core(const struct vinci_soc *soc) {
+  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
+}
+
+void emit_stream(struct emit *emit, enum core_kind kind) {
+  emit_row(emit, "stream,core=%s", core_kind_name(kind));
+}
+
+/* ---- rows of a stream ---- */
+
+void emit_loop(struct emit *emit, const char *variable, const char *format, ...) {
+  char line[EMIT_LINE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  format_line(line, format, arguments);
+  va_end(arguments);
+  emit_row(emit, "loop,%s,%s", variable, line);
+  emit->depth++;
+}
+
+void emit_endloop(struct emit *emit) {
+  emit->depth--;
+  emit_row(emit, "endloop");
+}
+
+void emit_let(struct emit *emit, const char *variable, const char *format, ...) {
+  char line[EMIT_LINE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  format_line(line, format, arguments);
+  va_end(arguments);
+  emit_row(emit, "let,%s,%s", variable, line);
+}
+
+static void emit_flag(struct emit *emit, const char *row, enum pipe src, enum pipe dst,
+                      const char *format, va_list arguments) {
+  char line[EMIT_LINE_BYTES];
+  format_line(line, format, arguments);
+  emit_row(emit, "%s,src=%s,dst=%s,id=%s", row, pipe_name(src), pipe_name(dst), line);
+}
+
+void emit_set_flag(struct emit *emit, enum pipe src, enum pipe dst, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  emit_flag(emit, "set_flag", src, dst, format, arguments);
+  va_end(arguments);
+}
+
+void emit_wait_flag(struct emit *emit, enum pipe src, enum pipe dst, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  emit_flag(emit, "wait_flag", src, dst, format, arguments);
+  va_end(arguments);
+}
+
+void emit_barrier(struct emit *emit, enum pipe pipe) {
+  emit_row(emit, "pipe_barrier,pipe=%s", pipe_name(pipe));
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an operator and its shapes to a trace. Each operator is one `const struct lower_op`
+ * in a file of its own and one line of ops.def. What happens to a request:
+ *
+ *   args.c     "m=4096 dtype=fp16" is checked against the operator's table of keys
+ *   plan.c     setup(); then every candidate tiling (the given keys win over the candidate's)
+ *              goes through cost(), and the cheapest legal one stays
+ *   compile.c  emit() writes the text; the trace reader reads it back, so that every check of
+ *              traces applies to lowered ones too
+ *   list.c     the tables as data and as text
+ *
+ * All of it is a pure function of the request and the chip: same input, same text.
+ */
+#ifndef VINCI_TRACES_LOWER_LOWER_H
+#define VINCI_TRACES_LOWER_LOWER_H
+
+#include "core/arena.h"
+#include "core/diag.h"
+#include "core/program.h"
+#include "core/soc.h"
+#include "traces/lower/emit.h"
+
+/* Kinds of key: id, name in listings, how a value is written. */
+#define LOWER_KIND_LIST(X)                                                                         \
+  X(SIZE, "size", "whole number")                                                                  \
+  X(SHAPE, "shape", "extents such as 8x128x512")                                                   \
+  X(DTYPE, "dtype", "data type")                                                                   \
+  X(WORD, "word", "one of the words")                                                              \
+  X(NUMBER, "number", "decimal number")
+
+enum lower_kind {
+#define X(id, name, text) LOWER_##id,
+  LOWER_KIND_LIST(X)
+#undef X
+      LOWER_KIND_COUNT
+};
+
+enum {
+  LOWER_KEYS_MAX = 24,
+  LOWER_WORD_MAX = 64,
+  LOWER_SIZE_MAX = 2147483647,
+  LOWER_TENSORS_MAX = 16,
+};
+
+struct lower_key {
+  const char *name;
+  enum lower_kind kind;
+  const char *fallback; /* NULL: has to be given; "": absent unless given */
+  const char *choices;  /* WORD and DTYPE: "a|b|c"; a SIZE: NULL, or "0" when 0 is allowed */
+  const char *text;     /* one line */
+  bool tiling;          /* chosen by cost unless given */
+};
+
+/* The value of one key. `given`: by the caller, not by default or choice. */
+struct lower_value {
+  bool given;
+  bool present;
+  uint64_t size;
+  unsigned rank;
+  uint64_t shape[TENSOR_RANK_MAX];
+  enum dtype dtype;
+  unsigned word; /* index in choices */
+  double number;
+};
+
+/* Closed-form estimate. Pipes overlap, so total is no sum. Cycles of the core clock. */
+struct lower_cost {
+  uint64_t total_cycles;
+  uint64_t cube_cycles; /* busiest core */
+  uint64_t vector_cycles;
+  uint64_t mte1_cycles;
+  uint64_t mte2_cycles;
+  uint64_t mte3_cycles;
+  uint64_t fix_cycles;
+  uint64_t gm_bytes; /* all cores */
+  uint32_t blocks;
+};
+
+struct lower_op;
+
+/* A request on its way to a trace. */
+struct lower_job {
+  const struct vinci_soc *soc;
+  const struct lower_op *op;
+  struct lower_value value[LOWER_KEYS_MAX]; /* in the order of op->keys */
+  struct arena *arena;
+  struct vinci_diag *diag;
+  void *data;             /* the operator's own, from setup() */
+  struct lower_cost cost; /* of the tiling in value[] */
+  char reason[160];       /* why cost() refused a tiling */
+};
+
+/* One tensor of a row of a profile or shape list. */
+struct lower_tensor {
+  enum dtype dtype;
+  unsigned rank; /* 0: absent, or a scalar */
+  uint64_t shape[TENSOR_RANK_MAX];
+  char format[24]; /* "ND", "NC1HWC0"; upper case */
+};
+
+/* A call as a profiler records it: the vendor's type and tensors. */
+struct lower_call {
+  char type[48];
+  unsigned input_count, output_count;
+  struct lower_tensor input[LOWER_TENSORS_MAX], output[LOWER_TENSORS_MAX];
+  const struct vinci_soc *soc;
+  struct arena *arena;
+  /* Result: arguments "key=value" for the operator, or why there are none. */
+  const char *args[LOWER_KEYS_MAX];
+  size_t arg_count;
+  char reason[160];
+};
+
+struct lower_op {
+  const char *name;
+  const char *vendor_types; /* "MatMulV2|MatMulV3", "" when none */
+  const char *text;         /* one line */
+  const struct lower_key *keys;
+  size_t key_count;
+  /* Checks the arguments together and fills job->data; NULL: nothing to do. */
+  enum vinci_status (*setup)(struct lower_job *job);
+  /* Puts the index-th candidate into the tiling keys of job->value; false: there are no more.
+   * NULL: the operator has no tiling keys. */
+  bool (*candidate)(struct lower_job *job, size_t index);
+  /* Fills job->cost for the tiling in job->value; false, with a reason, when it is not legal. */
+  bool (*cost)(struct lower_job *job);
+  /* Writes the trace for the tiling in job->value. */
+  void (*emit)(const struct lower_job *job, struct emit *emit);
+  /* Turns a call into arguments; false, with a reason, when it cannot. NULL: never. */
+  bool (*from_tensors)(struct lower_call *call);
+};
+
+#define LOWER_OP(name) extern const struct lower_op lower_##name;
+#include "traces/lower/ops.def"
+#undef LOWER_OP
+
+/* ---- the table (list.c) ---- */
+
+size_t lower_op_count(void);
+const struct lower_op *lower_op(size_t index);
+/* By name; by a word of vendor_types, letter case counts. NULL when there is none. */
+const struct lower_op *lower_find(const char *name);
+const struct lower_op *lower_find_vendor(const char *type);
+const char *lower_kind_name(enum lower_kind kind);
+/* The index-th of "a|b|c" into word[LOWER_WORD_MAX]; false behind the last. */
+bool lower_choice(const char *choices, unsigned index, char *word);
+
+/* ---- arguments (args.c) ---- */
+
+/* Fills job->value from "key=value" texts and defaults. */
+VINCI_MUST_CHECK enum vinci_status lower_parse_args(struct lower_job *job, const char *const *args,
+                                                    size_t count);
+/* "key=value" of one key as it stands; false when it is absent. */
+bool lower_format_arg(const struct lower_key *key, const struct lower_value *value, char *text,
+                      size_t size);
+
+/* For setup() and cost(): reports a usage error; stores a reason and returns false. */
+enum vinci_status lower_error(struct lower_job *job, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool lower_refuse(struct lower_job *job, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same for from_tensors(), and one argument of its result. */
+bool lower_cannot(struct lower_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void lower_arg(struct lower_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- choosing a tiling (plan.c) ---- */
+
+/* Arguments, setup and tiling; the job is ready for emit() on VINCI_OK. */
+VINCI_MUST_CHECK enum vinci_status lower_plan(struct lower_job *job, const char *const *args,
+                                              size_t count);
+
+/* Product of a shape. */
+static inline uint64_t lower_elements(const uint64_t *shape, unsigned rank) {
+  uint64_t count = 1;
+  for (unsigned i = 0; i < rank; i++)
+    count *= shape[i];
+  return count;
+}
+
+#endif

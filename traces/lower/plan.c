@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choosing a tiling: every candidate of the operator, with the keys that were given in place of
+ * its own, is judged by the closed-form cost; the first of the cheapest legal ones stays.
+ */
+#include <string.h>
+
+#include "traces/lower/plan.h"
+
+/* The keys that were given win over a candidate's. */
+static void keep_given(struct lower_job *job, const struct lower_value *given) {
+  for (size_t i = 0; i < job->op->key_count; i++)
+    if (job->op->keys[i].tiling && given[i].given)
+      job->value[i] = given[i];
+}
+
+static bool same_tiling(const struct lower_job *job, const struct lower_value *other) {
+  char one[LOWER_WORD_MAX * 4], two[LOWER_WORD_MAX * 4];
+  for (size_t i = 0; i < job->op->key_count; i++) {
+    const struct lower_key *key = &job->op->keys[i];
+    if (!key->tiling)
+      continue;
+    bool first = lower_format_arg(key, &job->value[i], one, sizeof one);
+    bool second = lower_format_arg(key, &other[i], two, sizeof two);
+    if (first != second || (first && strcmp(one, two) != 0))
+      return false;
+  }
+  return true;
+}
+
+void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
+  struct lower_value given[LOWER_KEYS_MAX], last[LOWER_KEYS_MAX];
+  memcpy(given, job->value, sizeof given);
+  bool any = false;
+  for (size_t index = 0;; index++) {
+    bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
+    if (!more)
+      break;
+    keep_given(job, given);
+    if (any && same_tiling(job, last))
+      continue;
+    memcpy(last, job->value, sizeof last);
+    any = true;
+    job->cost = (struct lower_cost){0};
+    if (job->op->cost(job) && !visit(job, context))
+      break;
+  }
+  memcpy(job->value, given, sizeof given);
+}
+
+struct best {
+  bool found;
+  struct lower_value value[LOWER_KEYS_MAX];
+  struct lower_cost cost;
+};
+
+static bool keep_best(struct lower_job *job, void *context) {
+  struct best *best = context;
+  if (best->found && job->cost.total_cycles >= best->cost.total_cycles)
+    return true;
+  best->found = true;
+  best->cost = job->cost;
+  memcpy(best->value, job->value, sizeof best->value);
+  return true;
+}
+
+enum vinci_status lower_prepare(struct lower_job *job, const char *const *args, size_t count) {
+  enum vinci_status status = lower_parse_args(job, args, count);
+  if (status == VINCI_OK && job->op->setup)
+    status = job->op->setup(job);
+  return status;
+}
+
+enum vinci_status lower_plan(struct lower_job *job, const char *const *args, size_t count) {
+  struct best best = {.found = false};
+  enum vinci_status status = lower_prepare(job, args, count);
+  if (status != VINCI_OK)
+    return status;
+  lower_each_tiling(job, keep_best, &best);
+  if (!best.found)
+    return lower_error(job, "no legal tiling: %s", *job->reason ? job->reason : "none is known");
+  memcpy(job->value, best.value, sizeof job->value);
+  job->cost = best.cost;
+  return VINCI_OK;
+}
