@@ -284,34 +284,14 @@ static void count_cores(struct device *device) {
       device->kind_count[kind] = soc_core_count(device->soc, (enum core_kind)kind);
     device->core_count += device->kind_count[kind];
   }
-  int64_t cubes = device->soc->cube_cores;
-  device->vectors_per_cube = cubes > 0 ? (uint32_t)(device->soc->vector_cores / cubes) : 1;
-  if (device->vectors_per_cube == 0)
-    device->vectors_per_cube = 1;
+  device->vectors_per_cube = soc_vectors_per_cube(device->soc);
 }
 
-static uint32_t largest_var_count(const struct vinci_trace *trace) {
-  uint32_t largest = VAR_FIRST_FREE;
-  for (uint32_t k = 0; k < trace->kernel_count; k++)
-    for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
-      if (trace->kernels[k].stream[kind].var_count > largest)
-        largest = trace->kernels[k].stream[kind].var_count;
-  return largest;
-}
-
-/* AIV n sits in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
 static void name_core(const struct device *device, enum core_kind kind, uint32_t n,
                       struct core_result *result) {
   result->kind = kind;
   result->hz = soc_core_hz(device->soc, kind);
-  if (kind != CORE_AIV) {
-    result->cluster = n;
-  } else if (soc_core_count(device->soc, CORE_AICORE) > 0) {
-    result->cluster = soc_core_count(device->soc, CORE_AICORE) + n;
-  } else {
-    result->cluster = n / device->vectors_per_cube;
-    result->member = n % device->vectors_per_cube;
-  }
+  soc_core_place(device->soc, kind, n, &result->cluster, &result->member);
 }
 
 /* Part numbers of the cores, in order or shuffled by a seed (Fisher-Yates, splitmix64). */
@@ -364,7 +344,7 @@ static void share_events(struct device *device) {
 static bool create_cores(struct device *device) {
   struct arena *arena = &device->arena;
   uint32_t *part = ARENA_ARRAY(arena, uint32_t, device->core_count);
-  uint32_t var_count = largest_var_count(device->trace);
+  uint32_t var_count = program_largest_var_count(device->trace);
   if (!part)
     return false;
   number_parts(device, part);

@@ -4,82 +4,38 @@
  * part, what it waits for and the trace line. Cores that wait in the same way are
  * told once.
  */
-#include "core/device.h"
+#include "core/hang.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What one part of a core waits for. */
-struct waiting {
-  enum pipe pipe;
-  unsigned reason; /* enum stall */
-  uint16_t op;
-  uint8_t id;
-  uint8_t other;
-  uint32_t line;
-};
+#include "core/device.h"
 
-enum { WAITING_MAX = PIPE_COUNT };
-
-static void describe_scalar(const struct scalar_unit *scalar, struct waiting *waiting) {
-  *waiting = (struct waiting){
-      .pipe = PIPE_S,
-      .reason = scalar_wait_reason(scalar),
-      .op = scalar->inst.op,
-      .id = (uint8_t)scalar->wait_id,
-      .other = (uint8_t)scalar->wait_pipe,
-      .line = scalar->inst.line,
-  };
-}
-
-static unsigned find_waiting(const struct aicore *core, struct waiting *waiting) {
-  unsigned count = 0;
-  if (!core->has_block)
-    return 0;
-  if (scalar_wait_reason(&core->scalar) != PIPE_NOT_STALLED)
-    describe_scalar(&core->scalar, &waiting[count++]);
-  for (unsigned i = 0; i < PIPE_COUNT; i++) {
-    const struct pipe_unit *pipe = &core->pipe[i];
-    if (pipe->count == 0)
-      continue;
-    const struct pipe_entry *head = &pipe->queue[pipe->head];
-    waiting[count++] = (struct waiting){
-        .pipe = pipe->id,
-        .reason = pipe->stall,
-        .op = head->op,
-        .id = head->id,
-        .other = head->other,
-        .line = head->line,
-    };
-  }
-  return count;
-}
-
-static bool same_wait(const struct waiting *a, const struct waiting *b) {
+static bool same_wait(const struct hang_wait *a, const struct hang_wait *b) {
   return a->pipe == b->pipe && a->reason == b->reason && a->line == b->line && a->id == b->id &&
          a->other == b->other;
 }
 
-/* Cores of the device that wait exactly like this, and whether `core` is the first. */
-static unsigned count_same(const struct device *device, const struct aicore *core,
-                           const struct waiting *wanted, bool *first) {
+/* Cores that wait exactly like this, and whether `core` is the first. */
+static unsigned count_same(const struct hang_view *view, uint32_t core,
+                           const struct hang_wait *wanted, bool *first) {
   unsigned same = 0;
   *first = true;
-  for (uint32_t i = 0; i < device->core_count; i++) {
-    struct waiting found[WAITING_MAX + 1];
-    unsigned count = find_waiting(&device->cores[i], found);
+  for (uint32_t i = 0; i < view->core_count; i++) {
+    struct hang_wait found[HANG_WAITS_MAX];
+    unsigned count = view->find(view->context, i, found);
     for (unsigned w = 0; w < count; w++) {
       if (!same_wait(&found[w], wanted))
         continue;
       same++;
-      if (i < core->index)
+      if (i < core)
         *first = false;
     }
   }
   return same;
 }
 
-static void describe_reason(const struct waiting *waiting, char *text, size_t size) {
+static void describe_reason(const struct hang_wait *waiting, char *text, size_t size) {
   const char *pipe = pipe_name(waiting->pipe);
   switch (waiting->reason) {
   case STALL_WAIT_FLAG:
@@ -111,28 +67,24 @@ struct report {
 
 /* A signal of mode 0 stays with its core until all physical cores of the kind have given
  * theirs: with fewer blocks than cores, that is never. */
-static void describe_senders(const struct aicore *core, const struct waiting *waiting, char *text,
-                             size_t size) {
-  const struct device *device = core->device;
-  unsigned sent = 0;
+static void describe_senders(const struct hang_view *view, uint32_t core,
+                             const struct hang_wait *waiting, char *text, size_t size) {
   text[0] = '\0';
   if (waiting->reason != STALL_CROSS_CORE)
     return;
-  for (uint32_t i = 0; i < device->core_count; i++)
-    sent += device->cores[i].kind == core->kind &&
-            device->cores[i].cross[waiting->id].sent[CROSS_ALL] > 0;
-  if (sent > 0)
-    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all", sent,
-             device->kind_count[core->kind], core_kind_name(core->kind),
-             sent == 1 ? "has" : "have");
+  struct hang_senders senders = view->senders(view->context, core, waiting->id);
+  if (senders.sent > 0)
+    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all",
+             senders.sent, senders.cores, core_kind_name(senders.kind),
+             senders.sent == 1 ? "has" : "have");
 }
 
-static void report_wait(struct report *report, const struct aicore *core,
-                        const struct waiting *waiting, unsigned same) {
+static void report_wait(struct report *report, const struct hang_view *view, uint32_t core,
+                        const struct hang_wait *waiting, unsigned same) {
   char name[64], reason[128], line[400], others[48] = "", senders[128];
-  result_core_name(core->result, name, sizeof name);
+  view->name(view->context, core, name, sizeof name);
   describe_reason(waiting, reason, sizeof reason);
-  describe_senders(core, waiting, senders, sizeof senders);
+  describe_senders(view, core, waiting, senders, sizeof senders);
   if (same > 1)
     snprintf(others, sizeof others, " (and %u more core%s)", same - 1, same > 2 ? "s" : "");
   int length = snprintf(line, sizeof line, "\n  %s %s%s %s, line %u%s", name,
@@ -147,26 +99,89 @@ static void report_wait(struct report *report, const struct aicore *core,
   report->used += (size_t)length;
 }
 
-enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag) {
+enum vinci_status hang_report(const struct hang_view *view, struct vinci_diag *diag) {
   struct report report = {0};
-  for (uint32_t i = 0; i < device->core_count; i++) {
-    struct waiting waiting[WAITING_MAX + 1];
-    const struct aicore *core = &device->cores[i];
-    unsigned count = find_waiting(core, waiting);
+  for (uint32_t i = 0; i < view->core_count; i++) {
+    struct hang_wait waits[HANG_WAITS_MAX];
+    unsigned count = view->find(view->context, i, waits);
     for (unsigned w = 0; w < count; w++) {
       bool first;
-      unsigned same = count_same(device, core, &waiting[w], &first);
+      unsigned same = count_same(view, i, &waits[w], &first);
       if (first)
-        report_wait(&report, core, &waiting[w], same);
+        report_wait(&report, view, i, &waits[w], same);
     }
   }
   char more[48] = "";
   if (report.left_out > 0)
     snprintf(more, sizeof more, "\n  and %u more", report.left_out);
-  diag_error_at(diag, VINCI_E_DEADLOCK, program_position(device->trace, report.first_line),
-                "the simulated program hangs in kernel \"%s\" after %llu of %u blocks:%s%s",
-                device->trace->kernels[device->kernel].name,
-                (unsigned long long)device->blocks_done,
-                device->trace->kernels[device->kernel].blocks, report.text, more);
-  return VINCI_E_DEADLOCK;
+  return diag_error_at(diag, VINCI_E_DEADLOCK, program_position(view->trace, report.first_line),
+                       "the simulated program hangs in kernel \"%s\" after %llu of %u blocks:%s%s",
+                       view->kernel->name, (unsigned long long)view->blocks_done,
+                       view->kernel->blocks, report.text, more);
+}
+
+/* ---- the device's cores ------------------------------------------------------- */
+
+static struct hang_wait scalar_wait(const struct scalar_unit *scalar) {
+  return (struct hang_wait){
+      .pipe = PIPE_S,
+      .reason = scalar_wait_reason(scalar),
+      .op = scalar->inst.op,
+      .id = (uint8_t)scalar->wait_id,
+      .other = (uint8_t)scalar->wait_pipe,
+      .line = scalar->inst.line,
+  };
+}
+
+static unsigned find_waits(const void *context, uint32_t index, struct hang_wait *waits) {
+  const struct device *device = context;
+  const struct aicore *core = &device->cores[index];
+  unsigned count = 0;
+  if (!core->has_block)
+    return 0;
+  if (scalar_wait_reason(&core->scalar) != PIPE_NOT_STALLED)
+    waits[count++] = scalar_wait(&core->scalar);
+  for (unsigned i = 0; i < PIPE_COUNT; i++) {
+    const struct pipe_unit *pipe = &core->pipe[i];
+    if (pipe->count == 0)
+      continue;
+    const struct pipe_entry *head = &pipe->queue[pipe->head];
+    waits[count++] = (struct hang_wait){
+        .pipe = pipe->id,
+        .reason = pipe->stall,
+        .op = head->op,
+        .id = head->id,
+        .other = head->other,
+        .line = head->line,
+    };
+  }
+  return count;
+}
+
+static void name_core(const void *context, uint32_t core, char *buffer, size_t size) {
+  const struct device *device = context;
+  result_core_name(device->cores[core].result, buffer, size);
+}
+
+static struct hang_senders count_senders(const void *context, uint32_t index, uint32_t id) {
+  const struct device *device = context;
+  enum core_kind kind = device->cores[index].kind;
+  struct hang_senders senders = {.kind = kind, .cores = device->kind_count[kind]};
+  for (uint32_t i = 0; i < device->core_count; i++)
+    senders.sent += device->cores[i].kind == kind && device->cores[i].cross[id].sent[CROSS_ALL] > 0;
+  return senders;
+}
+
+enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag) {
+  struct hang_view view = {
+      .context = device,
+      .core_count = device->core_count,
+      .find = find_waits,
+      .name = name_core,
+      .senders = count_senders,
+      .trace = device->trace,
+      .kernel = &device->trace->kernels[device->kernel],
+      .blocks_done = device->blocks_done,
+  };
+  return hang_report(&view, diag);
 }

@@ -56,6 +56,29 @@ static inline enum dtype inst_dtype(const struct inst *inst) {
   return type_arg < 0 ? DTYPE_COUNT : (enum dtype)inst->arg[type_arg];
 }
 
+/* Operands of the control instructions, in signature order. */
+enum { SET_FLAG_SRC, SET_FLAG_DST, SET_FLAG_ID }; /* of wait_flag too */
+enum { BARRIER_PIPE };
+enum { CROSS_SET_PIPE, CROSS_SET_MODE, CROSS_SET_ID };
+enum { CROSS_WAIT_ID };
+
+/* The pipe whose queue an instruction goes to; PIPE_S: the scalar unit does it itself;
+ * PIPE_ALL: the scalar unit, when all pipes are through. */
+static inline enum pipe inst_pipe(const struct inst *inst) {
+  switch (inst->op) {
+  case OP_SET_FLAG:
+    return (enum pipe)inst->arg[SET_FLAG_SRC];
+  case OP_WAIT_FLAG:
+    return (enum pipe)inst->arg[SET_FLAG_DST];
+  case OP_PIPE_BARRIER:
+    return (enum pipe)inst->arg[BARRIER_PIPE];
+  case OP_FFTS_CROSS_CORE_SYNC:
+    return (enum pipe)inst->arg[CROSS_SET_PIPE];
+  default:
+    return isa_row((enum isa_op)inst->op)->pipe;
+  }
+}
+
 struct inst_cost {
   uint64_t issue_cycles;   /* the pipe may start its next instruction after so many */
   uint64_t latency_cycles; /* results are there after so many, >= issue_cycles */

@@ -21,13 +21,18 @@ libvinci_core_la_SOURCES = \
 	core/engine.c \
 	core/engine.h \
 	core/hang.c \
+	core/hang.h \
 	core/inst.c \
 	core/inst.h \
 	core/isa.c \
 	core/isa.def \
 	core/isa.h \
 	core/layout.h \
+	core/machine.c \
 	core/machine.h \
+	core/machine_core.c \
+	core/machine_core.h \
+	core/machine_hang.c \
 	core/mem.c \
 	core/mem.def \
 	core/mem.h \

@@ -5,9 +5,9 @@
  * observers of it, which is why neither can depend on the timing model nor change it.
  *
  * Each core issues its stream in order into one queue per pipe. A pipe executes its queue
- * in order; wait_flag holds it until the flag is set. Among the pipes that could go on the
- * one farthest down the data's way goes first (MTE3 before V before MTE2), so that a
- * consumer whose flag is missing really runs too early.
+ * in order; wait_flag holds it until the flag is set. Which of several pipes that could go
+ * on goes first is a choice (enum machine_order): a correct program computes the same in
+ * every order, and a missing flag shows in some.
  */
 #ifndef VINCI_CORE_MACHINE_H
 #define VINCI_CORE_MACHINE_H
@@ -23,6 +23,30 @@ struct machine_step {
   uint32_t block;
   uint32_t sub;
   enum pipe pipe; /* that executes it: of flags the side that sets or waits; PIPE_ALL: all */
+  /* Waits of the scalar unit in this block (wait_flag to S, wait_flag_dev, pipe_barrier ALL)
+   * that had ended when the instruction was issued, and how many had when the oldest one that
+   * is still in a queue of the core was: what lies before nobody will refer to again. */
+  uint64_t waits;
+  uint64_t oldest_waits;
+};
+
+/* Signals of one cross-core flag that were used up together, and who got them. */
+struct machine_delivery {
+  const uint32_t *senders;
+  const uint32_t *receivers;
+  uint32_t sender_count;
+  uint32_t receiver_count;
+  uint32_t id;
+  uint32_t mode;
+};
+
+/* What the hardware has no defined answer to. */
+enum machine_misuse {
+  MISUSE_FLAG_SET_TWICE,  /* the flag is set already, since a line */
+  MISUSE_CROSS_UNTAKEN,   /* a core has as many signals of the id waiting as a counter holds */
+  MISUSE_CROSS_AHEAD,     /* as many signals of the id wait for other senders */
+  MISUSE_CROSS_NOT_MIXED, /* mode 1 or 2 in a kernel of one stream */
+  MISUSE_CROSS_AIC_PAIR,  /* mode 1 on an AIC */
 };
 
 /* Members may be NULL. Each returns false to stop the machine (the observer keeps why). */
@@ -32,15 +56,44 @@ struct machine_observer {
   bool (*begin_block)(void *context, const struct machine_step *step); /* inst is NULL */
   bool (*execute)(void *context, const struct machine_step *step);
   bool (*end_block)(void *context, const struct machine_step *step);
+  /* After the execute of the signal that completed the set. */
+  bool (*deliver)(void *context, const struct machine_delivery *delivery);
+  /* When an observer has this, misuse does not end the run: a flag stays set, a signal that
+   * finds no room is lost. line: where the flag was set, or 0. */
+  bool (*misuse)(void *context, const struct machine_step *step, enum machine_misuse misuse,
+                 uint32_t line);
+};
+
+enum machine_order {
+  MACHINE_CONSUMERS_FIRST, /* MTE3 before V before MTE2: who lacks a wait runs too early */
+  MACHINE_PRODUCERS_FIRST, /* MTE2 first: who lacks a wait for a free buffer overwrites it */
+  MACHINE_SHUFFLED,        /* at random, a few instructions at a time, also among cores */
+};
+
+struct machine_options {
+  enum machine_order order;
+  uint64_t seed;         /* of MACHINE_SHUFFLED */
+  bool unchecked_ranges; /* the observers look at ranges themselves */
 };
 
 /*
  * Runs all kernels. VINCI_E_DEADLOCK when nothing can go on, with who waits for what and the
  * trace line in the diagnostic; VINCI_E_INPUT when an instruction is illegal; VINCI_OK also
- * when an observer stopped it.
+ * when an observer stopped it. options may be NULL: consumers first, ranges checked.
  */
-enum vinci_status machine_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
-                              const struct machine_observer *observers, size_t observer_count,
-                              struct vinci_diag *diag);
+enum vinci_status machine_run_with(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                                   const struct machine_options *options,
+                                   const struct machine_observer *observers, size_t observer_count,
+                                   struct vinci_diag *diag);
+
+static inline enum vinci_status machine_run(const struct vinci_soc *soc,
+                                            const struct vinci_trace *trace,
+                                            const struct machine_observer *observers,
+                                            size_t observer_count, struct vinci_diag *diag) {
+  return machine_run_with(soc, trace, NULL, observers, observer_count, diag);
+}
+
+/* Physical cores of the kinds that the trace uses: machine_step.core is below this. */
+uint32_t machine_core_count(const struct vinci_soc *soc, const struct vinci_trace *trace);
 
 #endif

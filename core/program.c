@@ -126,3 +126,12 @@ bool program_eval(const struct vinci_trace *trace, uint64_t expr, const int64_t 
     return eval_affine(e, trace->terms + e->first_term, variables, out);
   return eval_code(trace->codes + e->first_code, e->code_count, variables, out);
 }
+
+uint32_t program_largest_var_count(const struct vinci_trace *trace) {
+  uint32_t largest = VAR_FIRST_FREE;
+  for (uint32_t k = 0; k < trace->kernel_count; k++)
+    for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+      if (trace->kernels[k].stream[kind].var_count > largest)
+        largest = trace->kernels[k].stream[kind].var_count;
+  return largest;
+}

@@ -151,6 +151,9 @@ bool program_apply(enum expr_op op, int64_t left, int64_t right, int64_t *out);
 bool program_eval(const struct vinci_trace *trace, uint64_t expr, const int64_t *variables,
                   int64_t *out);
 
+/* Variables of the stream that has most. */
+uint32_t program_largest_var_count(const struct vinci_trace *trace);
+
 /* Position of a row, for messages. */
 static inline struct diag_position program_position(const struct vinci_trace *trace,
                                                     uint32_t line) {

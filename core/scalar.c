@@ -18,10 +18,6 @@ enum {
   BATCH_INSTRUCTIONS = 256,
 };
 
-enum { ARG_FLAG_SRC, ARG_FLAG_DST, ARG_FLAG_ID };
-enum { ARG_BARRIER_PIPE };
-enum { ARG_CROSS_PIPE, ARG_CROSS_MODE, ARG_CROSS_ID };
-
 void control_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
 unsigned control_access(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_access *access);
@@ -70,11 +66,11 @@ static void record_scalar(struct aicore *core, uint64_t start_cycle) {
   const struct inst *inst = &core->scalar.inst;
   struct pipe_entry entry = {.line = inst->line, .op = inst->op, .other = PIPE_S};
   if (inst->op == OP_WAIT_FLAG) {
-    entry.other = (uint8_t)inst->arg[ARG_FLAG_SRC];
-    entry.id = (uint8_t)inst->arg[ARG_FLAG_ID];
+    entry.other = (uint8_t)inst->arg[SET_FLAG_SRC];
+    entry.id = (uint8_t)inst->arg[SET_FLAG_ID];
   } else if (inst->op == OP_SET_FLAG) {
-    entry.other = (uint8_t)inst->arg[ARG_FLAG_DST];
-    entry.id = (uint8_t)inst->arg[ARG_FLAG_ID];
+    entry.other = (uint8_t)inst->arg[SET_FLAG_DST];
+    entry.id = (uint8_t)inst->arg[SET_FLAG_ID];
   }
   aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
 }
@@ -96,8 +92,8 @@ static enum progress wait_for(struct scalar_unit *scalar, enum scalar_wait wait,
 
 static enum progress take_flag(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
-  enum pipe src = (enum pipe)scalar->inst.arg[ARG_FLAG_SRC];
-  uint32_t id = (uint32_t)scalar->inst.arg[ARG_FLAG_ID];
+  enum pipe src = (enum pipe)scalar->inst.arg[SET_FLAG_SRC];
+  uint32_t id = (uint32_t)scalar->inst.arg[SET_FLAG_ID];
   struct flag *flag = aicore_flag(core, src, PIPE_S, id);
   if (!flag->set)
     return wait_for(scalar, SCALAR_FLAG, src, id);
@@ -158,16 +154,16 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   entry->other = 0;
   switch (inst->op) {
   case OP_SET_FLAG:
-    entry->other = (uint8_t)inst->arg[ARG_FLAG_DST];
-    entry->id = (uint8_t)inst->arg[ARG_FLAG_ID];
+    entry->other = (uint8_t)inst->arg[SET_FLAG_DST];
+    entry->id = (uint8_t)inst->arg[SET_FLAG_ID];
     break;
   case OP_WAIT_FLAG:
-    entry->other = (uint8_t)inst->arg[ARG_FLAG_SRC];
-    entry->id = (uint8_t)inst->arg[ARG_FLAG_ID];
+    entry->other = (uint8_t)inst->arg[SET_FLAG_SRC];
+    entry->id = (uint8_t)inst->arg[SET_FLAG_ID];
     break;
   case OP_FFTS_CROSS_CORE_SYNC:
-    entry->other = (uint8_t)inst->arg[ARG_CROSS_MODE];
-    entry->id = (uint8_t)inst->arg[ARG_CROSS_ID];
+    entry->other = (uint8_t)inst->arg[CROSS_SET_MODE];
+    entry->id = (uint8_t)inst->arg[CROSS_SET_ID];
     break;
   default:
     break;
@@ -201,22 +197,6 @@ static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   return DONE;
 }
 
-/* The pipe whose queue an instruction goes to; PIPE_S: the scalar unit does it itself. */
-static enum pipe target_pipe(const struct inst *inst) {
-  switch (inst->op) {
-  case OP_SET_FLAG:
-    return (enum pipe)inst->arg[ARG_FLAG_SRC];
-  case OP_WAIT_FLAG:
-    return (enum pipe)inst->arg[ARG_FLAG_DST];
-  case OP_PIPE_BARRIER:
-    return (enum pipe)inst->arg[ARG_BARRIER_PIPE];
-  case OP_FFTS_CROSS_CORE_SYNC:
-    return (enum pipe)inst->arg[ARG_CROSS_PIPE];
-  default:
-    return isa_row((enum isa_op)inst->op)->pipe;
-  }
-}
-
 static bool needs_engine_time(const struct inst *inst, enum pipe target) {
   return inst->op == OP_WAIT_FLAG_DEV ||
          (target == PIPE_S && (inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG ||
@@ -230,11 +210,11 @@ static void signal_from_scalar(struct aicore *core, uint64_t now) {
   spend(scalar, issue_cycles(core));
   record_scalar(core, start);
   if (inst->op == OP_SET_FLAG)
-    aicore_set_flag(core, PIPE_S, (enum pipe)inst->arg[ARG_FLAG_DST],
-                    (uint32_t)inst->arg[ARG_FLAG_ID], inst->line, now);
+    aicore_set_flag(core, PIPE_S, (enum pipe)inst->arg[SET_FLAG_DST],
+                    (uint32_t)inst->arg[SET_FLAG_ID], inst->line, now);
   else
-    device_signal(core->device, core, (unsigned)inst->arg[ARG_CROSS_MODE],
-                  (uint32_t)inst->arg[ARG_CROSS_ID], inst->line);
+    device_signal(core->device, core, (unsigned)inst->arg[CROSS_SET_MODE],
+                  (uint32_t)inst->arg[CROSS_SET_ID], inst->line);
 }
 
 static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
@@ -264,7 +244,7 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
 
 static enum progress execute(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
-  enum pipe target = target_pipe(&scalar->inst);
+  enum pipe target = inst_pipe(&scalar->inst);
   if (target == PIPE_ALL)
     return barrier_all(core);
   if (needs_engine_time(&scalar->inst, target) && scalar->cycle > now) {

@@ -272,6 +272,25 @@ unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind) {
   return 0;
 }
 
+uint32_t soc_vectors_per_cube(const struct vinci_soc *soc) {
+  int64_t per_cube = soc->cube_cores > 0 ? soc->vector_cores / soc->cube_cores : 1;
+  return per_cube > 0 ? (uint32_t)per_cube : 1;
+}
+
+/* AIV n stands in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
+void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n,
+                    uint32_t *cluster, uint32_t *member) {
+  uint32_t coupled = soc_core_count(soc, CORE_AICORE);
+  *cluster = n;
+  *member = 0;
+  if (kind == CORE_AIV && coupled > 0) {
+    *cluster = coupled + n;
+  } else if (kind == CORE_AIV) {
+    *cluster = n / soc_vectors_per_cube(soc);
+    *member = n % soc_vectors_per_cube(soc);
+  }
+}
+
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
   return (uint64_t)(kind == CORE_AIV ? soc->vector_hz : soc->core_hz);
 }

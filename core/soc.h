@@ -193,6 +193,11 @@ uint64_t soc_digest(const struct vinci_soc *soc);
 uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space);
 /* Number of physical cores of a kind. */
 unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
+/* AIV that stand beside each AIC, at least 1. */
+uint32_t soc_vectors_per_cube(const struct vinci_soc *soc);
+/* Where the n-th core of a kind stands: cluster, and number in it. */
+void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n,
+                    uint32_t *cluster, uint32_t *member);
 /* Clock of a core kind. */
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
 /* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */

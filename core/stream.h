@@ -18,6 +18,7 @@ struct stream {
   uint64_t row; /* next */
   uint64_t end;
   uint32_t tensor_hint; /* where the last GM range was found */
+  bool unchecked_addresses; /* of expressions: whoever executes looks at all ranges */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

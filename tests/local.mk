@@ -15,6 +15,7 @@ unit_tests = \
 	tests/test_isa \
 	tests/test_limits \
 	tests/test_lower \
+	tests/test_machine \
 	tests/test_mem \
 	tests/test_memory \
 	tests/test_noc \
@@ -45,6 +46,7 @@ nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
