@@ -81,6 +81,8 @@ static inline enum pipe inst_pipe(const struct inst *inst) {
 
 struct inst_cost {
   uint64_t issue_cycles;   /* the pipe may start its next instruction after so many */
+  /* Thousandths of a cycle beyond issue_cycles: a stream takes a cycle more now and then. */
+  uint64_t issue_rest_mcycles;
   uint64_t latency_cycles; /* results are there after so many, >= issue_cycles */
   enum path path;          /* PATH_NONE: moves nothing between spaces */
   uint64_t bytes;          /* moved over the path */

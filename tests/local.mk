@@ -22,6 +22,7 @@ unit_tests = \
 	tests/test_noc_engine \
 	tests/test_number \
 	tests/test_public \
+	tests/test_registers \
 	tests/test_result \
 	tests/test_run \
 	tests/test_samples \
@@ -53,6 +54,7 @@ nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_registers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx

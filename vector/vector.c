@@ -66,7 +66,8 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
       max_u64(steady + (uint64_t)numbers->offset_mcycles, (uint64_t)numbers->minimum_mcycles);
   uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);
   *cost = (struct inst_cost){
-      .issue_cycles = ceil_div(issue, MILLI),
+      .issue_cycles = issue / MILLI,
+      .issue_rest_mcycles = issue % MILLI,
       .latency_cycles = ceil_div(latency, MILLI),
       .path = PATH_NONE,
       .operations = work.operations,
