@@ -37,6 +37,8 @@ libvinci_core_la_SOURCES = \
 	core/mem.def \
 	core/mem.h \
 	core/memsys.h \
+	core/metrics.c \
+	core/metrics.h \
 	core/noc_config.h \
 	core/number.c \
 	core/number.h \

@@ -72,7 +72,8 @@ script_tests = \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
-	tests/test_stream.sh
+	tests/test_stream.sh \
+	tests/test_sweep.sh
 
 check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA
