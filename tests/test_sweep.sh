@@ -51,7 +51,7 @@ expect() {
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 41
+plan 46
 
 # ---- usage -----------------------------------------------------------------------------
 run
@@ -137,6 +137,22 @@ run run "$work/tiny.csv" $soc --param l2.size=1MiB -j2 --output="$work/eight"
 report "an edited trace is another input" "$(expect 0 '' '1 ok, 0 failed, 0 reused')"
 run run "$work/tiny.csv" --param soc=Ascend910B1,Ascend910B4 -j2 --output="$work/socs"
 report "chips as a parameter" "$(expect 0 '' '2 points: 2 ok')"
+
+run run copy dtype=fp16 shape=4096 $soc --param op.shape=1024,65536 --param op.tile=1024,2048 -j2 \
+  --output="$work/op"
+report "arguments of an operator as parameters" "$(expect 0 '' '4 points: 4 ok'
+  [ "$(cells 2-4 "$work/op/results.csv" | tail -n 1)" = \
+    '65536,2048,copy dtype=fp16 shape=65536 tile=2048' ] || cat "$work/op/results.csv")"
+run run copy shape=65536 tile=2048 dtype=fp16 $soc --output="$work/op"
+report "arguments in another order are the same point" "$(expect 0 '' '1 ok, 0 failed, 1 reused')"
+run run coyp shape=65536 $soc --output="$work/none"
+report "a misspelt operator" "$(expect 2 "error: unknown operator 'coyp'
+hint: did you mean 'copy'?")"
+run run copy shape=65536 $soc --param op.tlie=1,2 --output="$work/none"
+report "a misspelt argument of an operator" "$(expect 2 "error: copy has no argument 'tlie'
+hint: 'vinci compile --list copy' shows them all")"
+run run copy 65536 $soc --output="$work/none"
+report "an argument without a key" "$(expect 2 "error: argument '65536' of copy is not key=value")"
 
 # ---- failures --------------------------------------------------------------------------
 run run "$work/tiny.csv" $soc --param ub.size=1KiB,192KiB,banana -j2 --output="$work/mixed"
