@@ -24,6 +24,7 @@ libvinci_core_la_SOURCES = \
 	core/hang.h \
 	core/inst.c \
 	core/inst.h \
+	core/inst_runs.c \
 	core/isa.c \
 	core/isa.def \
 	core/isa.h \
