@@ -21,6 +21,7 @@ struct cli_verb {
 extern const struct cli_verb cli_verb_run;
 extern const struct cli_verb cli_verb_check;
 extern const struct cli_verb cli_verb_compile;
+extern const struct cli_verb cli_verb_isa;
 extern const struct cli_verb cli_verb_soc;
 extern const struct cli_verb cli_verb_stream;
 extern const struct cli_verb cli_verb_sweep;

@@ -6,6 +6,7 @@ vinci_SOURCES = \
 	cli/cli.h \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
+	cli/cmd_isa.c \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \

@@ -14,6 +14,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_verb_compile,
     &cli_verb_check,
     &cli_verb_soc,
+    &cli_verb_isa,
     &cli_verb_stream,
     &cli_verb_sweep,
 };

@@ -74,6 +74,8 @@ script_tests = \
 	tests/test_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh
+	tests/test_isa_cli.sh \
+	tests/test_stream.sh
 
 check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA
