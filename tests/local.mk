@@ -72,10 +72,9 @@ script_tests = \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
+	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh
-	tests/test_isa_cli.sh \
-	tests/test_stream.sh
 
 check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA
