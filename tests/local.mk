@@ -15,6 +15,7 @@ unit_tests = \
 	tests/test_isa \
 	tests/test_limits \
 	tests/test_lower \
+	tests/test_lower_vector \
 	tests/test_machine \
 	tests/test_mem \
 	tests/test_memory \
@@ -22,7 +23,6 @@ unit_tests = \
 	tests/test_noc_engine \
 	tests/test_number \
 	tests/test_public \
-	tests/test_registers \
 	tests/test_result \
 	tests/test_run \
 	tests/test_samples \
@@ -47,6 +47,7 @@ nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
@@ -54,7 +55,6 @@ nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_registers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
@@ -72,9 +72,7 @@ script_tests = \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
-	tests/test_isa_cli.sh \
-	tests/test_stream.sh \
-	tests/test_sweep.sh
+	tests/test_stream.sh
 
 check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA

@@ -34,7 +34,17 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/lower.h \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
-	traces/lower/plan.h
+	traces/lower/plan.h \
+	traces/lower/vector_binary.c \
+	traces/lower/vector_elementwise.c \
+	traces/lower/vector_elementwise.h \
+	traces/lower/vector_elementwise_rows.c \
+	traces/lower/vector_ops.def \
+	traces/lower/vector_program.c \
+	traces/lower/vector_program.h \
+	traces/lower/vector_tiles.c \
+	traces/lower/vector_tiles.h \
+	traces/lower/vector_unary.c
 
 # Specification and example traces, installed for users.
 dist_doc_DATA = \

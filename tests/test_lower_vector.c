@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Vector and data-movement operators: that their traces load and run, bytes and work, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/result.h"
+#include "tests/fixture.h"
+#include "traces/lower/lower.h"
+
+enum { WORDS_MAX = 12, LINE_BYTES = 256 };
+
+/* "op key=value ..." in its words; returns the count of arguments. */
+static size_t cut(char *line, const char *words[WORDS_MAX]) {
+  size_t count = 0;
+  for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+    words[count++] = word;
+  return count - 1;
+}
+
+static struct vinci_result *run(const char *request) {
+  struct vinci_diag diag = {0};
+  const char *words[WORDS_MAX];
+  char line[LINE_BYTES];
+  vinci_trace *trace;
+  vinci_result *result = NULL;
+  snprintf(line, sizeof line, "%s", request);
+  size_t count = cut(line, words);
+  if (vinci_compile(fixture_shared, words[0], words + 1, count, &trace, &diag) != VINCI_OK ||
+      vinci_run(fixture_shared, trace, NULL, &result, &diag) != VINCI_OK)
+    fail_msg("%s: line %lu: %s", request, diag.line, diag.text);
+  vinci_trace_free(trace);
+  return result;
+}
+
+static uint64_t path_bytes(const struct vinci_result *result, enum path path) {
+  uint64_t bytes = 0;
+  for (uint32_t core = 0; core < result->core_count; core++)
+    bytes += result->cores[core].path_bytes[path];
+  return bytes;
+}
+
+/* Bytes that go in and out, once each, for sizes with all kinds of tails. */
+static void bytes_move_once(void **state) {
+  (void)state;
+  static const struct {
+    const char *request;
+    uint64_t in, out;
+  } rows[] = {
+      {"relu shape=1", 2, 2},
+      {"relu shape=15 dtype=fp32", 60, 60},
+      {"relu shape=17x127", 4318, 4318},
+      {"sigmoid shape=100003 dtype=bf16", 200006, 200006},
+      {"sin shape=10007 dtype=fp32", 40028, 40028},
+      {"muls shape=4096x1000 dtype=fp32 alpha=0.5", 16384000, 16384000},
+      {"cast shape=127 dtype=int64 to=fp16", 1016, 254},
+      {"cast shape=100003 dtype=fp32 to=bf16", 400012, 200006},
+      {"add shape=17x127 dtype=fp16", 8636, 4318},
+      {"add shape=17x127 dtype=fp32 dtype1=bf16", 12954, 8636},
+      {"fill shape=1001 dtype=fp32", 0, 4004},
+      {"where shape=1009 dtype=fp32", 9081, 4036},
+      {"relu_grad shape=127 dtype=fp32", 1016, 508},
+      {"adamw shape=4099", 65584, 49188},
+      {"dropout shape=1024 dtype1=fp32", 4224, 4096},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    vinci_result *result = run(rows[i].request);
+    if (path_bytes(result, PATH_GM_UB) != rows[i].in ||
+        path_bytes(result, PATH_UB_GM) != rows[i].out)
+      fail_msg("%s: %lu bytes in, %lu out", rows[i].request, path_bytes(result, PATH_GM_UB),
+               path_bytes(result, PATH_UB_GM));
+    vinci_result_free(result);
+  }
+}
+
+/* Operands that repeat are read once per tile at least; what is written is the whole result. */
+static void broadcasts_run(void **state) {
+  (void)state;
+  static const struct {
+    const char *request;
+    uint64_t out;
+  } rows[] = {
+      {"add shape=4096x64 shape1=64 dtype=fp32", 1048576},
+      {"add shape=4096x64 shape1=4096x1 dtype=bf16", 524288},
+      {"mul shape=4096x1 shape1=64 dtype=fp32", 1048576},
+      {"sub shape=127x15193 shape1=127x1 dtype=fp32", 7718044},
+      {"mul shape=1000x17 shape1=1", 34000},
+      {"add shape=15x3x7 shape1=3x1", 630},
+      {"max shape=5x1x7 shape1=3x1 dtype=int32", 420},
+      {"div shape=2x3x5x7x11 shape1=3x1x7x1", 4620},
+      {"where shape=31x1 shape1=31x100 shape2=1 dtype=fp32", 12400},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    vinci_result *result = run(rows[i].request);
+    if (path_bytes(result, PATH_UB_GM) != rows[i].out)
+      fail_msg("%s: %lu bytes out", rows[i].request, path_bytes(result, PATH_UB_GM));
+    vinci_result_free(result);
+  }
+}
+
+static void an_error_says(const char *request, const char *text) {
+  struct vinci_diag diag = {0};
+  const char *words[WORDS_MAX];
+  char line[LINE_BYTES], *out;
+  snprintf(line, sizeof line, "%s", request);
+  size_t count = cut(line, words);
+  assert_int_equal(vinci_compile_text(fixture_shared, words[0], words + 1, count, &out, &diag),
+                   VINCI_E_USAGE);
+  assert_string_equal(diag.text, text);
+}
+
+static void errors_say_what_is_wrong(void **state) {
+  (void)state;
+  an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
+  an_error_says("cast shape=4 dtype=fp32 to=fp32",
+                "cast: there is no conversion from fp32 to fp32 on fixture220");
+  an_error_says("relu shape=8192 cols=8192 dtype=fp32 blocks=1 rows=1 buffers=4",
+                "relu: no legal tiling: buffers is 1 or 2");
+  an_error_says("relu shape=81920 cols=81920 dtype=fp32 blocks=1 rows=1 buffers=1",
+                "relu: no legal tiling: the tile takes 655360 bytes of UB, there are 188160");
+  an_error_says("relu shape=64 cols=128",
+                "relu: no legal tiling: the tile is larger than the 1 x 64 elements to be cut");
+  an_error_says("relu shape=64 blocks=49", "relu: no legal tiling: there are only 40 cores");
+  an_error_says("relu shape=64 blocks=4",
+                "relu: no legal tiling: there are only 1 tiles for 4 cores");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bytes_move_once),
+      cmocka_unit_test(broadcasts_run),
+      cmocka_unit_test(errors_say_what_is_wrong),
+  };
+  return cmocka_run_group_tests_name("lower_vector", tests, fixture_set_up, fixture_tear_down);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elementwise operators of several inputs, with numpy's broadcast; fills; optimiser steps. */
+#include "core/layout.h"
+#include "traces/lower/vector_elementwise.h"
+
+#define FLOATS "fp16|bf16|fp32"
+#define TYPES FLOATS "|int32|int16"
+
+enum {
+  KEY_SHAPE,
+  KEY_SHAPE1,
+  KEY_DTYPE,
+  KEY_DTYPE1,
+  KEY_OUT,
+  KEY_TILING,
+  BINARY_KEYS = KEY_TILING + VTILE_KEYS
+};
+enum { WHERE_SHAPE2 = 2, WHERE_DTYPE, WHERE_TILING, WHERE_KEYS = WHERE_TILING + VTILE_KEYS };
+enum { FILL_DTYPE = 1, FILL_VALUE, FILL_TILING, FILL_KEYS = FILL_TILING + VTILE_KEYS };
+
+static const struct lower_key binary_keys[BINARY_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    [KEY_SHAPE1] = {"shape1", LOWER_SHAPE, "", NULL, "extents of x1; those of x", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", TYPES, "type of x", false},
+    [KEY_DTYPE1] = {"dtype1", LOWER_DTYPE, "", TYPES, "type of x1; that of x", false},
+    [KEY_OUT] = {"out", LOWER_DTYPE, "", TYPES, "type of y; fp32 when those of x and x1 differ",
+                 false},
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
+static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
+static const struct vstep sub_steps[] = {B("vsub", Y0, X0, X1), END};
+static const struct vstep mul_steps[] = {B("vmul", Y0, X0, X1), END};
+static const struct vstep div_steps[] = {B("vdiv", Y0, X0, X1), END};
+static const struct vstep max_steps[] = {B("vmax", Y0, X0, X1), END};
+static const struct vstep min_steps[] = {B("vmin", Y0, X0, X1), END};
+static const struct vstep relu_grad_steps[] = {F(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
+                                               SEL(Y0, X0, T1, T0), END};
+
+static void arg_shape(struct lower_call *call, const char *key, const struct lower_tensor *tensor) {
+  char text[TENSOR_RANK_MAX * 24] = "1";
+  size_t at = 0;
+  for (unsigned i = 0; i < tensor->rank; i++)
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "",
+                           (unsigned long long)tensor->shape[i]);
+  lower_arg(call, "%s=%s", key, text);
+}
+
+static bool call_binary(struct lower_call *call) {
+  if (call->input_count < 2)
+    return lower_cannot(call, "two inputs are needed");
+  arg_shape(call, "shape", &call->input[0]);
+  arg_shape(call, "shape1", &call->input[1]);
+  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  lower_arg(call, "dtype1=%s", dtype_name(call->input[1].dtype));
+  return true;
+}
+
+#define OPERATOR(id, vendor, summary, types_)                                                      \
+  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
+    static const struct vfunc func = {                                                             \
+        .name = #id, .inputs = 2, .outputs = 1, .types = types_, .steps = id##_steps};             \
+    return vew_setup(job, &func);                                                                  \
+  }                                                                                                \
+  const struct lower_op lower_##id = {                                                             \
+      .name = #id,                                                                                 \
+      .vendor_types = vendor,                                                                      \
+      .text = summary,                                                                             \
+      .keys = binary_keys,                                                                         \
+      .key_count = BINARY_KEYS,                                                                    \
+      .setup = id##_setup,                                                                         \
+      .candidate = vew_candidate,                                                                  \
+      .cost = vew_cost,                                                                            \
+      .emit = vew_emit,                                                                            \
+      .from_tensors = call_binary,                                                                 \
+  };
+
+#define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+OPERATOR(add, "Add|AddV2", "y = x + x1", NUMBER_TYPES)
+OPERATOR(sub, "Sub", "y = x - x1", NUMBER_TYPES)
+OPERATOR(mul, "Mul", "y = x * x1", NUMBER_TYPES)
+OPERATOR(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
+OPERATOR(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
+OPERATOR(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
+OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", VTYPES_FP16)
+
+/* ---- where ---------------------------------------------------------------------------------- */
+
+static const struct lower_key where_keys[WHERE_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x, the condition", false},
+    [KEY_SHAPE1] = {"shape1", LOWER_SHAPE, "", NULL, "extents of x1; those of x", false},
+    [WHERE_SHAPE2] = {"shape2", LOWER_SHAPE, "", NULL, "extents of x2; those of x", false},
+    [WHERE_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", FLOATS, "type of x1, x2 and y", false},
+    VTILE_KEY_ROWS_TABLE(WHERE_TILING),
+};
+
+static const struct vstep where_steps[] = {Q("vcmpvs_ne", T0, X0, 0), SEL(Y0, X1, X2, T0), END};
+
+static enum vinci_status where_setup(struct lower_job *job) {
+  static const struct vfunc func = {.name = "where",
+                                    .inputs = 3,
+                                    .outputs = 1,
+                                    .types = VTYPES_FP16,
+                                    .boolean = 1,
+                                    .steps = where_steps};
+  return vew_setup(job, &func);
+}
+
+static bool call_where(struct lower_call *call) {
+  if (call->input_count < 3)
+    return lower_cannot(call, "three inputs are needed");
+  arg_shape(call, "shape", &call->input[0]);
+  arg_shape(call, "shape1", &call->input[1]);
+  arg_shape(call, "shape2", &call->input[2]);
+  lower_arg(call, "dtype=%s", dtype_name(call->input[1].dtype));
+  return true;
+}
+
+const struct lower_op lower_where = {
+    .name = "where",
+    .vendor_types = "Select|SelectV2",
+    .text = "y = x ? x1 : x2",
+    .keys = where_keys,
+    .key_count = WHERE_KEYS,
+    .setup = where_setup,
+    .candidate = vew_candidate,
+    .cost = vew_cost,
+    .emit = vew_emit,
+    .from_tensors = call_where,
+};
+
+/* ---- fill ----------------------------------------------------------------------------------- */
+
+static const struct lower_key fill_keys[FILL_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of y", false},
+    [FILL_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", TYPES "|uint16|uint32", "type of y", false},
+    [FILL_VALUE] = {"value", LOWER_NUMBER, "0", NULL, "the number", false},
+    VTILE_KEY_ROWS_TABLE(FILL_TILING),
+};
+
+static const struct vstep fill_steps[] = {PF(Y0, 1), END};
+
+static enum vinci_status fill_setup(struct lower_job *job) {
+  static const char *const parameters[] = {"value", NULL};
+  static const struct vfunc func = {.name = "fill",
+                                    .outputs = 1,
+                                    .types = VTYPES_ANY,
+                                    .steps = fill_steps,
+                                    .parameters = parameters};
+  return vew_setup(job, &func);
+}
+
+static bool call_fill(struct lower_call *call) {
+  const struct lower_tensor *y = call->output_count ? &call->output[0] : &call->input[0];
+  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(y->shape, y->rank));
+  lower_arg(call, "dtype=%s", dtype_name(call->input_count ? call->input[0].dtype : y->dtype));
+  return true;
+}
+
+const struct lower_op lower_fill = {
+    .name = "fill",
+    .vendor_types = "ZerosLike|OnesLike|Fill",
+    .text = "y = value",
+    .keys = fill_keys,
+    .key_count = FILL_KEYS,
+    .setup = fill_setup,
+    .candidate = vew_candidate,
+    .cost = vew_cost,
+    .emit = vew_emit,
+    .from_tensors = call_fill,
+};
+
+/* ---- dropout -------------------------------------------------------------------------------- */
+
+enum { DROP_DTYPE = 1, DROP_KEEP, DROP_TILING, DROP_KEYS = DROP_TILING + VTILE_KEYS };
+
+static const struct lower_key dropout_keys[DROP_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    [DROP_DTYPE] = {"dtype1", LOWER_DTYPE, "fp16", FLOATS, "type of x and y", false},
+    [DROP_KEEP] = {"keep", LOWER_NUMBER, "0.5", NULL, "probability that an element stays", false},
+    VTILE_KEY_ROWS_TABLE(DROP_TILING),
+};
+
+static const struct vstep dropout_steps[] = {F(T1, 0), P("vmuls", T0, X1, 1), SEL(Y0, T0, T1, X0),
+                                             END};
+
+static void dropout_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
+  parameter[0] = 1 / job->value[DROP_KEEP].number;
+}
+
+static enum vinci_status dropout_setup(struct lower_job *job) {
+  static const struct vfunc func = {.name = "dropout",
+                                    .inputs = 2,
+                                    .outputs = 1,
+                                    .types = VTYPES_FP16,
+                                    .bits = 1,
+                                    .steps = dropout_steps,
+                                    .numbers = dropout_numbers};
+  return vew_setup(job, &func);
+}
+
+static bool call_dropout(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
+  lower_arg(call, "dtype1=%s", dtype_name(x->dtype));
+  return true;
+}
+
+const struct lower_op lower_dropout = {
+    .name = "dropout",
+    .vendor_types = "DropOutDoMask",
+    .text = "y = bit of x ? x1 / keep : 0; x holds a bit for each element",
+    .keys = dropout_keys,
+    .key_count = DROP_KEYS,
+    .setup = dropout_setup,
+    .candidate = vew_candidate,
+    .cost = vew_cost,
+    .emit = vew_emit,
+    .from_tensors = call_dropout,
+};
+
+/* ---- AdamW ---------------------------------------------------------------------------------- */
+
+enum {
+  ADAM_DTYPE = 1,
+  ADAM_LR,
+  ADAM_BETA1,
+  ADAM_BETA2,
+  ADAM_EPSILON,
+  ADAM_DECAY,
+  ADAM_STEP,
+  ADAM_TILING,
+  ADAM_KEYS = ADAM_TILING + VTILE_KEYS
+};
+
+static const struct lower_key adamw_keys[ADAM_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x and its companions", false},
+    [ADAM_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", FLOATS, "type of all", false},
+    [ADAM_LR] = {"lr", LOWER_NUMBER, "0.001", NULL, "learning rate", false},
+    [ADAM_BETA1] = {"beta1", LOWER_NUMBER, "0.9", NULL, "decay of the first moment", false},
+    [ADAM_BETA2] = {"beta2", LOWER_NUMBER, "0.999", NULL, "decay of the second moment", false},
+    [ADAM_EPSILON] = {"eps", LOWER_NUMBER, "1e-8", NULL, "added to the root", false},
+    [ADAM_DECAY] = {"decay", LOWER_NUMBER, "0.01", NULL, "weight decay", false},
+    [ADAM_STEP] = {"step", LOWER_SIZE, "1", NULL, "number of the step, from 1", false},
+    VTILE_KEY_ROWS_TABLE(ADAM_TILING),
+};
+
+/*
+ * x, m, v, g: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g;
+ * x = (1 - lr decay) x - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps).
+ */
+enum { AP_BETA1 = 1, AP_REST1, AP_BETA2, AP_REST2, AP_ROOT, AP_EPSILON, AP_KEEP, AP_RATE };
+static const struct vstep adamw_steps[] = {
+    P("vmuls", T0, X1, AP_BETA1),   P("vmuls", T1, X3, AP_REST1), B("vadd", Y1, T0, T1),
+    B("vmul", T1, X3, X3),          P("vmuls", T1, T1, AP_REST2), P("vmuls", T0, X2, AP_BETA2),
+    B("vadd", Y2, T0, T1),          P("vmuls", T0, Y2, AP_ROOT),  U("vsqrt", T0, T0),
+    P("vadds", T0, T0, AP_EPSILON), B("vdiv", T0, Y1, T0),        P("vmuls", T0, T0, AP_RATE),
+    P("vmuls", T1, X0, AP_KEEP),    B("vsub", Y0, T1, T0),        END};
+
+static void adamw_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
+  double b1 = job->value[ADAM_BETA1].number, b2 = job->value[ADAM_BETA2].number;
+  double lr = job->value[ADAM_LR].number, power1 = 1, power2 = 1;
+  for (uint64_t i = 0; i < job->value[ADAM_STEP].size; i++) {
+    power1 *= b1;
+    power2 *= b2;
+  }
+  parameter[AP_BETA1 - 1] = b1;
+  parameter[AP_REST1 - 1] = 1 - b1;
+  parameter[AP_BETA2 - 1] = b2;
+  parameter[AP_REST2 - 1] = 1 - b2;
+  parameter[AP_ROOT - 1] = 1 / (1 - power2);
+  parameter[AP_EPSILON - 1] = job->value[ADAM_EPSILON].number;
+  parameter[AP_KEEP - 1] = 1 - lr * job->value[ADAM_DECAY].number;
+  parameter[AP_RATE - 1] = lr / (1 - power1);
+}
+
+static enum vinci_status adamw_setup(struct lower_job *job) {
+  static const struct vfunc func = {.name = "adamw",
+                                    .inputs = 4,
+                                    .outputs = 3,
+                                    .in_place = true,
+                                    .steps = adamw_steps,
+                                    .numbers = adamw_numbers};
+  return vew_setup(job, &func);
+}
+
+static bool call_adamw(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  if (call->input_count < 4)
+    return lower_cannot(call, "four inputs are needed");
+  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
+  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  return true;
+}
+
+const struct lower_op lower_adamw = {
+    .name = "adamw",
+    .vendor_types = "ApplyAdamW|ApplyAdamWV2",
+    .text = "a step of AdamW: x, its moments x1 and x2, and the gradient x3",
+    .keys = adamw_keys,
+    .key_count = ADAM_KEYS,
+    .setup = adamw_setup,
+    .candidate = vew_candidate,
+    .cost = vew_cost,
+    .emit = vew_emit,
+    .from_tensors = call_adamw,
+};

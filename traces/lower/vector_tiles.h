@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop that all vector and data-movement operators share: an iteration space is cut into
+ * tiles, each core takes a run of them, and every tile is copied to UB, computed and copied
+ * back, with as many buffers as the tiling says.
+ *
+ * A space has outer dimensions, rows and columns. A tile is rows x cols of one outer index. An
+ * operand lies in device memory with a stride per dimension; stride 0 repeats it (broadcast).
+ * In UB its rows follow each other at a pitch of whole 32-byte blocks.
+ *
+ * Inside vtile_open() and vtile_close() rows may use the names t (tile), half (its buffer) and
+ * what the texts of struct vtile name.
+ */
+#ifndef VINCI_TRACES_LOWER_VECTOR_TILES_H
+#define VINCI_TRACES_LOWER_VECTOR_TILES_H
+
+#include "traces/lower/lower.h"
+
+enum { VTILE_OUTERS = 6, VTILE_BUFFERS_MAX = 4 };
+
+/* What a pass over the tiles does; flags are placed accordingly. */
+enum vtile_parts {
+  VTILE_LOADS = 1,
+  VTILE_COMPUTES = 2,
+  VTILE_STORES = 4,
+};
+
+struct vtile_space {
+  unsigned outers;
+  uint64_t outer[VTILE_OUTERS]; /* the first varies slowest */
+  uint64_t rows, cols;
+};
+
+struct vtile {
+  struct vtile_space space;
+  uint64_t rows, cols; /* of a tile */
+  uint64_t blocks;
+  uint64_t buffers;
+  unsigned parts;        /* enum vtile_parts */
+  unsigned flag;         /* first flag id, when a kernel has more than one pass */
+  const char *prefix;    /* of its names; "" unless a kernel has more than one pass */
+  uint64_t slot_bytes;   /* from one buffer to the next */
+  uint64_t slot_address; /* of the first buffer */
+  /* From vtile_count(). */
+  uint64_t row_tiles, col_tiles, tiles, per_block;
+  /* From vtile_open(): expressions of the tile that is being walked. */
+  const char *rows_text, *cols_text, *row_text, *col_text, *slot_text;
+  const char *outer_text[VTILE_OUTERS];
+};
+
+struct vtile_operand {
+  const char *name; /* of the tensor */
+  enum dtype dtype;
+  uint64_t base; /* elements before the first */
+  uint64_t outer_stride[VTILE_OUTERS];
+  uint64_t row_stride, col_stride; /* elements; the latter 0 or 1 */
+  uint64_t address;                /* in the buffer */
+  uint64_t pitch;                  /* elements of UB from row to row */
+  bool bits;                       /* bytes hold a bit for each of 8 columns; one row only */
+};
+
+/* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
+bool vtile_count(struct lower_job *job, struct vtile *tile);
+/* The same without a check, for tilings that have been checked. */
+void vtile_counts(struct vtile *tile);
+/*
+ * The usual split: at least 4 KiB for each core, runs that start at multiples of 512 bytes, tiles
+ * as large as elements_max allows and of nearly equal size. For spaces of one row.
+ */
+void vtile_split_run(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
+                     uint64_t elements_max);
+/* The same for rows: whole rows, at most rows_max of them in a tile. */
+void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
+                      uint64_t rows_max);
+
+/* Opens the loop over the tiles of this block; the rows up to vtile_loaded() copy in. */
+void vtile_open(struct emit *emit, struct vtile *tile);
+void vtile_loaded(struct emit *emit, struct vtile *tile);
+/* The rows up to here compute; those up to vtile_close() copy out. */
+void vtile_computed(struct emit *emit, struct vtile *tile);
+void vtile_close(struct emit *emit, struct vtile *tile);
+
+/* Copies an operand's part of the tile in or out. */
+void vtile_load(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
+void vtile_store(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
+/* Where the operand's part begins in device memory: "x+(...)". */
+const char *vtile_offset(struct emit *emit, const struct vtile *tile,
+                         const struct vtile_operand *operand);
+
+/* Bytes of an element, elements of a 32-byte block, the pitch of a row of so many elements. */
+static inline unsigned vtile_bytes(enum dtype dtype) { return dtype_bits(dtype) / 8; }
+uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes);
+/* UB that operators use: compilers keep 8 KiB and the hardware 256 bytes. */
+uint64_t vtile_ub_bytes(const struct vinci_soc *soc);
+/* Next multiple of the bytes at which banks repeat. */
+uint64_t vtile_align(uint64_t bytes);
+/* "copy_gm_to_ubuf_align_b16" and the like. */
+const char *vtile_copy_name(bool to_gm, enum dtype dtype);
+
+/* Work of one tile, for vtile_cost(). */
+struct vtile_work {
+  uint64_t in_bytes, out_bytes;
+  uint64_t in_copies, out_copies;
+  uint64_t vector_cycles;
+};
+void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
+
+/* The tiling keys of operators that walk tiles; they are the last keys of their tables. */
+enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTILE_KEYS };
+#define VTILE_KEY_ROWS_TABLE(first)                                                                \
+  [(first) + VTILE_KEY_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of a tile", true},           \
+  [(first) + VTILE_KEY_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "columns of a tile", true},        \
+  [(first) + VTILE_KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},         \
+  [(first) + VTILE_KEY_BUFFERS] = {                                                                \
+      "buffers", LOWER_SIZE, NULL, NULL, "1: copies and computing take turns; 2: they overlap", true}
+/* Tiling from and to the values of those keys. */
+void vtile_take(const struct lower_job *job, size_t first, struct vtile *tile);
+void vtile_give(struct lower_job *job, size_t first, const struct vtile *tile);
+
+#endif
