@@ -21,8 +21,10 @@ struct cli_verb {
 extern const struct cli_verb cli_verb_run;
 extern const struct cli_verb cli_verb_check;
 extern const struct cli_verb cli_verb_compile;
+extern const struct cli_verb cli_verb_isa;
 extern const struct cli_verb cli_verb_soc;
 extern const struct cli_verb cli_verb_stream;
+extern const struct cli_verb cli_verb_sweep;
 
 /*
  * First step of a verb: parses its options. Returns true when the verb shall go on;
@@ -31,6 +33,13 @@ extern const struct cli_verb cli_verb_stream;
  */
 bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *settings,
                struct text_list *arguments, int *exit_code);
+
+/*
+ * A verb of several commands, each a verb of its own named "VERB COMMAND": finds the one that
+ * argv[1] names and runs it; an unknown one is a usage error.
+ */
+int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *commands,
+                    size_t count, int argc, char **argv);
 
 /* Usage line, options and details of a verb. */
 void cli_print_help(const struct cli_verb *verb, FILE *out);

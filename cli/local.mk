@@ -6,9 +6,13 @@ vinci_SOURCES = \
 	cli/cli.h \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
+	cli/cmd_isa.c \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
+	cli/cmd_sweep.c \
+	cli/lua_file.c \
+	cli/lua_file.h \
 	cli/main.c \
 	cli/monitor.c \
 	cli/monitor.h \
@@ -18,7 +22,17 @@ vinci_SOURCES = \
 	cli/options.h \
 	cli/stream.h \
 	cli/stream_memory.c \
-	cli/stream_network.c
+	cli/stream_network.c \
+	cli/sweep.h \
+	cli/sweep_journal.c \
+	cli/sweep_pool.c \
+	cli/sweep_record.c \
+	cli/sweep_study.c \
+	cli/sweep_study_lua.c \
+	cli/sweep_table.c \
+	cli/workload.c \
+	cli/workload.h
+vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 nodist_EXTRA_vinci_SOURCES = dummy.cxx
 vinci_LDADD = libvinci_internal.la
 dist_man1_MANS += cli/vinci.1

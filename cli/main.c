@@ -8,14 +8,22 @@
 #include "cli/cli.h"
 #include "core/diag.h"
 
+/* clang-format off */
 static const struct cli_verb *const verbs[] = {
     &cli_verb_run,
     &cli_verb_compile,
     &cli_verb_check,
     &cli_verb_soc,
+    &cli_verb_isa,
     &cli_verb_stream,
+    &cli_verb_sweep,
 };
+/* clang-format on */
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+
+static bool is_word(const char *word, const char *longer, const char *shorter) {
+  return strcmp(word, longer) == 0 || strcmp(word, shorter) == 0;
+}
 
 /* ---- shared by the verbs ------------------------------------------------------ */
 
@@ -73,6 +81,41 @@ bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *setting
     return false;
   }
   return true;
+}
+
+struct command_list {
+  const struct cli_verb *const *commands;
+  size_t prefix; /* of the names: the verb and a blank */
+};
+
+static const char *command_name(const void *context, size_t index) {
+  const struct command_list *list = context;
+  return list->commands[index]->name + list->prefix;
+}
+
+int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *commands,
+                    size_t count, int argc, char **argv) {
+  const struct command_list list = {commands, strlen(verb->name) + 1};
+  if (argc < 2) {
+    cli_print_help(verb, stderr);
+    return vinci_status_exit_code(VINCI_E_USAGE);
+  }
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(command_name(&list, i), argv[1]) == 0)
+      return commands[i]->run(commands[i], argc - 1, argv + 1);
+  if (is_word(argv[1], "--help", "-h")) {
+    cli_print_help(verb, stdout);
+    return 0;
+  }
+  struct vinci_diag diag = {0};
+  const char *nearest = diag_nearest(argv[1], count, command_name, &list);
+  (void)diag_error(&diag, VINCI_E_USAGE, "unknown %s '%s' of %s",
+                   *argv[1] == '-' ? "option" : "command", argv[1], verb->name);
+  if (nearest)
+    diag_hint(&diag, "did you mean 'vinci %s %s'?", verb->name, nearest);
+  else
+    diag_hint(&diag, "'vinci %s --help' lists the commands", verb->name);
+  return cli_fail(&diag);
 }
 
 enum vinci_status cli_check_traces(const struct text_list *traces, struct vinci_diag *diag) {
@@ -148,10 +191,6 @@ static int help_verb(int argc, char **argv) {
     return unknown_word("verb", argv[1]);
   cli_print_help(verb, stdout);
   return cli_end(0);
-}
-
-static bool is_word(const char *word, const char *longer, const char *shorter) {
-  return strcmp(word, longer) == 0 || strcmp(word, shorter) == 0;
 }
 
 int main(int argc, char **argv) {

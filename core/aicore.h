@@ -61,6 +61,7 @@ struct pipe_unit {
   unsigned transfers;      /* in the ring */
   bool streaming_overlaps; /* the transfer started last lets others start behind it */
   uint64_t next_start_cycle;
+  uint64_t owed_mcycles; /* of the instructions in a row up to now, less than a cycle */
   uint64_t complete_cycle; /* by when all started instructions of known end complete */
   uint64_t retired_cycle;  /* end of the last retired transfer */
   uint64_t wait_cycle;     /* since when the head of the queue has been ready to go */

@@ -3,11 +3,50 @@
 #include "core/inst.h"
 
 enum { ARG_MASK_HIGH, ARG_MASK_LOW };
+enum { ARG_PATTERN };
 
 void inst_reset_registers(struct inst *inst) {
   /* Reset state of a core: all lanes active, normal mode. */
   inst->mask = (struct vector_mask){.low = UINT64_MAX, .high = UINT64_MAX};
-  inst->registers = (struct inst_registers){0};
+  inst->registers = (struct inst_registers){.atomic = ATOMIC_NONE, .atomic_type = DTYPE_FP16};
+}
+
+/* Atomic stores: what they do and the type of their elements. */
+static void write_atomic(struct inst_registers *registers, unsigned op) {
+  switch (op) {
+  case OP_SET_ATOMIC_NONE:
+    registers->atomic = ATOMIC_NONE;
+    break;
+  case OP_SET_ATOMIC_ADD:
+    registers->atomic = ATOMIC_ADD;
+    break;
+  case OP_SET_ATOMIC_MAX:
+    registers->atomic = ATOMIC_MAX;
+    break;
+  case OP_SET_ATOMIC_MIN:
+    registers->atomic = ATOMIC_MIN;
+    break;
+  case OP_SET_ATOMIC_F32:
+    registers->atomic_type = DTYPE_FP32;
+    break;
+  case OP_SET_ATOMIC_F16:
+    registers->atomic_type = DTYPE_FP16;
+    break;
+  case OP_SET_ATOMIC_BF16:
+    registers->atomic_type = DTYPE_BF16;
+    break;
+  case OP_SET_ATOMIC_S32:
+    registers->atomic_type = DTYPE_INT32;
+    break;
+  case OP_SET_ATOMIC_S16:
+    registers->atomic_type = DTYPE_INT16;
+    break;
+  case OP_SET_ATOMIC_S8:
+    registers->atomic_type = DTYPE_INT8;
+    break;
+  default:
+    break;
+  }
 }
 
 void inst_write_registers(struct inst *inst) {
@@ -22,7 +61,23 @@ void inst_write_registers(struct inst *inst) {
   case OP_SET_MASK_NORM:
     inst->mask.counter = false;
     break;
+  case OP_SET_QUANT_PRE:
+    inst->registers.quant_pre = (uint64_t)inst->arg[ARG_PATTERN];
+    break;
+  case OP_SET_FPC:
+    inst->registers.fpc = (uint64_t)inst->arg[ARG_PATTERN];
+    break;
+  case OP_SET_DEQSCALE:
+    inst->registers.deq_scale = (uint64_t)inst->arg[ARG_PATTERN];
+    break;
+  case OP_SET_MOV_PAD_VAL:
+    inst->registers.pad_value = (uint64_t)inst->arg[ARG_PATTERN];
+    break;
+  case OP_SET_PADDING:
+    inst->registers.load3d_padding = (uint64_t)inst->arg[ARG_PATTERN];
+    break;
   default:
+    write_atomic(&inst->registers, inst->op);
     break;
   }
 }

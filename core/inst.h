@@ -42,10 +42,10 @@ struct inst_registers {
 };
 
 struct inst {
-  uint16_t op;       /* enum isa_op */
-  uint8_t arch;      /* enum arch */
-  uint32_t row;      /* index of the row in the program, for messages and events */
-  uint32_t line;     /* line of the trace */
+  uint16_t op;   /* enum isa_op */
+  uint8_t arch;  /* enum arch */
+  uint32_t row;  /* index of the row in the program, for messages and events */
+  uint32_t line; /* line of the trace */
   struct vector_mask mask;
   struct inst_registers registers;
   int64_t arg[ISA_ARGS_MAX]; /* in signature order; dtype operands hold enum dtype */
@@ -81,6 +81,8 @@ static inline enum pipe inst_pipe(const struct inst *inst) {
 
 struct inst_cost {
   uint64_t issue_cycles;   /* the pipe may start its next instruction after so many */
+  /* Thousandths of a cycle beyond issue_cycles: a stream takes a cycle more now and then. */
+  uint64_t issue_rest_mcycles;
   uint64_t latency_cycles; /* results are there after so many, >= issue_cycles */
   enum path path;          /* PATH_NONE: moves nothing between spaces */
   uint64_t bytes;          /* moved over the path */
@@ -103,6 +105,28 @@ struct inst_cost {
   uint64_t minimum_cycles;         /* from start to last byte, at least */
 };
 
+/* Repetition of runs of bytes. */
+struct inst_level {
+  uint64_t count;        /* 0: this level is not there */
+  uint64_t stride_bytes; /* from start to start */
+};
+
+enum { INST_LEVELS = 3, INST_LANE_WORDS = 2 };
+
+/*
+ * Which bytes of its hull an access touches: runs, repeated by levels, outermost first. With
+ * lanes, the last two levels are the repeats and the blocks of a vector operand, and of the
+ * lanes of a repeat only those whose bit is set count.
+ */
+struct inst_runs {
+  uint64_t offset; /* of the first run, from the address */
+  uint64_t bytes;  /* of a run; 0: the hull itself */
+  struct inst_level level[INST_LEVELS];
+  uint8_t lane_bits; /* of one lane; 0: no lanes */
+  uint16_t tail;     /* lanes that the last repeat has; 0: as many as the others */
+  uint64_t lanes[INST_LANE_WORDS];
+};
+
 /* A range that an instruction reads or writes: the hull of all it touches. */
 struct inst_access {
   enum space space;
@@ -111,7 +135,13 @@ struct inst_access {
   uint64_t bytes;     /* 0: nothing touched */
   uint8_t arg;        /* the operand it comes from */
   uint16_t alignment; /* what the operand's address must be a multiple of; 0: as its space */
+  struct inst_runs runs;
 };
+
+/* Calls `each` with the bytes an access touches, as runs that do not adjoin where that is
+ * easily seen, until it returns false. */
+typedef bool (*inst_run_fn)(void *context, int64_t address, uint64_t bytes);
+bool inst_each_run(const struct inst_access *access, inst_run_fn each, void *context);
 
 enum { INST_ACCESS_MAX = 6 };
 
@@ -125,6 +155,14 @@ typedef unsigned (*inst_access_fn)(const struct vinci_soc *, const struct inst *
  */
 unsigned inst_touch(const struct inst *inst, struct inst_access *access, unsigned count,
                     unsigned arg, uint64_t offset, uint64_t bytes);
+
+/* The same for what is not one run: describes what the last inst_touch appended, from entry
+ * `from` on. */
+static inline void inst_set_runs(struct inst_access *access, unsigned from, unsigned count,
+                                 struct inst_runs runs) {
+  for (; from < count; from++)
+    access[from].runs = runs;
+}
 
 /*
  * Special registers live in the instruction that is filled again and again for one core:

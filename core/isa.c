@@ -180,10 +180,23 @@ static void parse_default(struct cursor *cursor, struct isa_arg *arg) {
   }
 }
 
+/* The architectures after "@". */
+static void parse_archs(struct cursor *cursor, struct isa_arg *arg) {
+  arg->archs = 0;
+  do {
+    unsigned arch = 0;
+    while (arch < ARCH_COUNT && !accept(cursor, arch_name((enum arch)arch)))
+      arch++;
+    if (arch == ARCH_COUNT)
+      malformed(cursor, "unknown architecture");
+    arg->archs |= (uint8_t)(1u << arch);
+  } while (accept(cursor, "|"));
+}
+
 static void parse_operand(struct cursor *cursor, struct isa_row *row) {
   if (row->arg_count == ISA_ARGS_MAX)
     malformed(cursor, "too many operands");
-  struct isa_arg arg = {0};
+  struct isa_arg arg = {.archs = (1u << ARCH_COUNT) - 1};
   arg.name_length = (uint8_t)parse_word(cursor, arg.name, sizeof arg.name);
   if (isa_arg_find(row, arg.name, arg.name_length) >= 0)
     malformed(cursor, "second operand of the name before");
@@ -192,6 +205,8 @@ static void parse_operand(struct cursor *cursor, struct isa_row *row) {
   parse_kind(cursor, &arg);
   if (accept(cursor, "="))
     parse_default(cursor, &arg);
+  if (arg.has_default && accept(cursor, "@"))
+    parse_archs(cursor, &arg);
   if (arg.kind == ARG_DTYPE) {
     if (row->type_arg >= 0)
       malformed(cursor, "second dtype operand before");

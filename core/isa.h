@@ -7,14 +7,15 @@
  * Operand signatures are short strings, parsed once at first use:
  *
  *   signature := operand { " " operand }
- *   operand   := name ":" kind [ "=" default ]
+ *   operand   := name ":" kind [ "=" default [ "@" arch { "|" arch } ] ]
  *   kind      := SPACE ":" ("r" | "w" | "rw")    address in a memory space, bytes
  *              | number ".." number              integer in a range, ends included
  *              | "{" word { "|" word } "}"       one of some words; value = index
  *              | "dtype"                         one of the row's data types
  *              | "pipe"                          a pipe name
  *
- * An operand with a default may be left out of a trace row.
+ * An operand with a default may be left out of a trace row; one with architectures exists
+ * on those alone.
  */
 #ifndef VINCI_CORE_ISA_H
 #define VINCI_CORE_ISA_H
@@ -41,6 +42,7 @@ struct isa_arg {
   bool reads;
   bool writes;
   bool has_default;
+  uint8_t archs; /* ARCH_BIT set that has the operand */
   int64_t low; /* ARG_INTEGER range */
   int64_t high;
   int64_t default_value;

@@ -24,6 +24,7 @@ libvinci_core_la_SOURCES = \
 	core/hang.h \
 	core/inst.c \
 	core/inst.h \
+	core/inst_runs.c \
 	core/isa.c \
 	core/isa.def \
 	core/isa.h \
@@ -37,6 +38,8 @@ libvinci_core_la_SOURCES = \
 	core/mem.def \
 	core/mem.h \
 	core/memsys.h \
+	core/metrics.c \
+	core/metrics.h \
 	core/noc_config.h \
 	core/number.c \
 	core/number.h \

@@ -182,15 +182,25 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
   return true;
 }
 
+/* Cycles up to the next instruction. Parts of cycles add up while the pipe is kept busy. */
+static uint64_t issue_distance(struct pipe_unit *pipe, const struct inst_cost *cost, uint64_t now) {
+  if (now > pipe->next_start_cycle)
+    pipe->owed_mcycles = 0;
+  pipe->owed_mcycles += cost->issue_rest_mcycles;
+  uint64_t whole = pipe->owed_mcycles / MILLI;
+  pipe->owed_mcycles -= whole * MILLI;
+  return cost->issue_cycles + whole;
+}
+
 static void start_unit(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   const struct inst_cost *cost = &entry->cost;
   uint64_t end = now + cost->latency_cycles;
-  pipe->next_start_cycle = now + cost->issue_cycles;
+  pipe->next_start_cycle = now + issue_distance(pipe, cost, now);
   pipe->complete_cycle = max_u64(pipe->complete_cycle, end);
   aicore_record(pipe->core, pipe->id, entry, now, end);
 }
 
-static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry) {
+static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   struct core_result *result = pipe->core->result;
   const struct inst_cost *cost = &entry->cost;
   pipe->counters->operations += cost->operations;
@@ -202,7 +212,7 @@ static void count_started(struct pipe_unit *pipe, const struct pipe_entry *entry
   }
   if (entry->dtype < DTYPE_COUNT && (pipe->id == PIPE_M || pipe->id == PIPE_V)) {
     struct work_counters *work = pipe->id == PIPE_M ? &result->cube : &result->vector;
-    work->busy_cycles[entry->dtype] += cost->issue_cycles;
+    work->busy_cycles[entry->dtype] += pipe->next_start_cycle - now;
     work->instructions[entry->dtype]++;
   }
 }
@@ -225,7 +235,7 @@ static bool start_head(struct pipe_unit *pipe, const struct pipe_entry *entry, u
       start_unit(pipe, entry, now);
     else if (!start_transfer(pipe, entry, now))
       return false;
-    count_started(pipe, entry);
+    count_started(pipe, entry, now);
     return true;
   }
 }
@@ -320,6 +330,7 @@ void pipe_start(struct pipe_unit *pipe, uint64_t cycle) {
   pipe->head = pipe->count = 0;
   pipe->ring_head = pipe->ring_count = 0;
   pipe->next_start_cycle = cycle;
+  pipe->owed_mcycles = 0;
   pipe->complete_cycle = cycle;
   pipe->retired_cycle = cycle;
   pipe->head_tried = false;

@@ -17,15 +17,16 @@ void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct 
   uint64_t tiles =
       ceil_div(m, (uint64_t)soc->cube_m) * ceil_div(k, tile_k) * ceil_div(n, (uint64_t)soc->cube_n);
   uint64_t steady = tiles * (uint64_t)soc_cube_mcycles(soc, type);
+  if (tiles)
+    steady = max_u64(steady, (uint64_t)soc->cube_least_mcycles);
   uint64_t latency = steady + (uint64_t)soc->cube_startup_mcycles;
   /* A mad of nothing is no fast way through the pipe: it pays the start-up. */
   uint64_t issue = tiles ? steady + (uint64_t)soc->cube_issue_mcycles : latency;
-  if (latency < issue)
-    latency = issue;
-  /* To the nearest cycle: rounding up would add most of a cycle to each mad of a stream. */
-  uint64_t issue_cycles = (issue + MILLI / 2) / MILLI;
+  issue = max_u64(issue, max_u64((uint64_t)soc->cube_minimum_mcycles, MILLI));
+  latency = max_u64(latency, issue);
   *cost = (struct inst_cost){
-      .issue_cycles = issue_cycles ? issue_cycles : 1,
+      .issue_cycles = issue / MILLI,
+      .issue_rest_mcycles = issue % MILLI,
       .latency_cycles = ceil_div(latency, MILLI),
       .path = PATH_NONE,
       .operations = m * k * n,

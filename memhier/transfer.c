@@ -25,6 +25,23 @@ uint64_t transfer_span(struct transfer_runs runs) {
   return runs.count && runs.bytes ? (runs.count - 1) * runs.stride_bytes + runs.bytes : 0;
 }
 
+unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
+                        unsigned arg, uint64_t offset, const struct transfer_runs *levels,
+                        unsigned level_count) {
+  struct inst_runs runs = {.bytes = levels[level_count - 1].bytes};
+  uint64_t bytes = runs.bytes;
+  for (unsigned i = level_count; i-- > 0;) {
+    struct transfer_runs level = levels[i];
+    level.bytes = bytes;
+    bytes = transfer_span(level);
+    runs.level[i] = (struct inst_level){level.count, level.stride_bytes};
+  }
+  unsigned from = count;
+  count = inst_touch(inst, access, count, arg, offset, bytes);
+  inst_set_runs(access, from, count, runs);
+  return count;
+}
+
 uint64_t transfer_minimum_mcycles(const struct path_cost *path, uint64_t bytes) {
   uint64_t minimum = (uint64_t)path->minimum_mcycles;
   uint64_t rate = (uint64_t)path->sustained_mbytes_per_cycle;

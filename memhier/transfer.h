@@ -135,6 +135,12 @@ uint64_t transfer_address(const struct inst *inst, unsigned arg);
 /* From first to last byte of runs. */
 uint64_t transfer_span(struct transfer_runs runs);
 
+/* As inst_touch, for runs in up to three levels, outermost first: the bytes of each level but
+ * the last follow from the next. */
+unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
+                        unsigned arg, uint64_t offset, const struct transfer_runs *levels,
+                        unsigned level_count);
+
 /*
  * The law of a path, fitted to public measurements: bytes are through after
  *   max(start-up + bytes / rate, minimum, bytes / sustained rate)

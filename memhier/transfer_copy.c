@@ -49,9 +49,9 @@ unsigned transfer_burst_access(const struct vinci_soc *soc, const struct inst *i
     dst.stride_bytes += dst.bytes;
     dst.bytes *= 2;
   }
-  unsigned count =
-      inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(burst_runs(inst, BURST_SRC_GAP)));
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  struct transfer_runs src = burst_runs(inst, BURST_SRC_GAP);
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
 /* Bytes of one element of the forms _b8, _b16 and _b32. */
@@ -125,8 +125,8 @@ unsigned transfer_align_access(const struct vinci_soc *soc, const struct inst *i
   }
   if (src.bytes == 0)
     return 0;
-  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(src));
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
 static uint64_t nd2nz_element_bytes(const struct inst *inst) {
@@ -183,26 +183,22 @@ unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *i
   (void)soc;
   uint64_t element = nd2nz_element_bytes(inst);
   struct transfer_runs rows = nd2nz_rows(inst);
-  struct transfer_runs matrices = {
-      .count = (uint64_t)inst->arg[ND2NZ_NUMBER],
-      .bytes = transfer_span(rows),
-      .stride_bytes = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * element,
+  uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
+  struct transfer_runs src[] = {
+      {.count = matrices, .stride_bytes = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * element},
+      rows,
   };
-  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(matrices));
-  if (matrices.bytes == 0)
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, src, 2);
+  if (rows.count == 0 || rows.bytes == 0)
     return count;
-  /* L1: rows of blocks, one column of blocks after the other. */
-  struct transfer_runs column = {
-      .count = rows.count,
-      .bytes = BLOCK_BYTES,
-      .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_N_STRIDE] * BLOCK_BYTES,
+  /* L1: rows of blocks, one column of blocks after the other; the last is filled up. */
+  struct transfer_runs dst[] = {
+      {.count = matrices, .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_ND_STRIDE] * element},
+      {.count = ceil_div(rows.bytes, BLOCK_BYTES),
+       .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_C0_STRIDE] * BLOCK_BYTES},
+      {.count = rows.count,
+       .bytes = BLOCK_BYTES,
+       .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_N_STRIDE] * BLOCK_BYTES},
   };
-  struct transfer_runs columns = {
-      .count = ceil_div(rows.bytes, BLOCK_BYTES),
-      .bytes = transfer_span(column),
-      .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_C0_STRIDE] * BLOCK_BYTES,
-  };
-  matrices.bytes = transfer_span(columns);
-  matrices.stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_ND_STRIDE] * element;
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(matrices));
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 3);
 }

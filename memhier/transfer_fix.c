@@ -75,16 +75,14 @@ unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *ins
   struct transfer_runs matrices = fix_matrices(inst);
   if (transfer_span(matrices) == 0)
     return 0;
-  struct transfer_runs columns = {
-      .count = ceil_div((uint64_t)inst->arg[FIX_N], L0C_FRACTAL_SIDE),
-      .bytes = (uint64_t)inst->arg[FIX_M] * FIX_ROW_BYTES,
-      .stride_bytes = (uint64_t)inst->arg[FIX_SRC_STRIDE] * FIX_ROW_BYTES,
+  struct transfer_runs src[] = {
+      {.count = matrices.count,
+       .stride_bytes = (uint64_t)inst->arg[FIX_SRC_ND_STRIDE] * L0C_FRACTAL_SIDE * FIX_ROW_BYTES},
+      {.count = ceil_div((uint64_t)inst->arg[FIX_N], L0C_FRACTAL_SIDE),
+       .bytes = (uint64_t)inst->arg[FIX_M] * FIX_ROW_BYTES,
+       .stride_bytes = (uint64_t)inst->arg[FIX_SRC_STRIDE] * FIX_ROW_BYTES},
   };
-  struct transfer_runs sources = {
-      .count = matrices.count,
-      .bytes = transfer_span(columns),
-      .stride_bytes = (uint64_t)inst->arg[FIX_SRC_ND_STRIDE] * L0C_FRACTAL_SIDE * FIX_ROW_BYTES,
-  };
-  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, 0, transfer_span(sources));
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(matrices));
+  struct transfer_runs dst[] = {matrices, fix_matrix_runs(inst)};
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, src, 2);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
 }

@@ -39,9 +39,10 @@ unsigned transfer_load2d_access(const struct vinci_soc *soc, const struct inst *
       .bytes = FRACTAL_BYTES,
       .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES,
   };
-  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, FRACTAL_BYTES),
-                              transfer_span(load2d_src(inst, FRACTAL_BYTES)));
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  struct transfer_runs src = load2d_src(inst, FRACTAL_BYTES);
+  unsigned count =
+      transfer_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, FRACTAL_BYTES), &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
 /* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8. */
@@ -60,19 +61,17 @@ unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst 
   (void)soc;
   uint64_t fractals = square_fractals(inst);
   uint64_t square = fractals * FRACTAL_BYTES;
-  struct transfer_runs of_square = {
-      .count = fractals,
-      .bytes = FRACTAL_BYTES,
-      .stride_bytes = (uint64_t)(inst->arg[LOAD2DT_FRAC_GAP] + 1) * FRACTAL_BYTES,
+  struct transfer_runs src = load2d_src(inst, square);
+  struct transfer_runs dst[] = {
+      {.count = (uint64_t)inst->arg[LOAD2D_REPEAT],
+       .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES},
+      {.count = fractals,
+       .bytes = FRACTAL_BYTES,
+       .stride_bytes = (uint64_t)(inst->arg[LOAD2DT_FRAC_GAP] + 1) * FRACTAL_BYTES},
   };
-  struct transfer_runs dst = {
-      .count = (uint64_t)inst->arg[LOAD2D_REPEAT],
-      .bytes = transfer_span(of_square),
-      .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES,
-  };
-  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, square),
-                              transfer_span(load2d_src(inst, square)));
-  return inst_touch(inst, access, count, TRANSFER_DST, 0, transfer_span(dst));
+  unsigned count =
+      transfer_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, square), &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
 }
 
 static uint64_t load3d_bytes(const struct inst *inst) {
@@ -128,7 +127,17 @@ static unsigned load3d_touch_src(const struct inst *inst, struct inst_access *ac
   load3d_rows(inst, &row_first, &row_last);
   int64_t start = (group_first * group_bytes + row_first * row_bytes) / BLOCK_BYTES * BLOCK_BYTES;
   int64_t end = group_last * group_bytes + (row_last + 1) * row_bytes;
-  return inst_touch(inst, access, 0, TRANSFER_SRC, (uint64_t)start, (uint64_t)(end - start));
+  unsigned count =
+      inst_touch(inst, access, 0, TRANSFER_SRC, (uint64_t)start, (uint64_t)(end - start));
+  /* The same rows of each group; which columns of them is not looked at. */
+  if (group_last > group_first) {
+    int64_t first_end = group_first * group_bytes + (row_last + 1) * row_bytes;
+    inst_set_runs(access, 0, count,
+                  (struct inst_runs){.bytes = (uint64_t)(first_end - start),
+                                     .level = {{(uint64_t)(group_last - group_first + 1),
+                                                (uint64_t)group_bytes}}});
+  }
+  return count;
 }
 
 unsigned transfer_load3d_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -171,5 +180,6 @@ void transfer_fill_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_fill_access(const struct vinci_soc *soc, const struct inst *inst,
                               struct inst_access *access) {
   (void)soc;
-  return inst_touch(inst, access, 0, TRANSFER_DST, 0, transfer_span(fill_runs(inst)));
+  struct transfer_runs runs = fill_runs(inst);
+  return transfer_touch(inst, access, 0, TRANSFER_DST, 0, &runs, 1);
 }

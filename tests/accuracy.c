@@ -27,7 +27,7 @@ enum { SRC0_ADDRESS = 0, SRC1_ADDRESS = 0x4000, DST_ADDRESS = 0x10000 };
 
 /* Targets: of each transfer table, of mad row by row, of all vector rows together. */
 static const double transfer_median = 0.03, transfer_limit = 0.10;
-static const double mad_limit = 0.02, mad_cycles = 1; /* costs are whole cycles */
+static const double mad_limit = 0.02;
 static const double vector_median = 0.02, vector_limit = 0.05, vector_share = 0.95;
 
 enum target { TARGET_NONE, TARGET_TRANSFER, TARGET_MAD, TARGET_VECTOR };
@@ -54,9 +54,10 @@ struct group {
   size_t beyond; /* rows that miss the limit of a row */
 };
 
-/* Rows of a vector table beyond the limit. */
+/* Rows of a table beyond the limit. */
 struct outlier {
   char name[2 * NAME_MAX_BYTES];
+  const char *reason;
   size_t count;
   double largest;
 };
@@ -86,12 +87,12 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 static bool is_beyond(enum target target, double model, double measured) {
-  double distance = fabs(model - measured), error = distance / measured;
+  double error = fabs(model - measured) / measured;
   switch (target) {
   case TARGET_TRANSFER:
     return error > transfer_limit;
   case TARGET_MAD:
-    return error > mad_limit && distance > mad_cycles;
+    return error > mad_limit;
   case TARGET_VECTOR:
     return error > vector_limit;
   default:
@@ -117,6 +118,27 @@ static bool add_error(struct report *report, const char *name, enum target targe
   return true;
 }
 
+/* Why the rows of a table that lie beyond the limit do so, as far as it is known. */
+static const struct {
+  const char *table;
+  const char *reason;
+} known_outliers[] = {
+    {"MMAD_FP16_FP16_FP32_1_core_910b1",
+     "6 tiles: the rows beside it scatter by up to 0.7 cycles, which is more than the miss"},
+    {"VCONV_FP32_FP16", "half the time of all other conversions of 32-bit sources: 512 bytes per "
+                        "cycle, where sources move 256 in all other tables"},
+    {"V",
+     "at most 3 repeats: 4 cycles, as others of the class take 3; of vnot the int16 table says "
+     "4 and the uint16 table 3, so it is not the instruction"},
+};
+
+static const char *outlier_reason(const char *name) {
+  size_t i = 0;
+  while (strncmp(name, known_outliers[i].table, strlen(known_outliers[i].table)) != 0)
+    i++;
+  return known_outliers[i].reason;
+}
+
 static bool add_outlier(struct report *report, const char *name, double error) {
   size_t i = 0;
   while (i < report->outlier_count && strcmp(report->outliers[i].name, name) != 0)
@@ -126,6 +148,7 @@ static bool add_outlier(struct report *report, const char *name, double error) {
   struct outlier *outlier = &report->outliers[i];
   if (i == report->outlier_count) {
     snprintf(outlier->name, sizeof outlier->name, "%s", name);
+    outlier->reason = outlier_reason(name);
     report->outlier_count++;
   }
   outlier->count++;
@@ -176,6 +199,12 @@ static struct inst_cost cost_of(const vinci_soc *soc, const struct inst *inst) {
   struct inst_cost cost;
   registry_cost((enum isa_op)inst->op)(soc, inst, &cost);
   return cost;
+}
+
+/* Cycles from start to start in a stream of the same instruction. */
+static double issue_cycles(const vinci_soc *soc, const struct inst *inst) {
+  struct inst_cost cost = cost_of(soc, inst);
+  return (double)cost.issue_cycles + (double)cost.issue_rest_mcycles / 1000;
 }
 
 /* "FP16" to its data type and to the letters in conversion names ("f16"). */
@@ -247,6 +276,15 @@ static const char *bad_row(const struct row *row) {
   return odd && row->cycles > 1000 ? "a thousand times the rows beside it" : NULL;
 }
 
+/* A row of a table of instructions. */
+static bool add_instruction(struct report *report, const char *group, enum target target,
+                            const struct row *row, double cycles) {
+  if (is_beyond(target, cycles, row->cycles) &&
+      !add_outlier(report, row->name, fabs(cycles / row->cycles - 1)))
+    return false;
+  return add_error(report, group, target, cycles, row->cycles);
+}
+
 static bool vector_row(struct report *report, const struct socs *socs, const struct row *row) {
   struct inst inst;
   if (!vector_inst(row->name, &inst))
@@ -258,11 +296,8 @@ static bool vector_row(struct report *report, const struct socs *socs, const str
     set_operand(&inst, "length2", MERGE_LIST_ENTRIES);
     set_operand(&inst, "length3", MERGE_LIST_ENTRIES);
   }
-  double cycles = (double)cost_of(socs->b1, &inst).issue_cycles;
-  if (is_beyond(TARGET_VECTOR, cycles, row->cycles) &&
-      !add_outlier(report, row->name, fabs(cycles / row->cycles - 1)))
-    return false;
-  return add_error(report, "vector, back to back, 910B1", TARGET_VECTOR, cycles, row->cycles);
+  return add_instruction(report, "vector, back to back, 910B1", TARGET_VECTOR, row,
+                         issue_cycles(socs->b1, &inst));
 }
 
 static bool mmad_row(struct report *report, const struct socs *socs, const struct row *row) {
@@ -274,12 +309,11 @@ static bool mmad_row(struct report *report, const struct socs *socs, const struc
   set_operand(&inst, "k", k);
   set_operand(&inst, "n", n);
   if (strstr(row->name, "910b3"))
-    return add_error(report, "mad, isolated, 910B3", TARGET_MAD,
-                     (double)cost_of(socs->b3, &inst).latency_cycles, row->cycles);
+    return add_instruction(report, "mad, isolated, 910B3", TARGET_MAD, row,
+                           (double)cost_of(socs->b3, &inst).latency_cycles);
   bool a5 = strstr(row->name, "91095") != NULL;
-  struct inst_cost cost = cost_of(a5 ? socs->a5 : socs->b1, &inst);
-  return add_error(report, a5 ? "mad, back to back, 950PR" : "mad, back to back, 910B1", TARGET_MAD,
-                   (double)cost.issue_cycles, row->cycles);
+  return add_instruction(report, a5 ? "mad, back to back, 950PR" : "mad, back to back, 910B1",
+                         TARGET_MAD, row, issue_cycles(a5 ? socs->a5 : socs->b1, &inst));
 }
 
 static const struct {
@@ -392,7 +426,7 @@ static bool verdict(const struct group *group, double median) {
     break;
   case TARGET_MAD:
     met = group->beyond == 0;
-    printf("  all within %.0f %% or a cycle", 100 * mad_limit);
+    printf("  all within %.0f %%", 100 * mad_limit);
     break;
   case TARGET_VECTOR:
     met = median <= vector_median && share >= vector_share;
@@ -428,11 +462,11 @@ static unsigned print_groups(struct report *report) {
 }
 
 static void print_notes(const struct report *report) {
-  printf("\nvector tables with rows beyond %.0f %%:\n%-46s %4s  %s\n", 100 * vector_limit, "table",
-         "rows", "largest");
+  printf("\ninstructions with rows beyond the limit:\n%-38s %4s %8s  %s\n", "table", "rows",
+         "largest", "reason");
   for (size_t i = 0; i < report->outlier_count; i++)
-    printf("%-46s %4zu  %.1f%%\n", report->outliers[i].name, report->outliers[i].count,
-           100 * report->outliers[i].largest);
+    printf("%-38s %4zu %7.1f%%  %s\n", report->outliers[i].name, report->outliers[i].count,
+           100 * report->outliers[i].largest, report->outliers[i].reason);
   printf("\nnot compared:\n%-46s %4s  %s\n", "table", "rows", "reason");
   for (size_t i = 0; i < report->exclusion_count; i++)
     printf("%-46s %4zu  %s\n", report->exclusions[i].name, report->exclusions[i].count,

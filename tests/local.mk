@@ -23,6 +23,7 @@ unit_tests = \
 	tests/test_noc_engine \
 	tests/test_number \
 	tests/test_public \
+	tests/test_registers \
 	tests/test_result \
 	tests/test_run \
 	tests/test_samples \
@@ -55,6 +56,7 @@ nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_registers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
@@ -72,7 +74,9 @@ script_tests = \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
-	tests/test_stream.sh
+	tests/test_isa_cli.sh \
+	tests/test_stream.sh \
+	tests/test_sweep.sh
 
 check_PROGRAMS = tests/fuzz/replay
 if HAVE_CMOCKA

@@ -72,9 +72,9 @@ report "testing options are not in the help" "$(printf '%s\n' "$out" | grep shuf
 run rnu
 report "misspelt verb" "$(expect 2 "error: unknown verb 'rnu'
 hint: did you mean 'vinci run'?")"
-run sweep
+run frobnicate
 report "a verb that does not exist" "$(expect 2 - | cat; printf '%s\n' "$err" |
-  grep -q "^error: unknown verb 'sweep'" || echo "$err")"
+  grep -q "^error: unknown verb 'frobnicate'" || echo "$err")"
 run --verbose
 report "unknown option before the verb" "$(expect 2 "error: unknown option '--verbose'
 hint: 'vinci --help' lists the verbs and options")"

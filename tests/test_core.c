@@ -33,6 +33,21 @@ static void back_to_back_instructions_keep_the_issue_distance(void **state) {
   assert_cycles(HEAD(1) AIV VADD(10) VADD(10) VADD(10), 1000 + 2 * 40 + 60);
 }
 
+static void parts_of_cycles_add_up_in_a_stream(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->vector_class[VECTOR_CLASS_TWO].per_repeat_mcycles = 4040;
+  /* 40.4 each: starts at 0, 40, 80, 121, 161, 202; the last takes 20 + 40.4 */
+  assert_int_equal(
+      runs_cycles(soc, HEAD(1) AIV VADD(10) VADD(10) VADD(10) VADD(10) VADD(10) VADD(10)),
+      1000 + 202 + 61);
+  /* after a pause they start anew: twice 0, 40, 80 */
+  assert_int_equal(runs_cycles(soc, HEAD(1) AIV VADD(10) VADD(10) VADD(
+                                        10) "pipe_barrier,pipe=V\n" VADD(10) VADD(10) VADD(10)),
+                   1000 + 141 + 1 + 141);
+  vinci_soc_free(soc);
+}
+
 static void a_barrier_waits_for_completion(void **state) {
   (void)state;
   assert_cycles(HEAD(1) AIV VADD(10) "pipe_barrier,pipe=V\n" VADD(10), 1000 + 60 + 1 + 60);
@@ -488,6 +503,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_instruction_takes_its_latency),
       cmocka_unit_test(back_to_back_instructions_keep_the_issue_distance),
+      cmocka_unit_test(parts_of_cycles_add_up_in_a_stream),
       cmocka_unit_test(a_barrier_waits_for_completion),
       cmocka_unit_test(a_barrier_of_all_pipes_holds_the_scalar_unit),
       cmocka_unit_test(a_copy_takes_start_up_and_bytes),

@@ -15,11 +15,27 @@ static struct inst mad(enum dtype type, int64_t m, int64_t k, int64_t n) {
 static void mad_costs_its_tiles(void **state) {
   (void)state;
   struct inst half = mad(DTYPE_FP16, 128, 64, 176), odd = mad(DTYPE_FP16, 17, 17, 17);
-  assert_int_equal(test_cost(&half).issue_cycles, 8 * 4 * 11 + 2); /* 2.1, rounded */
+  assert_int_equal(test_cost(&half).issue_cycles, 8 * 4 * 11 + 2); /* 2.1 */
+  assert_int_equal(test_cost(&half).issue_rest_mcycles, 100);
   assert_int_equal(test_cost(&half).latency_cycles, 8 * 4 * 11 + T_CUBE_STARTUP);
   assert_int_equal(test_cost(&half).operations, 128 * 64 * 176);
   assert_int_equal(test_cost(&odd).latency_cycles, 8 + T_CUBE_STARTUP);
   assert_int_equal(test_cost(&odd).operations, 17 * 17 * 17);
+}
+
+static void a_short_mad_has_a_least_time(void **state) {
+  (void)state;
+  struct vinci_soc soc = *test_soc();
+  soc.cube_least_mcycles = 2000;
+  soc.cube_minimum_mcycles = 4860;
+  struct inst tile = mad(DTYPE_FP16, 16, 16, 16), three = mad(DTYPE_FP16, 16, 16, 48);
+  struct inst_cost cost;
+  cube_mad_cost(&soc, &tile, &cost);
+  assert_int_equal(cost.issue_cycles * 1000 + cost.issue_rest_mcycles, 4860);
+  assert_int_equal(cost.latency_cycles, 2 + T_CUBE_STARTUP);
+  cube_mad_cost(&soc, &three, &cost);
+  assert_int_equal(cost.issue_cycles * 1000 + cost.issue_rest_mcycles, 3000 + T_ISSUE_MCYCLES);
+  assert_int_equal(cost.latency_cycles, 3 + T_CUBE_STARTUP);
 }
 
 static void mad_tiles_follow_the_type(void **state) {
@@ -88,6 +104,7 @@ static void cycles_of_a_tile_are_those_of_the_type(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(mad_costs_its_tiles),
+      cmocka_unit_test(a_short_mad_has_a_least_time),
       cmocka_unit_test(mad_tiles_follow_the_type),
       cmocka_unit_test(empty_mad_pays_the_start_up),
       cmocka_unit_test(mad_touches_whole_fractals),

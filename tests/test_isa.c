@@ -63,7 +63,14 @@ static void print_arg(const struct isa_arg *arg, char *out, size_t size) {
     snprintf(word, sizeof word, "%s", pipe_name((enum pipe)arg->default_value));
   else
     snprintf(word, sizeof word, "%lld", (long long)arg->default_value);
-  snprintf(at + used, left - (size_t)used, "=%s", word);
+  used += snprintf(at + used, left - (size_t)used, "=%s", word);
+  const char *mark = "@";
+  for (unsigned i = 0; arg->archs != (1u << ARCH_COUNT) - 1 && i < ARCH_COUNT; i++) {
+    if ((arg->archs >> i & 1) == 0)
+      continue;
+    used += snprintf(at + used, left - (size_t)used, "%s%s", mark, arch_name((enum arch)i));
+    mark = "|";
+  }
 }
 
 static void parsed_signatures_print_as_written(void **state) {

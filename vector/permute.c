@@ -53,27 +53,39 @@ void vec_nchwconv_cost(const struct vinci_soc *soc, const struct inst *inst,
       cost);
 }
 
-static uint64_t nchwconv_bytes(const struct inst *inst, unsigned step, unsigned repeat) {
-  uint64_t list =
-      vector_span(NCHWCONV_BLOCKS, (uint64_t)inst->arg[step] * BLOCK_BYTES, BLOCK_BYTES);
-  return vector_span((uint64_t)inst->arg[NCHWCONV_REPEAT],
-                     (uint64_t)inst->arg[repeat] * BLOCK_BYTES, list);
+/* 16 blocks per repeat, of 8-bit elements their lower or upper halves. */
+static struct inst_runs nchwconv_runs(const struct inst *inst, unsigned step, unsigned repeat,
+                                      unsigned high) {
+  struct inst_runs runs = {
+      .bytes = BLOCK_BYTES,
+      .level = {{(uint64_t)inst->arg[NCHWCONV_REPEAT], (uint64_t)inst->arg[repeat] * BLOCK_BYTES},
+                {NCHWCONV_BLOCKS, (uint64_t)inst->arg[step] * BLOCK_BYTES}},
+  };
+  if (inst->op == OP_SCATTER_VNCHWCONV_B8) {
+    runs.bytes = BLOCK_BYTES / 2;
+    runs.offset = inst->arg[high] ? runs.bytes : 0;
+  }
+  return runs;
 }
 
 unsigned vec_nchwconv_access(const struct vinci_soc *soc, const struct inst *inst,
                              struct inst_access *access) {
   (void)soc;
-  unsigned count = inst_touch(inst, access, 0, NCHWCONV_SRC, 0,
-                              nchwconv_bytes(inst, NCHWCONV_SRC_STEP, NCHWCONV_SRC_REPEAT));
-  return inst_touch(inst, access, count, NCHWCONV_DST, 0,
-                    nchwconv_bytes(inst, NCHWCONV_DST_STEP, NCHWCONV_DST_REPEAT));
+  struct inst_runs src =
+      nchwconv_runs(inst, NCHWCONV_SRC_STEP, NCHWCONV_SRC_REPEAT, NCHWCONV_SRC_HIGH);
+  struct inst_runs dst =
+      nchwconv_runs(inst, NCHWCONV_DST_STEP, NCHWCONV_DST_REPEAT, NCHWCONV_DST_HIGH);
+  unsigned count = vector_touch_runs(inst, access, 0, NCHWCONV_SRC, src);
+  return vector_touch_runs(inst, access, count, NCHWCONV_DST, dst);
 }
 
-/* Bytes of the 8 blocks of each repeat that vbrcb and vgatherb write. */
-static uint64_t blocks_bytes(uint64_t repeats, int64_t block_stride, int64_t repeat_stride) {
-  uint64_t one =
-      vector_span(ELEMENTS_PER_REPEAT, (uint64_t)block_stride * BLOCK_BYTES, BLOCK_BYTES);
-  return vector_span(repeats, (uint64_t)repeat_stride * BLOCK_BYTES, one);
+/* The 8 blocks of each repeat that vbrcb and vgatherb write. */
+static struct inst_runs blocks_runs(uint64_t repeats, int64_t block_stride, int64_t repeat_stride) {
+  return (struct inst_runs){
+      .bytes = BLOCK_BYTES,
+      .level = {{repeats, (uint64_t)repeat_stride * BLOCK_BYTES},
+                {ELEMENTS_PER_REPEAT, (uint64_t)block_stride * BLOCK_BYTES}},
+  };
 }
 
 /* The same 8 blocks as rows of UB. */
@@ -108,9 +120,9 @@ unsigned vec_broadcast_access(const struct vinci_soc *soc, const struct inst *in
   uint64_t repeats = (uint64_t)inst->arg[BROADCAST_REPEAT];
   unsigned count = inst_touch(inst, access, 0, BROADCAST_SRC, 0,
                               vector_size(repeats * ELEMENTS_PER_REPEAT, bits_of(inst)));
-  return inst_touch(
-      inst, access, count, BROADCAST_DST, 0,
-      blocks_bytes(repeats, inst->arg[BROADCAST_DST_BLOCK], inst->arg[BROADCAST_DST_REPEAT]));
+  return vector_touch_runs(
+      inst, access, count, BROADCAST_DST,
+      blocks_runs(repeats, inst->arg[BROADCAST_DST_BLOCK], inst->arg[BROADCAST_DST_REPEAT]));
 }
 
 void vec_gather_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
@@ -166,9 +178,9 @@ unsigned vec_gather_block_access(const struct vinci_soc *soc, const struct inst 
   uint64_t repeats = (uint64_t)inst->arg[GATHERB_REPEAT];
   unsigned count = inst_touch(inst, access, 0, GATHERB_OFFSET, 0,
                               vector_size(repeats * ELEMENTS_PER_REPEAT, OFFSET_BITS));
-  return inst_touch(
-      inst, access, count, GATHERB_DST, 0,
-      blocks_bytes(repeats, inst->arg[GATHERB_DST_BLOCK], inst->arg[GATHERB_DST_REPEAT]));
+  return vector_touch_runs(
+      inst, access, count, GATHERB_DST,
+      blocks_runs(repeats, inst->arg[GATHERB_DST_BLOCK], inst->arg[GATHERB_DST_REPEAT]));
 }
 
 void vec_bitsort_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -220,8 +232,8 @@ unsigned vec_merge_sort_access(const struct vinci_soc *soc, const struct inst *i
   uint64_t all_bytes = merge_entries(inst) * SORT_ENTRY_BYTES;
   for (unsigned list = 0; list < (unsigned)inst->arg[MERGE_LISTS]; list++) {
     uint64_t bytes = (uint64_t)inst->arg[MERGE_LENGTH0 + list] * SORT_ENTRY_BYTES;
-    count = inst_touch(inst, access, count, MERGE_SRC0 + list, 0,
-                       vector_span(repeats, all_bytes, bytes));
+    struct inst_runs runs = {.bytes = bytes, .level = {{repeats, all_bytes}}};
+    count = vector_touch_runs(inst, access, count, MERGE_SRC0 + list, runs);
   }
   return inst_touch(inst, access, count, MERGE_DST, 0, repeats * all_bytes);
 }

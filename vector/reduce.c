@@ -45,8 +45,8 @@ static unsigned reduce_access(const struct vinci_soc *soc, const struct inst *in
   struct vector_lanes lanes = reduce_lanes(soc, inst);
   unsigned count = vector_touch_strided(inst, access, 0, &lanes, reduce_src(inst));
   uint64_t distance = (uint64_t)inst->arg[REDUCE_DST_REPEAT] * stride_bytes;
-  uint64_t bytes = vector_span(lanes.repeats, distance, result_bytes);
-  count = inst_touch(inst, access, count, REDUCE_DST, 0, bytes);
+  struct inst_runs results = {.bytes = result_bytes, .level = {{lanes.repeats, distance}}};
+  count = vector_touch_runs(inst, access, count, REDUCE_DST, results);
   access[count - 1].alignment = (uint16_t)alignment;
   return count;
 }
@@ -148,8 +148,9 @@ unsigned vec_compact_access(const struct vinci_soc *soc, const struct inst *inst
   unsigned count = vector_touch_strided(inst, access, 0, &lanes, src0);
   if (inst->arg[COMPACT_PATTERN] == 0) {
     uint64_t stride = (uint64_t)inst->arg[COMPACT_SRC1_REPEAT] * BLOCK_BYTES;
-    uint64_t bytes = vector_span(lanes.repeats, stride, vector_size(lanes.per_repeat, 1));
-    count = inst_touch(inst, access, count, COMPACT_SRC1, 0, bytes);
+    struct inst_runs masks = {.bytes = vector_size(lanes.per_repeat, 1),
+                              .level = {{lanes.repeats, stride}}};
+    count = vector_touch_runs(inst, access, count, COMPACT_SRC1, masks);
   }
   uint64_t selected = compact_selected(inst->arg[COMPACT_PATTERN], lanes.active);
   return inst_touch(inst, access, count, COMPACT_DST, 0, vector_size(selected, bits));

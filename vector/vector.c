@@ -66,7 +66,8 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
       max_u64(steady + (uint64_t)numbers->offset_mcycles, (uint64_t)numbers->minimum_mcycles);
   uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);
   *cost = (struct inst_cost){
-      .issue_cycles = ceil_div(issue, MILLI),
+      .issue_cycles = issue / MILLI,
+      .issue_rest_mcycles = issue % MILLI,
       .latency_cycles = ceil_div(latency, MILLI),
       .path = PATH_NONE,
       .operations = work.operations,
@@ -104,6 +105,37 @@ static uint64_t repeat_end(uint64_t end, uint64_t per_block, const struct vector
   return max_u64(whole, last_block * stride + last_bytes);
 }
 
+/* Repeats that are alike, without holes between their lanes. */
+static bool is_regular(const struct inst *inst, const struct vector_lanes *lanes) {
+  bool has_tail = inst->mask.counter && lanes->tail_end != lanes->end;
+  return !has_tail && lanes->active == (lanes->end - lanes->first) * lanes->repeats;
+}
+
+/* What of the hull, which starts `start` bytes behind the operand's address, is touched. */
+static struct inst_runs strided_runs(const struct inst *inst, const struct vector_lanes *lanes,
+                                     const struct vector_operand *operand, uint64_t start) {
+  uint64_t per_block = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / operand->bits;
+  struct inst_level repeats = {lanes->repeats, operand->repeat_stride * BLOCK_BYTES};
+  struct inst_level blocks = {ceil_div(lanes->end, per_block), operand->block_stride * BLOCK_BYTES};
+  if (is_regular(inst, lanes) && operand->block_stride == 1) {
+    uint64_t first = lanes->first * operand->bits / BITS_PER_BYTE;
+    return (struct inst_runs){.offset = first - start,
+                              .bytes = vector_size(lanes->end, operand->bits) - first,
+                              .level = {repeats}};
+  }
+  if (is_regular(inst, lanes) && lanes->first == 0 && lanes->end % per_block == 0)
+    return (struct inst_runs){.bytes = BLOCK_BYTES, .level = {repeats, blocks}};
+  bool masked = !inst->mask.counter && lanes->active != lanes->per_repeat * lanes->repeats;
+  return (struct inst_runs){
+      .offset = start,
+      .bytes = BLOCK_BYTES,
+      .level = {{0}, repeats, blocks},
+      .lane_bits = (uint8_t)operand->bits,
+      .tail = (uint16_t)(inst->mask.counter ? lanes->tail_end : 0),
+      .lanes = {masked ? inst->mask.low : UINT64_MAX, masked ? inst->mask.high : UINT64_MAX},
+  };
+}
+
 unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
                               const struct vector_lanes *lanes, struct vector_operand operand) {
   if (lanes->repeats == 0 || lanes->tail_end == 0)
@@ -115,7 +147,22 @@ unsigned vector_touch_strided(const struct inst *inst, struct inst_access *acces
   uint64_t end = last * stride + repeat_end(lanes->tail_end, per_block, &operand);
   if (last > 0)
     end = max_u64(end, (last - 1) * stride + repeat_end(lanes->end, per_block, &operand));
-  return inst_touch(inst, access, count, operand.arg, start, end - start);
+  unsigned from = count;
+  count = inst_touch(inst, access, count, operand.arg, start, end - start);
+  inst_set_runs(access, from, count, strided_runs(inst, lanes, &operand, start));
+  return count;
+}
+
+unsigned vector_touch_runs(const struct inst *inst, struct inst_access *access, unsigned count,
+                           unsigned arg, struct inst_runs runs) {
+  uint64_t bytes = runs.bytes;
+  for (unsigned i = INST_LEVELS; i-- > 0;)
+    if (runs.level[i].stride_bytes || runs.level[i].count)
+      bytes = vector_span(runs.level[i].count, runs.level[i].stride_bytes, bytes);
+  unsigned from = count;
+  count = inst_touch(inst, access, count, arg, 0, bytes ? runs.offset + bytes : 0);
+  inst_set_runs(access, from, count, runs);
+  return count;
 }
 
 uint64_t vector_size(uint64_t elements, unsigned bits) {

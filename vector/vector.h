@@ -87,6 +87,9 @@ void vector_traffic(struct bank_traffic *traffic, const struct inst *inst,
 /* As inst_touch, for an operand that walks by blocks and repeats. */
 unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
                               const struct vector_lanes *lanes, struct vector_operand operand);
+/* As inst_touch, for runs; the hull begins at the operand's address. */
+unsigned vector_touch_runs(const struct inst *inst, struct inst_access *access, unsigned count,
+                           unsigned arg, struct inst_runs runs);
 /* Bytes of n elements, or of n runs of `bytes` a stride apart (0 for no run). */
 uint64_t vector_size(uint64_t elements, unsigned bits);
 uint64_t vector_span(uint64_t runs, uint64_t stride_bytes, uint64_t bytes);

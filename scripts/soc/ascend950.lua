@@ -92,6 +92,8 @@ return soc {
     fp32_cycles = num(1, "cycle", "INI", "documented", "16, 8, 16 per cycle; roofline.h of MOP agrees"),
     hf32_cycles = num(1, "cycle", "MSM", "derived", "half of the rate of fp16"),
     issue_cycles = num(0.26, "cycle", "KPP", "measured", "910_95 table, back to back: 0.26 + 1.000 x tiles"),
+    least_cycles = assumed(2),
+    minimum_cycles = num(4.26, "cycle", "KPP", "measured", "910_95 table: the shortest mad there, of four tiles"),
     startup_cycles = assumed(23),
   },
 

@@ -81,7 +81,9 @@ return soc {
     int8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
     fp32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     hf32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
-    issue_cycles = assumed(2.1),
+    issue_cycles = assumed(2.09),
+    least_cycles = assumed(2),
+    minimum_cycles = assumed(4.86),
     startup_cycles = assumed(23),
   },
 

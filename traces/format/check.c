@@ -101,6 +101,18 @@ static enum vinci_status check_pipe(struct trace_reader *reader, enum isa_op op,
   return VINCI_OK;
 }
 
+enum vinci_status trace_check_operand(struct trace_reader *reader, enum isa_op op,
+                                      const struct isa_arg *arg, size_t field) {
+  if (arg->archs >> reader->soc->arch & 1)
+    return VINCI_OK;
+  char list[128];
+  trace_fail(reader, field, 0, "%s has no operand \"%s\" on %s", isa_row(op)->name, arg->name,
+             arch_name(reader->soc->arch));
+  list_set(arg->archs, ARCH_COUNT, arch_at, list, sizeof list);
+  diag_hint(reader->diag, "it exists on %s", list);
+  return VINCI_E_INPUT;
+}
+
 enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
                                     const struct isa_arg *arg, int64_t value, size_t field,
                                     size_t offset) {

@@ -161,6 +161,9 @@ enum vinci_status trace_other_row(struct trace_reader *reader);
 
 /* Whether an instruction may stand in the current stream. */
 enum vinci_status trace_check_op(struct trace_reader *reader, enum isa_op op);
+/* Whether the architecture has an operand. */
+enum vinci_status trace_check_operand(struct trace_reader *reader, enum isa_op op,
+                                      const struct isa_arg *arg, size_t field);
 /* Whether a constant is a legal value of an operand; the position is that of the value. */
 enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
                                     const struct isa_arg *arg, int64_t value, size_t field,

@@ -248,6 +248,9 @@ static enum vinci_status read_operands(struct trace_reader *reader, const struct
     if (seen >> index & 1)
       return trace_fail(reader, field, 0, "operand \"%s\" is given twice", isa->arg[index].name);
     bool is_expr = false;
+    status = trace_check_operand(reader, op, &isa->arg[index], field);
+    if (status != VINCI_OK)
+      return status;
     status = read_value(reader, op, &isa->arg[index], field, &operands[index], &is_expr);
     if (status != VINCI_OK)
       return status;
