@@ -17,6 +17,7 @@ unit_tests = \
 	tests/test_lower \
 	tests/test_lower_vector \
 	tests/test_machine \
+	tests/test_lower_cube \
 	tests/test_mem \
 	tests/test_memory \
 	tests/test_noc \
@@ -50,6 +51,7 @@ nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx

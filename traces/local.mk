@@ -32,6 +32,10 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/emit.h \
 	traces/lower/list.c \
 	traces/lower/lower.h \
+	traces/lower/matmul.c \
+	traces/lower/matmul.h \
+	traces/lower/matmul_emit.c \
+	traces/lower/matmul_tiling.c \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
 	traces/lower/plan.h \

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lowered cube operators: every trace loads and runs, does its arithmetic once, and moves no
+ * more bytes than its tiling says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/result.h"
+#include "tests/fixture.h"
+
+enum { ARGS_MAX = 16, ARG_BYTES = 48 };
+
+/* "m=4 k=5" as a list of arguments. */
+struct words {
+  char text[256];
+  const char *item[ARGS_MAX];
+  size_t count;
+};
+
+static void split(struct words *words, const char *text) {
+  words->count = 0;
+  snprintf(words->text, sizeof words->text, "%s", text);
+  for (char *next = words->text; (next = strtok(next, " ")) != NULL; next = NULL)
+    words->item[words->count++] = next;
+}
+
+static struct vinci_result *run(const char *op, const char *text) {
+  struct words words;
+  struct vinci_diag diag = {0};
+  vinci_trace *trace;
+  vinci_result *result = NULL;
+  split(&words, text);
+  if (vinci_compile(fixture_shared, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
+      vinci_run(fixture_shared, trace, NULL, &result, &diag) != VINCI_OK)
+    fail_msg("%s %s: line %lu: %s", op, text, diag.line, diag.text);
+  vinci_trace_free(trace);
+  return result;
+}
+
+static uint64_t operations(const struct vinci_result *result) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    sum += result->cores[i].pipe[PIPE_M].operations;
+  return sum;
+}
+
+static void every_shape_is_computed_once(void **state) {
+  (void)state;
+  static const uint64_t shapes[][3] = {{1, 1, 1},      {15, 17, 127},   {127, 15, 17},
+                                       {17, 127, 1},   {131, 257, 263}, {33, 1009, 509},
+                                       {300, 80, 1031}};
+  static const char *const forms[] = {"",
+                                      "dtype=fp32 transpose_b=1",
+                                      "dtype=fp32 transpose_a=1",
+                                      "dtype=int8 transpose_a=1 transpose_b=1",
+                                      "dtype=bf16 transpose_a=1 bias=1",
+                                      "dtype=bf16 bias=1 cores=2",
+                                      "format_a=NZ format_b=NZ format_c=NZ",
+                                      "dtype=fp32 format_c=NZ",
+                                      "resident=a",
+                                      "resident=b transpose_b=1",
+                                      "out_dtype=fp32 cores=3"};
+  char text[256];
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (size_t j = 0; j < sizeof forms / sizeof *forms; j++)
+      for (unsigned batch = 1; batch <= 3; batch += 2) {
+        const uint64_t *s = shapes[i];
+        snprintf(text, sizeof text, "m=%d k=%d n=%d batch=%u %s", (int)s[0], (int)s[1], (int)s[2],
+                 batch, forms[j]);
+        struct vinci_result *result = run("matmul", text);
+        assert_int_equal(operations(result), batch * s[0] * s[1] * s[2]);
+        vinci_result_free(result);
+      }
+}
+
+static void the_result_is_written_once(void **state) {
+  (void)state;
+  struct vinci_result *result = run("matmul", "m=333 k=64 n=517");
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 333 * 517 * 2);
+  vinci_result_free(result);
+  result = run("matmul", "m=333 k=64 n=517 out_dtype=fp32");
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 333 * 517 * 4);
+  vinci_result_free(result);
+}
+
+/* A given tiling is taken as it is: operands are read once per block of the other one. */
+static void operands_are_read_as_the_tiling_says(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("matmul", "m=512 k=256 n=768 tile=128x64x256 panel=128x128 resident=none cores=5");
+  uint64_t a = 512 * 256 * 2, b = 256 * 768 * 2;
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), a * 3 + b * 4);
+  vinci_result_free(result);
+  result = run("matmul", "m=512 k=256 n=768 tile=128x64x256 panel=256x128 resident=a cores=2");
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), a + b * 4);
+  vinci_result_free(result);
+}
+
+/* 4 x 3 blocks, two panels of each operand, four steps of k. */
+static void instructions_are_counted_in_closed_form(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("matmul", "m=512 k=256 n=768 tile=128x64x256 panel=128x128 resident=none cores=5");
+  uint64_t counts[PATH_COUNT] = {0};
+  for (uint32_t i = 0; i < result->core_count; i++)
+    for (unsigned path = 0; path < PATH_COUNT; path++)
+      counts[path] += result->cores[i].path_instructions[path];
+  assert_int_equal(counts[PATH_L1_L0A], 4 * 12);
+  assert_int_equal(counts[PATH_L1_L0B], 4 * 12);
+  assert_int_equal(counts[PATH_GM_L1], 2 * 2 * 12);
+  assert_int_equal(counts[PATH_L0C_GM], 12);
+  vinci_result_free(result);
+}
+
+static void an_error_says(const char *text, const char *expected) {
+  struct words words;
+  struct vinci_diag diag = {0};
+  char *out;
+  split(&words, text);
+  assert_int_equal(
+      vinci_compile_text(fixture_shared, "matmul", words.item, words.count, &out, &diag),
+      VINCI_E_USAGE);
+  assert_string_equal(diag.text, expected);
+}
+
+static void errors_say_what_is_not_possible(void **state) {
+  (void)state;
+  an_error_says("m=4 k=4 n=4 dtype=hf32",
+                "matmul: the cube of fixture220 does not compute in hf32");
+  an_error_says("m=4 k=4 n=4 dtype=int8 out_dtype=fp32", "matmul: int8 gives no fp32");
+  an_error_says("m=4 k=70000 n=4", "matmul: rows of more than 65535 elements need format NZ");
+  an_error_says("m=512 k=512 n=512 tile=512x64x512",
+                "matmul: no legal tiling: two tiles of an operand do not fit L0A or L0B");
+  an_error_says("m=512 k=512 n=512 tile=128x60x128",
+                "matmul: no legal tiling: the tile's k has to be a multiple of 16");
+  an_error_says("m=512 k=512 n=512 cores=99", "matmul: no legal tiling: there are only 20 cores");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_shape_is_computed_once),
+      cmocka_unit_test(the_result_is_written_once),
+      cmocka_unit_test(operands_are_read_as_the_tiling_says),
+      cmocka_unit_test(instructions_are_counted_in_closed_form),
+      cmocka_unit_test(errors_say_what_is_not_possible),
+  };
+  return cmocka_run_group_tests_name("lower_cube", tests, fixture_set_up, fixture_tear_down);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matmul and batch_matmul: their keys, and how profiles name their shapes. */
+#include "traces/lower/matmul.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/arith.h"
+#include "core/layout.h"
+
+#define BOOLEAN "0|1"
+#define MATMUL_TYPES "fp16|bf16|fp32|hf32|int8"
+
+static const struct lower_key keys[MATMUL_KEY_COUNT] = {
+    [MATMUL_M] = {"m", LOWER_SIZE, NULL, NULL, "rows of A and of the result", false},
+    [MATMUL_K] = {"k", LOWER_SIZE, NULL, NULL, "columns of A, rows of B", false},
+    [MATMUL_N] = {"n", LOWER_SIZE, NULL, NULL, "columns of B and of the result", false},
+    [MATMUL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", MATMUL_TYPES, "type of A and B", false},
+    [MATMUL_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32",
+                          "type of the result; default: that of A, fp32 for hf32, int32 for int8",
+                          false},
+    [MATMUL_TRANSPOSE_A] = {"transpose_a", LOWER_WORD, "0", BOOLEAN, "A is given as [k,m]", false},
+    [MATMUL_TRANSPOSE_B] = {"transpose_b", LOWER_WORD, "0", BOOLEAN, "B is given as [n,k]", false},
+    [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", BOOLEAN, "adds a row of n fp32 (int32) values",
+                     false},
+    [MATMUL_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent products", false},
+    [MATMUL_FORMAT_A] = {"format_a", LOWER_WORD, "ND", "ND|NZ", "layout of A", false},
+    [MATMUL_FORMAT_B] = {"format_b", LOWER_WORD, "ND", "ND|NZ", "layout of B", false},
+    [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result", false},
+    [MATMUL_TILE] = {"tile", LOWER_SHAPE, NULL, NULL, "m x k x n of a block in L0", true},
+    [MATMUL_PANEL] = {"panel", LOWER_SHAPE, NULL, NULL,
+                      "k of A's and of B's panels in L1; one is a multiple of the other", true},
+    [MATMUL_RESIDENT] = {"resident", LOWER_WORD, NULL, "none|a|b",
+                         "operand that stays in L1 from block to block", true},
+    [MATMUL_BAND] = {"band", LOWER_SIZE, NULL, NULL,
+                     "rows of blocks that the cores walk through together", true},
+    [MATMUL_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+};
+
+static enum dtype default_out(enum dtype type) {
+  return type == DTYPE_HF32 ? DTYPE_FP32 : type == DTYPE_INT8 ? DTYPE_INT32 : type;
+}
+
+static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
+  const struct vinci_soc *soc = job->soc;
+  if (soc->arch == ARCH_C100 || soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no conversion from ND to NZ on the way to L1",
+                       arch_name(soc->arch));
+  if (mm->cube_mcycles == 0)
+    return lower_error(job, "the cube of %s does not compute in %s", soc->name,
+                       dtype_name(mm->type));
+  bool integer = mm->type == DTYPE_INT8, out_integer = mm->out_type == DTYPE_INT32;
+  if (integer != out_integer)
+    return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
+  /* nd2nz counts the distance of rows in 16 bits. */
+  uint64_t row_a = mm->trans_a ? mm->m : mm->k, row_b = mm->trans_b ? mm->k : mm->n;
+  if ((!mm->nz_a && row_a > UINT16_MAX) || (!mm->nz_b && row_b > UINT16_MAX))
+    return lower_error(job, "rows of more than %d elements need format NZ", UINT16_MAX);
+  return VINCI_OK;
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  const struct lower_value *value = job->value;
+  struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
+  if (!mm)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  enum dtype type = value[MATMUL_DTYPE].dtype;
+  *mm = (struct matmul){
+      .batch = value[MATMUL_BATCH].size,
+      .m = value[MATMUL_M].size,
+      .k = value[MATMUL_K].size,
+      .n = value[MATMUL_N].size,
+      .type = type,
+      .out_type =
+          value[MATMUL_OUT_DTYPE].present ? value[MATMUL_OUT_DTYPE].dtype : default_out(type),
+      .element_bytes = dtype_bits(type) / BITS_PER_BYTE,
+      .c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type),
+      .trans_a = value[MATMUL_TRANSPOSE_A].word,
+      .trans_b = value[MATMUL_TRANSPOSE_B].word,
+      .nz_a = value[MATMUL_FORMAT_A].word,
+      .nz_b = value[MATMUL_FORMAT_B].word,
+      .nz_c = value[MATMUL_FORMAT_C].word,
+      .bias = value[MATMUL_BIAS].word,
+      .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type),
+  };
+  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  job->data = mm;
+  return check(job, mm);
+}
+
+/* ---- from a profile ---- */
+
+/* Rows, columns and batches of a tensor; NZ is [.., columns / c0, rows / 16, 16, c0]. */
+static bool matrix(const struct lower_tensor *tensor, uint64_t *batch, uint64_t *rows,
+                   uint64_t *columns) {
+  unsigned tail = strstr(tensor->format, "NZ") ? 4 : 2;
+  if (tensor->rank < tail)
+    return false;
+  const uint64_t *end = tensor->shape + tensor->rank;
+  *batch = lower_elements(tensor->shape, tensor->rank - tail);
+  *rows = tail == 2 ? end[-2] : end[-3] * end[-2];
+  *columns = tail == 2 ? end[-1] : end[-4] * end[-1];
+  return true;
+}
+
+struct call_shape {
+  uint64_t batch_a, batch_b, batch, rows_a, columns_a, rows_b, columns_b, m, n;
+};
+
+/* Which way round the operands lie follows from the sides that fit the result; of several
+ * ways the first. */
+static bool orient(const struct call_shape *s, uint64_t *k, bool *trans_a, bool *trans_b) {
+  for (int way = 0; way < 4; way++) {
+    *trans_a = way == 2 || way == 3;
+    *trans_b = way == 1 || way == 3;
+    uint64_t m = *trans_a ? s->columns_a : s->rows_a, ka = *trans_a ? s->rows_a : s->columns_a;
+    uint64_t n = *trans_b ? s->rows_b : s->columns_b, kb = *trans_b ? s->columns_b : s->rows_b;
+    *k = ka;
+    if (m == s->m && n == s->n && ka == kb)
+      return true;
+  }
+  return false;
+}
+
+static bool from_tensors(struct lower_call *call) {
+  struct call_shape s;
+  uint64_t k;
+  bool trans_a, trans_b;
+  if (call->input_count < 2 || call->output_count < 1 ||
+      !matrix(&call->input[0], &s.batch_a, &s.rows_a, &s.columns_a) ||
+      !matrix(&call->input[1], &s.batch_b, &s.rows_b, &s.columns_b) ||
+      !matrix(&call->output[0], &s.batch, &s.m, &s.n))
+    return lower_cannot(call, "two matrices and a result are needed");
+  if (!orient(&s, &k, &trans_a, &trans_b))
+    return lower_cannot(call, "the shapes do not fit together");
+  if (s.batch_a != s.batch || (s.batch_b != s.batch && s.batch_b != 1))
+    return lower_cannot(call, "batches differ");
+  bool folded = s.batch > 1 && s.batch_b == 1 && !trans_a;
+  if (s.batch_b != s.batch && !folded)
+    return lower_cannot(call, "one operand is shared between the batches");
+  lower_arg(call, "m=%" PRIu64, folded ? s.m * s.batch : s.m);
+  lower_arg(call, "k=%" PRIu64, k);
+  lower_arg(call, "n=%" PRIu64, s.n);
+  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  lower_arg(call, "out_dtype=%s", dtype_name(call->output[0].dtype));
+  lower_arg(call, "transpose_a=%d", trans_a);
+  lower_arg(call, "transpose_b=%d", trans_b);
+  lower_arg(call, "bias=%d", call->input_count > 2 && call->input[2].rank > 0);
+  lower_arg(call, "batch=%" PRIu64, folded ? 1 : s.batch);
+  lower_arg(call, "format_a=%s", strstr(call->input[0].format, "NZ") ? "NZ" : "ND");
+  lower_arg(call, "format_b=%s", strstr(call->input[1].format, "NZ") ? "NZ" : "ND");
+  lower_arg(call, "format_c=%s", strstr(call->output[0].format, "NZ") ? "NZ" : "ND");
+  if (call->blocks > 0)
+    lower_arg(call, "cores=%" PRIu64, call->blocks);
+  return true;
+}
+
+const struct lower_op lower_matmul = {
+    .name = "matmul",
+    .vendor_types = "MatMul|MatMulV2|MatMulV3|BatchMatMul|BatchMatMulV2|BatchMatMulV3|Gemm",
+    .text = "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation",
+    .keys = keys,
+    .key_count = MATMUL_KEY_COUNT,
+    .setup = setup,
+    .candidate = matmul_candidate,
+    .cost = matmul_cost,
+    .emit = matmul_emit,
+    .from_tensors = from_tensors,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matmul: what its files share. C[m,n] = A[m,k] B[k,n] (+ bias), per batch.
+ *
+ * The result is cut into base blocks of bm x bn that fill L0C. For each of them the operands
+ * stream through L1 in panels that are ka and kb deep, and through L0 in steps of bk. One of the
+ * operands is the outer one: its panels are as deep as a whole number of the other's. A group is
+ * what one outer panel serves, a turn what one inner panel does. With a resident operand the
+ * outer panel holds all of k and stays in L1 from block to block.
+ */
+#ifndef VINCI_TRACES_LOWER_MATMUL_H
+#define VINCI_TRACES_LOWER_MATMUL_H
+
+#include "traces/lower/lower.h"
+
+enum matmul_key {
+  MATMUL_M,
+  MATMUL_K,
+  MATMUL_N,
+  MATMUL_DTYPE,
+  MATMUL_OUT_DTYPE,
+  MATMUL_TRANSPOSE_A,
+  MATMUL_TRANSPOSE_B,
+  MATMUL_BIAS,
+  MATMUL_BATCH,
+  MATMUL_FORMAT_A,
+  MATMUL_FORMAT_B,
+  MATMUL_FORMAT_C,
+  MATMUL_TILE,
+  MATMUL_PANEL,
+  MATMUL_RESIDENT,
+  MATMUL_BAND,
+  MATMUL_CORES,
+  MATMUL_KEY_COUNT
+};
+
+enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
+
+/* The operator's problem: set once by setup(). */
+struct matmul {
+  uint64_t batch, m, k, n;
+  enum dtype type, out_type;
+  uint64_t element_bytes, out_bytes;
+  uint64_t c0; /* elements of a block of 32 bytes */
+  bool trans_a, trans_b;
+  bool nz_a, nz_b, nz_c;
+  bool bias;
+  uint64_t cube_mcycles; /* per tile of the cube */
+};
+
+/* One tiling, with what follows from it. */
+struct matmul_tiling {
+  uint64_t bm, bk, bn; /* base block in L0 */
+  uint64_t ka, kb;     /* depth of the panels in L1 */
+  enum matmul_resident resident;
+  uint64_t band; /* rows of blocks that cores walk together; 0 with a resident operand */
+  uint64_t cores;
+  bool a_outer;
+  uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
+  uint64_t outer_k, inner_k;
+  uint64_t c_slots;       /* blocks in L0C */
+  uint64_t mt, nt;        /* blocks of m and n */
+  uint64_t blocks_total;  /* of all batches */
+  uint64_t groups, turns; /* outer and inner panels of a block */
+  uint64_t a_panel_bytes, b_panel_bytes;
+};
+
+/* Reads the tiling keys; false, with a reason, when they are not legal. */
+bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
+bool matmul_candidate(struct lower_job *job, size_t index);
+bool matmul_cost(struct lower_job *job);
+void matmul_emit(const struct lower_job *job, struct emit *emit);
+
+static inline uint64_t round_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+#endif

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace of a matmul. Copies to L1 run one turn ahead of the loads to L0, and those one step
+ * ahead of the cube. Names in the text: g counts groups, u turns of a group, s steps of a turn;
+ * names that end in x belong to the next group.
+ *
+ * Flags: MTE1 to MTE2 and back, 0 and 1: panels of the outer operand, 2 and 3: of the inner one,
+ * 4 and 5: rows of bias. M to MTE1 and back, 0 and 1: halves of L0; 2: the bias table. M to FIX
+ * and back: blocks in L0C. "Back" says filled, the other direction free.
+ */
+#include <inttypes.h>
+
+#include "core/arith.h"
+#include "core/layout.h"
+#include "traces/lower/matmul.h"
+
+typedef unsigned long long ull;
+
+enum { FLAG_INNER = 2, FLAG_BIAS = 4, FLAG_BT = 2, L0_SLOTS = 2, L1_SLOTS = 2 };
+
+/* What every part needs. */
+struct writer {
+  struct emit *e;
+  const struct matmul *mm;
+  struct matmul_tiling t;
+};
+
+/* One operand as loaded: `side` is its extent besides k. */
+struct operand {
+  const char *name;  /* of the tensor; name1 and name0 are its buffers */
+  const char *start; /* let that holds the first row or column of the block: "m", "n" */
+  const char *count; /* let of its rows or columns: "cm", "cn" */
+  bool rows_are_k;   /* given as [k, side] */
+  bool nz;
+  bool outer;
+  bool is_a;
+  uint64_t side, panel_bytes;
+};
+
+static struct operand operand(const struct writer *w, bool is_a) {
+  const struct matmul *mm = w->mm;
+  return (struct operand){
+      .name = is_a ? "a" : "b",
+      .start = is_a ? "m" : "n",
+      .count = is_a ? "cm" : "cn",
+      .rows_are_k = is_a ? mm->trans_a : !mm->trans_b,
+      .nz = is_a ? mm->nz_a : mm->nz_b,
+      .outer = is_a == w->t.a_outer,
+      .is_a = is_a,
+      .side = is_a ? mm->m : mm->n,
+      .panel_bytes = is_a ? w->t.a_panel_bytes : w->t.b_panel_bytes,
+  };
+}
+
+/* 32-bit operands that are transposed on the way to L0A lie in L1 by 16 rows. */
+static bool by_squares(const struct writer *w, const struct operand *x) {
+  return x->is_a && x->rows_are_k && w->mm->element_bytes == 4;
+}
+
+/* ---- header ---- */
+
+static void tensor(const struct writer *w, const char *name, enum dtype type, enum tensor_io io,
+                   uint64_t rows, uint64_t columns, bool nz) {
+  uint64_t shape[5] = {w->mm->batch, rows, columns};
+  unsigned rank = 3;
+  if (nz) {
+    uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
+    shape[1] = ceil_div(columns, c0);
+    shape[2] = ceil_div(rows, FRACTAL_ROWS);
+    shape[3] = FRACTAL_ROWS;
+    shape[4] = c0;
+    rank = 5;
+  }
+  unsigned skip = w->mm->batch == 1;
+  emit_tensor(w->e, name, type, io, shape + skip, rank - skip, nz ? "FRACTAL_NZ" : NULL);
+}
+
+static enum dtype accumulator(const struct matmul *mm) {
+  return mm->type == DTYPE_INT8 ? DTYPE_INT32 : DTYPE_FP32;
+}
+
+/* hf32 is how the cube reads fp32. */
+static enum dtype stored(enum dtype type) { return type == DTYPE_HF32 ? DTYPE_FP32 : type; }
+
+static void header(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  const struct matmul_tiling *t = &w->t;
+  emit_kernel(e, "matmul", (uint32_t)t->cores);
+  tensor(w, "a", stored(mm->type), TENSOR_IN, mm->trans_a ? mm->k : mm->m,
+         mm->trans_a ? mm->m : mm->k, mm->nz_a);
+  tensor(w, "b", stored(mm->type), TENSOR_IN, mm->trans_b ? mm->n : mm->k,
+         mm->trans_b ? mm->k : mm->n, mm->nz_b);
+  if (mm->bias)
+    emit_vector(e, "bias", accumulator(mm), TENSOR_IN, mm->n);
+  tensor(w, "c", mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
+  emit_buffer(e, "a1", SPACE_L1, t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS));
+  emit_buffer(e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
+  if (mm->bias) {
+    emit_buffer(e, "bias1", SPACE_L1, t->bn * ACCUMULATOR_BYTES * L1_SLOTS);
+    emit_buffer(e, "bias0", SPACE_BT, t->bn * ACCUMULATOR_BYTES);
+  }
+  emit_buffer(e, "a0", SPACE_L0A, t->bm * t->bk * mm->element_bytes * L0_SLOTS);
+  emit_buffer(e, "b0", SPACE_L0B, t->bn * t->bk * mm->element_bytes * L0_SLOTS);
+  emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * ACCUMULATOR_BYTES * t->c_slots);
+  emit_stream(e, emit_cube_core(e->soc));
+}
+
+/* ---- where a group lies ---- */
+
+/* Lets of group `g`, their names ending in `x`: block t of all, k range, rows and columns. */
+static void group_lets(const struct writer *w, const char *g, const char *x) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  const struct matmul_tiling *t = &w->t;
+  ull mt = t->mt, nt = t->nt, per_batch = t->mt * t->nt;
+  emit_let(e, emit_text(e, "i%s", x), "(%s)/%llu", g, (ull)t->groups);
+  if (t->resident == RESIDENT_NONE)
+    emit_let(e, emit_text(e, "t%s", x), "i%s*%llu+blk", x, (ull)t->cores);
+  else
+    emit_let(e, emit_text(e, "t%s", x), "i%s+first", x);
+  emit_let(e, emit_text(e, "k%s", x), "(%s)%%%llu*%llu", g, (ull)t->groups, (ull)t->outer_k);
+  emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch);
+  emit_let(e, emit_text(e, "r%s", x), "t%s%%%llu", x, per_batch);
+  if (t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->band == 1)) {
+    emit_let(e, emit_text(e, "m%s", x), "r%s/%llu*%llu", x, nt, (ull)t->bm);
+    emit_let(e, emit_text(e, "n%s", x), "r%s%%%llu*%llu", x, nt, (ull)t->bn);
+  } else if (t->resident == RESIDENT_B || t->band == t->mt) {
+    emit_let(e, emit_text(e, "m%s", x), "r%s%%%llu*%llu", x, mt, (ull)t->bm);
+    emit_let(e, emit_text(e, "n%s", x), "r%s/%llu*%llu", x, mt, (ull)t->bn);
+  } else {
+    ull band = t->band;
+    emit_let(e, emit_text(e, "band%s", x), "r%s/%llu*%llu", x, band * nt, band);
+    emit_let(e, emit_text(e, "rows%s", x), "min(%llu,%llu-band%s)", band, mt, x);
+    emit_let(e, emit_text(e, "q%s", x), "r%s-band%s*%llu", x, x, nt);
+    emit_let(e, emit_text(e, "m%s", x), "(band%s+q%s%%rows%s)*%llu", x, x, x, (ull)t->bm);
+    emit_let(e, emit_text(e, "n%s", x), "q%s/rows%s*%llu", x, x, (ull)t->bn);
+  }
+  emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-m%s)", (ull)t->bm, (ull)mm->m, x);
+  emit_let(e, emit_text(e, "cn%s", x), "min(%llu,%llu-n%s)", (ull)t->bn, (ull)mm->n, x);
+  /* Outer panels are counted from 0 on each core. */
+  ull run = t->resident == RESIDENT_A ? nt : mt;
+  if (t->resident == RESIDENT_NONE)
+    emit_let(e, emit_text(e, "o%s", x), "%s", g);
+  else
+    emit_let(e, emit_text(e, "o%s", x), "t%s/%llu-first/%llu", x, run, run);
+}
+
+/* ---- GM to L1 ---- */
+
+static const char *rounded(struct emit *e, const char *count, ull unit) {
+  return emit_text(e, "(%s+%llu)/%llu*%llu", count, unit - 1, unit, unit);
+}
+
+static const char *nd2nz(const struct matmul *mm) {
+  return mm->element_bytes == 1   ? "copy_gm_to_cbuf_multi_nd2nz_b8"
+         : mm->element_bytes == 2 ? "copy_gm_to_cbuf_multi_nd2nz_b16"
+                                  : "copy_gm_to_cbuf_multi_nd2nz_b32s";
+}
+
+/* NZ in GM: whole columns of blocks, rows padded to 16. */
+static void load_nz(const struct writer *w, const struct operand *x, const char *dst, const char *k,
+                    const char *depth, const char *suffix) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull rows = round_up(x->rows_are_k ? mm->k : x->side, FRACTAL_ROWS);
+  ull columns = round_up(x->rows_are_k ? x->side : mm->k, mm->c0);
+  const char *side = emit_text(e, "%s%s", x->count, suffix);
+  const char *start = emit_text(e, "%s%s", x->start, suffix);
+  const char *height = rounded(e, x->rows_are_k ? depth : side, FRACTAL_ROWS);
+  emit_row(e,
+           "copy_gm_to_cbuf,dst=%s,src=%s+z%s*%llu+(%s/%llu*%llu+%s)*%d,n_burst=(%s+%llu)/%llu,"
+           "len_burst=%s,src_gap=%llu-%s",
+           dst, x->name, suffix, rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k,
+           (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES, x->rows_are_k ? side : depth,
+           (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height);
+}
+
+/* Rows of k by sixteens, each as columns of blocks: full ones together, the rest alone. */
+static void load_squares(const struct writer *w, const struct operand *x, const char *dst,
+                         const char *src, const char *depth, const char *suffix) {
+  struct emit *e = w->e;
+  ull side = x->side;
+  const char *count = emit_text(e, "%s%s", x->count, suffix);
+  const char *band = emit_text(e, "%s*%d", rounded(e, count, FRACTAL_ROWS),
+                               FRACTAL_ROWS * (int)w->mm->element_bytes);
+  bool together = side * FRACTAL_ROWS <= UINT16_MAX;
+  if (together)
+    emit_row(e,
+             "%s,dst=%s,src=%s,nd_num=%s/16,n=16,d=%s,src_nd_stride=%llu,src_d=%llu,"
+             "dst_c0_stride=16,dst_nd_stride=%s*16",
+             nd2nz(w->mm), dst, src, depth, count, side * FRACTAL_ROWS, side,
+             rounded(e, count, FRACTAL_ROWS));
+  emit_loop(e, emit_text(e, "j%s", x->name), together ? "(%s%%16+15)/16" : "(%s+15)/16", depth);
+  emit_let(e, "jr", together ? "%s/16" : "j%s", together ? depth : x->name);
+  emit_row(e, "%s,dst=%s+jr*%s,src=%s+jr*%llu,n=min(16,%s-jr*16),d=%s,src_d=%llu,dst_c0_stride=16",
+           nd2nz(w->mm), dst, band, src, side * FRACTAL_ROWS * (ull)w->mm->element_bytes, depth,
+           count, side);
+  emit_endloop(e);
+}
+
+/* A panel from k on, `depth` deep, of the block with the suffix. */
+static void load_panel(const struct writer *w, const struct operand *x, const char *slot,
+                       const char *k, const char *depth, const char *suffix) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  const char *dst = emit_text(e, "%s1+%s*%llu", x->name, slot, (ull)x->panel_bytes);
+  if (x->nz) {
+    load_nz(w, x, dst, k, depth, suffix);
+    return;
+  }
+  ull es = mm->element_bytes, side = x->side, row = x->rows_are_k ? side : mm->k;
+  const char *first = emit_text(e, "%s%s", x->start, suffix);
+  const char *count = emit_text(e, "%s%s", x->count, suffix);
+  const char *src =
+      emit_text(e, "%s+z%s*%llu+(%s*%llu+%s)*%llu", x->name, suffix, side * (ull)mm->k * es,
+                x->rows_are_k ? k : first, row, x->rows_are_k ? first : k, es);
+  if (by_squares(w, x)) {
+    load_squares(w, x, dst, src, depth, suffix);
+    return;
+  }
+  const char *rows = x->rows_are_k ? depth : count, *columns = x->rows_are_k ? count : depth;
+  emit_row(e, "%s,dst=%s,src=%s,n=%s,d=%s,src_d=%llu,dst_c0_stride=%s", nd2nz(mm), dst, src, rows,
+           columns, row, rounded(e, rows, FRACTAL_ROWS));
+}
+
+static void load_outer(const struct writer *w, const char *suffix) {
+  struct emit *e = w->e;
+  struct operand x = operand(w, w->t.a_outer);
+  const char *slot = emit_text(e, "o%s%%%llu", suffix, (ull)w->t.outer_slots);
+  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%s", slot);
+  load_panel(w, &x, slot, emit_text(e, "k%s", suffix),
+             emit_text(e, "min(%llu,%llu-k%s)", (ull)w->t.outer_k, (ull)w->mm->k, suffix), suffix);
+  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%s", slot);
+}
+
+static void load_bias(const struct writer *w, const char *suffix) {
+  struct emit *e = w->e;
+  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%s%%2", FLAG_BIAS, suffix);
+  emit_row(e,
+           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=bias1+i%s%%2*%llu,src=bias+n%s*%d,n=1,d=cn%s,"
+           "src_d=%llu,dst_c0_stride=1",
+           suffix, (ull)w->t.bn * ACCUMULATOR_BYTES, suffix, ACCUMULATOR_BYTES, suffix,
+           (ull)min_u64(w->mm->n, UINT16_MAX));
+  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%s%%2", FLAG_BIAS, suffix);
+}
+
+/* The inner panel at `k`; `turn` is its number on this core. */
+static void load_inner(const struct writer *w, const char *k, const char *turn,
+                       const char *suffix) {
+  struct emit *e = w->e;
+  struct operand x = operand(w, !w->t.a_outer);
+  const char *slot = emit_text(e, "(%s)%%2", turn);
+  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+%s", FLAG_INNER, slot);
+  load_panel(w, &x, slot, k, emit_text(e, "min(%llu,%llu-%s)", (ull)w->t.inner_k, (ull)w->mm->k, k),
+             suffix);
+  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+%s", FLAG_INNER, slot);
+}
+
+/* ---- L1 to L0 ---- */
+
+/* Transposed squares into L0A: of 32 bits by 16 rows of k, of 8 bits by 32. */
+static void to_l0a_transposed(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull es = mm->element_bytes, side = es == 1 ? 32 : 16;
+  ull per_row = side / mm->c0; /* fractals along k of a square: 2 of 32 bits, 1 of 8 */
+  emit_let(e, "ksq", "(kk+%llu)/%llu", side - 1, side);
+  emit_let(e, "msq", "(cm+%llu)/%llu", side - 1, side);
+  emit_loop(e, "j", "ksq");
+  const char *base = es == 1 ? emit_text(e, "%s/32+j", at) : emit_text(e, "(%s/16+j)*msq", at);
+  const char *stride = es == 1 ? "(da+31)/32" : "1";
+  emit_row(e,
+           "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%llu,src=a1+%s*%llu,base=%s,repeat=msq,"
+           "src_stride=%s,dst_gap=%s,frac_gap=%s,type=%s",
+           (ull)(w->t.bm * w->t.bk * es), per_row * FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes,
+           base, stride, es == 1 ? "ksq*2-1" : "ksq*2-1", es == 1 ? "ksq-1" : "0",
+           dtype_name(stored(mm->type)));
+  emit_endloop(e);
+}
+
+/* Step of a at `at` in its panel, which is da deep. */
+static void to_l0a(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull es = mm->element_bytes, half = w->t.bm * w->t.bk * es;
+  const char *type = dtype_name(stored(mm->type));
+  const char *cm = rounded(e, "cm", FRACTAL_ROWS);
+  if (!mm->trans_a)
+    emit_row(e,
+             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
+             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
+             half, slot, (ull)w->t.a_panel_bytes, rounded(e, "kk", mm->c0), cm, at, cm,
+             rounded(e, "da", mm->c0), type);
+  else if (es == 2)
+    emit_row(e,
+             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
+             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,transpose=1,type=%s",
+             half, slot, (ull)w->t.a_panel_bytes, cm, rounded(e, "kk", FRACTAL_ROWS), at,
+             rounded(e, "da", FRACTAL_ROWS), cm, type);
+  else
+    to_l0a_transposed(w, slot, at);
+}
+
+static void to_l0b(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull es = mm->element_bytes, half = w->t.bn * w->t.bk * es, c0 = mm->c0;
+  if (mm->trans_b)
+    emit_row(e,
+             "load_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,base=%s/%llu*((cn+15)/16),"
+             "repeat=(kk+%llu)/%llu*((cn+15)/16)",
+             half, slot, (ull)w->t.b_panel_bytes, at, c0, c0 - 1, c0);
+  else
+    emit_row(e,
+             "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
+             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
+             half, slot, (ull)w->t.b_panel_bytes, rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)),
+             rounded(e, "kk", max_u64(c0, FRACTAL_ROWS)), at, rounded(e, "db", FRACTAL_ROWS),
+             rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)), dtype_name(stored(mm->type)));
+}
+
+/* ---- cube ---- */
+
+static void mad(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  ull es = w->mm->element_bytes;
+  const char *operands = emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=cm,k=kk,n=cn",
+                                   (ull)t->c_slots, (ull)(t->bm * t->bn * ACCUMULATOR_BYTES),
+                                   (ull)(t->bm * t->bk * es), (ull)(t->bn * t->bk * es));
+  const char *type = dtype_name(w->mm->type);
+  if (!w->mm->bias) {
+    emit_row(e, "mad,%s,init=(ku+s)==0,type=%s", operands, type);
+    return;
+  }
+  emit_loop(e, "from_bias", "(ku+s)==0");
+  emit_row(e, "mad,%s,init=0,source=bt,bias=bias0,type=%s", operands, type);
+  emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
+  emit_endloop(e);
+  emit_loop(e, "from_l0c", "(ku+s)>0");
+  emit_row(e, "mad,%s,init=0,type=%s", operands, type);
+  emit_endloop(e);
+}
+
+static void steps(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  const char *outer_at = emit_text(e, "(u*%llu+s*%llu)", (ull)t->inner_k, (ull)t->bk);
+  const char *inner_at = emit_text(e, "s*%llu", (ull)t->bk);
+  const char *outer_slot = emit_text(e, "o%%%llu", (ull)t->outer_slots), *inner_slot = "turn%2";
+  emit_loop(e, "s", "(du+%llu)/%llu", (ull)t->bk - 1, (ull)t->bk);
+  emit_let(e, "kk", "min(%llu,du-s*%llu)", (ull)t->bk, (ull)t->bk);
+  emit_let(e, "l0", "(i*%llu+ku/%llu+s)%%2", (ull)ceil_div(w->mm->k, t->bk), (ull)t->bk);
+  emit_wait_flag(e, PIPE_M, PIPE_MTE1, "l0");
+  to_l0a(w, t->a_outer ? outer_slot : inner_slot, t->a_outer ? outer_at : inner_at);
+  to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
+  emit_set_flag(e, PIPE_MTE1, PIPE_M, "l0");
+  emit_wait_flag(e, PIPE_MTE1, PIPE_M, "l0");
+  mad(w);
+  emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
+  emit_endloop(e);
+}
+
+static const char *quantisation(const struct matmul *mm) {
+  return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
+         : mm->out_type == DTYPE_BF16 ? ",quant=f322bf16"
+                                      : "";
+}
+
+static void store(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull ob = mm->out_bytes, block = w->t.bm * w->t.bn * ACCUMULATOR_BYTES;
+  const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
+  emit_comment(e, "After the last turn the block leaves.");
+  emit_loop(e, "finish", "(ku+du)==%llu", (ull)mm->k);
+  emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
+  emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
+  const char *common =
+      emit_text(e, "src=c0+%s*%llu,n=cn,m=cm,src_stride=%s%s,type=%s", slot, block,
+                rounded(e, "cm", FRACTAL_ROWS), quantisation(mm), dtype_name(accumulator(mm)));
+  if (mm->nz_c) {
+    ull rows = round_up(mm->m, FRACTAL_ROWS), c0 = BLOCK_BYTES / ob;
+    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
+             rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
+             ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");
+  } else {
+    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
+             (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
+  }
+  emit_set_flag(e, PIPE_FIX, PIPE_M, "%s", slot);
+  emit_endloop(e);
+}
+
+static void begin_block(const struct writer *w) {
+  struct emit *e = w->e;
+  emit_loop(e, "begin", "ku==0");
+  emit_wait_flag(e, PIPE_FIX, PIPE_M, "i%%%llu", (ull)w->t.c_slots);
+  if (w->mm->bias) {
+    emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%%2", FLAG_BIAS);
+    emit_wait_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
+    emit_row(e, "copy_cbuf_to_bt,dst=bias0,src=bias1+i%%2*%llu,len_burst=(cn+15)/16*2",
+             (ull)w->t.bn * ACCUMULATOR_BYTES);
+    emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%%2", FLAG_BIAS);
+  }
+  emit_endloop(e);
+}
+
+/* ---- the stream ---- */
+
+/* Every flag that says "free", set at the start and taken back at the end. */
+static void free_flags(const struct writer *w, bool set) {
+  struct emit *e = w->e;
+  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
+      set ? emit_set_flag : emit_wait_flag;
+  const char *at = set ? "begin" : "end";
+  emit_loop(e, emit_text(e, "outer_%s", at), "%llu", (ull)w->t.outer_slots);
+  flag(e, PIPE_MTE1, PIPE_MTE2, "outer_%s", at);
+  emit_endloop(e);
+  emit_loop(e, emit_text(e, "half_%s", at), "2");
+  flag(e, PIPE_MTE1, PIPE_MTE2, "%d+half_%s", FLAG_INNER, at);
+  flag(e, PIPE_M, PIPE_MTE1, "half_%s", at);
+  if (w->mm->bias)
+    flag(e, PIPE_MTE1, PIPE_MTE2, "%d+half_%s", FLAG_BIAS, at);
+  emit_endloop(e);
+  if (w->mm->bias)
+    flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
+  emit_loop(e, emit_text(e, "block_%s", at), "%llu", (ull)w->t.c_slots);
+  flag(e, PIPE_FIX, PIPE_M, "block_%s", at);
+  emit_endloop(e);
+}
+
+/* What the next group needs: its outer panel, unless it is there, and the first inner one. */
+static void load_next(const struct writer *w, bool outer, bool inner) {
+  struct emit *e = w->e;
+  if (outer) {
+    if (w->t.resident != RESIDENT_NONE)
+      emit_loop(e, "another", "ox>o");
+    load_outer(w, "x");
+    if (w->t.resident != RESIDENT_NONE)
+      emit_endloop(e);
+  }
+  if (!inner)
+    return;
+  if (w->mm->bias) {
+    emit_loop(e, "new", "kx==0");
+    load_bias(w, "x");
+    emit_endloop(e);
+  }
+  load_inner(w, "kx", emit_text(e, "ix*%llu+kx/%llu", (ull)w->t.turns, (ull)w->t.inner_k), "x");
+}
+
+/* A turn: first the copies that have to be there for the next one. */
+static void turn(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  bool late = t->outer_slots == 1;
+  emit_let(e, "ku", "k+u*%llu", (ull)t->inner_k);
+  emit_let(e, "du", "min(%llu,%llu-ku)", (ull)t->inner_k, (ull)w->mm->k);
+  emit_let(e, "turn", "i*%llu+ku/%llu", (ull)t->turns, (ull)t->inner_k);
+  emit_let(e, t->a_outer ? "db" : "da", "du");
+  if (t->outer_k > t->inner_k) {
+    emit_loop(e, "ahead", "u+1<turns");
+    load_inner(w, emit_text(e, "(ku+%llu)", (ull)t->inner_k), "turn+1", "");
+    emit_endloop(e);
+  }
+  if (!late) {
+    emit_loop(e, "outer", "more*(u==0)");
+    load_next(w, true, false);
+    emit_endloop(e);
+  }
+  emit_loop(e, "next", "more*(u+1==turns)");
+  load_next(w, late, true);
+  emit_endloop(e);
+  begin_block(w);
+  emit_loop(e, "filled", "fresh*(u==0)");
+  emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "o%%%llu", (ull)t->outer_slots);
+  emit_endloop(e);
+  emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+turn%%2", FLAG_INNER);
+  steps(w);
+  emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+turn%%2", FLAG_INNER);
+  emit_loop(e, "done", "last*(u+1==turns)");
+  emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "o%%%llu", (ull)t->outer_slots);
+  emit_endloop(e);
+  store(w);
+}
+
+static void share_of_core(const struct writer *w) {
+  struct emit *e = w->e;
+  ull total = w->t.blocks_total, cores = w->t.cores;
+  if (w->t.resident == RESIDENT_NONE) {
+    emit_comment(e, "Blocks blk, blk + %llu, ... of %llu, %llu rows of blocks at a time.", cores,
+                 total, (ull)w->t.band);
+    emit_let(e, "groups", "(%llu-blk)/%llu*%llu", total + cores - 1, cores, (ull)w->t.groups);
+    return;
+  }
+  emit_comment(e, "A run of the %llu blocks, so that %s stays in L1.", total,
+               w->t.resident == RESIDENT_A ? "a panel of a" : "a panel of b");
+  emit_let(e, "first", "blk*%llu/%llu", total, cores);
+  emit_let(e, "groups", "(blk+1)*%llu/%llu-first", total, cores);
+}
+
+void matmul_emit(const struct lower_job *job, struct emit *e) {
+  struct writer w = {.e = e, .mm = job->data};
+  struct lower_job copy = *job;
+  if (!matmul_tiling(&copy, &w.t))
+    vinci_bug("matmul: %s", copy.reason);
+  const struct matmul_tiling *t = &w.t;
+  header(&w);
+  share_of_core(&w);
+  free_flags(&w, true);
+  emit_comment(e, "The first panels.");
+  emit_loop(e, "start", "1");
+  group_lets(&w, "0", "");
+  load_outer(&w, "");
+  if (w.mm->bias)
+    load_bias(&w, "");
+  load_inner(&w, "k", "0", "");
+  emit_endloop(e);
+  emit_loop(e, "g", "groups");
+  group_lets(&w, "g", "");
+  emit_let(e, "more", "g+1<groups");
+  group_lets(&w, "g+more", "x");
+  ull run = t->resident == RESIDENT_A ? t->nt : t->mt;
+  if (t->resident == RESIDENT_NONE) {
+    emit_let(e, "fresh", "1");
+    emit_let(e, "last", "1");
+  } else {
+    emit_let(e, "fresh", "max(t==first,t%%%llu==0)", run);
+    emit_let(e, "last", "max(more==0,ox>o)");
+  }
+  if (t->a_outer) {
+    emit_let(e, "da", "min(%llu,%llu-k)", (ull)t->outer_k, (ull)w.mm->k);
+  } else {
+    emit_let(e, "db", "min(%llu,%llu-k)", (ull)t->outer_k, (ull)w.mm->k);
+  }
+  emit_let(e, "turns", "(min(%llu,%llu-k)+%llu)/%llu", (ull)t->outer_k, (ull)w.mm->k,
+           (ull)t->inner_k - 1, (ull)t->inner_k);
+  emit_loop(e, "u", "turns");
+  turn(&w);
+  emit_endloop(e);
+  emit_endloop(e);
+  emit_comment(e, "Nothing stays set.");
+  free_flags(&w, false);
+}

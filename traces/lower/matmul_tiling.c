@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tilings of matmul: which are legal, what each is expected to cost, and the candidates.
+ *
+ * Of the cost: a block takes as long as its busiest pipe. MTE2 pays a start-up for each panel
+ * and moves bytes at the rate of a hit in L2, of a miss for what no other core has fetched, or
+ * at the core's share of L2, whichever is slowest; where L0C holds one block only, the cube
+ * waits while the fixpipe empties it. All cores together are no faster than device memory.
+ */
+#include "core/arith.h"
+#include "core/layout.h"
+#include "traces/lower/matmul.h"
+
+enum {
+  L0_SLOTS = 2,
+  INNER_SLOTS = 2,
+  BT_SLOTS = 2,
+  MAD_MAX = 4080, /* of m and n; the operand has 12 bits */
+  LOAD2D_REPEAT_MAX = 255,
+  L1_ROW_MAX = 32767, /* rows of a feature map */
+};
+
+/* ---- legality ---- */
+
+static bool split_panels(struct lower_job *job, const struct matmul *mm, struct matmul_tiling *t) {
+  uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
+  if (t->ka % t->bk || t->kb % t->bk || (t->ka % t->kb && t->kb % t->ka))
+    return lower_refuse(job, "panels have to be multiples of the tile's k and of one another");
+  uint64_t k_padded = round_up(mm->k, t->bk);
+  bool a_outer = t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->ka >= t->kb);
+  t->a_outer = a_outer;
+  t->outer_k = a_outer ? t->ka : t->kb;
+  t->inner_k = a_outer ? t->kb : t->ka;
+  if (t->outer_k % t->inner_k)
+    return lower_refuse(job, "the resident operand needs the deeper panel");
+  if (t->resident != RESIDENT_NONE && t->outer_k < k_padded)
+    return lower_refuse(job, "a resident operand needs a panel of all of k");
+  t->a_panel_bytes = bm * t->ka * mm->element_bytes;
+  t->b_panel_bytes = bn * t->kb * mm->element_bytes;
+  uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
+  uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
+  uint64_t room = (uint64_t)job->soc->l1_bytes;
+  room -= mm->bias ? min_u64(room, BT_SLOTS * (uint64_t)job->soc->bt_bytes) : 0;
+  t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
+  if (outer * t->outer_slots + inner * INNER_SLOTS > room)
+    return lower_refuse(job, "the panels do not fit L1");
+  t->groups = ceil_div(mm->k, t->outer_k);
+  t->turns = ceil_div(mm->k, t->inner_k);
+  return true;
+}
+
+static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t) {
+  const struct vinci_soc *soc = job->soc;
+  uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
+  uint64_t k_unit = max_u64(mm->c0, FRACTAL_ROWS);
+  if (t->bk % k_unit)
+    return lower_refuse(job, "the tile's k has to be a multiple of %u", (unsigned)k_unit);
+  if (t->bm % FRACTAL_ROWS || t->bn % max_u64(mm->c0, FRACTAL_ROWS))
+    return lower_refuse(job, "the tile's m and n have to be whole fractals");
+  if (bm > MAD_MAX || bn > MAD_MAX || t->bk > MAD_MAX)
+    return lower_refuse(job, "the tile is larger than one mad");
+  if (bm * t->bk * mm->element_bytes * L0_SLOTS > (uint64_t)soc->l0a_bytes ||
+      bn * t->bk * mm->element_bytes * L0_SLOTS > (uint64_t)soc->l0b_bytes)
+    return lower_refuse(job, "two tiles of an operand do not fit L0A or L0B");
+  if (bm * bn * ACCUMULATOR_BYTES > (uint64_t)soc->l0c_bytes)
+    return lower_refuse(job, "the block does not fit L0C");
+  if (mm->bias && bn * ACCUMULATOR_BYTES * BT_SLOTS > (uint64_t)soc->bt_bytes * BT_SLOTS)
+    return lower_refuse(job, "the bias of a block does not fit the bias table");
+  return true;
+}
+
+bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
+  const struct matmul *mm = job->data;
+  const struct lower_value *value = job->value;
+  const struct lower_value *tile = &value[MATMUL_TILE], *panel = &value[MATMUL_PANEL];
+  if (tile->rank != 3 || panel->rank != 2)
+    return lower_refuse(job, "tile is MxKxN, panel is KAxKB");
+  *t = (struct matmul_tiling){
+      .bm = tile->shape[0],
+      .bk = tile->shape[1],
+      .bn = tile->shape[2],
+      .ka = panel->shape[0],
+      .kb = panel->shape[1],
+      .resident = (enum matmul_resident)value[MATMUL_RESIDENT].word,
+      .band = value[MATMUL_BAND].size,
+      .cores = value[MATMUL_CORES].size,
+  };
+  if (!fits_l0(job, mm, t) || !split_panels(job, mm, t))
+    return false;
+  uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
+  if (t->cores > cores)
+    return lower_refuse(job, "there are only %u cores", (unsigned)cores);
+  if (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX)
+    return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
+  t->mt = ceil_div(mm->m, t->bm);
+  t->nt = ceil_div(mm->n, t->bn);
+  t->blocks_total = mm->batch * t->mt * t->nt;
+  t->cores = min_u64(t->cores, t->blocks_total);
+  t->band = min_u64(t->band, t->mt);
+  uint64_t block = round_up(t->bm, FRACTAL_ROWS) * round_up(t->bn, FRACTAL_ROWS);
+  t->c_slots = block * ACCUMULATOR_BYTES * 2 <= (uint64_t)job->soc->l0c_bytes ? 2 : 1;
+  return true;
+}
+
+/* ---- cost ---- */
+
+/* Cycles for bytes at a rate of thousandths of a byte per cycle. */
+static uint64_t cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
+  return mbytes_per_cycle ? bytes * MILLI / mbytes_per_cycle : 0;
+}
+
+/* A chip-wide rate per core, in thousandths of a byte per cycle. */
+static uint64_t share(const struct vinci_soc *soc, int64_t bytes_per_second, uint64_t cores) {
+  return (uint64_t)bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz;
+}
+
+/* Start-up of one panel. */
+static uint64_t panel_start(const struct vinci_soc *soc, bool nz) {
+  return (uint64_t)(nz ? soc->path[PATH_GM_L1].startup_mcycles : soc->nd2nz_startup_mcycles) /
+         MILLI;
+}
+
+struct load {
+  uint64_t panels; /* of one core */
+  uint64_t bytes;  /* of one core */
+  uint64_t unique; /* of the operand */
+  bool nz;
+};
+
+static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
+  const struct path_cost *path = &soc->path[PATH_GM_L1];
+  uint64_t rate =
+      min_u64((uint64_t)path->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, cores));
+  if (!load->nz)
+    rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
+  uint64_t miss_rate = path->hbm_mbytes_per_cycle ? (uint64_t)path->hbm_mbytes_per_cycle : rate;
+  uint64_t missed = min_u64(load->bytes, load->unique / cores);
+  return load->panels * panel_start(soc, load->nz) + cycles_at(load->bytes - missed, rate) +
+         cycles_at(missed, min_u64(miss_rate, rate));
+}
+
+/* Blocks of the busiest core, and how often it changes the row (column) of a resident operand. */
+static uint64_t blocks_per_core(const struct matmul_tiling *t) {
+  return ceil_div(t->blocks_total, t->cores);
+}
+
+static uint64_t resident_loads(const struct matmul_tiling *t) {
+  uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
+  return min_u64(blocks_per_core(t), ceil_div(blocks_per_core(t) - 1, run) + 1);
+}
+
+static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_tiling *t) {
+  const struct matmul *mm = job->data;
+  uint64_t blocks = blocks_per_core(t), held = t->resident ? resident_loads(t) : blocks;
+  uint64_t k = round_up(mm->k, mm->c0) * mm->element_bytes;
+  uint64_t a_times = t->resident == RESIDENT_A ? held : blocks;
+  uint64_t b_times = t->resident == RESIDENT_B ? held : blocks;
+  uint64_t m = min_u64(t->bm, mm->m), n = min_u64(t->bn, mm->n);
+  struct load a = {.panels = a_times * (t->a_outer ? t->groups : t->turns),
+                   .bytes = a_times * m * k,
+                   .unique = mm->batch * mm->m * k,
+                   .nz = mm->nz_a};
+  struct load b = {.panels = b_times * (t->a_outer ? t->turns : t->groups),
+                   .bytes = b_times * n * k,
+                   .unique = mm->batch * mm->n * k,
+                   .nz = mm->nz_b};
+  uint64_t bias = mm->bias ? blocks * panel_start(job->soc, false) : 0;
+  return bias + load_cycles(job->soc, &a, t->cores) + load_cycles(job->soc, &b, t->cores);
+}
+
+static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
+  const struct matmul *mm = job->data;
+  const struct vinci_soc *soc = job->soc;
+  uint64_t blocks = blocks_per_core(t), steps = ceil_div(mm->k, t->bk);
+  uint64_t m = min_u64(round_up(mm->m, FRACTAL_ROWS), t->bm);
+  uint64_t n = min_u64(round_up(mm->n, FRACTAL_ROWS), t->bn);
+  uint64_t k = round_up(mm->k, mm->c0);
+  uint64_t tiles = ceil_div(m, (uint64_t)soc->cube_m) * ceil_div(n, (uint64_t)soc->cube_n) *
+                   (k * mm->element_bytes / (uint64_t)soc->cube_k_bytes);
+  job->cost.cube_cycles =
+      blocks * (tiles * mm->cube_mcycles + steps * (uint64_t)soc->cube_issue_mcycles) / MILLI;
+  const struct path_cost *a = &soc->path[PATH_L1_L0A], *b = &soc->path[PATH_L1_L0B];
+  job->cost.mte1_cycles =
+      blocks * (cycles_at(m * k * mm->element_bytes, (uint64_t)a->mbytes_per_cycle) +
+                cycles_at(n * k * mm->element_bytes, (uint64_t)b->mbytes_per_cycle) +
+                steps * (uint64_t)(a->startup_mcycles + b->startup_mcycles) / MILLI);
+  const struct path_cost *out = &soc->path[PATH_L0C_GM];
+  uint64_t out_rate =
+      min_u64((uint64_t)out->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, t->cores));
+  job->cost.fix_cycles = blocks * max_u64((uint64_t)out->minimum_mcycles / MILLI,
+                                          (uint64_t)out->startup_mcycles / MILLI +
+                                              cycles_at(m * n * mm->out_bytes, out_rate));
+  job->cost.mte2_cycles = mte2_cycles(job, t);
+}
+
+bool matmul_cost(struct lower_job *job) {
+  const struct matmul *mm = job->data;
+  const struct vinci_soc *soc = job->soc;
+  struct matmul_tiling t;
+  if (!matmul_tiling(job, &t))
+    return false;
+  fill_pipes(job, &t);
+  struct lower_cost *cost = &job->cost;
+  uint64_t blocks = blocks_per_core(&t), startup = (uint64_t)soc->cube_startup_mcycles / MILLI;
+  uint64_t cube = cost->cube_cycles;
+  if (t.c_slots == 1)
+    cube += cost->fix_cycles + blocks * startup;
+  uint64_t steady =
+      max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
+  /* The first panels come in, and the last block leaves, alone. */
+  uint64_t first = cost->mte2_cycles / (blocks * t.groups);
+  uint64_t unique =
+      mm->batch * ((mm->m + mm->n) * mm->k * mm->element_bytes + mm->m * mm->n * mm->out_bytes);
+  uint64_t device = cycles_at(unique, share(soc, soc->hbm_bytes_per_second, 1));
+  uint64_t launch = (uint64_t)soc->launch_block_ps / 1000 * (uint64_t)soc->core_hz / 1000000000 *
+                    (t.cores - 1) / 1;
+  cost->total_cycles = max_u64(steady + first + cost->fix_cycles / blocks + launch, device + first);
+  cost->blocks = (uint32_t)t.cores;
+  cost->gm_bytes = mm->batch *
+                       ((t.resident == RESIDENT_A ? mm->m : mm->m * t.nt) * mm->k +
+                        (t.resident == RESIDENT_B ? mm->n : mm->n * t.mt) * mm->k) *
+                       mm->element_bytes +
+                   mm->batch * mm->m * mm->n * mm->out_bytes;
+  return true;
+}
+
+/* ---- candidates ---- */
+
+static const uint16_t sides[] = {512, 384, 320, 256, 224, 192, 176, 160, 144,
+                                 128, 112, 96,  80,  64,  48,  32,  16};
+enum { SIDE_COUNT = sizeof sides / sizeof *sides, DEPTH_COUNT = 5 };
+
+static void set_shape(struct lower_value *value, unsigned rank, uint64_t a, uint64_t b,
+                      uint64_t c) {
+  *value = (struct lower_value){.present = true, .rank = rank, .shape = {a, b, c}};
+}
+
+/* The deepest step that L0 holds twice. */
+static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                           uint64_t bn) {
+  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
+  uint64_t b = (uint64_t)soc->l0b_bytes / L0_SLOTS / (bn * mm->element_bytes);
+  uint64_t depth = min_u64(min_u64(a, b), round_up(mm->k, unit)) / unit * unit;
+  /* Whole steps in a panel of a power of two. */
+  for (uint64_t power = 2048; power >= unit; power /= 2)
+    if (depth >= power)
+      return power;
+  return unit;
+}
+
+/* Kinds of depth: panels in the ratio 1:1, 2:1 and 1:2, A resident, B resident. */
+static void set_panels(struct lower_job *job, const struct matmul *mm, uint64_t bm, uint64_t bn,
+                       uint64_t bk, size_t kind) {
+  static const uint8_t ratio_a[DEPTH_COUNT] = {1, 2, 1, 0, 0};
+  static const uint8_t ratio_b[DEPTH_COUNT] = {1, 1, 2, 0, 0};
+  uint64_t room = (uint64_t)job->soc->l1_bytes, all = round_up(mm->k, bk);
+  room -= mm->bias ? BT_SLOTS * (uint64_t)job->soc->bt_bytes : 0;
+  uint64_t ka, kb;
+  if (kind < 3) {
+    uint64_t unit = INNER_SLOTS * mm->element_bytes * (bm * ratio_a[kind] + bn * ratio_b[kind]);
+    uint64_t depth = max_u64(min_u64(room / unit / bk * bk, all), bk);
+    ka = depth * ratio_a[kind];
+    kb = depth * ratio_b[kind];
+  } else {
+    uint64_t held = (kind == 3 ? bm : bn) * all * mm->element_bytes;
+    uint64_t other = INNER_SLOTS * mm->element_bytes * (kind == 3 ? bn : bm);
+    uint64_t left = held < room ? (room - held) / other / bk * bk : 0;
+    uint64_t depth = max_u64(min_u64(left, all), bk);
+    uint64_t outer = round_up(all, depth); /* a whole number of inner panels */
+    ka = kind == 3 ? outer : depth;
+    kb = kind == 3 ? depth : outer;
+  }
+  set_shape(&job->value[MATMUL_PANEL], 2, ka, kb, 0);
+  job->value[MATMUL_RESIDENT] =
+      (struct lower_value){.present = true, .word = kind < 3 ? 0 : (unsigned)kind - 2};
+}
+
+/* Sides that split the extent evenly: the listed side, shrunk to what its block count needs. */
+static uint64_t even(uint64_t extent, uint64_t side, uint64_t unit) {
+  return round_up(ceil_div(extent, ceil_div(extent, side)), unit);
+}
+
+/* Rows of blocks such that the blocks of all cores together are near a square of elements. */
+static uint64_t band_of(uint64_t cores, uint64_t bm, uint64_t bn, uint64_t mt) {
+  uint64_t band = 1;
+  while (band < mt && (band + 1) * (band + 1) * bm <= cores * bn)
+    band++;
+  return band;
+}
+
+bool matmul_candidate(struct lower_job *job, size_t index) {
+  const struct matmul *mm = job->data;
+  if (index >= (size_t)SIDE_COUNT * SIDE_COUNT * DEPTH_COUNT)
+    return false;
+  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t bm = even(mm->m, sides[index / DEPTH_COUNT / SIDE_COUNT], FRACTAL_ROWS);
+  uint64_t bn = even(mm->n, sides[index / DEPTH_COUNT % SIDE_COUNT], unit);
+  uint64_t bk = step_depth(job->soc, mm, bm, bn);
+  uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
+  uint64_t mt = ceil_div(mm->m, bm);
+  set_shape(&job->value[MATMUL_TILE], 3, bm, bk, bn);
+  set_panels(job, mm, bm, bn, bk, index % DEPTH_COUNT);
+  cores = min_u64(cores, mm->batch * mt * ceil_div(mm->n, bn));
+  job->value[MATMUL_CORES] = (struct lower_value){.present = true, .size = cores};
+  job->value[MATMUL_BAND] =
+      (struct lower_value){.present = true, .size = band_of(cores, bm, bn, mt)};
+  return true;
+}
