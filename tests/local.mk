@@ -35,7 +35,8 @@ unit_tests = \
 	tests/test_trace_expr \
 	tests/test_trace_format \
 	tests/test_transfers \
-	tests/test_units
+	tests/test_units \
+	tests/test_values_vector
 
 nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
@@ -70,6 +71,7 @@ nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
 
 script_tests = \
 	tests/check_dist.sh \
@@ -78,13 +80,16 @@ script_tests = \
 	tests/test_cli.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
-	tests/test_sweep.sh
+	tests/test_sweep.sh \
+	tests/test_values_vector.sh
 
-check_PROGRAMS = tests/fuzz/replay
+test_programs = tests/fuzz/replay
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests)
+test_programs += $(unit_tests)
 endif
-TESTS = $(check_PROGRAMS) $(script_tests)
+# Script tests run the driver.
+check_PROGRAMS = $(test_programs) tests/values/driver
+TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
 EXTRA_DIST += tests/tap.sh
 
@@ -203,6 +208,13 @@ accuracy: $(accuracy_programs)
 	for program in $(accuracy_programs); do ./$$program || status=1; done; exit $$status
 .PHONY: accuracy
 CLEANFILES += $(accuracy_programs)
+
+# ---- values against references in numpy ----
+nodist_EXTRA_tests_values_driver_SOURCES = dummy.cxx
+tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
+dist_noinst_DATA += \
+	tests/values/reference.py \
+	tests/values/vector.py
 
 # ---- the fuzz target of the trace reader ----
 # As a test it replays its corpus; under `configure --enable-fuzzing` it can be built to search.

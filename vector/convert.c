@@ -6,15 +6,10 @@
 #include "core/diag.h"
 #include "vector/vector.h"
 
-struct conversion {
-  enum dtype src;
-  enum dtype dst;
-};
-
-static struct conversion conversion_of(uint16_t op) {
+struct vector_conversion vector_conversion(uint16_t op) {
 #define CONVERSION(id, src_id, dst_id)                                                             \
   case OP_VCONV_##id:                                                                              \
-    return (struct conversion){DTYPE_##src_id, DTYPE_##dst_id};
+    return (struct vector_conversion){DTYPE_##src_id, DTYPE_##dst_id};
   switch (op) {
     CONVERSION(F322F16, FP32, FP16)
     CONVERSION(F162F32, FP16, FP32)
@@ -48,13 +43,13 @@ static struct conversion conversion_of(uint16_t op) {
 }
 
 static struct vector_lanes convert_lanes(const struct vinci_soc *soc, const struct inst *inst,
-                                         struct conversion types) {
+                                         struct vector_conversion types) {
   unsigned src = dtype_bits(types.src);
   unsigned dst = dtype_bits(types.dst);
   return vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], src > dst ? src : dst, VECTOR_MASKED);
 }
 
-static struct vector_operand convert_src(const struct inst *inst, struct conversion types) {
+static struct vector_operand convert_src(const struct inst *inst, struct vector_conversion types) {
   return (struct vector_operand){
       .arg = UNARY_SRC,
       .bits = dtype_bits(types.src),
@@ -63,7 +58,7 @@ static struct vector_operand convert_src(const struct inst *inst, struct convers
   };
 }
 
-static struct vector_operand convert_dst(const struct inst *inst, struct conversion types) {
+static struct vector_operand convert_dst(const struct inst *inst, struct vector_conversion types) {
   return (struct vector_operand){
       .arg = UNARY_DST,
       .bits = dtype_bits(types.dst),
@@ -72,9 +67,19 @@ static struct vector_operand convert_dst(const struct inst *inst, struct convers
   };
 }
 
+struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  struct vector_conversion types = vector_conversion(inst->op);
+  return (struct vector_walks){
+      .lanes = convert_lanes(soc, inst, types),
+      .operand = {convert_src(inst, types), convert_dst(inst, types)},
+      .count = 2,
+      .bits = dtype_bits(types.src),
+  };
+}
+
 void vec_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
-  struct conversion types = conversion_of(inst->op);
+  struct vector_conversion types = vector_conversion(inst->op);
   struct vector_lanes lanes = convert_lanes(soc, inst, types);
   struct bank_traffic traffic = {0};
   vector_traffic(&traffic, inst, &lanes, convert_src(inst, types));
@@ -89,7 +94,7 @@ void vec_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
 
 unsigned vec_convert_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
-  struct conversion types = conversion_of(inst->op);
+  struct vector_conversion types = vector_conversion(inst->op);
   struct vector_lanes lanes = convert_lanes(soc, inst, types);
   unsigned count = vector_touch_strided(inst, access, 0, &lanes, convert_src(inst, types));
   return vector_touch_strided(inst, access, count, &lanes, convert_dst(inst, types));

@@ -22,16 +22,8 @@ static struct vector_operand operand(const struct inst *inst, unsigned arg, unsi
                                  .repeat_stride = (uint64_t)inst->arg[repeat]};
 }
 
-/* The walks through UB of one instruction, in the order the ports serve them, and its lanes. */
-struct walks {
-  struct vector_lanes lanes;
-  struct vector_operand operand[BANK_READS_MAX];
-  unsigned count;
-  unsigned bits; /* that choose the cost class */
-};
-
 static void walks_cost(const struct vinci_soc *soc, const struct inst *inst,
-                       const struct walks *walks, struct inst_cost *cost) {
+                       const struct vector_walks *walks, struct inst_cost *cost) {
   struct bank_traffic traffic = {0};
   for (unsigned i = 0; i < walks->count; i++)
     vector_traffic(&traffic, inst, &walks->lanes, walks->operand[i]);
@@ -43,7 +35,7 @@ static void walks_cost(const struct vinci_soc *soc, const struct inst *inst,
               cost);
 }
 
-static unsigned walks_access(const struct inst *inst, const struct walks *walks,
+static unsigned walks_access(const struct inst *inst, const struct vector_walks *walks,
                              struct inst_access *access) {
   unsigned count = 0;
   for (unsigned i = 0; i < walks->count; i++)
@@ -51,9 +43,9 @@ static unsigned walks_access(const struct inst *inst, const struct walks *walks,
   return count;
 }
 
-static struct walks binary_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_binary_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned src = src_bits(inst), dst = dst_bits(inst);
-  return (struct walks){
+  return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], dst, VECTOR_MASKED),
       .operand = {operand(inst, BINARY_SRC0, src, BINARY_SRC0_BLOCK, BINARY_SRC0_REPEAT),
                   operand(inst, BINARY_SRC1, src, BINARY_SRC1_BLOCK, BINARY_SRC1_REPEAT),
@@ -64,20 +56,20 @@ static struct walks binary_walks(const struct vinci_soc *soc, const struct inst 
 }
 
 void vec_binary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct walks walks = binary_walks(soc, inst);
+  struct vector_walks walks = vec_binary_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_binary_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
-  struct walks walks = binary_walks(soc, inst);
+  struct vector_walks walks = vec_binary_walks(soc, inst);
   return walks_access(inst, &walks, access);
 }
 
 /* src1 comes second, unless it is a single element. */
-static struct walks select_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  struct walks walks = {
+  struct vector_walks walks = {
       .lanes = vector_lanes(soc, inst, inst->arg[SELECT_REPEAT], bits, VECTOR_MASKED),
       .bits = bits,
   };
@@ -92,7 +84,7 @@ static struct walks select_walks(const struct vinci_soc *soc, const struct inst 
 }
 
 void vec_select_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct walks walks = select_walks(soc, inst);
+  struct vector_walks walks = vec_select_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
@@ -107,17 +99,17 @@ static uint64_t select_mask_bytes(const struct inst *inst, const struct vector_l
 
 unsigned vec_select_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
-  struct walks walks = select_walks(soc, inst);
+  struct vector_walks walks = vec_select_walks(soc, inst);
   unsigned count = walks_access(inst, &walks, access);
   if (inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR)
     count = inst_touch(inst, access, count, SELECT_SRC1, 0,
-                         walks.lanes.repeats ? vector_size(1, walks.bits) : 0);
+                       walks.lanes.repeats ? vector_size(1, walks.bits) : 0);
   return inst_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &walks.lanes));
 }
 
-static struct walks compare_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_compare_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  return (struct walks){
+  return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[COMPARE_REPEAT], bits, VECTOR_WHOLE),
       .operand = {operand(inst, COMPARE_SRC0, bits, COMPARE_SRC0_BLOCK, COMPARE_SRC0_REPEAT),
                   operand(inst, COMPARE_SRC1, bits, COMPARE_SRC1_BLOCK, COMPARE_SRC1_REPEAT)},
@@ -128,20 +120,20 @@ static struct walks compare_walks(const struct vinci_soc *soc, const struct inst
 
 void vec_compare_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
-  struct walks walks = compare_walks(soc, inst);
+  struct vector_walks walks = vec_compare_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_compare_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
-  struct walks walks = compare_walks(soc, inst);
+  struct vector_walks walks = vec_compare_walks(soc, inst);
   unsigned count = walks_access(inst, &walks, access);
   return inst_touch(inst, access, count, COMPARE_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
-static struct walks compare_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_compare_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  return (struct walks){
+  return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[COMPARES_REPEAT], bits, VECTOR_WHOLE),
       .operand = {operand(inst, COMPARES_SRC, bits, COMPARES_SRC_BLOCK, COMPARES_SRC_REPEAT)},
       .count = 1,
@@ -151,20 +143,20 @@ static struct walks compare_scalar_walks(const struct vinci_soc *soc, const stru
 
 void vec_compare_scalar_cost(const struct vinci_soc *soc, const struct inst *inst,
                              struct inst_cost *cost) {
-  struct walks walks = compare_scalar_walks(soc, inst);
+  struct vector_walks walks = vec_compare_scalar_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
                                    struct inst_access *access) {
-  struct walks walks = compare_scalar_walks(soc, inst);
+  struct vector_walks walks = vec_compare_scalar_walks(soc, inst);
   unsigned count = walks_access(inst, &walks, access);
   return inst_touch(inst, access, count, COMPARES_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
-static struct walks unary_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  return (struct walks){
+  return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], bits, VECTOR_MASKED),
       .operand = {operand(inst, UNARY_SRC, bits, UNARY_SRC_BLOCK, UNARY_SRC_REPEAT),
                   operand(inst, UNARY_DST, bits, UNARY_DST_BLOCK, UNARY_DST_REPEAT)},
@@ -174,19 +166,19 @@ static struct walks unary_walks(const struct vinci_soc *soc, const struct inst *
 }
 
 void vec_unary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct walks walks = unary_walks(soc, inst);
+  struct vector_walks walks = vec_unary_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_unary_access(const struct vinci_soc *soc, const struct inst *inst,
                           struct inst_access *access) {
-  struct walks walks = unary_walks(soc, inst);
+  struct vector_walks walks = vec_unary_walks(soc, inst);
   return walks_access(inst, &walks, access);
 }
 
-static struct walks scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  return (struct walks){
+  return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], bits, VECTOR_MASKED),
       .operand = {operand(inst, SCALAR_SRC, bits, SCALAR_SRC_BLOCK, SCALAR_SRC_REPEAT),
                   operand(inst, SCALAR_DST, bits, SCALAR_DST_BLOCK, SCALAR_DST_REPEAT)},
@@ -196,19 +188,19 @@ static struct walks scalar_walks(const struct vinci_soc *soc, const struct inst 
 }
 
 void vec_scalar_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct walks walks = scalar_walks(soc, inst);
+  struct vector_walks walks = vec_scalar_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
-  struct walks walks = scalar_walks(soc, inst);
+  struct vector_walks walks = vec_scalar_walks(soc, inst);
   return walks_access(inst, &walks, access);
 }
 
-static struct walks dup_walks(const struct vinci_soc *soc, const struct inst *inst) {
+struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
-  return (struct walks){
+  return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[DUP_REPEAT], bits, VECTOR_MASKED),
       .operand = {operand(inst, DUP_DST, bits, DUP_DST_BLOCK, DUP_DST_REPEAT)},
       .count = 1,
@@ -217,12 +209,12 @@ static struct walks dup_walks(const struct vinci_soc *soc, const struct inst *in
 }
 
 void vec_dup_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct walks walks = dup_walks(soc, inst);
+  struct vector_walks walks = vec_dup_walks(soc, inst);
   walks_cost(soc, inst, &walks, cost);
 }
 
 unsigned vec_dup_access(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_access *access) {
-  struct walks walks = dup_walks(soc, inst);
+  struct vector_walks walks = vec_dup_walks(soc, inst);
   return walks_access(inst, &walks, access);
 }

@@ -7,8 +7,18 @@ libvinci_vector_la_SOURCES = \
 	vector/banks.h \
 	vector/convert.c \
 	vector/elementwise.c \
+	vector/math.h \
 	vector/operands.h \
 	vector/permute.c \
 	vector/reduce.c \
+	vector/values.c \
+	vector/values.h \
+	vector/values_binary.c \
+	vector/values_compare.c \
+	vector/values_convert.c \
+	vector/values_permute.c \
+	vector/values_reduce.c \
+	vector/values_sort.c \
+	vector/values_unary.c \
 	vector/vector.c \
 	vector/vector.h

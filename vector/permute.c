@@ -31,7 +31,7 @@ unsigned vec_transpose_access(const struct vinci_soc *soc, const struct inst *in
   return inst_touch(inst, access, count, TRANSPOSE_DST, 0, bytes);
 }
 
-static unsigned nchwconv_bits(const struct inst *inst) {
+unsigned vec_nchwconv_bits(const struct inst *inst) {
   switch (inst->op) {
   case OP_SCATTER_VNCHWCONV_B8:
     return dtype_bits(DTYPE_UINT8);
@@ -44,7 +44,7 @@ static unsigned nchwconv_bits(const struct inst *inst) {
 
 void vec_nchwconv_cost(const struct vinci_soc *soc, const struct inst *inst,
                        struct inst_cost *cost) {
-  unsigned bits = nchwconv_bits(inst);
+  unsigned bits = vec_nchwconv_bits(inst);
   uint64_t repeats = (uint64_t)inst->arg[NCHWCONV_REPEAT];
   uint64_t elements = NCHWCONV_BLOCKS * (BLOCK_BYTES / vector_size(1, bits));
   vector_cost(
@@ -53,17 +53,24 @@ void vec_nchwconv_cost(const struct vinci_soc *soc, const struct inst *inst,
       cost);
 }
 
+/* A single repeat starts a stride behind the addresses (Ascend C documentation, TransDataTo5HD). */
+uint64_t vec_nchwconv_offset(const struct inst *inst, unsigned stride, uint64_t repeat) {
+  uint64_t bytes = (uint64_t)inst->arg[stride] * BLOCK_BYTES;
+  return inst->arg[NCHWCONV_REPEAT] == 1 ? bytes : repeat * bytes;
+}
+
 /* 16 blocks per repeat, of 8-bit elements their lower or upper halves. */
 static struct inst_runs nchwconv_runs(const struct inst *inst, unsigned step, unsigned repeat,
                                       unsigned high) {
   struct inst_runs runs = {
+      .offset = vec_nchwconv_offset(inst, repeat, 0),
       .bytes = BLOCK_BYTES,
       .level = {{(uint64_t)inst->arg[NCHWCONV_REPEAT], (uint64_t)inst->arg[repeat] * BLOCK_BYTES},
                 {NCHWCONV_BLOCKS, (uint64_t)inst->arg[step] * BLOCK_BYTES}},
   };
   if (inst->op == OP_SCATTER_VNCHWCONV_B8) {
     runs.bytes = BLOCK_BYTES / 2;
-    runs.offset = inst->arg[high] ? runs.bytes : 0;
+    runs.offset += inst->arg[high] ? runs.bytes : 0;
   }
   return runs;
 }
@@ -80,21 +87,21 @@ unsigned vec_nchwconv_access(const struct vinci_soc *soc, const struct inst *ins
 }
 
 /* The 8 blocks of each repeat that vbrcb and vgatherb write. */
-static struct inst_runs blocks_runs(uint64_t repeats, int64_t block_stride, int64_t repeat_stride) {
+static struct inst_runs blocks_runs(uint64_t repeats, uint64_t block_stride, int64_t repeat_stride) {
   return (struct inst_runs){
       .bytes = BLOCK_BYTES,
       .level = {{repeats, (uint64_t)repeat_stride * BLOCK_BYTES},
-                {ELEMENTS_PER_REPEAT, (uint64_t)block_stride * BLOCK_BYTES}},
+                {ELEMENTS_PER_REPEAT, block_stride * BLOCK_BYTES}},
   };
 }
 
 /* The same 8 blocks as rows of UB. */
-static struct bank_operand blocks_written(const struct inst *inst, unsigned dst, unsigned block,
-                                          unsigned repeat) {
+static struct bank_operand blocks_written(const struct inst *inst, unsigned dst,
+                                          uint64_t block_stride, int64_t repeat_stride) {
   return (struct bank_operand){
       .row = (uint64_t)inst->arg[dst] / BLOCK_BYTES,
-      .block_stride = (uint64_t)inst->arg[block],
-      .repeat_stride = (uint64_t)inst->arg[repeat],
+      .block_stride = block_stride,
+      .repeat_stride = (uint64_t)repeat_stride,
       .blocks = ELEMENTS_PER_REPEAT,
   };
 }
@@ -103,7 +110,8 @@ void vec_broadcast_cost(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_cost *cost) {
   uint64_t repeats = (uint64_t)inst->arg[BROADCAST_REPEAT];
   struct bank_traffic traffic = {
-      .write = blocks_written(inst, BROADCAST_DST, BROADCAST_DST_BLOCK, BROADCAST_DST_REPEAT),
+      .write = blocks_written(inst, BROADCAST_DST, (uint64_t)inst->arg[BROADCAST_DST_BLOCK],
+                              inst->arg[BROADCAST_DST_REPEAT]),
       .repeats = repeats,
   };
   vector_cost(soc, inst,
@@ -120,36 +128,45 @@ unsigned vec_broadcast_access(const struct vinci_soc *soc, const struct inst *in
   uint64_t repeats = (uint64_t)inst->arg[BROADCAST_REPEAT];
   unsigned count = inst_touch(inst, access, 0, BROADCAST_SRC, 0,
                               vector_size(repeats * ELEMENTS_PER_REPEAT, bits_of(inst)));
-  return vector_touch_runs(
-      inst, access, count, BROADCAST_DST,
-      blocks_runs(repeats, inst->arg[BROADCAST_DST_BLOCK], inst->arg[BROADCAST_DST_REPEAT]));
+  return vector_touch_runs(inst, access, count, BROADCAST_DST,
+                           blocks_runs(repeats, (uint64_t)inst->arg[BROADCAST_DST_BLOCK],
+                                       inst->arg[BROADCAST_DST_REPEAT]));
+}
+
+struct vector_walks vec_gather_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  unsigned bits = bits_of(inst);
+  return (struct vector_walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[GATHER_REPEAT], bits, VECTOR_MASKED),
+      .operand = {{.arg = GATHER_DST,
+                   .bits = bits,
+                   .block_stride = 1,
+                   .repeat_stride = (uint64_t)inst->arg[GATHER_DST_REPEAT]}},
+      .count = 1,
+      .bits = bits,
+  };
 }
 
 void vec_gather_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  unsigned bits = bits_of(inst);
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[GATHER_REPEAT], bits, VECTOR_MASKED);
-  vector_cost(
-      soc, inst,
-      (struct vector_work){.bits = bits, .repeats = lanes.repeats, .operations = lanes.active},
-      cost);
+  struct vector_walks walks = vec_gather_walks(soc, inst);
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = walks.bits,
+                                   .repeats = walks.lanes.repeats,
+                                   .operations = walks.lanes.active},
+              cost);
 }
 
 unsigned vec_gather_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
-  unsigned bits = bits_of(inst);
-  struct vector_lanes lanes =
-      vector_lanes(soc, inst, inst->arg[GATHER_REPEAT], bits, VECTOR_MASKED);
+  struct vector_walks walks = vec_gather_walks(soc, inst);
+  struct vector_lanes lanes = walks.lanes;
   uint64_t offsets = lanes.tail_end ? (lanes.repeats - 1) * lanes.per_repeat + lanes.tail_end : 0;
   unsigned count = inst_touch(inst, access, 0, GATHER_OFFSET, 0,
                               lanes.repeats ? vector_size(offsets, OFFSET_BITS) : 0);
-  struct vector_operand dst = {
-      .arg = GATHER_DST,
-      .bits = bits,
-      .block_stride = 1,
-      .repeat_stride = (uint64_t)inst->arg[GATHER_DST_REPEAT],
-  };
-  return vector_touch_strided(inst, access, count, &lanes, dst);
+  return vector_touch_strided(inst, access, count, &lanes, walks.operand[0]);
+}
+
+uint64_t vec_gather_block_stride(const struct inst *inst) {
+  return (uint64_t)inst->arg[GATHERB_DST_BLOCK] + (inst->arg[GATHERB_DST_BLOCK] == 0);
 }
 
 void vec_gather_block_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -160,7 +177,8 @@ void vec_gather_block_cost(const struct vinci_soc *soc, const struct inst *inst,
   uint64_t per_fetch = (uint64_t)soc->vector_bytes * BITS_PER_BYTE / OFFSET_BITS;
   uint64_t fetches = (repeats * ELEMENTS_PER_REPEAT + per_fetch - 1) / per_fetch;
   struct bank_traffic traffic = {
-      .write = blocks_written(inst, GATHERB_DST, GATHERB_DST_BLOCK, GATHERB_DST_REPEAT),
+      .write = blocks_written(inst, GATHERB_DST, vec_gather_block_stride(inst),
+                              inst->arg[GATHERB_DST_REPEAT]),
       .repeats = repeats,
   };
   vector_cost(soc, inst,
@@ -180,7 +198,7 @@ unsigned vec_gather_block_access(const struct vinci_soc *soc, const struct inst 
                               vector_size(repeats * ELEMENTS_PER_REPEAT, OFFSET_BITS));
   return vector_touch_runs(
       inst, access, count, GATHERB_DST,
-      blocks_runs(repeats, inst->arg[GATHERB_DST_BLOCK], inst->arg[GATHERB_DST_REPEAT]));
+      blocks_runs(repeats, vec_gather_block_stride(inst), inst->arg[GATHERB_DST_REPEAT]));
 }
 
 void vec_bitsort_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -203,7 +221,7 @@ unsigned vec_bitsort_access(const struct vinci_soc *soc, const struct inst *inst
 }
 
 /* Entries of all lists that take part in one repeat of a merge. */
-static uint64_t merge_entries(const struct inst *inst) {
+uint64_t vec_merge_entries(const struct inst *inst) {
   uint64_t entries = 0;
   for (int64_t list = 0; list < inst->arg[MERGE_LISTS]; list++)
     entries += (uint64_t)inst->arg[MERGE_LENGTH0 + list];
@@ -217,7 +235,7 @@ static uint64_t merge_entries(const struct inst *inst) {
  */
 void vec_merge_sort_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
-  uint64_t entries = (uint64_t)inst->arg[MERGE_REPEAT] * merge_entries(inst);
+  uint64_t entries = (uint64_t)inst->arg[MERGE_REPEAT] * vec_merge_entries(inst);
   uint64_t steps = ceil_div(entries, SORT_ELEMENTS);
   vector_cost(soc, inst,
               (struct vector_work){.bits = bits_of(inst), .repeats = steps, .operations = entries},
@@ -229,7 +247,7 @@ unsigned vec_merge_sort_access(const struct vinci_soc *soc, const struct inst *i
   (void)soc;
   unsigned count = 0;
   uint64_t repeats = (uint64_t)inst->arg[MERGE_REPEAT];
-  uint64_t all_bytes = merge_entries(inst) * SORT_ENTRY_BYTES;
+  uint64_t all_bytes = vec_merge_entries(inst) * SORT_ENTRY_BYTES;
   for (unsigned list = 0; list < (unsigned)inst->arg[MERGE_LISTS]; list++) {
     uint64_t bytes = (uint64_t)inst->arg[MERGE_LENGTH0 + list] * SORT_ENTRY_BYTES;
     struct inst_runs runs = {.bytes = bytes, .level = {{repeats, all_bytes}}};

@@ -25,6 +25,13 @@ static struct vector_operand reduce_src(const struct inst *inst) {
   };
 }
 
+struct vector_walks vec_reduce_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  return (struct vector_walks){.lanes = reduce_lanes(soc, inst),
+                               .operand = {reduce_src(inst)},
+                               .count = 1,
+                               .bits = bits_of(inst)};
+}
+
 static void reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
                         struct inst_cost *cost) {
   struct vector_lanes lanes = reduce_lanes(soc, inst);
@@ -66,21 +73,23 @@ void vec_reduce_index_cost(const struct vinci_soc *soc, const struct inst *inst,
   reduce_cost(soc, inst, cost);
 }
 
-unsigned vec_reduce_index_access(const struct vinci_soc *soc, const struct inst *inst,
-                                 struct inst_access *access) {
+uint64_t vec_index_result_bytes(const struct inst *inst) {
   uint64_t element = vector_size(1, bits_of(inst));
-  uint64_t result = element;
   switch (inst->arg[REDUCE_ORDER]) {
   case REDUCE_VALUE_INDEX:
   case REDUCE_INDEX_VALUE:
-    result = 2 * element;
-    break;
+    return 2 * element;
   case REDUCE_INDEX:
-    result = INDEX_BYTES;
-    break;
+    return INDEX_BYTES;
   default:
-    break;
+    return element;
   }
+}
+
+unsigned vec_reduce_index_access(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct inst_access *access) {
+  uint64_t element = vector_size(1, bits_of(inst));
+  uint64_t result = vec_index_result_bytes(inst);
   return reduce_access(soc, inst, access, result, result, element);
 }
 
@@ -92,7 +101,7 @@ void vec_group_reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned vec_group_reduce_access(const struct vinci_soc *soc, const struct inst *inst,
                                  struct inst_access *access) {
   uint64_t results = vector_size(BLOCKS_PER_REPEAT, bits_of(inst));
-  return reduce_access(soc, inst, access, results, results, 0);
+  return reduce_access(soc, inst, access, results, results, results);
 }
 
 void vec_pair_reduce_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -106,16 +115,41 @@ unsigned vec_pair_reduce_access(const struct vinci_soc *soc, const struct inst *
   return reduce_access(soc, inst, access, half, half, 0);
 }
 
-static struct vector_lanes compact_lanes(const struct vinci_soc *soc, const struct inst *inst) {
-  return vector_lanes(soc, inst, inst->arg[COMPACT_REPEAT], bits_of(inst), VECTOR_WHOLE);
+/*
+ * In counter mode the mask register holds the elements of every repeat, which may be more than
+ * fit the unit's width (Ascend C documentation, GatherMask, second way of counting left out:
+ * no modelled architecture with this instruction has it).
+ */
+struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  struct vector_walks walks = {
+      .lanes = vector_lanes(soc, inst, inst->arg[COMPACT_REPEAT], bits_of(inst), VECTOR_WHOLE),
+      .operand = {{.arg = COMPACT_SRC0,
+                   .bits = bits_of(inst),
+                   .block_stride = (uint64_t)inst->arg[COMPACT_SRC0_BLOCK],
+                   .repeat_stride = (uint64_t)inst->arg[COMPACT_SRC0_REPEAT]}},
+      .count = 1,
+      .bits = bits_of(inst),
+  };
+  if (inst->mask.counter) {
+    uint64_t elements = min_u64(inst->mask.low, UINT32_MAX);
+    uint64_t repeats = elements ? (uint64_t)inst->arg[COMPACT_REPEAT] : 0;
+    walks.lanes = (struct vector_lanes){.repeats = repeats,
+                                        .per_repeat = elements,
+                                        .end = elements,
+                                        .tail_end = elements,
+                                        .active = elements * repeats};
+  }
+  return walks;
 }
 
 void vec_compact_cost(const struct vinci_soc *soc, const struct inst *inst,
                       struct inst_cost *cost) {
-  struct vector_lanes lanes = compact_lanes(soc, inst);
+  struct vector_lanes lanes = vec_compact_walks(soc, inst).lanes;
+  uint64_t width = (uint64_t)soc->vector_bytes * BITS_PER_BYTE / bits_of(inst);
   vector_cost(soc, inst,
-              (struct vector_work){
-                  .bits = bits_of(inst), .repeats = lanes.repeats, .operations = lanes.active},
+              (struct vector_work){.bits = bits_of(inst),
+                                   .repeats = lanes.repeats * ceil_div(lanes.per_repeat, width),
+                                   .operations = lanes.active},
               cost);
 }
 
@@ -138,14 +172,9 @@ static uint64_t compact_selected(int64_t pattern, uint64_t lanes) {
 unsigned vec_compact_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
   unsigned bits = bits_of(inst);
-  struct vector_lanes lanes = compact_lanes(soc, inst);
-  struct vector_operand src0 = {
-      .arg = COMPACT_SRC0,
-      .bits = bits,
-      .block_stride = (uint64_t)inst->arg[COMPACT_SRC0_BLOCK],
-      .repeat_stride = (uint64_t)inst->arg[COMPACT_SRC0_REPEAT],
-  };
-  unsigned count = vector_touch_strided(inst, access, 0, &lanes, src0);
+  struct vector_walks walks = vec_compact_walks(soc, inst);
+  struct vector_lanes lanes = walks.lanes;
+  unsigned count = vector_touch_strided(inst, access, 0, &lanes, walks.operand[0]);
   if (inst->arg[COMPACT_PATTERN] == 0) {
     uint64_t stride = (uint64_t)inst->arg[COMPACT_SRC1_REPEAT] * BLOCK_BYTES;
     struct inst_runs masks = {.bytes = vector_size(lanes.per_repeat, 1),

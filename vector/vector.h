@@ -10,6 +10,7 @@
 #include "core/arith.h"
 #include "core/inst.h"
 #include "core/layout.h"
+#include "core/values.h"
 #include "vector/banks.h"
 #include "vector/operands.h"
 
@@ -38,7 +39,8 @@
 #define X(stem)                                                                                    \
   void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \
   unsigned stem##_access(const struct vinci_soc *soc, const struct inst *inst,                     \
-                         struct inst_access *access);
+                         struct inst_access *access);                                              \
+  void stem##_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
 VECTOR_STEMS(X)
 #undef X
 
@@ -59,6 +61,42 @@ struct vector_operand {
   uint64_t block_stride;  /* in 32-byte blocks */
   uint64_t repeat_stride; /* in 32-byte blocks */
 };
+
+/* The walks through UB of one instruction, in the order the ports serve them, and its lanes. */
+struct vector_walks {
+  struct vector_lanes lanes;
+  struct vector_operand operand[BANK_READS_MAX];
+  unsigned count;
+  unsigned bits; /* that choose the cost class */
+};
+
+struct vector_walks vec_binary_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_compare_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_compare_scalar_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_reduce_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_gather_walks(const struct vinci_soc *soc, const struct inst *inst);
+/* The destination stride of vgatherb in blocks, where 0 stands for 1. */
+uint64_t vec_gather_block_stride(const struct inst *inst);
+/* Width of the elements of vnchwconv, and where a repeat starts, by its operand of the stride. */
+unsigned vec_nchwconv_bits(const struct inst *inst);
+uint64_t vec_nchwconv_offset(const struct inst *inst, unsigned stride, uint64_t repeat);
+/* Entries of all lists that take part in one repeat of a merge. */
+uint64_t vec_merge_entries(const struct inst *inst);
+/* Bytes that vcmax and vcmin leave per repeat. */
+uint64_t vec_index_result_bytes(const struct inst *inst);
+
+/* The types of a vconv_* instruction. */
+struct vector_conversion {
+  enum dtype src;
+  enum dtype dst;
+};
+struct vector_conversion vector_conversion(uint16_t op);
 
 /* Whether the mask register chooses lanes; counter mode always counts elements. */
 enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };

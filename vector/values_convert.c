@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values of conversions. All numbers but those of int64 go through double, which holds them
+ * exactly, and are rounded once; the conversions that loops are full of have loops of their own.
+ */
+#include "vector/values.h"
+
+enum { WALK_SRC, WALK_DST };
+
+/* Integers by type: the lowest and the highest. */
+static void integer_range(enum dtype type, int64_t *low, int64_t *high) {
+  bool is_signed = type != DTYPE_UINT8 && type != DTYPE_UINT16 && type != DTYPE_UINT32;
+  unsigned bits = dtype_bits(type);
+  *high = (int64_t)((UINT64_C(1) << (is_signed ? bits - 1 : bits)) - 1);
+  *low = is_signed ? -*high - 1 : 0;
+}
+
+static bool is_float(enum dtype type) {
+  return type == DTYPE_FP16 || type == DTYPE_BF16 || type == DTYPE_FP32;
+}
+
+static int64_t integer_at(enum dtype type, const union slots *slots, size_t i) {
+  switch (type) {
+  case DTYPE_INT4:
+    return int4_load(slots->bytes, i);
+  case DTYPE_INT8:
+    return (int8_t)slots->bytes[i];
+  case DTYPE_UINT8:
+    return slots->bytes[i];
+  case DTYPE_INT16:
+    return slots->i16[i];
+  case DTYPE_INT32:
+    return slots->i32[i];
+  default:
+    return slots->i64[i];
+  }
+}
+
+static void put_integer(enum dtype type, union slots *slots, size_t i, int64_t value) {
+  switch (dtype_bits(type)) {
+  case 4:
+    int4_store(slots->bytes, i, (int)value);
+    break;
+  case 8:
+    slots->bytes[i] = (uint8_t)value;
+    break;
+  case 16:
+    slots->i16[i] = (int16_t)value;
+    break;
+  case 32:
+    slots->i32[i] = (int32_t)value;
+    break;
+  default:
+    slots->i64[i] = value;
+    break;
+  }
+}
+
+struct conversion {
+  struct vector_conversion types;
+  enum number_round round;
+  bool saturates; /* fp16 results */
+  double scale;   /* of vconv_deq, else 1 */
+};
+
+static void from_integers(const struct conversion *how, const union slots *src, union slots *dst,
+                          size_t count) {
+  int64_t low, high;
+  integer_range(how->types.dst, &low, &high);
+  for (size_t i = 0; i < count; i++) {
+    int64_t value = integer_at(how->types.src, src, i);
+    if (how->types.dst == DTYPE_FP32)
+      dst->fp32[i] = number_from_integer(value, how->round);
+    else if (how->types.dst == DTYPE_FP16)
+      dst->u16[i] = (uint16_t)number_encode(&number_fp16, (double)value * how->scale, how->round,
+                                            how->saturates);
+    else
+      put_integer(how->types.dst, dst, i, value < low ? low : value > high ? high : value);
+  }
+}
+
+static void from_floats(const struct conversion *how, const float *src, union slots *dst,
+                        size_t count) {
+  enum dtype type = how->types.dst;
+  int64_t low, high;
+  integer_range(type, &low, &high);
+  for (size_t i = 0; i < count; i++) {
+    if (type == DTYPE_FP32)
+      dst->fp32[i] = fp32_result((float)number_integral(src[i], how->round));
+    else if (type == DTYPE_FP16)
+      dst->u16[i] = (uint16_t)number_encode(&number_fp16, src[i], how->round, how->saturates);
+    else if (type == DTYPE_BF16)
+      dst->u16[i] = (uint16_t)number_encode(&number_bf16, src[i], how->round, false);
+    else
+      put_integer(type, dst, i, number_to_integer(src[i], how->round, low, high));
+  }
+}
+
+static void convert_slots(const struct inst *inst, const struct conversion *how,
+                          const union slots *src, union slots *dst, size_t count) {
+  enum dtype from = how->types.src, to = how->types.dst;
+  if (!is_float(from)) {
+    from_integers(how, src, dst, count);
+    return;
+  }
+  union slots floats;
+  floats_from(from, src->bytes, floats.fp32, count);
+  bool widens = to == DTYPE_FP32 && from != DTYPE_FP32;
+  if (is_float(to) && to != from && (widens || how->round == ROUND_EVEN))
+    floats_to(to, (enum arch)inst->arch, floats.fp32, dst->bytes, count);
+  else
+    from_floats(how, floats.fp32, dst, count);
+}
+
+void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
+                        struct value_core *core) {
+  struct vector_walks walks = vec_convert_walks(soc, inst);
+  const struct isa_row *row = isa_row((enum isa_op)inst->op);
+  bool has_round = row->arg_count > CONVERT_ROUND;
+  struct conversion how = {
+      .types = vector_conversion(inst->op),
+      .round = has_round ? (enum number_round)inst->arg[CONVERT_ROUND] : ROUND_EVEN,
+      .saturates = number_saturates((enum arch)inst->arch),
+      .scale = inst->op == OP_VCONV_DEQ ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
+  };
+  unsigned src = dtype_bits(how.types.src), dst = dtype_bits(how.types.dst);
+  unsigned widest = src > dst ? src : dst;
+  union slots from, to;
+  struct repeat_lanes lanes;
+  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
+    if (!repeat_lanes(&walks, inst, repeat, widest, VECTOR_MASKED, &lanes))
+      continue;
+    slots_load(inst, core, &walks.operand[WALK_SRC], &lanes, from.bytes);
+    convert_slots(inst, &how, &from, &to, lanes.slots);
+    slots_store(inst, core, &walks.operand[WALK_DST], &lanes, to.bytes);
+  }
+}
