@@ -7,6 +7,7 @@
 #define VINCI_CUBE_CUBE_H
 
 #include "core/inst.h"
+#include "core/values.h"
 
 /* Operands of mad, in signature order. */
 enum {
@@ -27,5 +28,6 @@ enum { MAD_SOURCE_L0C, MAD_SOURCE_BT };
 void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
 unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_access *access);
+void cube_mad_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
 
 #endif

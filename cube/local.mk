@@ -4,4 +4,5 @@
 noinst_LTLIBRARIES += libvinci_cube.la
 libvinci_cube_la_SOURCES = \
 	cube/cube.h \
-	cube/mad.c
+	cube/mad.c \
+	cube/mad_values.c

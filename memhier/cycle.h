@@ -29,8 +29,8 @@ struct line_op {
 };
 
 struct memory_request {
-  struct network_message message; /* there and back */
-  struct engine_event event;      /* at the slice */
+  struct network_message message;                            /* there and back */
+  struct engine_event event;                                 /* at the slice */
   struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
   uint64_t lines[LINE_OPERATIONS];    /* addresses in the slice: to write back, to fetch */
   uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
@@ -38,12 +38,12 @@ struct memory_request {
   struct gm_transfer *transfer;
   struct memory_request *next; /* among the free or the returning ones of the port */
   struct memory_request *previous;
-  uint64_t arrival_ps;         /* of the answer, once it is known */
+  uint64_t arrival_ps; /* of the answer, once it is known */
   uint32_t port;
-  uint32_t operations;   /* of device memory that have not ended */
-  uint64_t address;      /* in GM */
-  uint32_t bytes;        /* asked for */
-  uint32_t moved_bytes;  /* whole granules */
+  uint32_t operations;  /* of device memory that have not ended */
+  uint64_t address;     /* in GM */
+  uint32_t bytes;       /* asked for */
+  uint32_t moved_bytes; /* whole granules */
 };
 
 /* One transfer engine of a core. */

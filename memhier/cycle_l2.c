@@ -50,8 +50,8 @@ static void submit(struct memory_request *request, unsigned kind) {
     line->op.address = number / channels * part_bytes;
     line->op.granules = granules;
     line->op.write = kind == LINE_WRITE_BACK;
-    hbm_port_submit(
-        &memory->channels[request->message.slice * channels + number % channels], &line->op);
+    hbm_port_submit(&memory->channels[request->message.slice * channels + number % channels],
+                    &line->op);
   }
 }
 
@@ -95,10 +95,9 @@ void cycle_slice_access(struct memory_request *request, uint64_t now_ps) {
   request->granules[LINE_WRITE_BACK] = outcome.written_back;
   request->lines[LINE_WRITE_BACK] = outcome.victim_address;
   request->granules[LINE_FETCH] = write ? 0 : outcome.misses;
-  request->lines[LINE_FETCH] =
-      local / (uint64_t)soc->l2_line_bytes * (uint64_t)soc->l2_line_bytes;
-  request->operations = parts_of(request, outcome.written_back) +
-                        parts_of(request, request->granules[LINE_FETCH]);
+  request->lines[LINE_FETCH] = local / (uint64_t)soc->l2_line_bytes * (uint64_t)soc->l2_line_bytes;
+  request->operations =
+      parts_of(request, outcome.written_back) + parts_of(request, request->granules[LINE_FETCH]);
   /* The slice is taken as long as it moves the granules, its latency overlaps. */
   uint64_t start_ps = slice->free_ps > now_ps ? slice->free_ps : now_ps;
   uint64_t busy_ps = (uint64_t)((uint128)request->moved_bytes * PS_PER_SECOND /

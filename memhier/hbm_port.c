@@ -55,8 +55,8 @@ static void permute_banks(const struct hbm_port *port, struct hbm_place *place) 
 static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycle) {
   while (op->granules != 0) {
     uint64_t granule = (uint64_t)__builtin_ctz(op->granules);
-    uint64_t address = op->address + granule * L2_GRANULE_BYTES +
-                       ((uint64_t)op->burst << port->map->burst_shift);
+    uint64_t address =
+        op->address + granule * L2_GRANULE_BYTES + ((uint64_t)op->burst << port->map->burst_shift);
     struct hbm_place place = hbm_map_decode(port->map, address);
     permute_banks(port, &place);
     /* Counted first: a read answered from the write queue ends inside the call. */

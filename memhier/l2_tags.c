@@ -36,8 +36,7 @@ static uint32_t granule_mask(uint64_t offset, uint64_t bytes) {
   return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-void l2_count_outcome(struct l2_counters *counters, const struct l2_outcome *outcome,
-                      bool write) {
+void l2_count_outcome(struct l2_counters *counters, const struct l2_outcome *outcome, bool write) {
   *(write ? &counters->write_hits : &counters->read_hits) += l2_count(outcome->hits);
   *(write ? &counters->write_misses : &counters->read_misses) += l2_count(outcome->misses);
   counters->writebacks += l2_count(outcome->written_back);

@@ -6,6 +6,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/cycle.c \
 	memhier/cycle.h \
 	memhier/cycle_l2.c \
+	memhier/fix_values.c \
 	memhier/flat.c \
 	memhier/hbm_channel.c \
 	memhier/hbm_channel.h \
@@ -21,9 +22,11 @@ libvinci_memhier_la_SOURCES = \
 	memhier/hbm_stream.h \
 	memhier/hbm_stream_text.c \
 	memhier/l2_tags.c \
+	memhier/load_values.c \
 	memhier/memhier.h \
 	memhier/transfer.c \
 	memhier/transfer.h \
 	memhier/transfer_copy.c \
 	memhier/transfer_fix.c \
-	memhier/transfer_load.c
+	memhier/transfer_load.c \
+	memhier/transfer_values.c

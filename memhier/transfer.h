@@ -11,6 +11,7 @@
 #include "core/arith.h"
 #include "core/inst.h"
 #include "core/layout.h"
+#include "core/values.h"
 
 #define TRANSFER_STEMS(X)                                                                          \
   X(transfer_burst)                                                                                \
@@ -25,7 +26,8 @@
 #define X(stem)                                                                                    \
   void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \
   unsigned stem##_access(const struct vinci_soc *soc, const struct inst *inst,                     \
-                         struct inst_access *access);
+                         struct inst_access *access);                                              \
+  void stem##_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
 TRANSFER_STEMS(X)
 #undef X
 
@@ -121,6 +123,9 @@ enum {
   QUANT_VREQ8
 };
 
+/* A row of 16 accumulators. */
+enum { FIX_ROW_BYTES = L0C_FRACTAL_SIDE * ACCUMULATOR_BYTES };
+
 /* Runs of bytes, a stride apart from start to start. */
 struct transfer_runs {
   uint64_t count;
@@ -140,6 +145,41 @@ uint64_t transfer_span(struct transfer_runs runs);
 unsigned transfer_touch(const struct inst *inst, struct inst_access *access, unsigned count,
                         unsigned arg, uint64_t offset, const struct transfer_runs *levels,
                         unsigned level_count);
+
+/* One side of a copy by runs of blocks: TRANSFER_SRC or TRANSFER_DST. */
+struct transfer_runs transfer_burst_runs(const struct inst *inst, unsigned arg);
+/* Both sides of an unaligned copy, with pads; bytes of one element of the forms _b8 to _b32. */
+void transfer_align_runs(const struct inst *inst, struct transfer_runs *src,
+                         struct transfer_runs *dst);
+uint64_t transfer_align_element_bytes(const struct inst *inst);
+/* Rows of one matrix in GM, and bytes of one element. */
+struct transfer_runs transfer_nd2nz_rows(const struct inst *inst);
+uint64_t transfer_nd2nz_element_bytes(const struct inst *inst);
+/* Units of load2d on the source side, fractals or squares; the first one lies at the offset. */
+struct transfer_runs transfer_load2d_src(const struct inst *inst, uint64_t unit_bytes);
+uint64_t transfer_load2d_offset(const struct inst *inst, uint64_t unit_bytes);
+/* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8. */
+uint64_t transfer_square_fractals(const struct inst *inst);
+/* Whether load3d turns rows into columns, and how many columns of blocks it then writes. */
+bool transfer_load3d_transposes(const struct inst *inst);
+uint64_t transfer_load3d_columns(const struct inst *inst);
+struct transfer_runs transfer_fill_runs(const struct inst *inst);
+/* Matrices on both sides of the fixpipe. */
+void transfer_fix_matrices(const struct inst *inst, struct transfer_runs *src,
+                           struct transfer_runs *dst);
+/* Bytes of one element after the conversion. */
+uint64_t transfer_fix_element_bytes(const struct inst *inst);
+/* Columns that lie together in NZ order: 16, or as many as fill 32 bytes when int8 channels
+ * are merged or 32-bit channels split. */
+uint64_t transfer_fix_column_width(const struct inst *inst);
+/* Whether each column has its own word of quantisation; where those lie in FB. */
+bool transfer_fix_by_column(const struct inst *inst);
+uint64_t transfer_quant_address(const struct inst *inst);
+
+/* Where an operand's bytes are, while a run keeps values. */
+uint8_t *transfer_bytes(const struct inst *inst, const struct value_core *core, unsigned arg);
+/* Writes bytes through the operand dst: into GM as the atomic registers say, else as they are. */
+void transfer_store(const struct inst *inst, uint8_t *to, const uint8_t *from, uint64_t bytes);
 
 /*
  * The law of a path, fitted to public measurements: bytes are through after

@@ -6,8 +6,12 @@
 #include "core/diag.h"
 #include "memhier/transfer.h"
 
-static struct transfer_runs burst_runs(const struct inst *inst, unsigned gap) {
+struct transfer_runs transfer_burst_runs(const struct inst *inst, unsigned arg) {
+  unsigned gap = arg == TRANSFER_SRC ? BURST_SRC_GAP : BURST_DST_GAP;
   uint64_t bytes = (uint64_t)inst->arg[BURST_LENGTH] * BLOCK_BYTES;
+  /* fp16 on its way to the bias table doubles in size. */
+  if (arg == TRANSFER_DST && inst->op == OP_COPY_CBUF_TO_BT && inst->arg[BURST_CONVERT])
+    bytes *= 2;
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[BURST_COUNT],
       .bytes = bytes,
@@ -25,14 +29,14 @@ static int gm_operand(enum path path) {
 void transfer_burst_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   enum path path = transfer_path(inst);
-  struct transfer_runs src = burst_runs(inst, BURST_SRC_GAP);
+  struct transfer_runs src = transfer_burst_runs(inst, TRANSFER_SRC);
   switch (gm_operand(path)) {
   case TRANSFER_SRC:
     transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_SRC), src, cost);
     break;
   case TRANSFER_DST:
     transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_DST),
-                     burst_runs(inst, BURST_DST_GAP), cost);
+                     transfer_burst_runs(inst, TRANSFER_DST), cost);
     break;
   default:
     transfer_cost_local(soc, path, src.count * src.bytes, cost);
@@ -43,19 +47,13 @@ void transfer_burst_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_burst_access(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_access *access) {
   (void)soc;
-  struct transfer_runs dst = burst_runs(inst, BURST_DST_GAP);
-  /* fp16 on its way to the bias table doubles in size. */
-  if (inst->op == OP_COPY_CBUF_TO_BT && inst->arg[BURST_CONVERT]) {
-    dst.stride_bytes += dst.bytes;
-    dst.bytes *= 2;
-  }
-  struct transfer_runs src = burst_runs(inst, BURST_SRC_GAP);
+  struct transfer_runs src = transfer_burst_runs(inst, TRANSFER_SRC);
+  struct transfer_runs dst = transfer_burst_runs(inst, TRANSFER_DST);
   unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, &src, 1);
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
-/* Bytes of one element of the forms _b8, _b16 and _b32. */
-static uint64_t align_element_bytes(const struct inst *inst) {
+uint64_t transfer_align_element_bytes(const struct inst *inst) {
   switch (inst->op) {
   case OP_COPY_GM_TO_UBUF_ALIGN_B8:
   case OP_COPY_UBUF_TO_GM_ALIGN_B8:
@@ -86,7 +84,7 @@ static struct transfer_runs align_ub_runs(const struct inst *inst, unsigned gap,
   uint64_t bytes = (uint64_t)inst->arg[ALIGN_LENGTH];
   if (padded)
     bytes += (uint64_t)(inst->arg[ALIGN_LEFT_PAD] + inst->arg[ALIGN_RIGHT_PAD]) *
-             align_element_bytes(inst);
+             transfer_align_element_bytes(inst);
   uint64_t blocks = ceil_div(bytes, BLOCK_BYTES);
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[ALIGN_COUNT],
@@ -97,6 +95,17 @@ static struct transfer_runs align_ub_runs(const struct inst *inst, unsigned gap,
 
 static bool align_reads_gm(const struct inst *inst) {
   return path_from(transfer_path(inst)) == SPACE_GM;
+}
+
+void transfer_align_runs(const struct inst *inst, struct transfer_runs *src,
+                         struct transfer_runs *dst) {
+  if (align_reads_gm(inst)) {
+    *src = align_gm_runs(inst, ALIGN_SRC_GAP);
+    *dst = align_ub_runs(inst, ALIGN_DST_GAP, true);
+  } else {
+    *src = align_ub_runs(inst, ALIGN_SRC_GAP, false);
+    *dst = align_gm_runs(inst, ALIGN_DST_GAP);
+  }
 }
 
 void transfer_align_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -116,20 +125,14 @@ unsigned transfer_align_access(const struct vinci_soc *soc, const struct inst *i
                                struct inst_access *access) {
   (void)soc;
   struct transfer_runs src, dst;
-  if (align_reads_gm(inst)) {
-    src = align_gm_runs(inst, ALIGN_SRC_GAP);
-    dst = align_ub_runs(inst, ALIGN_DST_GAP, true);
-  } else {
-    src = align_ub_runs(inst, ALIGN_SRC_GAP, false);
-    dst = align_gm_runs(inst, ALIGN_DST_GAP);
-  }
+  transfer_align_runs(inst, &src, &dst);
   if (src.bytes == 0)
     return 0;
   unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, &src, 1);
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
-static uint64_t nd2nz_element_bytes(const struct inst *inst) {
+uint64_t transfer_nd2nz_element_bytes(const struct inst *inst) {
   switch (inst->op) {
   case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B8:
     return dtype_bits(DTYPE_UINT8) / BITS_PER_BYTE;
@@ -142,9 +145,8 @@ static uint64_t nd2nz_element_bytes(const struct inst *inst) {
   }
 }
 
-/* Rows of one matrix in GM. */
-static struct transfer_runs nd2nz_rows(const struct inst *inst) {
-  uint64_t element = nd2nz_element_bytes(inst);
+struct transfer_runs transfer_nd2nz_rows(const struct inst *inst) {
+  uint64_t element = transfer_nd2nz_element_bytes(inst);
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[ND2NZ_N],
       .bytes = (uint64_t)inst->arg[ND2NZ_D] * element,
@@ -158,9 +160,9 @@ static struct transfer_runs nd2nz_rows(const struct inst *inst) {
  * taken to follow at the row distance: bytes stay exact, addresses do not.
  */
 static struct transfer_runs nd2nz_gm_runs(const struct inst *inst) {
-  struct transfer_runs rows = nd2nz_rows(inst);
+  struct transfer_runs rows = transfer_nd2nz_rows(inst);
   uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
-  uint64_t distance = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * nd2nz_element_bytes(inst);
+  uint64_t distance = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * transfer_nd2nz_element_bytes(inst);
   if (rows.count && (rows.count == 1 || rows.stride_bytes == rows.bytes))
     return (struct transfer_runs){
         .count = matrices, .bytes = rows.count * rows.bytes, .stride_bytes = distance};
@@ -181,8 +183,8 @@ void transfer_nd2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_access *access) {
   (void)soc;
-  uint64_t element = nd2nz_element_bytes(inst);
-  struct transfer_runs rows = nd2nz_rows(inst);
+  uint64_t element = transfer_nd2nz_element_bytes(inst);
+  struct transfer_runs rows = transfer_nd2nz_rows(inst);
   uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
   struct transfer_runs src[] = {
       {.count = matrices, .stride_bytes = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * element},

@@ -5,10 +5,7 @@
  */
 #include "memhier/transfer.h"
 
-enum { FIX_ROW_BYTES = L0C_FRACTAL_SIDE * ACCUMULATOR_BYTES };
-
-/* Bytes of one element after the conversion. */
-static uint64_t fix_element_bytes(const struct inst *inst) {
+uint64_t transfer_fix_element_bytes(const struct inst *inst) {
   switch (inst->arg[FIX_QUANT]) {
   case QUANT_NONE:
     return ACCUMULATOR_BYTES;
@@ -22,24 +19,27 @@ static uint64_t fix_element_bytes(const struct inst *inst) {
   }
 }
 
-/* Columns that lie together in NZ order: 16, or as many as fill 32 bytes when
- * int8 channels are merged or 32-bit channels split. */
-static uint64_t fix_column_width(const struct inst *inst) {
-  uint64_t element = fix_element_bytes(inst);
+uint64_t transfer_fix_column_width(const struct inst *inst) {
+  uint64_t element = transfer_fix_element_bytes(inst);
   bool blocks = inst->arg[FIX_CHANNEL_SPLIT] || element * L0C_FRACTAL_SIDE < BLOCK_BYTES;
   return blocks ? BLOCK_BYTES / element : L0C_FRACTAL_SIDE;
 }
 
+bool transfer_fix_by_column(const struct inst *inst) {
+  int64_t quant = inst->arg[FIX_QUANT];
+  return quant == QUANT_VDEQF16 || quant == QUANT_VQF322B8 || quant == QUANT_VREQ8;
+}
+
 /* What one matrix is written as: rows in ND order, columns of blocks in NZ order. */
 static struct transfer_runs fix_matrix_runs(const struct inst *inst) {
-  uint64_t element = fix_element_bytes(inst);
+  uint64_t element = transfer_fix_element_bytes(inst);
   uint64_t m = (uint64_t)inst->arg[FIX_M];
   uint64_t n = (uint64_t)inst->arg[FIX_N];
   uint64_t stride = (uint64_t)inst->arg[FIX_DST_STRIDE];
   if (inst->arg[FIX_NZ2ND])
     return (struct transfer_runs){
         .count = m, .bytes = n * element, .stride_bytes = stride * element};
-  uint64_t width = fix_column_width(inst);
+  uint64_t width = transfer_fix_column_width(inst);
   return (struct transfer_runs){
       .count = ceil_div(n, width),
       .bytes = m * (n < width ? n : width) * element,
@@ -53,7 +53,7 @@ static struct transfer_runs fix_matrices(const struct inst *inst) {
   return (struct transfer_runs){
       .count = several ? (uint64_t)inst->arg[FIX_ND_NUMBER] : 1,
       .bytes = transfer_span(fix_matrix_runs(inst)),
-      .stride_bytes = (uint64_t)inst->arg[FIX_DST_ND_STRIDE] * fix_element_bytes(inst),
+      .stride_bytes = (uint64_t)inst->arg[FIX_DST_ND_STRIDE] * transfer_fix_element_bytes(inst),
   };
 }
 
@@ -69,20 +69,41 @@ void transfer_fix_cost(const struct vinci_soc *soc, const struct inst *inst,
     transfer_cost_local(soc, path, runs.count * runs.bytes, cost);
 }
 
+static struct transfer_runs fix_columns(const struct inst *inst) {
+  return (struct transfer_runs){
+      .count = ceil_div((uint64_t)inst->arg[FIX_N], L0C_FRACTAL_SIDE),
+      .bytes = (uint64_t)inst->arg[FIX_M] * FIX_ROW_BYTES,
+      .stride_bytes = (uint64_t)inst->arg[FIX_SRC_STRIDE] * FIX_ROW_BYTES,
+  };
+}
+
+void transfer_fix_matrices(const struct inst *inst, struct transfer_runs *src,
+                           struct transfer_runs *dst) {
+  *dst = fix_matrices(inst);
+  *src = (struct transfer_runs){
+      .count = dst->count,
+      .bytes = transfer_span(fix_columns(inst)),
+      .stride_bytes = (uint64_t)inst->arg[FIX_SRC_ND_STRIDE] * L0C_FRACTAL_SIDE * FIX_ROW_BYTES,
+  };
+}
+
 unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *inst,
                              struct inst_access *access) {
   (void)soc;
-  struct transfer_runs matrices = fix_matrices(inst);
-  if (transfer_span(matrices) == 0)
+  struct transfer_runs src[2], dst[2];
+  transfer_fix_matrices(inst, &src[0], &dst[0]);
+  src[1] = fix_columns(inst);
+  dst[1] = fix_matrix_runs(inst);
+  if (transfer_span(dst[0]) == 0)
     return 0;
-  struct transfer_runs src[] = {
-      {.count = matrices.count,
-       .stride_bytes = (uint64_t)inst->arg[FIX_SRC_ND_STRIDE] * L0C_FRACTAL_SIDE * FIX_ROW_BYTES},
-      {.count = ceil_div((uint64_t)inst->arg[FIX_N], L0C_FRACTAL_SIDE),
-       .bytes = (uint64_t)inst->arg[FIX_M] * FIX_ROW_BYTES,
-       .stride_bytes = (uint64_t)inst->arg[FIX_SRC_STRIDE] * FIX_ROW_BYTES},
-  };
-  struct transfer_runs dst[] = {matrices, fix_matrix_runs(inst)};
   unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, src, 2);
-  return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
+  count = transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
+  if (transfer_fix_by_column(inst))
+    access[count++] = (struct inst_access){
+        .space = SPACE_FB,
+        .address = (int64_t)transfer_quant_address(inst),
+        .bytes = (uint64_t)inst->arg[FIX_N] * sizeof(uint64_t),
+        .arg = FIX_QUANT,
+    };
+  return count;
 }

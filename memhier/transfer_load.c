@@ -6,8 +6,7 @@
  */
 #include "memhier/transfer.h"
 
-/* Fractals of load2d on the source side; the first one lies at `base`. */
-static struct transfer_runs load2d_src(const struct inst *inst, uint64_t unit_bytes) {
+struct transfer_runs transfer_load2d_src(const struct inst *inst, uint64_t unit_bytes) {
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[LOAD2D_REPEAT],
       .bytes = unit_bytes,
@@ -15,17 +14,18 @@ static struct transfer_runs load2d_src(const struct inst *inst, uint64_t unit_by
   };
 }
 
-static uint64_t load2d_offset(const struct inst *inst, uint64_t unit_bytes) {
+uint64_t transfer_load2d_offset(const struct inst *inst, uint64_t unit_bytes) {
   return (uint64_t)inst->arg[LOAD2D_BASE] * unit_bytes;
 }
 
 void transfer_load2d_cost(const struct vinci_soc *soc, const struct inst *inst,
                           struct inst_cost *cost) {
   enum path path = transfer_path(inst);
-  struct transfer_runs runs = load2d_src(inst, FRACTAL_BYTES);
+  struct transfer_runs runs = transfer_load2d_src(inst, FRACTAL_BYTES);
   if (path_from(path) == SPACE_GM)
     transfer_cost_gm(soc, path,
-                     transfer_address(inst, TRANSFER_SRC) + load2d_offset(inst, FRACTAL_BYTES),
+                     transfer_address(inst, TRANSFER_SRC) +
+                         transfer_load2d_offset(inst, FRACTAL_BYTES),
                      runs, cost);
   else
     transfer_cost_local(soc, path, runs.count * runs.bytes, cost);
@@ -39,29 +39,29 @@ unsigned transfer_load2d_access(const struct vinci_soc *soc, const struct inst *
       .bytes = FRACTAL_BYTES,
       .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES,
   };
-  struct transfer_runs src = load2d_src(inst, FRACTAL_BYTES);
-  unsigned count =
-      transfer_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, FRACTAL_BYTES), &src, 1);
+  struct transfer_runs src = transfer_load2d_src(inst, FRACTAL_BYTES);
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC,
+                                  transfer_load2d_offset(inst, FRACTAL_BYTES), &src, 1);
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
-/* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8. */
-static uint64_t square_fractals(const struct inst *inst) {
+uint64_t transfer_square_fractals(const struct inst *inst) {
   return dtype_bits(inst_dtype(inst)) == dtype_bits(DTYPE_FP16) ? 1 : 2;
 }
 
 void transfer_load2dt_cost(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_cost *cost) {
-  uint64_t bytes = (uint64_t)inst->arg[LOAD2D_REPEAT] * square_fractals(inst) * FRACTAL_BYTES;
+  uint64_t bytes =
+      (uint64_t)inst->arg[LOAD2D_REPEAT] * transfer_square_fractals(inst) * FRACTAL_BYTES;
   transfer_cost_local(soc, transfer_path(inst), bytes, cost);
 }
 
 unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst *inst,
                                  struct inst_access *access) {
   (void)soc;
-  uint64_t fractals = square_fractals(inst);
+  uint64_t fractals = transfer_square_fractals(inst);
   uint64_t square = fractals * FRACTAL_BYTES;
-  struct transfer_runs src = load2d_src(inst, square);
+  struct transfer_runs src = transfer_load2d_src(inst, square);
   struct transfer_runs dst[] = {
       {.count = (uint64_t)inst->arg[LOAD2D_REPEAT],
        .stride_bytes = (uint64_t)(inst->arg[LOAD2D_DST_GAP] + 1) * FRACTAL_BYTES},
@@ -70,7 +70,7 @@ unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst 
        .stride_bytes = (uint64_t)(inst->arg[LOAD2DT_FRAC_GAP] + 1) * FRACTAL_BYTES},
   };
   unsigned count =
-      transfer_touch(inst, access, 0, TRANSFER_SRC, load2d_offset(inst, square), &src, 1);
+      transfer_touch(inst, access, 0, TRANSFER_SRC, transfer_load2d_offset(inst, square), &src, 1);
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
 }
 
@@ -79,6 +79,15 @@ static uint64_t load3d_bytes(const struct inst *inst) {
       ceil_div((uint64_t)inst->arg[LOAD3D_K_EXT] * dtype_bits(inst_dtype(inst)), BITS_PER_BYTE);
   return ceil_div((uint64_t)inst->arg[LOAD3D_M_EXT], FRACTAL_ROWS) *
          ceil_div(k_bytes, BLOCK_BYTES) * FRACTAL_BYTES;
+}
+
+bool transfer_load3d_transposes(const struct inst *inst) {
+  return inst->op == OP_IMG2COLV2_CBUF_TO_CB || inst->arg[LOAD3D_TRANSPOSE];
+}
+
+uint64_t transfer_load3d_columns(const struct inst *inst) {
+  uint64_t rows = ceil_div((uint64_t)inst->arg[LOAD3D_M_EXT], FRACTAL_ROWS) * FRACTAL_ROWS;
+  return ceil_div(rows * dtype_bits(inst_dtype(inst)), BLOCK_BYTES * BITS_PER_BYTE);
 }
 
 void transfer_load3d_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -146,11 +155,14 @@ unsigned transfer_load3d_access(const struct vinci_soc *soc, const struct inst *
   uint64_t bytes = load3d_bytes(inst);
   if (bytes == 0)
     return 0;
+  if (transfer_load3d_transposes(inst))
+    bytes = ceil_div((uint64_t)inst->arg[LOAD3D_K_EXT], FRACTAL_ROWS) *
+            transfer_load3d_columns(inst) * FRACTAL_BYTES;
   unsigned count = load3d_touch_src(inst, access);
   return inst_touch(inst, access, count, TRANSFER_DST, 0, bytes);
 }
 
-static struct transfer_runs fill_runs(const struct inst *inst) {
+struct transfer_runs transfer_fill_runs(const struct inst *inst) {
   uint64_t unit = inst->op == OP_CREATE_CBUF_MATRIX ? BLOCK_BYTES : FRACTAL_BYTES;
   uint64_t bytes = (uint64_t)inst->arg[FILL_BLOCKS] * unit;
   return (struct transfer_runs){
@@ -169,7 +181,7 @@ void transfer_fill_cost(const struct vinci_soc *soc, const struct inst *inst,
   enum path path = inst->op == OP_CREATE_CA_MATRIX   ? PATH_L1_L0A
                    : inst->op == OP_CREATE_CB_MATRIX ? PATH_L1_L0B
                                                      : PATH_GM_L1;
-  struct transfer_runs runs = fill_runs(inst);
+  struct transfer_runs runs = transfer_fill_runs(inst);
   uint64_t rate = (uint64_t)soc->path[path].mbytes_per_cycle;
   uint64_t cycles = rate ? ceil_div(runs.count * runs.bytes * MILLI, rate) : 0;
   if (cycles == 0)
@@ -180,6 +192,6 @@ void transfer_fill_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_fill_access(const struct vinci_soc *soc, const struct inst *inst,
                               struct inst_access *access) {
   (void)soc;
-  struct transfer_runs runs = fill_runs(inst);
+  struct transfer_runs runs = transfer_fill_runs(inst);
   return transfer_touch(inst, access, 0, TRANSFER_DST, 0, &runs, 1);
 }

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mad: values. Every result is a sum in ascending order of k, starting from the accumulator,
+ * the bias or +0; each product and each sum is rounded to fp32. Products of all types but fp32
+ * are exact. Integers: int32 that wraps around; the parts of a sum are small enough for fp32
+ * to be exact, so that one loop serves all types.
+ */
+#include "core/arith.h"
+#include "core/layout.h"
+#include "core/number.h"
+#include "core/values.h"
+#include "cube/cube.h"
+
+enum {
+  CHUNK_M = 128, /* rows and */
+  CHUNK_K = 128, /* columns of A that are decoded at a time; sums of int8 stay below 2^24 */
+  SIDE = L0C_FRACTAL_SIDE,
+  LANES = 4,
+  PAIR = 2, /* rows that share the loads of B */
+  C0_MAX = 64,
+};
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+
+struct mad {
+  enum arch arch;
+  enum dtype type;
+  const uint8_t *a, *b, *bias;
+  uint8_t *c;
+  size_t m, k, n;
+  size_t c0; /* elements of 32 bytes */
+  size_t m_blocks, k_blocks, n_blocks;
+  bool zero, from_bias, integer;
+};
+
+/* Decoded operands of a step. */
+struct operands {
+  float a[CHUNK_M][CHUNK_K];
+  float b[CHUNK_K][SIDE];
+};
+
+static struct mad mad_of(const struct inst *inst, const struct value_core *core) {
+  enum dtype type = inst_dtype(inst);
+  struct mad mad = {
+      .arch = (enum arch)inst->arch,
+      .type = type,
+      .a = core->bytes[SPACE_L0A] + inst->arg[MAD_A],
+      .b = core->bytes[SPACE_L0B] + inst->arg[MAD_B],
+      .c = core->bytes[SPACE_L0C] + inst->arg[MAD_C],
+      .m = (size_t)inst->arg[MAD_M],
+      .k = (size_t)inst->arg[MAD_K],
+      .n = (size_t)inst->arg[MAD_N],
+      .c0 = (size_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type),
+      .zero = inst->arg[MAD_INIT] != 0,
+      .from_bias = !inst->arg[MAD_INIT] && inst->arg[MAD_SOURCE] == MAD_SOURCE_BT,
+      .integer = type == DTYPE_INT8 || type == DTYPE_INT4,
+  };
+  if (mad.from_bias)
+    mad.bias = core->bytes[SPACE_BT] + inst->arg[MAD_BIAS];
+  mad.m_blocks = ceil_div(mad.m, FRACTAL_ROWS);
+  mad.k_blocks = ceil_div(mad.k, mad.c0);
+  mad.n_blocks = ceil_div(mad.n, FRACTAL_ROWS);
+  return mad;
+}
+
+/* The elements of one block of 32 bytes. */
+static void decode_block(const struct mad *mad, const uint8_t *bytes, float *out) {
+  switch (mad->type) {
+  case DTYPE_FP16:
+    for (size_t i = 0; i < BLOCK_BYTES / sizeof(uint16_t); i++)
+      out[i] = fp16_to_fp32(load_u16(bytes + i * sizeof(uint16_t)));
+    break;
+  case DTYPE_BF16:
+    for (size_t i = 0; i < BLOCK_BYTES / sizeof(uint16_t); i++)
+      out[i] = bf16_to_fp32(load_u16(bytes + i * sizeof(uint16_t)));
+    break;
+  case DTYPE_HF32:
+    for (size_t i = 0; i < BLOCK_BYTES / sizeof(float); i++)
+      out[i] = number_to_hf32(mad->arch, load_fp32(bytes + i * sizeof(float)));
+    break;
+  case DTYPE_INT8:
+    for (size_t i = 0; i < BLOCK_BYTES; i++)
+      out[i] = (float)(int8_t)bytes[i];
+    break;
+  case DTYPE_INT4:
+    for (size_t i = 0; i < C0_MAX; i++)
+      out[i] = (float)int4_load(bytes, i);
+    break;
+  default:
+    memcpy(out, bytes, BLOCK_BYTES);
+    break;
+  }
+}
+
+/* Block (row, block of columns) of A: a plain row in GEMV mode, NZ on C310, else ZZ. */
+static const uint8_t *a_block(const struct mad *mad, size_t row, size_t block) {
+  if (mad->m == 1)
+    return mad->a + block * BLOCK_BYTES;
+  size_t row_block = row / FRACTAL_ROWS;
+  size_t fractal = mad->arch == ARCH_C310 ? block * mad->m_blocks + row_block
+                                          : row_block * mad->k_blocks + block;
+  return mad->a + fractal * FRACTAL_BYTES + row % FRACTAL_ROWS * BLOCK_BYTES;
+}
+
+static void decode_a(const struct mad *mad, size_t m0, size_t rows, size_t k0, size_t columns,
+                     struct operands *to) {
+  for (size_t row = 0; row < rows; row++)
+    for (size_t k = 0; k < columns; k += mad->c0)
+      decode_block(mad, a_block(mad, m0 + row, (k0 + k) / mad->c0), &to->a[row][k]);
+  if (rows % PAIR)
+    memset(to->a[rows], 0, sizeof to->a[rows]);
+}
+
+/* A column of fractals of B, which is ZN: rows of a fractal are columns of the matrix. */
+static void decode_b(const struct mad *mad, size_t n_block, size_t k0, size_t columns,
+                     struct operands *to) {
+  for (size_t k = 0; k < columns; k += mad->c0) {
+    const uint8_t *fractal =
+        mad->b + ((k0 + k) / mad->c0 * mad->n_blocks + n_block) * FRACTAL_BYTES;
+    for (size_t n = 0; n < SIDE; n++) {
+      float block[C0_MAX];
+      decode_block(mad, fractal + n * BLOCK_BYTES, block);
+      for (size_t i = 0; i < mad->c0; i++)
+        to->b[k + i][n] = block[i];
+    }
+  }
+}
+
+/* Adds the products of two rows of A and a column of blocks of B, in the order of k. */
+static void multiply(const struct operands *from, size_t row, size_t columns,
+                     float sums[PAIR][SIDE]) {
+  lanes sum[PAIR][SIDE / LANES];
+  memcpy(sum, sums, sizeof sum);
+  const float *first = from->a[row], *second = from->a[row + 1];
+  for (size_t k = 0; k < columns; k++) {
+    lanes b[SIDE / LANES];
+    memcpy(b, from->b[k], sizeof b);
+    lanes x = {first[k], first[k], first[k], first[k]};
+    lanes y = {second[k], second[k], second[k], second[k]};
+#pragma GCC unroll 4
+    for (int i = 0; i < SIDE / LANES; i++) {
+      sum[0][i] += x * b[i];
+      sum[1][i] += y * b[i];
+    }
+  }
+  memcpy(sums, sum, sizeof sum);
+}
+
+/* Where a row of 16 accumulators lies. */
+static uint8_t *c_row(const struct mad *mad, size_t row, size_t n_block) {
+  size_t fractal = n_block * mad->m_blocks + row / SIDE;
+  return mad->c + (fractal * SIDE * SIDE + row % SIDE * SIDE) * ACCUMULATOR_BYTES;
+}
+
+/* What a row of sums starts from. */
+static void load_sums(const struct mad *mad, size_t row, size_t n_block, bool first,
+                      uint8_t bytes[SIDE * ACCUMULATOR_BYTES]) {
+  size_t columns = mad->n - n_block * SIDE < SIDE ? mad->n - n_block * SIDE : SIDE;
+  memset(bytes, 0, SIDE * ACCUMULATOR_BYTES);
+  if (first && mad->zero)
+    return;
+  const uint8_t *from = first && mad->from_bias ? mad->bias + n_block * SIDE * ACCUMULATOR_BYTES
+                                                : c_row(mad, row, n_block);
+  memcpy(bytes, from, columns * ACCUMULATOR_BYTES);
+}
+
+static void store_sums(const struct mad *mad, size_t row, size_t n_block, const float sums[SIDE],
+                       const uint8_t start[SIDE * ACCUMULATOR_BYTES]) {
+  uint8_t *to = c_row(mad, row, n_block);
+  for (size_t n = 0; n < SIDE && n_block * SIDE + n < mad->n; n++) {
+    uint8_t *accumulator = to + n * ACCUMULATOR_BYTES;
+    if (mad->integer)
+      store_u32(accumulator, load_u32(start + n * ACCUMULATOR_BYTES) + (uint32_t)(int32_t)sums[n]);
+    else
+      store_fp32(accumulator, fp32_result(sums[n]));
+  }
+}
+
+/* A pair of rows times a column of fractals. */
+static void step(const struct mad *mad, const struct operands *from, size_t m0, size_t row,
+                 size_t n_block, size_t columns, bool first) {
+  size_t count = m0 + row + 1 < mad->m ? PAIR : 1;
+  uint8_t start[PAIR][SIDE * ACCUMULATOR_BYTES];
+  float sums[PAIR][SIDE] = {0};
+  for (size_t i = 0; i < count; i++)
+    load_sums(mad, m0 + row + i, n_block, first, start[i]);
+  if (!mad->integer)
+    memcpy(sums, start, count * sizeof *start);
+  multiply(from, row, columns, sums);
+  for (size_t i = 0; i < count; i++)
+    store_sums(mad, m0 + row + i, n_block, sums[i], start[i]);
+}
+
+void cube_mad_values(const struct vinci_soc *soc, const struct inst *inst,
+                     struct value_core *core) {
+  (void)soc;
+  struct mad mad = mad_of(inst, core);
+  if (mad.n == 0)
+    return;
+  struct operands operands;
+  for (size_t m0 = 0; m0 < mad.m; m0 += CHUNK_M) {
+    size_t rows = mad.m - m0 < CHUNK_M ? mad.m - m0 : CHUNK_M;
+    for (size_t k0 = 0; k0 < mad.k; k0 += CHUNK_K) {
+      size_t columns = mad.k - k0 < CHUNK_K ? mad.k - k0 : CHUNK_K;
+      decode_a(&mad, m0, rows, k0, columns, &operands);
+      for (size_t n_block = 0; n_block < mad.n_blocks; n_block++) {
+        decode_b(&mad, n_block, k0, columns, &operands);
+        for (size_t row = 0; row < rows; row += PAIR)
+          step(&mad, &operands, m0, row, n_block, columns, k0 == 0);
+      }
+    }
+  }
+}
