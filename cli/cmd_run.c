@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/monitor.h"
 #include "cli/operator.h"
+#include "cli/values.h"
 #include "core/diag.h"
 #include "traces/export/export.h"
 
@@ -29,6 +30,7 @@ struct run_settings {
   const char *network;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
+  struct values_settings values;
 };
 
 static const struct option_row run_options[] = {
@@ -48,6 +50,7 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
                     "print summary.json instead of the report; for several traces an array, whose "
                     "entries begin with the key trace"),
+    VALUES_OPTION_ROWS(struct run_settings, values),
     OPTION_NUMBER_ROW("max-cycles", 0, struct run_settings, max_cycles, "N", 1, UINT64_MAX,
                       "stop after N core cycles with partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
@@ -176,25 +179,47 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
            folder);
 }
 
+/* Once the run with time is through and kept. */
+static enum vinci_status run_values(const struct batch *batch, vinci_values *values,
+                                    const char *path, struct vinci_diag *diag) {
+  const struct run_settings *settings = batch->settings;
+  char folder[PATH_MAX];
+  bool keep = settings->output != NULL;
+  enum vinci_status status = VINCI_OK;
+  if (keep)
+    status = result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
+                           diag);
+  if (status != VINCI_OK)
+    return status;
+  FILE *report = settings->json || settings->quiet ? NULL : stdout;
+  return values_execute(&settings->values, values, keep ? folder : NULL, report, diag);
+}
+
 static void run_trace(struct batch *batch, const char *path) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
+  vinci_values *values = NULL;
   enum vinci_status status =
       monitor_interrupted() ? diag_error(&diag, VINCI_E_LIMIT, "interrupted before %s ran", path)
       : batch->args
           ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, &trace, &diag)
           : vinci_trace_load(path, batch->soc, &trace, &diag);
   if (status == VINCI_OK)
+    status = values_prepare(&batch->settings->values, batch->soc, trace, &values, &diag);
+  if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, path, &result, &diag);
   if (result)
     keep_result(batch, result, path);
   else
     print_failure(batch, &diag, path);
+  if (status == VINCI_OK && values)
+    status = run_values(batch, values, path, &diag);
   fflush(stdout);
   if (status != VINCI_OK)
     fail(batch, &diag);
   vinci_result_free(result);
+  vinci_values_free(values);
   vinci_trace_free(trace);
 }
 
@@ -237,14 +262,15 @@ static bool names_operator(const struct text_list *words) {
   return words->count > 0 && !strpbrk(words->items[0], "./") && operator_exists(words->items[0]);
 }
 
-static int run_all(const struct run_settings *settings, const struct text_list *words) {
+static int run_all(struct run_settings *settings, const struct text_list *words) {
   bool lowered = names_operator(words);
   struct text_list op = {.items = words->items, .count = lowered};
   struct text_list args = {.items = words->items + lowered, .count = words->count - lowered};
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
-  if (check_names(settings, traces, &diag) != VINCI_OK ||
+  if (values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
+      check_names(settings, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       make_folders(settings, traces, &diag) != VINCI_OK) {
     vinci_soc_free(soc);
@@ -298,6 +324,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
     exit_code = choose_models(&settings) ? run_all(&settings, &traces)
                                          : vinci_status_exit_code(VINCI_E_USAGE);
+  values_settings_free(&settings.values);
   text_list_free(&settings.sets);
   text_list_free(&traces);
   return exit_code;

@@ -30,6 +30,8 @@ vinci_SOURCES = \
 	cli/sweep_study.c \
 	cli/sweep_study_lua.c \
 	cli/sweep_table.c \
+	cli/values.c \
+	cli/values.h \
 	cli/workload.c \
 	cli/workload.h
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)

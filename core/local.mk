@@ -62,4 +62,5 @@ libvinci_core_la_SOURCES = \
 	core/stream.h \
 	core/utf8.c \
 	core/utf8.h \
+	core/values.c \
 	core/values.h

@@ -11,10 +11,31 @@
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   void stem##_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);             \
   unsigned stem##_access(const struct vinci_soc *, const struct inst *, struct inst_access *);     \
-  void stem##_values(const struct vinci_soc *, const struct inst *, struct value_core *)           \
-      __attribute__((weak));
+  void stem##_values(const struct vinci_soc *, const struct inst *, struct value_core *);
 #include "core/isa.def"
 #undef ISA
+
+/* No values of the vector unit yet. */
+#pragma weak vec_binary_values
+#pragma weak vec_bitsort_values
+#pragma weak vec_broadcast_values
+#pragma weak vec_compact_values
+#pragma weak vec_compare_values
+#pragma weak vec_compare_scalar_values
+#pragma weak vec_convert_values
+#pragma weak vec_dup_values
+#pragma weak vec_gather_values
+#pragma weak vec_gather_block_values
+#pragma weak vec_group_reduce_values
+#pragma weak vec_merge_sort_values
+#pragma weak vec_nchwconv_values
+#pragma weak vec_pair_reduce_values
+#pragma weak vec_reduce_values
+#pragma weak vec_reduce_index_values
+#pragma weak vec_scalar_values
+#pragma weak vec_select_values
+#pragma weak vec_transpose_values
+#pragma weak vec_unary_values
 
 static const inst_cost_fn cost_functions[OP_COUNT] = {
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
@@ -52,7 +73,6 @@ inst_values_fn registry_values(enum isa_op op) { return values_functions[op]; }
 struct memory_model registry_memory(enum vinci_memory memory, enum vinci_network network) {
   if (memory == VINCI_MEMORY_FLAT)
     return (struct memory_model){&memhier_flat_ops, &noc_fabric_ops};
-  return (struct memory_model){&memhier_cycle_ops, network == VINCI_NETWORK_FLIT
-                                                       ? &noc_flit_ops
-                                                       : &noc_packet_ops};
+  return (struct memory_model){&memhier_cycle_ops,
+                               network == VINCI_NETWORK_FLIT ? &noc_flit_ops : &noc_packet_ops};
 }

@@ -225,6 +225,73 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_run(const vinci_soc *soc,
 VINCI_API uint64_t vinci_result_total_cycles(const vinci_result *result);
 VINCI_API void vinci_result_free(vinci_result *result);
 
+/* ---- values ---------------------------------------------------------------- */
+
+/*
+ * Executes a trace with real bytes: what its tensors hold afterwards. A run of its own, without
+ * time: vinci_run() never depends on values. Memory starts as zeros.
+ */
+typedef struct vinci_values vinci_values;
+
+struct vinci_tensor {
+  const char *name;
+  const char *dtype; /* "fp16" ... */
+  unsigned rank;
+  uint64_t shape[8];
+  bool input;       /* needs values before the run */
+  bool output;      /* has some after it */
+  bool loaded;      /* they were given */
+  const char *file; /* of the trace, may be NULL */
+  void *data;       /* little-endian, int4 two to a byte, the first one in the low half */
+  uint64_t bytes;
+};
+
+/* The SoC and the trace must outlive the values. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_create(const vinci_soc *soc,
+                                                                 const vinci_trace *trace,
+                                                                 vinci_values **out,
+                                                                 struct vinci_diag *diag);
+/* Tensors by index below the count; false for a repeated declaration of an earlier one. */
+VINCI_API size_t vinci_values_count(const vinci_values *values);
+VINCI_API bool vinci_values_tensor(const vinci_values *values, size_t index,
+                                   struct vinci_tensor *out);
+/*
+ * Gives a tensor the values of a .npy file of its shape, with the type that traces/FORMAT.md
+ * says; the second form loads all files that the trace names for inputs that have none yet.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_load(vinci_values *values,
+                                                               const char *tensor, const char *path,
+                                                               struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_load_files(vinci_values *values,
+                                                                     struct vinci_diag *diag);
+/* Gives all inputs that have none small pseudo-random values, the same ones on every host. */
+VINCI_API void vinci_values_fill(vinci_values *values, uint64_t seed);
+/* Leaves all inputs that have none at zero. */
+VINCI_API void vinci_values_zero(vinci_values *values);
+/*
+ * Executes all kernels. progress is called now and then, false ends the run with VINCI_E_LIMIT;
+ * it may be NULL. VINCI_E_DEADLOCK when the program hangs.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_run(vinci_values *values,
+                                                              bool (*progress)(void *context),
+                                                              void *context,
+                                                              struct vinci_diag *diag);
+/* Writes a tensor as a .npy file, replacing the file when it is whole. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_save(const vinci_values *values,
+                                                               const char *tensor, const char *path,
+                                                               struct vinci_diag *diag);
+/* How a tensor compares with what was expected. */
+struct vinci_comparison {
+  uint64_t elements;
+  uint64_t differing;   /* |value - expected| > atol + rtol * |expected|; NaN equals NaN */
+  double largest_error; /* |value - expected|, of all elements that are both finite */
+};
+/* Compares with a .npy file; VINCI_E_MISMATCH names the first elements that differ. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_values_expect(const vinci_values *values, const char *tensor, const char *path, double atol,
+                    double rtol, struct vinci_comparison *out, struct vinci_diag *diag);
+VINCI_API void vinci_values_free(vinci_values *values);
+
 /* ---- results ------------------------------------------------------------- */
 
 /* summary.json, the form scripts rely on. */

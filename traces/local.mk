@@ -48,7 +48,12 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_program.h \
 	traces/lower/vector_tiles.c \
 	traces/lower/vector_tiles.h \
-	traces/lower/vector_unary.c
+	traces/lower/vector_unary.c \
+	traces/values/compare.c \
+	traces/values/npy.c \
+	traces/values/npy.h \
+	traces/values/tensors.c \
+	traces/values/tensors.h
 
 # Specification and example traces, installed for users.
 dist_doc_DATA = \
