@@ -154,6 +154,7 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
 	tests/fuzz/trace.dict \
+	tests/reference/instruction_fits.csv \
 	tests/reference/memory/hbm2_load_latency_1pc.csv \
 	tests/reference/memory/hbm2_parameters.csv \
 	tests/reference/memory/hbm2_saturating_1pc.csv \
@@ -186,6 +187,7 @@ CLEANFILES += $(bench_programs)
 accuracy_programs = \
 	tests/accuracy \
 	tests/accuracy_banks \
+	tests/accuracy_fits \
 	tests/accuracy_hbm \
 	tests/accuracy_noc \
 	tests/accuracy_samples \
@@ -194,6 +196,8 @@ nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
 tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_banks_SOURCES = dummy.cxx
 tests_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_fits_SOURCES = dummy.cxx
+tests_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_hbm_SOURCES = dummy.cxx
 tests_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_noc_SOURCES = dummy.cxx

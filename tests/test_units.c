@@ -44,6 +44,10 @@ static const struct stem_operands stems[] = {
     {"vec_bitsort", BITSORT_ARGS, "dst src0 src1 repeat"},
     {"vec_merge_sort", MERGE_ARGS,
      "dst src0 src1 src2 src3 repeat length0 length1 length2 length3 lists stop"},
+    {"vf_binary", VF_BINARY_ARGS, "dst src0 src1 count"},
+    {"vf_scalar", VF_SCALAR_ARGS, "dst src scalar count"},
+    {"vf_unary", VF_UNARY_ARGS, "dst src count"},
+    {"vf_dup", VF_DUP_ARGS, "dst scalar count"},
     {"cube_mad", MAD_ARGS, "c a b m k n init unit_flag source bias"},
     {"transfer_burst", BURST_CONVERT, "dst src n_burst len_burst src_gap dst_gap"},
     {"transfer_align", ALIGN_ARGS, "dst src n_burst len_burst left_pad right_pad src_gap dst_gap"},
@@ -429,6 +433,26 @@ static void sorting_moves_entries_of_8_bytes(void **state) {
   assert_int_equal(test_cost(&merge).issue_cycles, 6 * step / 1000);
 }
 
+static void functions_take_a_start_and_so_much_per_register(void **state) {
+  (void)state;
+  struct inst add = test_inst(OP_VF_ADD, DTYPE_FP32);
+  test_set(&add, "count", 641); /* 64 to a register: 11 of them, 2 cycles each */
+  assert_int_equal(test_cost(&add).latency_cycles, T_VECTOR_STARTUP + 22);
+  assert_int_equal(test_cost(&add).issue_cycles, T_VECTOR_STARTUP + 22);
+  assert_int_equal(test_cost(&add).operations, 641);
+  assert_int_equal(test_bytes(&add, "dst", WRITE), 641 * 4);
+  assert_int_equal(test_bytes(&add, "src0", READ), 641 * 4);
+  assert_int_equal(test_bytes(&add, "src1", READ), 641 * 4);
+  struct inst relu = test_inst(OP_VF_RELU, DTYPE_FP16), none = test_inst(OP_VF_ABS, DTYPE_FP16);
+  test_set(&relu, "count", 256);
+  relu.mask = (struct vector_mask){.low = 1, .counter = true}; /* masks do not count */
+  assert_int_equal(test_cost(&relu).latency_cycles, T_VECTOR_STARTUP + 2);
+  assert_int_equal(test_bytes(&relu, "src", READ), 512);
+  test_set(&none, "count", 0);
+  assert_int_equal(test_cost(&none).latency_cycles, T_VECTOR_STARTUP);
+  assert_int_equal(test_bytes(&none, "dst", WRITE), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(operands_match_the_signatures),
@@ -449,6 +473,7 @@ int main(void) {
       cmocka_unit_test(compaction_writes_what_a_pattern_lets_through),
       cmocka_unit_test(permutations_touch_their_blocks),
       cmocka_unit_test(sorting_moves_entries_of_8_bytes),
+      cmocka_unit_test(functions_take_a_start_and_so_much_per_register),
   };
   return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

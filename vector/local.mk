@@ -21,4 +21,5 @@ libvinci_vector_la_SOURCES = \
 	vector/values_sort.c \
 	vector/values_unary.c \
 	vector/vector.c \
-	vector/vector.h
+	vector/vector.h \
+	vector/vf.c

@@ -34,7 +34,11 @@
   X(vec_gather)                                                                                    \
   X(vec_gather_block)                                                                              \
   X(vec_bitsort)                                                                                   \
-  X(vec_merge_sort)
+  X(vec_merge_sort)                                                                                \
+  X(vf_binary)                                                                                     \
+  X(vf_scalar)                                                                                     \
+  X(vf_unary)                                                                                      \
+  X(vf_dup)
 
 #define X(stem)                                                                                    \
   void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \

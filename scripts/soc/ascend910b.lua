@@ -90,22 +90,27 @@ return soc {
     repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
     offset_fetch_cycles = num(8, "cycle", "KPP", "measured", "vgatherb: steps at 9, 17 and 25 repeats; 64 offsets are those of 8 repeats"),
     ONE = {
-      startup_cycles = num(22, "cycle", "DKX", "measured", "isolated Add without bank conflict: 22 + 1.00 x repeats"),
+      startup_cycles = num(24, "cycle", "PTO", "derived", "middle of the isolated fits: vrelu, vmaxs 23, vrsqrt 24, vmuls, vlrelu 26"),
       cycles_per_repeat = num(1, "cycle", "KPP", "measured"),
       minimum_cycles = num(3, "cycle", "KPP", "measured", "whole instruction with 1 repeat, back to back"),
     },
     ONE_INT = {
-      startup_cycles = num(22, "cycle", "DKX", "derived", "as class ONE"),
+      startup_cycles = num(24, "cycle", "PTO", "derived", "as class ONE"),
       cycles_per_repeat = num(1, "cycle", "KPP", "measured"),
       minimum_cycles = num(4, "cycle", "KPP", "measured", "vadds int32 with 1 repeat"),
     },
     TWO = {
-      startup_cycles = num(22, "cycle", "DKX", "measured", "isolated Add: 22 + 1.00 x repeats without conflict; fits of PTO give 23 to 25"),
+      startup_cycles = num(22, "cycle", "DKX", "measured", "isolated Add: 22 + 1.00 x repeats without conflict; fits of PTO give 23 to 24"),
       cycles_per_repeat = num(1, "cycle", "DKX", "measured", "without conflict; the 2.00 of KPP are both sources in one group of UB banks, as buffers allotted in a row are"),
       minimum_cycles = num(3, "cycle", "KPP", "measured", "vsub with 1 repeat"),
     },
+    MULTIPLY = {
+      startup_cycles = num(25, "cycle", "PTO", "measured", "isolated vmul: 2.3 x repeats + 25"),
+      cycles_per_repeat = num(1, "cycle", "DKX", "derived", "as class TWO; 2.00 in the table of KPP as well"),
+      minimum_cycles = num(3, "cycle", "KPP", "measured", "vmul with 1 repeat"),
+    },
     EXP32 = {
-      startup_cycles = num(31, "cycle", "PTO", "measured", "vexp: 2.00 x repeats + 31; vln 33"),
+      startup_cycles = num(32, "cycle", "PTO", "derived", "middle of vexp, 2.00 x repeats + 31, and vln, 33"),
       cycles_per_repeat = num(2, "cycle", "KPP", "measured"),
       minimum_cycles = num(3, "cycle", "KPP", "measured"),
     },
@@ -127,7 +132,7 @@ return soc {
       minimum_cycles = num(3, "cycle", "KPP", "measured"),
     },
     FOUR = {
-      startup_cycles = num(31, "cycle", "PTO", "assumed", no_table .. "; as 32-bit vexp"),
+      startup_cycles = num(32, "cycle", "PTO", "assumed", no_table .. "; as 32-bit exp and ln"),
       cycles_per_repeat = num(4, "cycle", "KPP", "measured", "sqrt 4.00; exp and ln 3.90, which is 4 at 1850 MHz"),
       minimum_cycles = num(4, "cycle", "KPP", "measured"),
     },
@@ -170,7 +175,7 @@ return soc {
       minimum_cycles = num(14, "cycle", "KPP", "measured"),
     },
     GATHER_BLOCK = {
-      startup_cycles = num(22, "cycle", "DKX", "assumed", no_table .. "; as class ONE"),
+      startup_cycles = num(24, "cycle", "PTO", "assumed", no_table .. "; as class ONE"),
       cycles_per_repeat = num(1, "cycle", "KPP", "measured", "inside each 8 repeats"),
       offset_cycles = num(2, "cycle", "KPP", "measured", "11 with 1 repeat, less offset_fetch_cycles and the repeat"),
       minimum_cycles = num(11, "cycle", "KPP", "measured"),
@@ -187,7 +192,7 @@ return soc {
       minimum_cycles = num(22, "cycle", "KPP", "measured"),
     },
     TRANSPOSE = {
-      startup_cycles = num(22, "cycle", "DKX", "assumed", no_table .. "; as class ONE"),
+      startup_cycles = num(24, "cycle", "PTO", "assumed", no_table .. "; as class ONE"),
       cycles_per_repeat = num(2, "cycle", "PTO", "assumed", "6 + 2 x repeats, the model's default for unlisted instructions"),
       minimum_cycles = num(3, "cycle", "KPP", "assumed", no_table .. "; as class ONE"),
     },

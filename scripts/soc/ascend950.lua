@@ -115,6 +115,11 @@ return soc {
       cycles_per_repeat = num(1.247, "cycle", "PTO", "measured", "same fit"),
       minimum_cycles = assumed(3),
     },
+    MULTIPLY = {
+      startup_cycles = num(56.3, "cycle", "PTO", "measured", "fit of TMUL: 1.194 x iterations + 56.3"),
+      cycles_per_repeat = num(1.194, "cycle", "PTO", "measured", "same fit"),
+      minimum_cycles = assumed(3),
+    },
     EXP32 = {
       startup_cycles = num(62.7, "cycle", "PTO", "measured", "fit of TEXP f32: 1.967 x iterations + 62.7"),
       cycles_per_repeat = num(1.967, "cycle", "PTO", "measured", "same fit"),
