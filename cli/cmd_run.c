@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/monitor.h"
 #include "cli/operator.h"
+#include "cli/run_ops.h"
 #include "cli/values.h"
 #include "core/diag.h"
 #include "traces/export/export.h"
@@ -28,6 +29,8 @@ struct run_settings {
   uint64_t shuffle_seed;
   const char *memory;
   const char *network;
+  const char *ops;
+  uint64_t jobs;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   struct values_settings values;
@@ -59,6 +62,11 @@ static const struct option_row run_options[] = {
     OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
                       TIMELINE_EVENTS_MAX,
                       "instructions kept for trace.json of --output (default 1000000, 0 for none)"),
+    OPTION_TEXT_ROW("ops", 0, struct run_settings, ops, "LIST",
+                    "simulate the operators of a CSV list (a profiler's table, GEMMs, "
+                    "convolutions, or op,args) and write DIR/op_summary.csv"),
+    OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
+                      "processes that work on --ops (default 1)"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
     OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
@@ -317,13 +325,35 @@ static bool choose_models(struct run_settings *settings) {
   return true;
 }
 
+static int run_list(const struct run_settings *settings, const struct text_list *words) {
+  struct vinci_diag diag = {0};
+  if (words->count > 0) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--ops takes no further arguments, not '%s'",
+                     words->items[0]);
+    return cli_fail(&diag);
+  }
+  struct run_ops options = {
+      .list = settings->ops,
+      .output = settings->output,
+      .soc = settings->soc,
+      .data = settings->data,
+      .sets = &settings->sets,
+      .jobs = settings->jobs,
+      .memory = settings->memory_model,
+      .network = settings->network_level,
+      .quiet = settings->quiet,
+  };
+  return run_ops(&options);
+}
+
 static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct run_settings settings = {.timeline_events = TIMELINE_EVENTS};
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
-    exit_code = choose_models(&settings) ? run_all(&settings, &traces)
-                                         : vinci_status_exit_code(VINCI_E_USAGE);
+    exit_code = !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
+                : settings.ops            ? run_list(&settings, &traces)
+                                          : run_all(&settings, &traces);
   values_settings_free(&settings.values);
   text_list_free(&settings.sets);
   text_list_free(&traces);

@@ -20,6 +20,8 @@ vinci_SOURCES = \
 	cli/operator.h \
 	cli/options.c \
 	cli/options.h \
+	cli/run_ops.c \
+	cli/run_ops.h \
 	cli/stream.h \
 	cli/stream_memory.c \
 	cli/stream_network.c \

@@ -54,7 +54,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 63
+plan 69
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -295,6 +295,40 @@ report "compile writes a trace that run takes" "$(expect 0 ''
     echo "run OP differs from run of its trace")"
 run compile copy $soc shape=4x4 --explain
 report "compile --explain shows the tiling" "$(expect 0 '' 'Tiling    tile=')"
+# ---- lists of operators ------------------------------------------------------------------
+cat >"$work/profile.csv" <<'END'
+soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us,mac_us
+Ascend910B2,MatMulV3,AI_CORE,"64,32;32,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,0.1
+Ascend910B2,MatMulV3,AI_CORE,"64,32;33,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,
+Ascend910B4,NoSuchOp,AI_VECTOR_CORE,"1,2","1,2",FLOAT,ND,1,2.5,
+END
+run run --ops "$work/profile.csv" --output="$work/ops1"
+report "--ops: a profile, chips from its rows" \
+  "$(expect 0 '' '1 of 3 operators simulated, 2 unsupported, 0 failed'
+  grep -q ',ok,.*,10.000,-0\.[0-9]*,0.100,.*,Ascend910B2,matmul m=64 k=32 n=128 ' \
+    "$work/ops1/op_summary.csv" || cat "$work/ops1/op_summary.csv")"
+report "--ops: what is not supported is listed with its reason" "$(
+  grep -q 'unsupported: no operator stands for NoSuchOp' "$work/ops1/op_summary.csv" &&
+  grep -q 'unsupported: MatMulV3: the shapes do not fit together' "$work/ops1/op_summary.csv" ||
+  cat "$work/ops1/op_summary.csv")"
+run run --ops "$work/profile.csv" --output="$work/ops2" -j 3 -q
+report "--ops: the same bytes with several jobs" "$(expect 0 ''
+  cmp "$work/ops1/op_summary.csv" "$work/ops2/op_summary.csv" 2>&1)"
+printf 'Layer,M,N,K,\nproj,16,32,64,\n,,,,\n' >"$work/gemm.csv"
+printf 'm,n,k,a_t,b_t\n16,32,64,0,1\n' >"$work/deepbench.csv"
+printf 'op,args\nmatmul,m=16 k=64 n=32\ncopy,shape=77\n' >"$work/args.csv"
+report "--ops: lists of GEMMs and of operators with arguments" "$(
+  for list in gemm deepbench args; do
+    run run --ops "$work/$list.csv" --output="$work/$list" $soc -q
+    expect 0 ''
+    grep -q ',ok,' "$work/$list/op_summary.csv" || cat "$work/$list/op_summary.csv"
+  done)"
+printf 'a,b\n1,2\n' >"$work/other.csv"
+run run --ops "$work/other.csv" --output="$work/other" $soc
+report "--ops: a header that is none" "$(expect 3 - ; printf '%s\n' "$err" |
+  grep -q "other.csv:1: error: the header is not that of a list of operators" || echo "$err")"
+run run --ops "$work/gemm.csv" $soc
+report "--ops without --output" "$(expect 2 'error: --ops needs --output=DIR')"
 { "$vinci" run "$example" "$example" $soc --json 2>"$work/err"; echo $? >"$work/code"; } | :
 report "closed pipe" "$([ "$(cat "$work/code")" -eq 2 ] || echo "exit code $(cat "$work/code")"
   grep -q '^error: cannot write ' "$work/err" || cat "$work/err")"

@@ -26,6 +26,9 @@ libvinci_traces_la_SOURCES = \
 	traces/format/rows.c \
 	traces/format/writer.c \
 	traces/lower/args.c \
+	traces/lower/calls.c \
+	traces/lower/calls.h \
+	traces/lower/calls_resolve.c \
 	traces/lower/compile.c \
 	traces/lower/copy.c \
 	traces/lower/emit.c \

@@ -97,6 +97,7 @@ struct lower_tensor {
   unsigned rank; /* 0: absent, or a scalar */
   uint64_t shape[TENSOR_RANK_MAX];
   char format[24]; /* "ND", "NC1HWC0"; upper case */
+  bool typed;      /* results: dtype was given; else it is that of the first input */
 };
 
 /* A call as a profiler records it: the vendor's type and tensors. */

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading lists of operator calls. */
+#include "traces/lower/calls.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "traces/format/growing.h"
+
+enum { CALL_FIELDS_MAX = 128, CALL_NAME_MAX = 48, CALL_FIELD_BYTES_MAX = 1 << 20 };
+
+struct list_reader {
+  const char *path;
+  struct vinci_diag *diag;
+  struct arena *arena;
+  struct growing rows;
+  int column[CALL_FIELDS_MAX]; /* of each field, or CALL_COLUMN_COUNT */
+  bool *has;
+  bool header_done;
+  unsigned long line;
+  struct call_row row;
+  size_t field;
+  bool filled; /* the row has a cell that is not empty */
+  enum vinci_status status;
+};
+
+/* Lower case, without blanks and underscores: "Block Dim" is "blockdim". */
+static void plain_name(const char *text, size_t length, char *name) {
+  size_t used = 0;
+  for (size_t i = 0; i < length && used + 1 < CALL_NAME_MAX; i++) {
+    char c = text[i];
+    if (c == ' ' || c == '_' || c == '\t' || (unsigned char)c > 0x7e)
+      continue;
+    name[used++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  name[used] = '\0';
+}
+
+static int find_column(const char *name) {
+  static const char *const names[] = {
+#define X(id, text) text,
+      CALL_COLUMN_LIST(X)
+#undef X
+  };
+  char word[LOWER_WORD_MAX];
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    for (unsigned j = 0; lower_choice(names[i], j, word); j++)
+      if (strcmp(word, name) == 0)
+        return i;
+  return CALL_COLUMN_COUNT;
+}
+
+static void no_memory(struct list_reader *reader) {
+  reader->status = diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
+}
+
+static void on_field(void *data, size_t length, void *context) {
+  struct list_reader *reader = context;
+  size_t index = reader->field++;
+  if (reader->status != VINCI_OK || index >= CALL_FIELDS_MAX)
+    return;
+  if (!reader->header_done) {
+    char name[CALL_NAME_MAX];
+    plain_name(data, length, name);
+    int column = find_column(name);
+    if (column < CALL_COLUMN_COUNT && reader->has[column])
+      column = CALL_COLUMN_COUNT; /* of two columns of a name the first counts */
+    reader->column[index] = column;
+    if (column < CALL_COLUMN_COUNT)
+      reader->has[column] = true;
+    reader->filled |= length > 0;
+    return;
+  }
+  reader->filled |= length > 0;
+  int column = reader->column[index];
+  if (column == CALL_COLUMN_COUNT)
+    return;
+  char *text = arena_strndup(reader->arena, data, length);
+  if (!text)
+    no_memory(reader);
+  else
+    reader->row.cell[column] = text;
+}
+
+/* Microseconds with up to six decimals as picoseconds; 0 when it is no number. */
+static uint64_t microseconds(const char *text) {
+  static const uint64_t ps_per_us = PS_PER_SECOND / 1000000;
+  uint64_t whole = 0, part = 0, unit = ps_per_us;
+  for (; *text >= '0' && *text <= '9' && whole < UINT64_C(1000000000000); text++)
+    whole = whole * 10 + (uint64_t)(*text - '0');
+  if (*text == '.')
+    for (text++; *text >= '0' && *text <= '9'; text++) {
+      unit /= 10;
+      part += (uint64_t)(*text - '0') * unit;
+    }
+  return *text == '\0' || *text == '\t' || *text == ' ' ? whole * ps_per_us + part : 0;
+}
+
+static bool is_list(const bool *has) {
+  bool profile = has[CALL_TYPE] && has[CALL_IN_SHAPES];
+  bool operators = has[CALL_TYPE] && has[CALL_ARGS];
+  bool gemm = has[CALL_GEMM_M] && has[CALL_GEMM_N] && has[CALL_GEMM_K];
+  bool convolution = has[CALL_IFMAP_H] && has[CALL_IFMAP_W] && has[CALL_FILTER_H] &&
+                     has[CALL_FILTER_W] && has[CALL_CHANNELS];
+  return profile || operators || gemm || convolution;
+}
+
+static void end_header(struct list_reader *reader) {
+  reader->header_done = reader->filled;
+  if (!reader->filled || is_list(reader->has))
+    return;
+  struct diag_position at = {.path = reader->path, .line = reader->line};
+  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                 "the header is not that of a list of operators");
+  diag_hint(reader->diag, "known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and "
+                          "convolutions");
+}
+
+static void on_row(int end, void *context) {
+  struct list_reader *reader = context;
+  (void)end;
+  reader->line++;
+  if (reader->status != VINCI_OK)
+    return;
+  if (!reader->header_done) {
+    end_header(reader);
+  } else if (reader->filled) {
+    struct call_row *row = GROWING_PUSH(&reader->rows, struct call_row);
+    if (!row) {
+      no_memory(reader);
+      return;
+    }
+    *row = reader->row;
+    row->line = reader->line;
+    row->measured_ps = microseconds(row->cell[CALL_DURATION]);
+    row->measured_mac_ps = microseconds(row->cell[CALL_MAC_TIME]);
+  }
+  reader->field = 0;
+  reader->filled = false;
+  reader->row = (struct call_row){0};
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    reader->row.cell[i] = "";
+}
+
+static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
+  struct csv_parser parser;
+  char buffer[16384];
+  size_t got;
+  struct diag_position whole = {.path = reader->path};
+  if (csv_init(&parser, CSV_APPEND_NULL) != 0)
+    return diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
+  while (reader->status == VINCI_OK && (got = fread(buffer, 1, sizeof buffer, file)) > 0)
+    if (csv_parse(&parser, buffer, got, on_field, on_row, reader) != got)
+      reader->status =
+          diag_error_at(reader->diag, VINCI_E_INPUT, whole, "%s", csv_strerror(csv_error(&parser)));
+  if (reader->status == VINCI_OK && ferror(file))
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_IO, whole, "cannot read the list: %s", strerror(errno));
+  if (reader->status == VINCI_OK)
+    csv_fini(&parser, on_field, on_row, reader);
+  csv_free(&parser);
+  if (reader->status == VINCI_OK && !reader->header_done)
+    reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the list is empty");
+  return reader->status;
+}
+
+enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
+  *out = (struct call_list){0};
+  struct list_reader reader = {
+      .path = path, .diag = diag, .arena = &out->arena, .has = out->has, .status = VINCI_OK};
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    reader.row.cell[i] = "";
+  for (int i = 0; i < CALL_FIELDS_MAX; i++)
+    reader.column[i] = CALL_COLUMN_COUNT;
+  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+  if (!file)
+    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
+                         "cannot read the list: %s", strerror(errno));
+  enum vinci_status status = read_file(&reader, file);
+  if (file != stdin)
+    fclose(file);
+  if (status == VINCI_OK) {
+    out->count = reader.rows.count;
+    out->rows = ARENA_ARRAY(&out->arena, struct call_row, reader.rows.count + 1);
+    if (!out->rows)
+      status = diag_error(diag, VINCI_E_NOMEM, "out of memory reading the list");
+    else if (out->count > 0)
+      memcpy(out->rows, reader.rows.data, out->count * sizeof *out->rows);
+  }
+  growing_free(&reader.rows);
+  if (status != VINCI_OK)
+    arena_free(&out->arena);
+  return status;
+}

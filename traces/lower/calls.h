@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of operator calls: what was run (or shall be), with which shapes, and what was measured.
+ * The header of the CSV file tells which of these it is:
+ *
+ *   profile     op type, shapes, data types and formats of inputs and outputs: kernel_details.csv
+ *               and op_summary.csv of the vendor's profilers, with ';' between tensors
+ *   operators   columns op and args: "matmul", "m=4 k=4 n=4"
+ *   GEMM        columns m, n, k and, if there are any, a_t, b_t, dtype, batch
+ *   convolution the columns of SCALE-Sim's topologies, or w, h, c, n, k, filter_w, filter_h, ...
+ *
+ * Names of columns are compared without case, blanks and underscores.
+ */
+#ifndef VINCI_TRACES_LOWER_CALLS_H
+#define VINCI_TRACES_LOWER_CALLS_H
+
+#include "core/result.h"
+#include "traces/lower/lower.h"
+
+/* Columns that rows may have: id, then names that stand for it, without blanks and underscores. */
+#define CALL_COLUMN_LIST(X)                                                                        \
+  X(SOC, "soc|socversion")                                                                         \
+  X(NAME, "opname|name|layername|layer")                                                           \
+  X(TYPE, "op|optype|type")                                                                        \
+  X(CORE, "core|tasktype|acceleratorcore")                                                         \
+  X(ARGS, "args|arguments")                                                                        \
+  X(IN_SHAPES, "inputshapes")                                                                      \
+  X(IN_TYPES, "inputdatatypes|dtypes")                                                             \
+  X(IN_FORMATS, "inputformats|formats")                                                            \
+  X(OUT_SHAPES, "outputshapes")                                                                    \
+  X(OUT_TYPES, "outputdatatypes")                                                                  \
+  X(OUT_FORMATS, "outputformats")                                                                  \
+  X(BLOCKS, "blocks|blockdim|blocknum")                                                            \
+  X(DURATION, "durationus|duration(us)|taskduration(us)")                                          \
+  X(MAC_TIME, "macus|aicmactime(us)|mactime(us)")                                                  \
+  X(GEMM_M, "m")                                                                                   \
+  X(GEMM_N, "n")                                                                                   \
+  X(GEMM_K, "k")                                                                                   \
+  X(A_T, "at|transposea")                                                                          \
+  X(B_T, "bt|transposeb")                                                                          \
+  X(DTYPE, "dtype|precision")                                                                      \
+  X(BATCH, "batch")                                                                                \
+  X(IFMAP_H, "ifmapheight|h")                                                                      \
+  X(IFMAP_W, "ifmapwidth|w")                                                                       \
+  X(FILTER_H, "filterheight|filterh|r")                                                            \
+  X(FILTER_W, "filterwidth|filterw|s")                                                             \
+  X(CHANNELS, "channels|c")                                                                        \
+  X(FILTERS, "numfilter")                                                                          \
+  X(STRIDES, "strides")                                                                            \
+  X(STRIDE_H, "hstride|strideh")                                                                   \
+  X(STRIDE_W, "wstride|stridew")                                                                   \
+  X(PAD_H, "padh")                                                                                 \
+  X(PAD_W, "padw")
+
+enum call_column {
+#define X(id, names) CALL_##id,
+  CALL_COLUMN_LIST(X)
+#undef X
+      CALL_COLUMN_COUNT
+};
+
+/* One row: its cells, "" where there is none, and what they say. */
+struct call_row {
+  unsigned long line;
+  const char *cell[CALL_COLUMN_COUNT];
+  uint64_t measured_ps; /* duration; 0: not measured */
+  uint64_t measured_mac_ps;
+};
+
+struct call_list {
+  struct arena arena;
+  struct call_row *rows;
+  size_t count;
+  bool has[CALL_COLUMN_COUNT];
+};
+
+/* Reads a list. On success the caller frees the arena. */
+VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
+                                              struct vinci_diag *diag);
+
+/* An operator with its arguments, or the reason why there is none. */
+struct call_request {
+  const struct lower_op *op;
+  const char *args[LOWER_KEYS_MAX];
+  size_t arg_count;
+  char reason[200];
+};
+
+/* What a row asks for on a chip; false, with a reason, when it cannot be lowered. */
+bool calls_resolve(const struct call_list *list, const struct call_row *row,
+                   const struct vinci_soc *soc, struct arena *arena, struct call_request *out);
+/* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
+bool calls_parse(const struct call_row *row, struct lower_call *call);
+
+/* Times of a run as a profiler gives them: pipes as the mean over the cores that had work. */
+struct call_times {
+  uint64_t duration_ps;
+  uint64_t core_ps; /* mean time that a core had a block */
+  uint64_t pipe_ps[PIPE_COUNT];
+  enum core_kind kind; /* whose MTE2 it is: AIC where there was work, else AIV */
+  unsigned blocks;
+};
+void calls_times(const struct vinci_result *result, struct call_times *out);
+
+#endif
