@@ -25,6 +25,7 @@ extern const struct cli_verb cli_verb_isa;
 extern const struct cli_verb cli_verb_soc;
 extern const struct cli_verb cli_verb_stream;
 extern const struct cli_verb cli_verb_sweep;
+extern const struct cli_verb cli_verb_gate;
 
 /*
  * First step of a verb: parses its options. Returns true when the verb shall go on;

@@ -7,10 +7,23 @@ vinci_SOURCES = \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
 	cli/cmd_isa.c \
+	cli/cmd_gate.c \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
 	cli/cmd_sweep.c \
+	cli/gate.h \
+	cli/gate_bless.c \
+	cli/gate_bless.h \
+	cli/gate_compare.c \
+	cli/gate_explain.c \
+	cli/gate_measure.c \
+	cli/gate_policy.c \
+	cli/gate_replay.c \
+	cli/gate_report.c \
+	cli/gate_rows.c \
+	cli/gate_run.c \
+	cli/gate_suite.c \
 	cli/lua_file.c \
 	cli/lua_file.h \
 	cli/main.c \

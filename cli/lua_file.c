@@ -63,14 +63,14 @@ static enum vinci_status lua_failed(struct lua_file *file, struct vinci_diag *di
                        text ? text : "an error without a text");
 }
 
-static char *read_text(const char *path, size_t *length, struct vinci_diag *diag) {
+char *cli_read_text(const char *path, size_t *length, struct vinci_diag *diag) {
   FILE *in = fopen(path, "r");
   char *text = NULL, block[4096];
   size_t count, capacity = 0;
   *length = 0;
   errno = in ? 0 : errno;
   while (in && (count = fread(block, 1, sizeof block, in)) > 0) {
-    if (*length + count > capacity) {
+    if (*length + count >= capacity) {
       capacity = 2 * (*length + count);
       char *more = realloc(text, capacity);
       if (!more)
@@ -88,6 +88,8 @@ static char *read_text(const char *path, size_t *length, struct vinci_diag *diag
     text = NULL;
   } else if (!text) {
     text = calloc(1, 1);
+  } else {
+    text[*length] = '\0';
   }
   if (in)
     fclose(in);
@@ -99,7 +101,7 @@ enum vinci_status lua_file_open(struct lua_file *file, const char *path, struct 
   if (!file->lua)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   size_t length;
-  char *text = read_text(path, &length, diag);
+  char *text = cli_read_text(path, &length, diag);
   if (!text)
     return diag ? diag->status : VINCI_E_IO;
   lua_State *lua = file->lua;

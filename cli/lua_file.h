@@ -11,6 +11,9 @@
 
 #include "core/vinci.h"
 
+/* The bytes of a file, with a zero after them; free() it. NULL with a diagnostic. */
+char *cli_read_text(const char *path, size_t *length, struct vinci_diag *diag);
+
 struct lua_file {
   lua_State *lua;
   const char *path; /* for messages */

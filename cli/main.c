@@ -17,6 +17,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_verb_isa,
     &cli_verb_stream,
     &cli_verb_sweep,
+    &cli_verb_gate,
 };
 /* clang-format on */
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

@@ -12,6 +12,8 @@ libvinci_core_la_SOURCES = \
 	core/arith.h \
 	core/clock.c \
 	core/clock.h \
+	core/critical.c \
+	core/critical.h \
 	core/device.c \
 	core/device.h \
 	core/diag.c \
