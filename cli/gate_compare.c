@@ -240,7 +240,7 @@ static enum vinci_status judge_changes(struct comparing *comparing, struct gate_
     outcome->fails |= change->fails;
   }
   /* A better total is the better part of the news. */
-  if (outcome->verdict == GATE_DRIFTED && !outcome->fails)
+  if (outcome->verdict == GATE_DRIFTED)
     for (size_t i = 0; i < outcome->change_count; i++)
       if (strcmp(outcome->changes[i].metric, "total_cycles") == 0 &&
           outcome->changes[i].verdict == GATE_IMPROVED)

@@ -125,11 +125,13 @@ static void print_pipe(const struct items *items, const char *pipe, const char *
 }
 
 static void print_change(const struct gate_change *change, const char *prefix, FILE *out) {
-  fprintf(out, "%s%s %" PRIu64 " -> %" PRIu64 " %s", prefix, change->metric, change->old_value,
-          change->new_value, strcmp(change->unit, "1") == 0 ? "" : change->unit);
+  bool plain = strcmp(change->unit, "1") == 0;
+  fprintf(out, "%s%-9s %s %" PRIu64 " -> %" PRIu64 "%s%s", prefix,
+          gate_verdict_name(change->verdict), change->metric, change->old_value, change->new_value,
+          plain ? "" : " ", plain ? "" : change->unit);
   if (change->note)
     fprintf(out, " (%s)", change->note);
-  fprintf(out, " %s\n", gate_verdict_name(change->verdict));
+  fputc('\n', out);
 }
 
 /* The pipes, each at its first item, those that changed most first. */
@@ -155,8 +157,11 @@ void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
                   const char *baseline_path, const struct gate_outcome *outcome, const char *prefix,
                   FILE *out) {
   const char *point = outcome->point;
-  for (size_t i = 0; i < outcome->change_count; i++)
-    print_change(&outcome->changes[i], prefix, out);
+  static const enum gate_verdict order[] = {GATE_REGRESSED, GATE_IMPROVED, GATE_DRIFTED};
+  for (size_t o = 0; o < sizeof order / sizeof *order; o++)
+    for (size_t i = 0; i < outcome->change_count; i++)
+      if (outcome->changes[i].verdict == order[o])
+        print_change(&outcome->changes[i], prefix, out);
   const char *old_text = gate_rows_text(baseline, point, "total_cycles");
   if (!old_text || outcome->verdict == GATE_CRASHED || outcome->index == run->suite->count)
     return;

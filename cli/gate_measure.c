@@ -129,12 +129,20 @@ static bool is_wanted(const struct metric_list *list, const struct metric *metri
   return true;
 }
 
+/* The time that utilizations are shares of says nothing that total_cycles does not. */
+static const char *kind_of(const struct metric *metric) {
+  size_t length = strlen(metric->name), tail = strlen(".total_cycles");
+  bool share_of = length > tail && strcmp(metric->name + length - tail, ".total_cycles") == 0;
+  return share_of ? "detail" : "metric";
+}
+
 static void add_metrics(struct rows_of *to, const struct vinci_result *result) {
   struct metric_list list;
   metrics_collect(result, &list);
   for (size_t i = 0; i < list.count; i++)
     if (is_wanted(&list, &list.item[i]))
-      add_number(to, list.item[i].name, list.item[i].value, list.item[i].unit, "metric");
+      add_number(to, list.item[i].name, list.item[i].value, list.item[i].unit,
+                 kind_of(&list.item[i]));
 }
 
 static enum vinci_status add_critical(struct rows_of *to, const struct vinci_result *result,

@@ -57,6 +57,11 @@ static int compare_events(const void *left, const void *right) {
   return a->line < b->line ? -1 : a->line > b->line;
 }
 
+/* Instructions that only wait for others: the chain goes on to what they waited for. */
+static bool only_waits(const struct result_event *event) {
+  return event->op == OP_WAIT_FLAG || event->op == OP_PIPE_BARRIER || event->op == OP_WAIT_FLAG_DEV;
+}
+
 /* Sorts the core's events into lanes. */
 static bool fill_lanes(struct walk *walk, uint32_t core) {
   const struct vinci_result *result = walk->result;
@@ -72,7 +77,8 @@ static bool fill_lanes(struct walk *walk, uint32_t core) {
     lane->events = walk->storage + filled;
     for (uint64_t i = 0; i < result->event_count; i++) {
       const struct result_event *event = &result->events[i];
-      if (event->core == core && event->pipe == pipe && event->end_cycle > event->start_cycle)
+      if (event->core == core && event->pipe == pipe && !only_waits(event) &&
+          event->end_cycle > event->start_cycle)
         lane->events[lane->count++] = event;
     }
     filled += lane->count;

@@ -78,6 +78,7 @@ script_tests = \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
+	tests/test_gate.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \
