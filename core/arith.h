@@ -18,4 +18,11 @@ static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
 
+/* Bits that are set. (The compiler's built-in is a library call on a plain x86-64.) */
+static inline uint64_t count_bits(uint64_t bits) {
+  bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+  bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+  return ((bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101) >> 56;
+}
+
 #endif

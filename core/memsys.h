@@ -67,8 +67,8 @@ struct network_shape {
 /* The network between cores and L2. */
 struct network_ops {
   const char *name;
-  struct network *(*create)(struct arena *arena, struct engine *engine,
-                            const struct vinci_soc *soc, struct network_shape shape);
+  struct network *(*create)(struct arena *arena, struct engine *engine, const struct vinci_soc *soc,
+                            struct network_shape shape);
   /* Moves bytes between a port and L2 as a whole, starting at now_ps; returns the arrival
    * time. Calls come in the order of (time, port). For memory systems without slices;
    * NULL where the network has to know both ends. */
@@ -77,10 +77,10 @@ struct network_ops {
   bool (*prepare)(struct network *network, struct arena *arena, uint32_t messages);
   /* Sends a message at the present time; NULL where the network knows no ends. */
   void (*send)(struct network *network, struct network_message *message);
-  /* The same for a message that starts at start_ps (>= now), when the network can tell the
-   * time of arrival at once: done() is not called. NULL where it cannot. */
-  uint64_t (*arrival_ps)(struct network *network, const struct network_message *message,
-                         uint64_t start_ps);
+  /* Time of arrival of a message that starts at start_ps (>= now), when the network can tell it
+   * at once. NULL where it cannot. */
+  uint64_t (*arrival_ps)(struct network *network, uint32_t cluster, uint32_t slice, bool to_core,
+                         uint64_t bytes, uint64_t start_ps);
   /* Time of a message to the farthest slice in an idle network, mean of all clusters. */
   uint64_t (*idle_ps)(const struct network *network, uint64_t bytes, bool to_core);
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);

@@ -7,15 +7,28 @@
  *
  * An engine cuts its transfers into requests of at most one L2 line, issues them at the
  * rate of its path as long as its bytes in flight allow, and is done when the last
- * answer has come. A slice answers in order of arrival at its own rate; a miss first
- * writes back the line that has to leave, then fetches the granules asked for.
+ * answer has come. A slice serves granules at its own rate; a miss first writes back the
+ * line that has to leave, then fetches the granules asked for.
+ *
+ * Trains. Where the network tells arrivals at once (packet level), an engine that has its
+ * turn issues all lines of the next TRAIN_CYCLES in one event: each takes its cycles in
+ * the calendars of the links, of its slice and of the way back, from the time at which it
+ * starts. Only misses have events of their own. What that approximates: who has its turn
+ * first is served first for up to a train, where requests of competitors would come
+ * between (they find the cycles that are left, so nothing is lost), lines enter L2 in the
+ * order of the turns, and an answer of device memory that becomes known while a train is
+ * on its way is felt by the next. A train is shorter than the way to a slice and back, so
+ * that engines still feel each other within a round trip.
  */
 #ifndef VINCI_MEMHIER_CYCLE_H
 #define VINCI_MEMHIER_CYCLE_H
 
+#include "core/calendar.h"
 #include "core/memsys.h"
 #include "memhier/hbm_port.h"
 #include "memhier/memhier.h"
+
+enum { TRAIN_CYCLES = 64 };
 
 /* A line lies in up to so many channels of its slice, hbm.interleave bytes in each. */
 enum { LINE_PARTS_MAX = 4 };
@@ -23,48 +36,69 @@ enum { LINE_WRITE_BACK, LINE_FETCH, LINE_OPERATIONS };
 
 struct memory_request;
 
+/* The next bytes of a transfer that lie in one line of L2. */
+struct line_run {
+  uint64_t line; /* number of the line in its slice */
+  uint32_t slice;
+  uint32_t granules;    /* of the line, a bit each */
+  uint32_t bytes;       /* asked for */
+  uint32_t moved_bytes; /* whole granules */
+};
+
 struct line_op {
   struct hbm_op op;
   struct memory_request *request;
 };
 
+/* A line whose answer is not known yet: it misses, or the network tells no arrivals. */
 struct memory_request {
-  struct network_message message;                            /* there and back */
-  struct engine_event event;                                 /* at the slice */
-  struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
-  uint64_t lines[LINE_OPERATIONS];    /* addresses in the slice: to write back, to fetch */
-  uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
+  struct line_run run;
   struct memsys *memory;
   struct gm_transfer *transfer;
-  struct memory_request *next; /* among the free or the returning ones of the port */
-  struct memory_request *previous;
-  uint64_t arrival_ps; /* of the answer, once it is known */
+  struct memory_request *next; /* among the free ones of the port */
+  uint64_t ready_ps;           /* when the last operation so far has ended */
   uint32_t port;
-  uint32_t operations;  /* of device memory that have not ended */
-  uint64_t address;     /* in GM */
-  uint32_t bytes;       /* asked for */
-  uint32_t moved_bytes; /* whole granules */
+  uint32_t operations;                /* of device memory that have not ended */
+  uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch */
+  uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
+  struct engine_event event;          /* at the slice */
+  struct network_message message;     /* there and back, where the network needs it */
+  struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
+};
+
+/* An answer on its way. */
+struct known_answer {
+  uint64_t arrival_ps;
+  uint64_t bytes;
 };
 
 /* One transfer engine of a core. */
 struct engine_port {
   struct gm_transfer *first; /* transfers with requests to issue, in order */
   struct gm_transfer *last;
-  struct memory_request *free;
-  struct memory_request *returning; /* by rising arrival_ps */
-  struct memory_request *returning_last;
-  struct engine_event issue;
   struct memsys *memory;
+  struct engine_event issue;
   uint32_t index;
   uint32_t cluster;
   uint64_t next_issue_ps;
+  uint64_t granule_time; /* of the first transfer for one granule, 1/GRANULE_TIME_UNITS ps */
+  uint64_t window_bytes; /* that may be in flight for it */
   uint64_t bytes_in_flight;
-  bool window_full; /* the next answer lets it go on */
+  uint32_t in_flight;     /* requests */
+  uint32_t request_count; /* at most */
+  struct memory_request *free;
+  struct known_answer *known; /* ring, by rising arrival_ps */
+  uint32_t known_mask;
+  uint32_t known_first;
+  uint32_t known_count;
+  bool window_full; /* the next answer that becomes known may let it go on */
 };
+
+enum { GRANULE_TIME_UNITS = 1024 };
 
 struct l2_slice {
   struct l2_tags tags;
-  uint64_t free_ps;
+  struct calendar calendar; /* in granules of its bandwidth */
 };
 
 struct memsys {
@@ -79,27 +113,49 @@ struct memsys {
   struct l2_counters *l2_of_core;
   struct l2_slice *slices;
   uint32_t slice_count;
-  struct hbm_port *channels; /* channels_per_slice of each slice, one after the other */
+  uint32_t line_bytes;
+  struct clock_domain slice_clock; /* a granule per edge */
+  uint64_t hit_ps;                 /* latency of a slice */
+  struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
   uint32_t channels_per_slice;
   struct hbm_map map;
-  struct clock_domain core_clock;
+  uint64_t train_ps;      /* how far ahead an engine issues */
   uint64_t round_trip_ps; /* of a hit in an idle system */
   uint64_t read_bytes;
   uint64_t write_bytes;
 };
 
-/* Where an address lives: which slice, and at which address of the slice's own space. */
-struct l2_place {
-  uint32_t slice;
-  uint64_t local;
-};
-struct l2_place cycle_place(const struct memsys *memory, uint64_t address);
+/* Bytes that may be in flight on a path: what it moves in window_cycles at its full rate. */
+static inline uint64_t cycle_window_bytes(const struct vinci_soc *soc, enum path path) {
+  return (uint64_t)soc->path[path].mbytes_per_cycle * (uint64_t)soc->window_cycles / MILLI;
+}
+
+/* What lies at an address, up to the end of its line and of bytes (cycle_l2.c). */
+struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes);
+
+/*
+ * A run arrives at its slice at arrival_ps, now or later: takes the slice, looks up the tags
+ * and counts the outcome for the core of the port. Returns when the slice is through.
+ */
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run, uint32_t port,
+                            bool write, uint64_t arrival_ps, struct l2_outcome *outcome);
+
+/* Whether the outcome of an access needs device memory. */
+static inline bool cycle_needs_memory(const struct l2_outcome *outcome, bool write) {
+  return outcome->written_back != 0 || (!write && outcome->misses != 0);
+}
+
+/* Has device memory do what an access needs, from ready_ps on, then calls cycle_answer(). */
+void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
+                      uint64_t ready_ps);
 
 /* Ties the operations of a request to it, once. */
 void cycle_init_request(struct memory_request *request);
-/* A request has arrived at its slice (cycle_l2.c); the answer goes to cycle_answer(). */
-void cycle_slice_access(struct memory_request *request, uint64_t now_ps);
-/* Sends the answer of a request back to its core at start_ps, now or later (cycle.c). */
+
+/* Ports: what the network and an idle port do (cycle.c). */
+void cycle_issue(struct engine_event *event, uint64_t now_ps);
+/* Sends the answer of a request back to its core at start_ps, now or later. */
 void cycle_answer(struct memory_request *request, uint64_t start_ps);
+void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
 
 #endif

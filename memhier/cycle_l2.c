@@ -17,21 +17,48 @@ static uint64_t scramble(uint64_t x) {
  * gets one, in an order that depends on the group. (How the hardware interleaves is not
  * published.)
  */
-struct l2_place cycle_place(const struct memsys *memory, uint64_t address) {
-  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
-  uint64_t line = address / line_bytes;
-  uint64_t group = line / memory->slice_count;
-  return (struct l2_place){
+struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes) {
+  uint64_t line = address / memory->line_bytes, group = line / memory->slice_count;
+  uint64_t offset = address - line * memory->line_bytes;
+  uint64_t run_bytes = min_u64(bytes, memory->line_bytes - offset);
+  uint64_t first = offset / L2_GRANULE_BYTES, last = (offset + run_bytes - 1) / L2_GRANULE_BYTES;
+  return (struct line_run){
+      .line = group,
       .slice = (uint32_t)((line + scramble(group)) % memory->slice_count),
-      .local = group * line_bytes + address % line_bytes,
+      .granules = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first)),
+      .bytes = (uint32_t)run_bytes,
+      .moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES,
   };
 }
 
-static void operation_done(struct hbm_op *op, uint64_t now_ps) {
+/* Takes the slice for as long as it moves the granules; its latency overlaps. */
+static uint64_t serve(struct memsys *memory, struct l2_slice *slice, uint64_t granules,
+                      uint64_t arrival_ps) {
+  const struct clock_domain *clock = &memory->slice_clock;
+  uint64_t now = clock_edge_at(clock, engine_now_ps(memory->engine));
+  uint64_t from = clock_edge_at(clock, arrival_ps), last = from + granules - 1;
+  if (!calendar_take_run(&slice->calendar, now, from, granules))
+    last = calendar_take(&slice->calendar, now, from, granules).last;
+  return clock_edge_ps(clock, last + 1) + memory->hit_ps;
+}
+
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run, uint32_t port,
+                            bool write, uint64_t arrival_ps, struct l2_outcome *outcome) {
+  struct l2_slice *slice = &memory->slices[run->slice];
+  *outcome = l2_look_up(&slice->tags, run->line, run->granules, write);
+  l2_count_outcome(&memory->l2_of_core[port / PIPE_COUNT], outcome, write);
+  return serve(memory, slice, run->moved_bytes / L2_GRANULE_BYTES, arrival_ps);
+}
+
+/* ---- device memory ----------------------------------------------------------------- */
+
+/* An operation ends at a time, now or later. */
+static void operation_done(struct hbm_op *op, uint64_t end_ps) {
   struct memory_request *request =
       ((struct line_op *)((char *)op - offsetof(struct line_op, op)))->request;
+  request->ready_ps = max_u64(request->ready_ps, end_ps);
   if (--request->operations == 0)
-    cycle_answer(request, now_ps);
+    cycle_answer(request, request->ready_ps);
 }
 
 /* Starts a read or write of granules of a line in the channels it lies in. */
@@ -45,12 +72,12 @@ static void submit(struct memory_request *request, unsigned kind) {
     uint32_t granules = left & ((UINT32_C(1) << part_granules) - 1);
     if (granules == 0)
       continue;
-    uint64_t number = request->lines[kind] / part_bytes + part;
+    uint64_t number = request->lines[kind] * memory->line_bytes / part_bytes + part;
     struct line_op *line = &request->operation[part][kind];
     line->op.address = number / channels * part_bytes;
     line->op.granules = granules;
     line->op.write = kind == LINE_WRITE_BACK;
-    hbm_port_submit(&memory->channels[request->message.slice * channels + number % channels],
+    hbm_port_submit(&memory->channels[request->run.slice * channels + number % channels],
                     &line->op);
   }
 }
@@ -70,7 +97,6 @@ void cycle_init_request(struct memory_request *request) {
       struct line_op *line = &request->operation[part][kind];
       line->request = request;
       line->op.done = operation_done;
-      line->op.event.key = request->event.key;
     }
   }
 }
@@ -79,36 +105,19 @@ void cycle_init_request(struct memory_request *request) {
 static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
   struct memory_request *request =
       (struct memory_request *)((char *)event - offsetof(struct memory_request, event));
-  (void)now_ps;
+  request->ready_ps = now_ps;
   submit(request, LINE_WRITE_BACK);
   submit(request, LINE_FETCH);
 }
 
-void cycle_slice_access(struct memory_request *request, uint64_t now_ps) {
-  struct memsys *memory = request->memory;
-  const struct vinci_soc *soc = memory->soc;
-  struct l2_slice *slice = &memory->slices[request->message.slice];
-  uint64_t local = cycle_place(memory, request->address).local;
-  bool write = request->transfer->write;
-  struct l2_outcome outcome = l2_access(&slice->tags, local, request->bytes, write);
-  l2_count_outcome(&memory->l2_of_core[request->port / PIPE_COUNT], &outcome, write);
-  request->granules[LINE_WRITE_BACK] = outcome.written_back;
-  request->lines[LINE_WRITE_BACK] = outcome.victim_address;
-  request->granules[LINE_FETCH] = write ? 0 : outcome.misses;
-  request->lines[LINE_FETCH] = local / (uint64_t)soc->l2_line_bytes * (uint64_t)soc->l2_line_bytes;
+void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
+                      uint64_t ready_ps) {
+  request->granules[LINE_WRITE_BACK] = outcome->written_back;
+  request->lines[LINE_WRITE_BACK] = outcome->victim;
+  request->granules[LINE_FETCH] = request->transfer->write ? 0 : outcome->misses;
+  request->lines[LINE_FETCH] = request->run.line;
   request->operations =
-      parts_of(request, outcome.written_back) + parts_of(request, request->granules[LINE_FETCH]);
-  /* The slice is taken as long as it moves the granules, its latency overlaps. */
-  uint64_t start_ps = slice->free_ps > now_ps ? slice->free_ps : now_ps;
-  uint64_t busy_ps = (uint64_t)((uint128)request->moved_bytes * PS_PER_SECOND /
-                                ((uint64_t)soc->l2_bytes_per_second / memory->slice_count));
-  slice->free_ps = start_ps + busy_ps;
-  uint64_t ready_ps =
-      slice->free_ps + clock_edge_ps(&memory->core_clock, (uint64_t)soc->l2_hit_cycles);
-  if (request->operations == 0) {
-    cycle_answer(request, ready_ps);
-    return;
-  }
+      parts_of(request, outcome->written_back) + parts_of(request, request->granules[LINE_FETCH]);
   request->event.fire = fire_looked_up;
-  engine_schedule(memory->engine, &request->event, ready_ps);
+  engine_schedule(request->memory->engine, &request->event, ready_ps);
 }

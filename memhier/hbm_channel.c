@@ -341,6 +341,10 @@ uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
 
 bool hbm_channel_idle(const struct hbm_channel *ch) { return ch->free_count == HBM_ENTRIES_MAX; }
 
+uint32_t hbm_channel_read_cycles(const struct hbm_channel *ch) {
+  return ch->distance.column_end[HBM_R];
+}
+
 const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
   return &ch->counters;
 }

@@ -88,6 +88,9 @@ void hbm_channel_run(struct hbm_channel *channel, uint64_t cycle);
 /* Whether no request waits in the channel. */
 bool hbm_channel_idle(const struct hbm_channel *channel);
 
+/* From the command of a read to its last data beat. */
+uint32_t hbm_channel_read_cycles(const struct hbm_channel *channel);
+
 const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *channel);
 
 #endif

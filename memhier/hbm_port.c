@@ -2,7 +2,7 @@
 /* A DRAM channel behind the event engine. */
 #include "memhier/hbm_port.h"
 
-#include "core/result.h"
+#include "memhier/memhier.h"
 
 static uint64_t now_cycle(const struct hbm_port *port) {
   return clock_edge_at(&port->clock, engine_now_ps(port->engine));
@@ -12,21 +12,11 @@ static struct hbm_port *port_of_step(struct engine_event *event) {
   return (struct hbm_port *)((char *)event - offsetof(struct hbm_port, step));
 }
 
-static struct hbm_op *op_of_event(struct engine_event *event) {
-  return (struct hbm_op *)((char *)event - offsetof(struct hbm_op, event));
-}
-
-static void fire_op_done(struct engine_event *event, uint64_t now_ps) {
-  struct hbm_op *op = op_of_event(event);
-  op->done(op, now_ps);
-}
-
-static void schedule_done(struct hbm_op *op, uint64_t cycle) {
+static void tell_done(struct hbm_op *op, uint64_t cycle) {
   struct hbm_port *port = op->port;
   uint64_t at_ps = clock_edge_ps(&port->clock, cycle);
   uint64_t now_ps = engine_now_ps(port->engine);
-  op->event.fire = fire_op_done;
-  engine_schedule(port->engine, &op->event, at_ps > now_ps ? at_ps : now_ps);
+  op->done(op, at_ps > now_ps ? at_ps : now_ps);
 }
 
 /* The controller's answer to a read: bursts of a line may end in any order. */
@@ -35,9 +25,10 @@ static void burst_done(void *context, uint64_t tag, uint64_t cycle) {
   struct hbm_op *op = (struct hbm_op *)(uintptr_t)tag; /* 0: a write, answered when taken */
   if (!op)
     return;
-  op->waiting--;
-  if (op->waiting == 0 && op->granules == 0)
-    schedule_done(op, cycle);
+  op->port->reads--;
+  op->end_cycle = cycle > op->end_cycle ? cycle : op->end_cycle;
+  if (--op->waiting == 0 && op->granules == 0)
+    tell_done(op, op->end_cycle);
 }
 
 /*
@@ -61,6 +52,7 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
     permute_banks(port, &place);
     /* Counted first: a read answered from the write queue ends inside the call. */
     op->waiting += !op->write;
+    port->reads += !op->write;
     bool last = op->burst + 1 == port->bursts_per_granule;
     uint32_t granules = op->granules;
     if (last)
@@ -68,6 +60,7 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
     if (!hbm_channel_offer(port->channel, &place, op->write, op->write ? 0 : (uintptr_t)op,
                            cycle)) {
       op->waiting -= !op->write;
+      port->reads -= !op->write;
       op->granules = granules;
       return false;
     }
@@ -76,29 +69,51 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
   return true;
 }
 
-static void schedule_step(struct hbm_port *port) {
-  uint64_t next = hbm_channel_next(port->channel);
-  if (next == HBM_NEVER)
-    return;
-  engine_schedule_earliest(port->engine, &port->step, clock_edge_ps(&port->clock, next));
-}
-
 /* Hands waiting operations to the controller, in order. */
 static void offer_waiting(struct hbm_port *port, uint64_t cycle) {
   while (port->first && offer_bursts(port, port->first, cycle)) {
     struct hbm_op *op = port->first;
     port->first = op->next;
     if (op->write)
-      schedule_done(op, cycle);
+      tell_done(op, cycle);
   }
-  schedule_step(port);
+}
+
+/* Works through all commands up to a cycle; what waits goes on as the queues have room. */
+static void catch_up(struct hbm_port *port, uint64_t cycle) {
+  while (port->first && hbm_channel_next(port->channel) <= cycle) {
+    uint64_t next = hbm_channel_next(port->channel);
+    hbm_channel_run(port->channel, next);
+    offer_waiting(port, next);
+  }
+  hbm_channel_run(port->channel, cycle);
+}
+
+/* Bursts that a waiting write still has to hand over: a command makes room for one, and a cycle
+ * holds two commands. */
+static uint64_t write_cycles(const struct hbm_port *port, const struct hbm_op *op) {
+  return (l2_count(op->granules) * port->bursts_per_granule - op->burst - 1) / 2;
+}
+
+/* The next step comes when something may have to be told: not before the data of the next
+ * command's read, nor before the last burst of a waiting write can be taken. */
+static void schedule_step(struct hbm_port *port) {
+  uint64_t next = hbm_channel_next(port->channel), wait_cycles = port->read_cycles;
+  if (next == HBM_NEVER || (port->reads == 0 && !port->first))
+    return;
+  for (const struct hbm_op *op = port->first; op && wait_cycles > 0; op = op->next)
+    if (op->write) {
+      wait_cycles = min_u64(wait_cycles, write_cycles(port, op));
+      break;
+    }
+  engine_schedule_earliest(port->engine, &port->step,
+                           clock_edge_ps(&port->clock, next + wait_cycles));
 }
 
 static void fire_step(struct engine_event *event, uint64_t now_ps) {
   struct hbm_port *port = port_of_step(event);
-  uint64_t cycle = clock_edge_at(&port->clock, now_ps);
-  hbm_channel_run(port->channel, cycle);
-  offer_waiting(port, cycle);
+  catch_up(port, clock_edge_at(&port->clock, now_ps));
+  schedule_step(port);
 }
 
 bool hbm_port_create(struct hbm_port *port, struct arena *arena, struct engine *engine,
@@ -115,20 +130,33 @@ bool hbm_port_create(struct hbm_port *port, struct arena *arena, struct engine *
   port->step.key = event_key(PHASE_ARBITRATE, part, sequence);
   port->step.fire = fire_step;
   port->channel = hbm_channel_create(arena, mem, (struct hbm_hooks){.done = burst_done});
+  if (port->channel)
+    port->read_cycles = hbm_channel_read_cycles(port->channel);
   return port->channel != NULL;
 }
 
 void hbm_port_submit(struct hbm_port *port, struct hbm_op *op) {
+  uint64_t cycle = now_cycle(port);
+  catch_up(port, cycle);
   bool idle = port->first == NULL;
   op->port = port;
   op->next = NULL;
   op->burst = 0;
   op->waiting = 0;
+  op->end_cycle = 0;
   if (idle)
     port->first = op;
   else
     port->last->next = op;
   port->last = op;
   if (idle)
-    offer_waiting(port, now_cycle(port));
+    offer_waiting(port, cycle);
+  schedule_step(port);
+}
+
+const struct hbm_counters *hbm_port_counters(const struct hbm_port *port, uint64_t at_ps) {
+  /* Nobody waits for writes that lag behind; reads have a step to come. */
+  if (port->reads == 0 && !port->first)
+    hbm_channel_run(port->channel, clock_edge_at(&port->clock, at_ps));
+  return hbm_channel_counters(port->channel);
 }

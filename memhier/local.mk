@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libvinci_memhier.la
 libvinci_memhier_la_SOURCES = \
 	memhier/cycle.c \
 	memhier/cycle.h \
+	memhier/cycle_create.c \
 	memhier/cycle_l2.c \
 	memhier/fix_values.c \
 	memhier/flat.c \

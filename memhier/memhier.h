@@ -48,46 +48,54 @@ static inline void transfer_advance(struct gm_transfer *transfer, uint64_t bytes
 struct l2_geometry {
   uint64_t capacity_bytes;
   uint32_t line_bytes; /* up to 32 granules */
-  uint32_t ways;
+  uint32_t ways;       /* up to 255 */
 };
 enum { L2_FLAT_LINE_BYTES = 4096, L2_FLAT_WAYS = 16 };
 
-struct l2_line {
-  uint32_t tag; /* address / line_bytes + 1; 0 = empty; hbm.size is at most 2^43 bytes */
+/* Granules of a line, a bit each. */
+struct l2_state {
   uint32_t valid;
   uint32_t dirty;
 };
 
 struct l2_tags {
   struct l2_geometry geometry;
-  struct l2_line *lines; /* [set][way] */
-  uint8_t *oldest;       /* by set: the way to replace next */
   uint64_t set_count;
+  uint32_t *tags;         /* [set][way]: line + 1; 0 = empty; hbm.size is at most 2^43 bytes */
+  struct l2_state *state; /* [set][way] */
+  uint64_t *marks;        /* [set][mark_words]: a byte of each way's tag, to find it by */
+  uint32_t mark_words;
+  uint8_t *oldest; /* by set: the way to replace next */
   struct l2_counters counters;
 };
 
 /* What an access found; masks have a bit per granule of a line. */
 struct l2_outcome {
-  uint32_t hits;           /* granules asked for that were there */
-  uint32_t misses;         /* that were not */
-  uint32_t written_back;   /* dirty granules of the line that had to leave */
-  uint64_t victim_address; /* of that line */
+  uint32_t hits;         /* granules asked for that were there */
+  uint32_t misses;       /* that were not */
+  uint32_t written_back; /* dirty granules of the line that had to leave */
+  uint64_t victim;       /* number of that line */
 };
 
 /* A cache of capacity 0 never hits. gm_bytes bounds the addresses. */
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
                uint64_t gm_bytes);
-/* Reads or writes a run inside one line; bytes > 0. */
+/* Reads or writes granules of a line, at least one; counts nothing. */
+struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write);
+/* The same for a run inside one line, bytes > 0, with the cache's own counters. */
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write);
 
-/* Adds an outcome to counters. */
-void l2_count_outcome(struct l2_counters *counters, const struct l2_outcome *outcome, bool write);
+/* Bits of a mask. */
+static inline unsigned l2_count(uint32_t granules) { return (unsigned)count_bits(granules); }
 
-/* Bits of a mask. (The compiler's built-in is a library call on a plain x86-64.) */
-static inline unsigned l2_count(uint32_t granules) {
-  granules -= granules >> 1 & 0x55555555;
-  granules = (granules & 0x33333333) + (granules >> 2 & 0x33333333);
-  return ((granules + (granules >> 4)) & 0x0f0f0f0f) * UINT32_C(0x01010101) >> 24;
+/* Adds an outcome to counters. */
+static inline void l2_count_outcome(struct l2_counters *counters, const struct l2_outcome *outcome,
+                                    bool write) {
+  *(write ? &counters->write_hits : &counters->read_hits) += l2_count(outcome->hits);
+  if (!(outcome->misses | outcome->written_back))
+    return;
+  *(write ? &counters->write_misses : &counters->read_misses) += l2_count(outcome->misses);
+  counters->writebacks += l2_count(outcome->written_back);
 }
 
 /*

@@ -3,7 +3,6 @@
 
 noinst_LTLIBRARIES += libvinci_noc.la
 libvinci_noc_la_SOURCES = \
-	noc/calendar.h \
 	noc/fabric.c \
 	noc/flit.c \
 	noc/flit.h \

@@ -95,17 +95,20 @@ static bool prepare_packet(struct network *network, struct arena *arena, uint32_
   return true;
 }
 
-static uint64_t packet_arrival_ps(struct network *network, const struct network_message *message,
-                                  uint64_t start_ps) {
-  return noc_move_later_ps(message->to_core ? network->to_cores : network->to_slices,
-                           source_of(network, message), destination_of(network, message),
-                           message->bytes, engine_now_ps(network->engine), start_ps);
+static uint64_t packet_arrival_ps(struct network *network, uint32_t cluster, uint32_t slice,
+                                  bool to_core, uint64_t bytes, uint64_t start_ps) {
+  uint64_t now_ps = engine_now_ps(network->engine);
+  uint32_t far_end = network->clusters + slice;
+  if (to_core)
+    return noc_move_later_ps(network->to_cores, far_end, cluster, bytes, now_ps, start_ps);
+  return noc_move_later_ps(network->to_slices, cluster, far_end, bytes, now_ps, start_ps);
 }
 
 static void send_packet(struct network *network, struct network_message *message) {
   message->event.fire = fire_arrival;
   engine_schedule(network->engine, &message->event,
-                  packet_arrival_ps(network, message, engine_now_ps(network->engine)));
+                  packet_arrival_ps(network, message->cluster, message->slice, message->to_core,
+                                    message->bytes, engine_now_ps(network->engine)));
 }
 
 /* ---- flit level ------------------------------------------------------------------------- */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calendar of a port: which of the coming cycles are taken. A window of a bit per
- * cycle moves with time; beyond it everything before `solid_until` is taken. Internal
- * to noc/.
+ * cycle moves with time; beyond it everything before `solid_until` is taken. Ports of the
+ * network and slices of L2 are reserved with it, ahead of time.
  */
-#ifndef VINCI_NOC_CALENDAR_H
-#define VINCI_NOC_CALENDAR_H
+#ifndef VINCI_CORE_CALENDAR_H
+#define VINCI_CORE_CALENDAR_H
 
-#include <stdint.h>
+#include <stdbool.h>
+
+#include "core/arith.h"
 
 enum { CALENDAR_WORDS = 8, CALENDAR_WORD_BITS = 64 };
 
@@ -17,7 +19,8 @@ struct calendar {
   uint64_t solid_until;           /* cycle */
 };
 
-/* First and last of the cycles given to a request. */
+/* First and last of the cycles given to a request; one after the other, unless others had taken
+ * cycles between. */
 struct calendar_span {
   uint64_t first;
   uint64_t last;
@@ -54,6 +57,21 @@ static inline uint64_t calendar_lowest(uint64_t bits, uint64_t count) {
   return result;
 }
 
+/* Takes `count` cycles from `from` on when all are free and in one word: the usual case. */
+static inline bool calendar_take_run(struct calendar *calendar, uint64_t now, uint64_t from,
+                                     uint64_t count) {
+  calendar_move(calendar, now);
+  uint64_t word = from / CALENDAR_WORD_BITS, bit = from % CALENDAR_WORD_BITS;
+  if (word - calendar->first_word >= CALENDAR_WORDS || bit + count >= CALENDAR_WORD_BITS)
+    return false;
+  uint64_t run = ((UINT64_C(1) << count) - 1) << bit;
+  uint64_t *taken = &calendar->taken[word % CALENDAR_WORDS];
+  if (*taken & run)
+    return false;
+  *taken |= run;
+  return true;
+}
+
 /* Takes the first `count` free cycles at or after `from` (not before `now`). */
 static inline struct calendar_span calendar_take(struct calendar *calendar, uint64_t now,
                                                  uint64_t from, uint64_t count) {
@@ -67,7 +85,7 @@ static inline struct calendar_span calendar_take(struct calendar *calendar, uint
     uint64_t bits = ~*taken & ~calendar_bits_below(w, from);
     if (!bits)
       continue;
-    uint64_t free_count = (uint64_t)__builtin_popcountll(bits);
+    uint64_t free_count = count_bits(bits);
     if (count < free_count)
       bits = calendar_lowest(bits, count);
     *taken |= bits;

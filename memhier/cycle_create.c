@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cycle-level memory system: how it is built, and what it reports. */
+#include "memhier/cycle.h"
+
+enum { REQUESTS_MAX = 1024 };
+
+static uint64_t largest_window(const struct vinci_soc *soc) {
+  uint64_t largest = L2_GRANULE_BYTES;
+  for (unsigned i = 0; i < PATH_COUNT; i++)
+    if ((path_from((enum path)i) == SPACE_GM || path_to((enum path)i) == SPACE_GM) &&
+        cycle_window_bytes(soc, (enum path)i) > largest)
+      largest = cycle_window_bytes(soc, (enum path)i);
+  return largest;
+}
+
+/* Requests of a port: as many granules as its window holds, and one for a window of less. */
+static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
+  uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
+  uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
+  struct memory_request *requests = ARENA_ARRAY(arena, struct memory_request, count);
+  uint32_t answers = 1;
+  while (answers < count)
+    answers *= 2;
+  port->known = ARENA_ARRAY(arena, struct known_answer, answers);
+  port->known_mask = answers - 1;
+  port->request_count = count;
+  if (!requests || !port->known)
+    return false;
+  for (uint32_t i = 0; i < count; i++) {
+    struct memory_request *request = &requests[i];
+    request->memory = memory;
+    request->port = port->index;
+    request->message.id = memory->request_count++;
+    request->message.cluster = port->cluster;
+    request->message.event.key =
+        event_key(PHASE_ARBITRATE, memory->part, memory->port_count + request->message.id);
+    request->event.key = request->message.event.key;
+    cycle_init_request(request);
+    request->next = port->free;
+    port->free = request;
+  }
+  return true;
+}
+
+static bool create_ports(struct memsys *memory, struct arena *arena,
+                         const struct memsys_shape *shape) {
+  memory->ports = ARENA_ARRAY(arena, struct engine_port, shape->ports);
+  memory->l2_of_core = ARENA_ARRAY(arena, struct l2_counters, shape->ports / PIPE_COUNT);
+  if (!memory->ports || !memory->l2_of_core)
+    return false;
+  for (uint32_t i = 0; i < shape->ports; i++) {
+    struct engine_port *port = &memory->ports[i];
+    *port = (struct engine_port){
+        .memory = memory, .index = i, .cluster = shape->cluster_of_core[i / PIPE_COUNT]};
+    port->issue.key = event_key(PHASE_ARBITRATE, memory->part, i);
+    port->issue.fire = cycle_issue;
+    enum pipe pipe = (enum pipe)(i % PIPE_COUNT);
+    bool moves = pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_FIX;
+    if (moves && !create_requests(memory, arena, port))
+      return false;
+  }
+  return true;
+}
+
+/* Granules that a slice moves per second. */
+static uint64_t slice_hz(const struct vinci_soc *soc) {
+  return max_u64(1,
+                 (uint64_t)soc->l2_bytes_per_second / (uint64_t)soc->l2_slices / L2_GRANULE_BYTES);
+}
+
+static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t gm_bytes) {
+  const struct vinci_soc *soc = memory->soc;
+  struct l2_geometry geometry = {
+      .capacity_bytes = (uint64_t)soc->l2_bytes / memory->slice_count,
+      .line_bytes = (uint32_t)soc->l2_line_bytes,
+      .ways = (uint32_t)soc->l2_ways,
+  };
+  memory->slices = ARENA_ARRAY(arena, struct l2_slice, memory->slice_count);
+  if (!memory->slices)
+    return false;
+  uint64_t share = gm_bytes / memory->slice_count + (uint64_t)soc->l2_line_bytes;
+  for (uint32_t i = 0; i < memory->slice_count; i++)
+    if (!l2_create(&memory->slices[i].tags, arena, geometry, share))
+      return false;
+  return true;
+}
+
+/* The clock at which all channels together have the SoC's bandwidth. */
+static uint64_t channel_hz(const struct vinci_soc *soc) {
+  enum { PPM = 1000000 };
+  uint128 bandwidth =
+      (uint128)(uint64_t)soc->hbm_bytes_per_second * (uint64_t)soc->hbm_bandwidth_scale / PPM;
+  return (uint64_t)(bandwidth * (uint64_t)soc->memory->burst_cycles /
+                    ((uint64_t)soc->hbm_channels * (uint64_t)soc->memory->burst_bytes));
+}
+
+static bool create_channels(struct memsys *memory, struct arena *arena) {
+  const struct vinci_soc *soc = memory->soc;
+  uint32_t count = (uint32_t)soc->hbm_channels;
+  memory->channels_per_slice = count / memory->slice_count;
+  memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
+  if (!memory->channels || hbm_map_parse(&memory->map, mem_map_text(soc->memory, soc->memory_map),
+                                         soc->memory, 1, NULL) != VINCI_OK)
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->map,
+                         channel_hz(soc), memory->part + 1, i))
+      return false;
+  return true;
+}
+
+static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
+                                   const struct vinci_soc *soc,
+                                   const struct network_ops *network_ops, struct network *network,
+                                   const struct memsys_shape *shape) {
+  struct memsys *memory = ARENA_NEW(arena, struct memsys);
+  if (!memory || !soc->memory)
+    return NULL;
+  *memory = (struct memsys){
+      .engine = engine,
+      .soc = soc,
+      .network_ops = network_ops,
+      .network = network,
+      .part = shape->part,
+      .port_count = shape->ports,
+      .slice_count = (uint32_t)soc->l2_slices,
+      .line_bytes = (uint32_t)soc->l2_line_bytes,
+  };
+  struct clock_domain core_clock;
+  clock_init(&core_clock, (uint64_t)soc->core_hz);
+  clock_init(&memory->slice_clock, slice_hz(soc));
+  memory->hit_ps = clock_edge_ps(&core_clock, (uint64_t)soc->l2_hit_cycles);
+  memory->train_ps = network_ops->arrival_ps ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
+  memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
+                          network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
+  if (!create_ports(memory, arena, shape) ||
+      !network_ops->prepare(network, arena, memory->request_count) ||
+      !create_slices(memory, arena, shape->gm_bytes) || !create_channels(memory, arena))
+    return NULL;
+  return memory;
+}
+
+static void add_l2(struct l2_counters *sum, const struct l2_counters *part) {
+  sum->read_hits += part->read_hits;
+  sum->read_misses += part->read_misses;
+  sum->write_hits += part->write_hits;
+  sum->write_misses += part->write_misses;
+  sum->writebacks += part->writebacks;
+}
+
+static void cycle_report(const struct memsys *memory, uint64_t total_ps,
+                         struct vinci_result *result) {
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    result->cores[i].l2 = memory->l2_of_core[i];
+    add_l2(&result->l2, &memory->l2_of_core[i]);
+  }
+  uint64_t burst_bytes = (uint64_t)memory->soc->memory->burst_bytes;
+  /* What L2 has handed over; the last of it may still wait in the controllers' write queues. */
+  result->hbm.write_bytes = result->l2.writebacks * L2_GRANULE_BYTES;
+  for (uint32_t i = 0; i < memory->slice_count * memory->channels_per_slice; i++) {
+    const struct hbm_counters *channel = hbm_port_counters(&memory->channels[i], total_ps);
+    uint64_t columns = channel->reads + channel->writes;
+    result->hbm.read_bytes += (channel->reads + channel->forwarded_reads) * burst_bytes;
+    result->hbm.row_misses += channel->activates;
+    result->hbm.row_hits += columns > channel->activates ? columns - channel->activates : 0;
+  }
+  result->hbm_peak_bytes_per_second = channel_hz(memory->soc) /
+                                      (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
+                                      (uint64_t)memory->soc->hbm_channels;
+  result->gm_read_bytes = memory->read_bytes;
+  result->gm_write_bytes = memory->write_bytes;
+}
+
+const struct memsys_ops memhier_cycle_ops = {
+    .name = "cycle",
+    .create = cycle_create,
+    .start = cycle_start,
+    .report = cycle_report,
+};
