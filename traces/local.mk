@@ -46,9 +46,12 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_elementwise.c \
 	traces/lower/vector_elementwise.h \
 	traces/lower/vector_elementwise_rows.c \
+	traces/lower/vector_norm.c \
 	traces/lower/vector_ops.def \
 	traces/lower/vector_program.c \
 	traces/lower/vector_program.h \
+	traces/lower/vector_rows.c \
+	traces/lower/vector_rows.h \
 	traces/lower/vector_tiles.c \
 	traces/lower/vector_tiles.h \
 	traces/lower/vector_unary.c \
