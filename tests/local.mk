@@ -82,6 +82,7 @@ script_tests = \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \
+	tests/test_values_vecops.sh \
 	tests/test_values_vector.sh
 
 test_programs = tests/fuzz/replay
@@ -219,6 +220,7 @@ nodist_EXTRA_tests_values_driver_SOURCES = dummy.cxx
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/reference.py \
+	tests/values/vecops.py \
 	tests/values/vector.py
 
 # ---- the fuzz target of the trace reader ----

@@ -65,6 +65,9 @@ static void bytes_move_once(void **state) {
       {"relu_grad shape=127 dtype=fp32", 1016, 508},
       {"adamw shape=4099", 65584, 49188},
       {"dropout shape=1024 dtype1=fp32", 4224, 4096},
+      {"softmax shape=97x1031", 200014, 200014},
+      {"log_softmax shape=5x3001 dtype=fp32", 60020, 60020},
+      {"log_softmax_grad shape=17x127 dtype=fp32", 17272, 8636},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     vinci_result *result = run(rows[i].request);

@@ -418,7 +418,11 @@ static enum vinci_status set_cast(struct lower_job *job, struct vew *ew) {
     return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(from),
                        dtype_name(to), job->soc->name);
   for (unsigned i = 0; i < count; i++) {
-    ew->steps[i] = (struct vstep){.inst = vconvert_inst(job->soc, from, hops[i]),
+    const char *inst = vconvert_inst(job->soc, from, hops[i]);
+    /* A detour to an integer must not round up on the way. */
+    if (i + 1 < count && from == DTYPE_FP32 && hops[i] == DTYPE_FP16)
+      inst = "vconv_f322f16,round=z";
+    ew->steps[i] = (struct vstep){.inst = inst,
                                   .form = VFORM_CONVERT,
                                   .dst = (uint8_t)(i + 1 == count ? Y0 : T0 + i),
                                   .a = (uint8_t)(i == 0 ? X0 : T0 + i - 1)};

@@ -2,6 +2,7 @@
 /* The rows of an elementwise operator: loading, spreading, computing and storing one tile. */
 #include <string.h>
 
+#include "core/arith.h"
 #include "core/layout.h"
 #include "traces/lower/vector_elementwise.h"
 
@@ -145,11 +146,16 @@ static void put_compute(const struct lower_job *job, struct emit *e, struct vew 
 
 static void put_tensors(struct emit *e, const struct vew *ew) {
   const struct vfunc *func = &ew->func;
-  for (unsigned k = 0; k < func->inputs; k++)
-    if (ew->rank[k] > 0)
+  for (unsigned k = 0; k < func->inputs; k++) {
+    uint64_t elements = lower_elements(ew->shape[k], ew->rank[k]);
+    if (func->bits & 1u << k)
+      emit_vector(e, ew->in[k].tile.name, DTYPE_UINT8, TENSOR_IN,
+                  (elements + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
+    else if (ew->rank[k] > 0)
       emit_tensor(e, ew->in[k].tile.name, ew->in[k].type,
                   func->in_place && k < func->outputs ? TENSOR_INOUT : TENSOR_IN, ew->shape[k],
                   ew->rank[k], NULL);
+  }
   for (unsigned k = 0; k < func->outputs && !func->in_place; k++)
     emit_tensor(e, ew->out[k].tile.name, ew->out[k].type, TENSOR_OUT, ew->out_shape, ew->out_rank,
                 NULL);

@@ -38,40 +38,62 @@ struct step {
 struct norm {
   unsigned inputs, weights;
 
-
   const struct step *steps;
 };
 
-#define REDUCE(dst_, a_, reduction_) {.kind = STEP_REDUCE, .dst = dst_, .a = a_, .reduction = reduction_}
-#define SPREAD(a_) {.kind = STEP_SPREAD, .a = a_}
-#define WITH_COLUMN(inst_, dst_, a_) {.kind = STEP_WITH_COLUMN, .inst = inst_, .dst = dst_, .a = a_}
-#define WITH_ROW(inst_, dst_, a_, b_) \
-  {.kind = STEP_WITH_ROW, .inst = inst_, .dst = dst_, .a = a_, .b = b_}
-#define TILE(...) {.kind = STEP_TILE, .vector = __VA_ARGS__}
-#define COLUMN(...) {.kind = STEP_COLUMN, .vector = __VA_ARGS__}
+#define REDUCE(dst_, a_, reduction_)                                                               \
+  { .kind = STEP_REDUCE, .dst = dst_, .a = a_, .reduction = reduction_ }
+#define SPREAD(a_)                                                                                 \
+  { .kind = STEP_SPREAD, .a = a_ }
+#define WITH_COLUMN(inst_, dst_, a_)                                                               \
+  { .kind = STEP_WITH_COLUMN, .inst = inst_, .dst = dst_, .a = a_ }
+#define WITH_ROW(inst_, dst_, a_, b_)                                                              \
+  { .kind = STEP_WITH_ROW, .inst = inst_, .dst = dst_, .a = a_, .b = b_ }
+#define TILE(...)                                                                                  \
+  { .kind = STEP_TILE, .vector = __VA_ARGS__ }
+#define COLUMN(...)                                                                                \
+  { .kind = STEP_COLUMN, .vector = __VA_ARGS__ }
 
-static const struct step softmax_steps[] = {REDUCE(T1, X0, VROW_MAX), SPREAD(T1),
-                                            WITH_COLUMN("vsub", T0, X0), TILE(U("vexp", T0, T0)),
-                                            REDUCE(T1, T0, VROW_SUM), SPREAD(T1),
-                                            WITH_COLUMN("vdiv", Y0, T0), {.kind = STEP_END}};
-static const struct step log_softmax_steps[] = {
-    REDUCE(T1, X0, VROW_MAX),     SPREAD(T1), WITH_COLUMN("vsub", T0, X0), TILE(U("vexp", Y0, T0)),
-    REDUCE(T1, Y0, VROW_SUM),     COLUMN(U("vln", T1, T1)), SPREAD(T1),
-    WITH_COLUMN("vsub", Y0, T0),  {.kind = STEP_END}};
+static const struct step softmax_steps[] = {
+    REDUCE(T1, X0, VROW_MAX), SPREAD(T1), WITH_COLUMN("vsub", T0, X0), TILE(U("vexp", T0, T0)),
+    REDUCE(T1, T0, VROW_SUM), SPREAD(T1), WITH_COLUMN("vdiv", Y0, T0), {.kind = STEP_END}};
+static const struct step log_softmax_steps[] = {REDUCE(T1, X0, VROW_MAX),
+                                                SPREAD(T1),
+                                                WITH_COLUMN("vsub", T0, X0),
+                                                TILE(U("vexp", Y0, T0)),
+                                                REDUCE(T1, Y0, VROW_SUM),
+                                                COLUMN(U("vln", T1, T1)),
+                                                SPREAD(T1),
+                                                WITH_COLUMN("vsub", Y0, T0),
+                                                {.kind = STEP_END}};
 /* x: gradient, x1: the log-softmax: x - exp(x1) * sum(x). */
 static const struct step log_softmax_grad_steps[] = {
-    REDUCE(T1, X0, VROW_SUM),    SPREAD(T1), TILE(U("vexp", T0, X1)), WITH_COLUMN("vmul", T0, T0),
+    REDUCE(T1, X0, VROW_SUM),    SPREAD(T1),
+    TILE(U("vexp", T0, X1)),     WITH_COLUMN("vmul", T0, T0),
     TILE(B("vsub", Y0, X0, T0)), {.kind = STEP_END}};
-static const struct step rms_norm_steps[] = {
-    TILE(B("vmul", T0, X0, X0)),  REDUCE(T1, T0, VROW_SUM), COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
-    COLUMN(P("vadds", T1, T1, NUMBER_EPSILON)), COLUMN(U("vsqrt", T1, T1)), SPREAD(T1),
-    WITH_COLUMN("vdiv", T0, X0),  WITH_ROW("vmul", Y0, T0, X2), {.kind = STEP_END}};
-static const struct step layer_norm_steps[] = {
-    REDUCE(T1, X0, VROW_SUM),     COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)), SPREAD(T1),
-    WITH_COLUMN("vsub", T0, X0),  TILE(B("vmul", Y0, T0, T0)),   REDUCE(T1, Y0, VROW_SUM),
-    COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)), COLUMN(P("vadds", T1, T1, NUMBER_EPSILON)),
-    COLUMN(U("vsqrt", T1, T1)),   SPREAD(T1),                    WITH_COLUMN("vdiv", T0, T0),
-    WITH_ROW("vmul", T0, T0, X2), WITH_ROW("vadd", Y0, T0, X3),  {.kind = STEP_END}};
+static const struct step rms_norm_steps[] = {TILE(B("vmul", T0, X0, X0)),
+                                             REDUCE(T1, T0, VROW_SUM),
+                                             COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
+                                             COLUMN(P("vadds", T1, T1, NUMBER_EPSILON)),
+                                             COLUMN(U("vsqrt", T1, T1)),
+                                             SPREAD(T1),
+                                             WITH_COLUMN("vdiv", T0, X0),
+                                             WITH_ROW("vmul", Y0, T0, X2),
+                                             {.kind = STEP_END}};
+static const struct step layer_norm_steps[] = {REDUCE(T1, X0, VROW_SUM),
+                                               COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
+                                               SPREAD(T1),
+                                               WITH_COLUMN("vsub", T0, X0),
+                                               TILE(B("vmul", Y0, T0, T0)),
+                                               REDUCE(T1, Y0, VROW_SUM),
+                                               COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
+                                               COLUMN(P("vadds", T1, T1, NUMBER_EPSILON)),
+                                               COLUMN(U("vsqrt", T1, T1)),
+                                               SPREAD(T1),
+                                               WITH_COLUMN("vdiv", T0, T0),
+                                               WITH_ROW("vmul", T0, T0, X2),
+                                               WITH_ROW("vadd", Y0, T0, X3),
+                                               {.kind = STEP_END}};
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -168,8 +190,8 @@ static bool cost(struct lower_job *job) {
                         VROWS_MAX, VROW_PITCH_MAX);
   lay_out(norm);
   if (norm->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
-                        (ull)norm->ub_bytes, (ull)vtile_ub_bytes(job->soc));
+    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu", (ull)norm->ub_bytes,
+                        (ull)vtile_ub_bytes(job->soc));
   uint64_t bytes = norm->tile.rows * norm->tile.cols * vtile_bytes(norm->type);
   struct vtile_work work = {.in_bytes = bytes * norm->norm->inputs,
                             .out_bytes = bytes,
@@ -180,7 +202,8 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------
+ */
 
 static void put_convert(struct vrows *rows, enum dtype from, enum dtype to, const char *dst,
                         const char *src) {
@@ -308,7 +331,8 @@ static void emit(const struct lower_job *job, struct emit *e) {
   vtile_close(e, tile);
 }
 
-/* ---- operators --------------------------------------------------------------------------------- */
+/* ---- operators ---------------------------------------------------------------------------------
+ */
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, SOFTMAX_KEYS = KEY_TILING + VTILE_KEYS };
 enum { KEY_EPSILON = KEY_TILING, KEY_NORM_TILING, NORM_KEYS = KEY_NORM_TILING + VTILE_KEYS };
@@ -361,29 +385,29 @@ static bool call_norm(struct lower_call *call) {
   return true;
 }
 
-#define OPERATOR(id, vendor, summary, table, count, inputs_, weights_)                            \
-  static enum vinci_status id##_setup(struct lower_job *job) {                                   \
+#define OPERATOR(id, vendor, summary, table, count, inputs_, weights_)                             \
+  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
     static const struct norm func = {.inputs = inputs_, .weights = weights_, .steps = id##_steps}; \
-    return norm_setup(job, &func);                                                               \
-  }                                                                                              \
-  const struct lower_op lower_##id = {                                                           \
-      .name = #id,                                                                               \
-      .vendor_types = vendor,                                                                    \
-      .text = summary,                                                                           \
-      .keys = table,                                                                             \
-      .key_count = count,                                                                        \
-      .setup = id##_setup,                                                                       \
-      .candidate = candidate,                                                                    \
-      .cost = cost,                                                                              \
-      .emit = emit,                                                                              \
-      .from_tensors = call_norm,                                                                 \
+    return norm_setup(job, &func);                                                                 \
+  }                                                                                                \
+  const struct lower_op lower_##id = {                                                             \
+      .name = #id,                                                                                 \
+      .vendor_types = vendor,                                                                      \
+      .text = summary,                                                                             \
+      .keys = table,                                                                               \
+      .key_count = count,                                                                          \
+      .setup = id##_setup,                                                                         \
+      .candidate = candidate,                                                                      \
+      .cost = cost,                                                                                \
+      .emit = emit,                                                                                \
+      .from_tensors = call_norm,                                                                   \
   };
 
 OPERATOR(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, SOFTMAX_KEYS, 1, 0)
 OPERATOR(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))",
          softmax_keys, SOFTMAX_KEYS, 1, 0)
-OPERATOR(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys,
-         SOFTMAX_KEYS, 2, 0)
+OPERATOR(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, SOFTMAX_KEYS,
+         2, 0)
 OPERATOR(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, NORM_KEYS, 1, 1)
 OPERATOR(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4",
          "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, NORM_KEYS, 1, 2)

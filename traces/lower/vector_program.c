@@ -115,8 +115,9 @@ void vmachine_step(struct vmachine *machine, const struct vstep *step) {
     emit_row(e, "%s,dst=%s,src=%s,scalar=%lld,repeat=1,type=%s", step->inst, dst, a, bits, type);
     break;
   case VFORM_SELECT:
-    emit_row(e, "vsel,dst=%s,src0=%s,src1=%s,mask=%s,repeat=1,type=%s", dst, a, b,
-             machine->reg[step->c], type);
+    emit_row(e, "vsel,dst=%s,src0=%s,src1=%s,mask=%s,repeat=1%s%s,type=%s", dst, a, b,
+             machine->reg[step->c], stride(machine, step->a, ",src0_block=0,src0_repeat=0"),
+             stride(machine, step->b, ",src1_block=0,src1_repeat=0"), type);
     break;
   case VFORM_CONVERT: {
     size_t name = strcspn(step->inst, ",");

@@ -97,20 +97,27 @@ static const struct vstep gelu_steps[] = {B("vmul", T0, X0, X0),
  * x = k pi + r with pi in three parts; (-1)^k times the odd Taylor polynomial of r to the 11th
  * power.
  */
-#define SINE_STEPS(source)                                                                         \
-  S("vmuls", T0, source, 0.31830988618379067), C("vconv_f322f32,round=r", T0, T0),                 \
-      S("vmuls", T1, T0, -3.140625), B("vadd", T2, source, T1),                                    \
+#define REDUCED                                                                                    \
+  C("vconv_f322f32,round=r", T0, T0), S("vmuls", T1, T0, -3.140625), B("vadd", T2, X0, T1),        \
       S("vmuls", T1, T0, -0.0009670257568359375), B("vadd", T2, T2, T1),                           \
-      S("vmuls", T1, T0, -6.2771141529083252e-07), B("vadd", T2, T2, T1), S("vmuls", T1, T0, 0.5), \
-      C("vconv_f322f32,round=f", T1, T1), S("vmuls", T1, T1, -2), B("vadd", T0, T0, T1),           \
-      S("vmuls", T0, T0, -2), S("vadds", T0, T0, 1), B("vmul", T3, T2, T2),                        \
+      S("vmuls", T1, T0, -6.2771141529083252e-07), B("vadd", T2, T2, T1)
+#define SINE_OF_REST                                                                               \
+  S("vmuls", T1, T0, 0.5), C("vconv_f322f32,round=f", T1, T1), S("vmuls", T1, T1, -2),             \
+      B("vadd", T0, T0, T1), S("vmuls", T0, T0, -2), S("vadds", T0, T0, 1), B("vmul", T3, T2, T2), \
       S("vmuls", T1, T3, -2.505210838544172e-08), S("vadds", T1, T1, 2.7557319223985893e-06),      \
       B("vmul", T1, T1, T3), S("vadds", T1, T1, -1.984126984126984e-04), B("vmul", T1, T1, T3),    \
       S("vadds", T1, T1, 8.333333333333333e-03), B("vmul", T1, T1, T3),                            \
       S("vadds", T1, T1, -1.6666666666666666e-01), B("vmul", T1, T1, T3), S("vadds", T1, T1, 1),   \
-      B("vmul", T1, T1, T2), B("vmul", Y0, T1, T0), END
-static const struct vstep sin_steps[] = {SINE_STEPS(X0)};
-static const struct vstep cos_steps[] = {S("vadds", Y0, X0, 1.5707963267948966), SINE_STEPS(Y0)};
+      B("vmul", T1, T1, T2), B("vmul", Y0, T1, T0)
+static const struct vstep sin_steps[] = {S("vmuls", T0, X0, 0.31830988618379067), REDUCED,
+                                         SINE_OF_REST, END};
+/* cos(x) = sin(x + pi / 2), where the half turn is added to what is left. */
+static const struct vstep cos_steps[] = {S("vmuls", T0, X0, 0.31830988618379067),
+                                         S("vadds", T0, T0, 0.5),
+                                         REDUCED,
+                                         S("vadds", T2, T2, 1.5707963267948966),
+                                         SINE_OF_REST,
+                                         END};
 static const struct vstep muls_steps[] = {P("vmuls", Y0, X0, 1), END};
 static const struct vstep adds_steps[] = {P("vadds", Y0, X0, 1), END};
 static const struct vstep maxs_steps[] = {P("vmaxs", Y0, X0, 1), END};

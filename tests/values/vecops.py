@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vector and data-movement operators against numpy: lowered, executed with values, compared.
+
+    vecops.py VINCI [--soc NAME] [--seed S] [--only NAME] [--every N]
+
+Each case is one `vinci run OP ... --values` on random inputs; sizes are odd ones and primes, large
+enough for several tiles and cores. Ends with 1 and the cases that differ.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+NUMPY = {"fp16": np.float16, "fp32": np.float32, "bf16": np.float32, "int32": np.int32,
+         "int16": np.int16, "int8": np.int8, "uint8": np.uint8, "int64": np.int64}
+# Largest errors: of one rounding of the type, and of a chain of them in single precision.
+EXACT = (0.0, 0.0)
+ROUNDED = {"fp16": (1e-7, 1e-3), "bf16": (1e-30, 8e-3), "fp32": (1e-30, 2e-7)}
+CHAIN = {"fp16": (1e-6, 2e-3), "bf16": (1e-5, 1.6e-2), "fp32": (1e-6, 5e-6)}
+SIZES = ["1", "15", "17", "127", "1009", "17x127", "100003"]
+
+
+def bf16(array):
+    """Rounded to nearest even, kept as float32."""
+    bits = np.asarray(array, np.float32).view(np.uint32).astype(np.uint64)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
+    return bits.astype(np.uint32).view(np.float32).reshape(np.shape(array))
+
+
+def rounded(array, dtype):
+    return bf16(array) if dtype == "bf16" else np.asarray(array).astype(NUMPY[dtype])
+
+
+def extents(text):
+    return tuple(int(e) for e in text.split("x"))
+
+
+class Cases:
+    def __init__(self, rng):
+        self.rng = rng
+        self.list = []
+
+    def draw(self, shape, dtype, low=-4.0, high=4.0):
+        if dtype in ("fp16", "fp32", "bf16"):
+            return rounded(self.rng.uniform(low, high, extents(shape)), dtype)
+        info = np.iinfo(NUMPY[dtype])
+        low, high = max(info.min, int(low)), min(info.max, int(high))
+        return self.rng.integers(low, high, extents(shape), NUMPY[dtype], endpoint=True)
+
+    def add(self, request, inputs, outputs, limits=EXACT):
+        self.list.append((request, inputs, outputs, limits))
+
+
+def wide(array):
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def unary(cases):
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    def gelu(x):
+        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
+
+    table = [
+        ("relu", lambda x: np.maximum(x, 0), -4, 4, ["fp16", "bf16", "fp32", "int32"], None),
+        ("abs", np.abs, -4, 4, ["fp16", "bf16", "fp32"], None),
+        ("neg", np.negative, -99, 99, ["fp16", "bf16", "fp32", "int32", "int16"], None),
+        ("exp", np.exp, -4, 4, ["fp16", "bf16", "fp32"], CHAIN),
+        ("ln", np.log, 0.1, 9, ["fp16", "bf16", "fp32"], CHAIN),
+        ("sqrt", np.sqrt, 0, 9, ["fp16", "bf16", "fp32"], ROUNDED),
+        ("rsqrt", lambda x: 1 / np.sqrt(x), 0.1, 9, ["fp16", "bf16", "fp32"], CHAIN),
+        ("reciprocal", lambda x: 1 / x, 0.1, 9, ["fp16", "bf16", "fp32"], ROUNDED),
+        ("square", np.square, -4, 4, ["fp16", "bf16", "fp32"], ROUNDED),
+        ("sigmoid", sigmoid, -9, 9, ["fp16", "bf16", "fp32"], CHAIN),
+        ("tanh", np.tanh, -20, 20, ["fp16", "bf16", "fp32"], CHAIN),
+        ("gelu", gelu, -9, 9, ["fp16", "bf16", "fp32"], CHAIN),
+        ("silu", lambda x: x * sigmoid(x), -9, 9, ["fp16", "bf16", "fp32"], CHAIN),
+        ("sin", np.sin, -99, 99, ["fp16", "bf16", "fp32"], CHAIN),
+        ("cos", np.cos, -99, 99, ["fp16", "bf16", "fp32"], CHAIN),
+        ("muls", lambda x: x * 3, -99, 99, ["fp16", "bf16", "fp32", "int32", "int16"], ROUNDED),
+        ("adds", lambda x: x + 3, -99, 99, ["fp16", "bf16", "fp32", "int32", "int16"], ROUNDED),
+        ("maxs", lambda x: np.maximum(x, 3), -9, 9, ["fp16", "bf16", "fp32", "int32"], None),
+        ("mins", lambda x: np.minimum(x, 3), -9, 9, ["fp16", "bf16", "fp32", "int32"], None),
+        ("leaky_relu", lambda x: np.where(x > 0, x, x * 3), -9, 9, ["fp16", "bf16", "fp32"],
+         ROUNDED),
+        ("pows", lambda x: x ** 3, 0.1, 4, ["fp16", "bf16", "fp32"], CHAIN),
+    ]
+    alpha = {"muls", "adds", "maxs", "mins", "leaky_relu", "pows"}
+    for name, function, low, high, dtypes, limits in table:
+        for i, dtype in enumerate(dtypes):
+            for shape in SIZES if i == 0 else [SIZES[i], SIZES[-2]]:
+                x = cases.draw(shape, dtype, low, high)
+                y = rounded(function(wide(x)), dtype)
+                request = "%s shape=%s dtype=%s" % (name, shape, dtype)
+                if name in alpha:
+                    request += " alpha=3"
+                cases.add(request, {"x": x}, {"y": y}, (limits or {}).get(dtype, EXACT))
+
+
+def binary(cases):
+    functions = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
+                 "max": np.maximum, "min": np.minimum}
+    shapes = [("1", "1"), ("17", "17"), ("127x17", "17"), ("127x17", "127x1"), ("1009", "1"),
+              ("15x3x7", "3x1"), ("5x1x7", "3x1"), ("2x3x5x7x11", "3x1x7x1"), ("331x1", "61"),
+              ("3x15193", "3x1"), ("3x15193", "15193"), ("97x1031", "97x1"), ("97x1031", "1031")]
+    for name, function in functions.items():
+        dtypes = ["fp32", "fp16", "bf16"] + (["int32", "int16"] if name != "div" else [])
+        for i, dtype in enumerate(dtypes):
+            for shape, shape1 in shapes if i == 0 or name == "add" else shapes[i::4]:
+                x, x1 = cases.draw(shape, dtype, 1, 9), cases.draw(shape1, dtype, 1, 9)
+                y = rounded(function(wide(x), wide(x1)), dtype)
+                cases.add("%s shape=%s shape1=%s dtype=%s" % (name, shape, shape1, dtype),
+                          {"x": x, "x1": x1}, {"y": y}, ROUNDED.get(dtype, EXACT))
+    for shape, shape1 in shapes[:8]:
+        x, x1 = cases.draw(shape, "fp32"), cases.draw(shape1, "bf16")
+        cases.add("add shape=%s shape1=%s dtype=fp32 dtype1=bf16" % (shape, shape1),
+                  {"x": x, "x1": x1}, {"y": x + x1}, ROUNDED["fp32"])
+    for shape in SIZES:
+        x, x1 = cases.draw(shape, "fp16"), cases.draw(shape, "fp16")
+        cases.add("relu_grad shape=%s" % shape, {"x": x, "x1": x1},
+                  {"y": np.where(x1 > 0, x, np.float16(0))})
+
+
+def others(cases):
+    for shape, shape1, shape2 in [("17", "17", "17"), ("31x1", "31x100", "1"), ("1009",) * 3,
+                                  ("15x3x7", "3x1", "7")]:
+        for dtype in ["fp16", "bf16", "fp32"]:
+            x = cases.draw(shape, "uint8", 0, 1)
+            x1, x2 = cases.draw(shape1, dtype), cases.draw(shape2, dtype)
+            cases.add("where shape=%s shape1=%s shape2=%s dtype=%s" % (shape, shape1, shape2, dtype),
+                      {"x": x, "x1": x1, "x2": x2}, {"y": np.where(x != 0, x1, x2)})
+    for dtype in ["fp16", "bf16", "fp32", "int32", "int16"]:
+        for shape in SIZES:
+            if dtype == "bf16":
+                continue
+            cases.add("fill shape=%s dtype=%s value=7" % (shape, dtype), {},
+                      {"y": np.full(extents(shape), 7, NUMPY[dtype])})
+    for shape in ["8", "1024", "32x9216"]:
+        x1 = cases.draw(shape, "fp32")
+        bits = cases.rng.integers(0, 2, x1.size, np.uint8)
+        packed = np.packbits(bits, bitorder="little")
+        y = np.where(bits.reshape(x1.shape) != 0, x1 * np.float32(2), np.float32(0))
+        cases.add("dropout shape=%s dtype1=fp32" % shape, {"x": packed, "x1": x1}, {"y": y})
+    for shape in ["17", "4099"]:
+        x, m, g = (cases.draw(shape, "fp32") for _ in range(3))
+        v = cases.draw(shape, "fp32", 0.1, 4)
+        m1, v1 = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        step = 0.001 / (1 - 0.9 ** 3) * m1 / (np.sqrt(v1 / (1 - 0.999 ** 3)) + 1e-8)
+        cases.add("adamw shape=%s step=3" % shape, {"x": x, "x1": m, "x2": v, "x3": g},
+                  {"x": np.float32(x * (1 - 1e-5) - step), "x1": np.float32(m1),
+                   "x2": np.float32(v1)}, (1e-6, 1e-6))
+
+
+def casts(cases):
+    floats = ["fp16", "bf16", "fp32"]
+    types = floats + ["int32", "int16", "int8", "uint8", "int64"]
+    for a in types:
+        for b in types:
+            if a == b:
+                continue
+            for shape in ["17", "1009"]:
+                x = cases.draw(shape, a, 0 if "uint8" in (a, b) else -100, 100)
+                cases.add("cast shape=%s dtype=%s to=%s" % (shape, a, b), {"x": x},
+                          {"y": rounded(np.trunc(x) if b not in floats else x, b)})
+
+
+def rows(cases):
+    def softmax(x):
+        e = np.exp(x - x.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    for shape in ["1", "15", "17x127", "331x64", "331x61", "3x1009", "97x1031", "5x3001"]:
+        for dtype in ["fp32", "fp16", "bf16"]:
+            limits = CHAIN[dtype]
+            x, gamma, beta = (cases.draw(shape, dtype) for _ in range(3))
+            gamma, beta = gamma.reshape(-1, gamma.shape[-1])[0], beta.reshape(-1, beta.shape[-1])[0]
+            w, g, b = wide(x), wide(gamma), wide(beta)
+            tail = " shape=%s dtype=%s" % (shape, dtype)
+            cases.add("softmax" + tail, {"x": x}, {"y": rounded(softmax(w), dtype)}, limits)
+            log = np.log(softmax(w))
+            cases.add("log_softmax" + tail, {"x": x}, {"y": rounded(log, dtype)},
+                      (max(limits[0], 1e-5), limits[1]))
+            x1 = rounded(log, dtype)
+            grad = w - np.exp(wide(x1)) * w.sum(-1, keepdims=True)
+            cases.add("log_softmax_grad" + tail, {"x": x, "x1": x1}, {"y": rounded(grad, dtype)},
+                      (limits[0] * 30, limits[1]))
+            rms = w / np.sqrt((w * w).mean(-1, keepdims=True) + 1e-5) * g
+            cases.add("rms_norm" + tail, {"x": x, "gamma": gamma}, {"y": rounded(rms, dtype)},
+                      limits)
+            centred = w - w.mean(-1, keepdims=True)
+            norm = centred / np.sqrt((centred ** 2).mean(-1, keepdims=True) + 1e-5) * g + b
+            cases.add("layer_norm" + tail, {"x": x, "gamma": gamma, "beta": beta},
+                      {"y": rounded(norm, dtype)}, (limits[0] * 30, limits[1]))
+
+
+GROUPS = [unary, binary, others, casts, rows]
+
+
+def run(vinci, soc, case, folder):
+    request, inputs, outputs, limits = case
+    command = [vinci, "run"] + request.split() + ["-s", soc, "--values", "-q",
+                                                  "--atol=%g" % limits[0], "--rtol=%g" % limits[1]]
+    for kind, arrays in (("input", inputs), ("expect", outputs)):
+        for name, array in arrays.items():
+            path = os.path.join(folder, "%s_%s.npy" % (kind, name))
+            np.save(path, np.ascontiguousarray(array))
+            command.append("--%s=%s=%s" % (kind, name, path))
+    done = subprocess.run(command, capture_output=True, text=True)
+    return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("vinci")
+    parser.add_argument("--soc", default="Ascend910B1")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="requests that begin so")
+    parser.add_argument("--every", type=int, default=1, help="each N-th case alone")
+    args = parser.parse_args()
+    cases = Cases(np.random.default_rng(args.seed))
+    for group in GROUPS:
+        group(cases)
+    chosen = [case for case in cases.list if case[0].startswith(args.only)]
+    chosen = chosen[args.seed % args.every::args.every]
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for case in chosen:
+            text = run(args.vinci, args.soc, case, folder)
+            if text:
+                wrong += 1
+                print("%s: %s" % (case[0], text.splitlines()[0]))
+    print("%d cases, %d wrong" % (len(chosen), wrong))
+    return 1 if wrong or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
