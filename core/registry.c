@@ -15,28 +15,6 @@
 #include "core/isa.def"
 #undef ISA
 
-/* No values of the vector unit yet. */
-#pragma weak vec_binary_values
-#pragma weak vec_bitsort_values
-#pragma weak vec_broadcast_values
-#pragma weak vec_compact_values
-#pragma weak vec_compare_values
-#pragma weak vec_compare_scalar_values
-#pragma weak vec_convert_values
-#pragma weak vec_dup_values
-#pragma weak vec_gather_values
-#pragma weak vec_gather_block_values
-#pragma weak vec_group_reduce_values
-#pragma weak vec_merge_sort_values
-#pragma weak vec_nchwconv_values
-#pragma weak vec_pair_reduce_values
-#pragma weak vec_reduce_values
-#pragma weak vec_reduce_index_values
-#pragma weak vec_scalar_values
-#pragma weak vec_select_values
-#pragma weak vec_transpose_values
-#pragma weak vec_unary_values
-
 static const inst_cost_fn cost_functions[OP_COUNT] = {
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   stem##_cost,

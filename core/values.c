@@ -60,14 +60,8 @@ static bool begin_block(void *context, const struct machine_step *step) {
 static bool execute(void *context, const struct machine_step *step) {
   struct execution *execution = context;
   const struct inst *inst = step->inst;
-  inst_values_fn function = registry_values((enum isa_op)inst->op);
-  if (!function) {
-    execution->status = diag_error_at(
-        execution->diag, VINCI_E_INPUT, program_position(execution->values->trace, inst->line),
-        "%s cannot be executed with values", isa_row((enum isa_op)inst->op)->name);
-    return false;
-  }
-  function(execution->values->soc, inst, &execution->values->cores[step->core]);
+  registry_values((enum isa_op)inst->op)(execution->values->soc, inst,
+                                         &execution->values->cores[step->core]);
   if (++execution->instructions % PROGRESS_INSTRUCTIONS != 0 || !execution->progress ||
       execution->progress(execution->progress_context))
     return true;

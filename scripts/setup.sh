@@ -5,7 +5,7 @@
 
 build_packages=(build-essential autoconf automake libtool pkg-config
   libsystemc-dev liblua5.4-dev libcsv-dev)
-test_packages=(libcmocka-dev)
+test_packages=(libcmocka-dev python3-numpy)
 
 say() {
   printf '\n==> %s\n' "$*" >&2

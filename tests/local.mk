@@ -83,6 +83,7 @@ script_tests = \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \
 	tests/test_values_vecops.sh \
+	tests/test_values_matrix.sh \
 	tests/test_values_vector.sh
 
 test_programs = tests/fuzz/replay
@@ -219,8 +220,11 @@ CLEANFILES += $(accuracy_programs)
 nodist_EXTRA_tests_values_driver_SOURCES = dummy.cxx
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
+	tests/values/cube.py \
+	tests/values/images.py \
 	tests/values/reference.py \
 	tests/values/vecops.py \
+	tests/values/transfers.py \
 	tests/values/vector.py
 
 # ---- the fuzz target of the trace reader ----

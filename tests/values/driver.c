@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Executes single instructions on given bytes, many per process, for references in other
- * languages: `driver SOC` reads batches from standard input and answers on standard output.
+ * languages: `driver SOC SPACE=BYTES...` reads batches from standard input and answers on
+ * standard output.
  *
- *   batch  := "BATCH <text bytes> <cases> <bytes of UB per case>\n" text images
+ *   batch  := "BATCH <text bytes> <cases> <bytes of an image>\n" text images
  *   answer := images
  *
- * The text is a trace. Each instruction of pipe V in it is one case: UB starts with the case's
- * image (the rest keeps what it holds), the instruction is checked and executed, and the same
- * bytes of UB are the answer. Register writes between them last.
+ * The text is a trace. Each instruction of it that a pipe but S executes is one case: the first
+ * bytes of the named spaces are the case's image (the rest keeps what it holds), the instruction
+ * is checked and executed, and the same bytes are the answer. GM begins with the first tensor.
+ * Register writes between them last.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,10 @@
 
 struct driver {
   vinci_soc *soc;
-  uint8_t *ub;
+  struct value_core core;
+  uint8_t *window[SPACE_COUNT]; /* in the order of the arguments */
+  size_t bytes[SPACE_COUNT];
+  size_t window_count;
   size_t image_bytes;
 };
 
@@ -38,15 +43,32 @@ static uint8_t *read_bytes(size_t count) {
   return bytes;
 }
 
+/* Runs one case on its image. */
+static void run_case(struct driver *driver, const struct inst *inst, uint8_t *image) {
+  uint8_t *at = image;
+  for (size_t i = 0; i < driver->window_count; at += driver->bytes[i++])
+    memcpy(driver->window[i], at, driver->bytes[i]);
+  registry_values((enum isa_op)inst->op)(driver->soc, inst, &driver->core);
+  at = image;
+  for (size_t i = 0; i < driver->window_count; at += driver->bytes[i++])
+    memcpy(at, driver->window[i], driver->bytes[i]);
+}
+
+static enum core_kind first_stream(const struct program_kernel *kernel) {
+  enum core_kind kind = CORE_AIC;
+  while (!kernel->stream[kind].present)
+    kind++;
+  return kind;
+}
+
 static size_t run_cases(struct driver *driver, const vinci_trace *trace, uint8_t *images,
                         size_t cases) {
   struct arena arena = {0};
   struct stream stream = {0};
   struct vinci_diag diag = {0};
   struct inst inst = {0};
-  struct value_core core = {.bytes[SPACE_UB] = driver->ub};
   const struct program_kernel *kernel = &trace->kernels[0];
-  enum core_kind kind = kernel->stream[CORE_AIV].present ? CORE_AIV : CORE_AICORE;
+  enum core_kind kind = first_stream(kernel);
   if (!stream_create(&stream, &arena, kernel->stream[kind].var_count))
     fail(NULL, "out of memory");
   stream_start(&stream, driver->soc, trace, kernel, kind, 0, 0);
@@ -55,14 +77,11 @@ static size_t run_cases(struct driver *driver, const vinci_trace *trace, uint8_t
   enum stream_step step;
   while ((step = stream_next(&stream, &inst, &diag)) == STREAM_INST) {
     inst_write_registers(&inst);
-    if (isa_row((enum isa_op)inst.op)->pipe != PIPE_V)
+    if (isa_row((enum isa_op)inst.op)->pipe == PIPE_S)
       continue;
     if (done == cases || stream_check_access(&stream, &inst, &diag) != VINCI_OK)
       fail(&diag, "an instruction cannot be executed");
-    uint8_t *image = images + done++ * driver->image_bytes;
-    memcpy(driver->ub, image, driver->image_bytes);
-    registry_values((enum isa_op)inst.op)(driver->soc, &inst, &core);
-    memcpy(image, driver->ub, driver->image_bytes);
+    run_case(driver, &inst, images + done++ * driver->image_bytes);
   }
   if (step == STREAM_ERROR)
     fail(&diag, "the trace ends with an error");
@@ -71,12 +90,11 @@ static size_t run_cases(struct driver *driver, const vinci_trace *trace, uint8_t
 }
 
 static bool run_batch(struct driver *driver) {
-  size_t text_bytes, cases;
-  if (scanf("BATCH %zu %zu %zu", &text_bytes, &cases, &driver->image_bytes) != 3 ||
-      getchar() != '\n')
+  size_t text_bytes, cases, image_bytes;
+  if (scanf("BATCH %zu %zu %zu", &text_bytes, &cases, &image_bytes) != 3 || getchar() != '\n')
     return false;
-  if (driver->image_bytes > (size_t)driver->soc->ub_bytes)
-    fail(NULL, "an image is larger than UB");
+  if (image_bytes != driver->image_bytes)
+    fail(NULL, "an image is not as large as all spaces together");
   uint8_t *text = read_bytes(text_bytes);
   uint8_t *images = read_bytes(cases * driver->image_bytes);
   struct vinci_diag diag = {0};
@@ -93,19 +111,43 @@ static bool run_batch(struct driver *driver) {
   return true;
 }
 
+/* "UB=16384"; nothing lies behind the end, so that a stray access shows under a sanitizer. */
+static void add_window(struct driver *driver, const char *text) {
+  const char *equals = strchr(text, '=');
+  unsigned space = 0;
+  while (equals && space < SPACE_COUNT &&
+         (strlen(space_name((enum space)space)) != (size_t)(equals - text) ||
+          strncmp(space_name((enum space)space), text, (size_t)(equals - text)) != 0))
+    space++;
+  if (!equals || space == SPACE_COUNT || driver->core.bytes[space])
+    fail(NULL, "a space is given as UB=16384, each once");
+  size_t bytes = strtoul(equals + 1, NULL, 10);
+  size_t base = space == SPACE_GM ? PROGRAM_GM_BASE : 0;
+  size_t capacity =
+      space == SPACE_GM ? bytes + base : (size_t)soc_space_bytes(driver->soc, (enum space)space);
+  if (base + bytes > capacity)
+    fail(NULL, "an image is larger than its space");
+  driver->core.bytes[space] = calloc(1, capacity);
+  if (!driver->core.bytes[space])
+    fail(NULL, "out of memory");
+  driver->window[driver->window_count] = driver->core.bytes[space] + base;
+  driver->bytes[driver->window_count++] = bytes;
+  driver->image_bytes += bytes;
+}
+
 int main(int argc, char **argv) {
   struct driver driver = {0};
   struct vinci_diag diag = {0};
-  if (argc != 2)
-    fail(NULL, "usage: driver SOC");
+  if (argc < 3)
+    fail(NULL, "usage: driver SOC SPACE=BYTES...");
   if (vinci_soc_load(argv[1], NULL, &driver.soc, &diag) != VINCI_OK)
     fail(&diag, "no such SoC");
-  driver.ub = calloc(1, (size_t)driver.soc->ub_bytes);
-  if (!driver.ub)
-    fail(NULL, "out of memory");
+  for (int i = 2; i < argc; i++)
+    add_window(&driver, argv[i]);
   while (run_batch(&driver))
     continue;
-  free(driver.ub);
+  for (unsigned i = 0; i < SPACE_COUNT; i++)
+    free(driver.core.bytes[i]);
   vinci_soc_free(driver.soc);
   return 0;
 }

@@ -15,10 +15,11 @@ NAN_CODE = {"fp16": 0x7E00, "bf16": 0x7FC0, "fp32": 0x7FC00000}
 
 
 class Driver:
-    """tests/values/driver: executes instructions on images of UB, a batch at a time."""
+    """tests/values/driver: executes instructions on images of memories, a batch at a time."""
 
-    def __init__(self, program, soc):
-        self.process = subprocess.Popen([program, soc], stdin=subprocess.PIPE,
+    def __init__(self, program, soc, windows=(("UB", 16384),)):
+        spaces = ["%s=%d" % window for window in windows]
+        self.process = subprocess.Popen([program, soc] + spaces, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
     def run(self, text, images):

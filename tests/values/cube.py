@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mad against an independent reference in numpy: random ones, many of them.
+
+    cube.py DRIVER [--cases N] [--seed S] [--soc NAME]... [--only NAME]
+
+Sums in float32 in the documented order of k, for all results at a time; all bytes of all
+memories have to agree.
+"""
+
+import sys
+
+import numpy as np
+
+import images
+import reference as ref
+from images import TooLarge
+
+WINDOWS = (("GM", 64), ("L0A", 20480), ("L0B", 20480), ("L0C", 12288), ("BT", 1024))
+COUPLED = tuple(window for window in WINDOWS if window[0] != "BT")
+FRACTAL = 512
+LEGAL = {"dav-c100": ["fp16", "int8"], "dav-m200": ["fp16", "int8", "int4"],
+         "dav-c220": ["fp16", "bf16", "fp32", "hf32", "int8", "int4"],
+         "dav-c310": ["fp16", "bf16", "fp32", "hf32", "int8"]}
+WIDTH = {"fp16": 16, "bf16": 16, "fp32": 32, "hf32": 32, "int8": 8, "int4": 4}
+
+
+def to_hf32(values, fraction):
+    """float32 with so many bits of fraction, to nearest even."""
+    _, exponent = np.frexp(values.astype(np.float64))
+    unit = np.ldexp(1.0, np.maximum(exponent - 1, -126) - fraction)
+    rounded = np.rint(values / unit) * unit
+    return np.where(np.isfinite(values), rounded, values).astype(np.float32)
+
+
+def numbers(case, kind, data):
+    """float32 or int64 numbers of bytes in the order of memory."""
+    if kind == "int8":
+        return data.view(np.int8).astype(np.int64)
+    if kind == "int4":
+        nibbles = np.stack([data & 15, data >> 4], axis=-1).reshape(-1).astype(np.int64)
+        return np.where(nibbles > 7, nibbles - 16, nibbles)
+    values = ref.decode("fp32" if kind == "hf32" else kind, data.view(
+        ref.CODES["fp32" if kind == "hf32" else kind])).astype(np.float32)
+    return to_hf32(values, 10 if case.machine.a_is_nz else 11) if kind == "hf32" else values
+
+
+def sums(start, a, b):
+    """start + a @ b, one product after the other."""
+    if a.dtype == np.int64:
+        total = start.astype(np.int64) + a @ b
+        return (total & 0xFFFFFFFF).astype(np.uint32)
+    total = start.copy()
+    for k in range(a.shape[1]):
+        total = total + a[:, k:k + 1] * b[k:k + 1, :]
+    codes = total.view(np.uint32).copy()
+    codes[np.isnan(total)] = ref.NAN_CODE["fp32"]
+    return codes
+
+
+def draw_shape(case):
+    """Mostly small; now and then long in one direction, or a vector."""
+    m, k, n = case.draw(0, 40), case.draw(0, 60), case.draw(0, 40)
+    form = case.draw(0, 7)
+    if form == 0:
+        m = 1
+    elif form == 1:
+        m, k, n = case.draw(1, 16), case.draw(100, 320), case.draw(1, 16)
+    elif form == 2:
+        m, k, n = case.draw(100, 160), case.draw(1, 40), case.draw(1, 16)
+    return m, k, n
+
+
+def mad(case, pools):
+    kind = case.pick(LEGAL[case.machine.arch])
+    c0 = 256 // WIDTH[kind]
+    m, k, n = draw_shape(case)
+    m1, k1, n1 = -(-m // 16), -(-k // c0), -(-n // 16)
+    a_bytes = k1 * 32 if m == 1 else m1 * k1 * FRACTAL
+    at = {"L0A": case.place("L0A", a_bytes, FRACTAL), "L0B": case.place("L0B", n1 * k1 * FRACTAL, FRACTAL),
+          "L0C": case.place("L0C", m1 * n1 * 1024, 1024)}
+    integer = kind in ("int8", "int4")
+    for space in ("L0A", "L0B"):
+        pool = "bytes" if integer else "fp32" if kind == "hf32" else kind
+        case.old(space)[:] = case.slice_of(pools[calm(case, pool)], case.windows[space])
+    source = "int32" if integer else calm(case, "fp32")
+    case.old("L0C")[:] = case.slice_of(pools[source], case.windows["L0C"])
+    init = case.draw(0, 1)
+    case.set(c=at["L0C"], a=at["L0A"], b=at["L0B"], m=m, k=k, n=n, init=init, type=kind,
+             unit_flag=case.pick([0, 0, 2, 3]))
+    bias = None
+    if not init and "BT" in case.windows and case.draw(0, 1):
+        case.old("BT")[:] = case.slice_of(pools[source], case.windows["BT"])
+        bias = case.place("BT", n * 4, 64)
+        case.set(source="bt", bias=bias)
+    case.begin()
+    if m and k and n:
+        compute(case, kind, (m, k, n), (m1, k1, n1), c0, at, bias)
+
+
+def calm(case, pool):
+    """Pools without infinities and NaN make most sums worth comparing."""
+    return pool if pool == "bytes" or case.draw(0, 3) == 0 else "calm " + pool
+
+
+def compute(case, kind, shape, blocks, c0, at, bias):
+    (m, k, n), (m1, k1, n1) = shape, blocks
+    size = FRACTAL * 8 // WIDTH[kind]
+    raw_a = numbers(case, kind, case.old("L0A")[at["L0A"]:].copy())
+    raw_b = numbers(case, kind, case.old("L0B")[at["L0B"]:].copy())
+    if m == 1:
+        a = raw_a[:k][None, :]
+    elif case.machine.a_is_nz:
+        a = raw_a[:m1 * k1 * size].reshape(k1, m1, 16, c0).transpose(1, 2, 0, 3)
+    else:
+        a = raw_a[:m1 * k1 * size].reshape(m1, k1, 16, c0).transpose(0, 2, 1, 3)
+    a = a.reshape(-1, k1 * c0 if m > 1 else k)[:m, :k]
+    b = raw_b[:n1 * k1 * size].reshape(k1, n1, 16, c0).transpose(0, 3, 1, 2)
+    b = b.reshape(k1 * c0, n1 * 16)[:k, :n]
+    # L0C: columns of 16, rows of all blocks below each other.
+    result = case.new("L0C")[at["L0C"]:at["L0C"] + m1 * n1 * 1024].view(np.uint32)
+    grid = result.reshape(n1, m1 * 16, 16)
+    start = grid.transpose(1, 0, 2).reshape(m1 * 16, n1 * 16)[:m, :n].copy()
+    if bias is not None:
+        start = np.tile(case.old("BT")[bias:bias + n * 4].copy().view(np.uint32), (m, 1))
+    if case.fields["init"]:
+        start = np.zeros((m, n), np.uint32)
+    start = start.view(np.int32 if a.dtype == np.int64 else np.float32)
+    wide = np.pad(sums(start, a, b), ((0, m1 * 16 - m), (0, n1 * 16 - n)))
+    mask = np.zeros_like(wide, bool)
+    mask[:m, :n] = True
+    place = mask.reshape(m1 * 16, n1, 16).transpose(1, 0, 2)
+    grid[place] = wide.reshape(m1 * 16, n1, 16).transpose(1, 0, 2)[place]
+
+
+def calm_pools(rng):
+    pools = {}
+    for kind in ("fp16", "bf16", "fp32"):
+        values = rng.standard_normal(1 << 17) * np.exp2(rng.integers(-6, 6, 1 << 17))
+        pools["calm " + kind] = ref.encode(kind, values).view(np.uint8)
+    return pools
+
+
+if __name__ == "__main__":
+    sys.exit(images.main(__doc__, [
+        ("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
+        ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])], calm_pools))
