@@ -11,6 +11,18 @@ libvinci_core_la_SOURCES = \
 	core/arena.h \
 	core/arith.h \
 	core/calendar.h \
+	core/check.c \
+	core/check.h \
+	core/check_findings.c \
+	core/check_memory.c \
+	core/check_order.c \
+	core/check_order.h \
+	core/check_race.c \
+	core/check_run.h \
+	core/check_shadow.c \
+	core/check_shadow.h \
+	core/check_sync.c \
+	core/check_text.c \
 	core/clock.c \
 	core/clock.h \
 	core/critical.c \

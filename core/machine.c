@@ -233,11 +233,15 @@ static bool uses_kind(const struct vinci_trace *trace, enum core_kind kind) {
   return false;
 }
 
+uint32_t machine_kind_count(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                            enum core_kind kind) {
+  return uses_kind(trace, kind) ? soc_core_count(soc, kind) : 0;
+}
+
 uint32_t machine_core_count(const struct vinci_soc *soc, const struct vinci_trace *trace) {
   uint32_t count = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
-    if (uses_kind(trace, (enum core_kind)kind))
-      count += soc_core_count(soc, (enum core_kind)kind);
+    count += machine_kind_count(soc, trace, (enum core_kind)kind);
   return count;
 }
 
@@ -246,8 +250,8 @@ static bool create_cores(struct machine *machine) {
   uint32_t var_count = program_largest_var_count(machine->trace);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     machine->first_core[kind] = index;
-    if (uses_kind(machine->trace, (enum core_kind)kind))
-      machine->kind_count[kind] = soc_core_count(machine->soc, (enum core_kind)kind);
+    machine->kind_count[kind] =
+        machine_kind_count(machine->soc, machine->trace, (enum core_kind)kind);
     for (uint32_t n = 0; n < machine->kind_count[kind]; n++, index++) {
       machine->cores[index].index = index;
       machine->cores[index].kind = (enum core_kind)kind;

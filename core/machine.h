@@ -95,5 +95,8 @@ static inline enum vinci_status machine_run(const struct vinci_soc *soc,
 
 /* Physical cores of the kinds that the trace uses: machine_step.core is below this. */
 uint32_t machine_core_count(const struct vinci_soc *soc, const struct vinci_trace *trace);
+/* Those of one kind; kinds follow each other in the order of their enum. */
+uint32_t machine_kind_count(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                            enum core_kind kind);
 
 #endif

@@ -101,6 +101,14 @@ struct program_buffer {
   uint32_t line;
 };
 
+/* An operand whose expression names one tensor or buffer, itself or through a let. */
+struct program_named {
+  uint32_t row;
+  uint32_t object; /* in vinci_trace.tensors or .buffers */
+  uint8_t arg;
+  bool is_buffer;
+};
+
 struct program_stream {
   bool present;
   uint32_t line;
@@ -139,6 +147,8 @@ struct vinci_trace {
   struct program_expr *exprs;
   struct program_term *terms;
   struct program_code *codes;
+  struct program_named *named; /* in the order of rows */
+  uint64_t named_count;
   uint64_t gm_bytes; /* end of the last tensor */
 };
 

@@ -292,6 +292,50 @@ vinci_values_expect(const vinci_values *values, const char *tensor, const char *
                     double rtol, struct vinci_comparison *out, struct vinci_diag *diag);
 VINCI_API void vinci_values_free(vinci_values *values);
 
+/* ---- checks ---------------------------------------------------------------- */
+
+/* What can be checked: bit, name as in `vinci check -t`, what it finds. */
+#define VINCI_CHECK_LIST(X)                                                                        \
+  X(MEMCHECK, 1, "memcheck", "accesses out of range, misaligned or to the wrong memory")           \
+  X(RACECHECK, 2, "racecheck", "accesses without an order: in a pipe, between pipes and cores")    \
+  X(INITCHECK, 4, "initcheck", "reads of bytes that nothing has written")                          \
+  X(SYNCCHECK, 8, "synccheck", "flags that do not pair, and signals between cores")
+
+enum vinci_checks {
+#define X(id, bit, name, text) VINCI_CHECK_##id = bit,
+  VINCI_CHECK_LIST(X)
+#undef X
+      VINCI_CHECK_ALL = 15
+};
+
+struct vinci_check_options {
+  size_t struct_size; /* sizeof(struct vinci_check_options) */
+  unsigned checks;    /* enum vinci_checks, several added; 0 = all */
+};
+
+typedef struct vinci_findings vinci_findings;
+
+/*
+ * Executes all kernels of a trace without time and checks what they do, independent of the
+ * order in which things happen to run. options may be NULL. VINCI_OK when nothing was found;
+ * VINCI_E_CHECK with the findings in *out when something was, a program that hangs included;
+ * on other failures *out is NULL. VINCI_E_LIMIT: what is known of the memory that the program
+ * touches would take more than 1 GiB. The caller frees the findings.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_check(const vinci_soc *soc,
+                                                         const vinci_trace *trace,
+                                                         const struct vinci_check_options *options,
+                                                         vinci_findings **out,
+                                                         struct vinci_diag *diag);
+/* How many different findings there are: one row or pair of rows counts once. */
+VINCI_API size_t vinci_findings_count(const vinci_findings *findings);
+/* The report for people, in the form of msSanitizer, and check.json for scripts. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_findings_write_text(const vinci_findings *findings, FILE *out, struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_findings_write_json(const vinci_findings *findings, FILE *out, struct vinci_diag *diag);
+VINCI_API void vinci_findings_free(vinci_findings *findings);
+
 /* ---- results ------------------------------------------------------------- */
 
 /* summary.json, the form scripts rely on. */

@@ -8,6 +8,7 @@ libvinci_traces_la_SOURCES = \
 	traces/export/csv_cells.c \
 	traces/export/csv_columns.c \
 	traces/export/export.h \
+	traces/export/findings.c \
 	traces/export/folder.c \
 	traces/export/json.c \
 	traces/export/summary.c \

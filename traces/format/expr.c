@@ -286,6 +286,14 @@ static void note_tensor(struct trace_reader *reader, uint32_t tensor) {
   reader->named_tensor = other ? UINT32_MAX : tensor;
 }
 
+/* The same of a field, for tensors and buffers, and through variables. */
+static void note_object(struct trace_reader *reader, uint32_t object) {
+  if (object == 0)
+    return;
+  bool other = reader->named_object != 0 && reader->named_object != object;
+  reader->named_object = other ? TRACE_OBJECT_SEVERAL : object;
+}
+
 static bool parse_name(struct parser *parser, struct part *out) {
   struct trace_reader *reader = parser->reader;
   const char *start = parser->at;
@@ -300,12 +308,17 @@ static bool parse_name(struct parser *parser, struct part *out) {
   if (builtin != VAR_FIRST_FREE && reader->stream)
     return make_variable(parser, builtin, out);
   const struct trace_name *name = trace_name_find(reader, start, length);
-  if (name && trace_name_is_variable(reader, name))
+  if (name && trace_name_is_variable(reader, name)) {
+    note_object(reader, name->about);
     return make_variable(parser, name->variable, out);
+  }
   if (!name || !trace_name_is_object(reader, name))
     return unknown_name(parser, start, length, name);
   if (name->object_kind == NAME_TENSOR)
     note_tensor(reader, name->object + 1);
+  note_object(reader, name->object_kind == NAME_TENSOR
+                          ? name->object + 1
+                          : (name->object + 1) | TRACE_OBJECT_BUFFER);
   uint64_t address =
       name->object_kind == NAME_TENSOR
           ? GROWING_AT(&reader->tensors, struct program_tensor, name->object)->address
@@ -419,6 +432,7 @@ enum vinci_status trace_expr(struct trace_reader *reader, size_t field, size_t o
                           .first_code = reader->codes.count,
                           .status = VINCI_OK};
   struct part part;
+  reader->named_object = 0;
   if (!parse_binary(&parser, PRECEDENCE_COMPARE, &part))
     return parser.status;
   skip_blanks(&parser);

@@ -273,6 +273,7 @@ static enum vinci_status finish(struct trace_reader *reader, uint64_t digest, vi
   trace->tensor_count = (uint32_t)reader->tensors.count;
   trace->buffer_count = (uint32_t)reader->buffers.count;
   trace->row_count = reader->rows.count;
+  trace->named_count = reader->named.count;
   trace->gm_bytes = reader->gm_end;
   if (!keep(arena, &reader->kernels, sizeof *trace->kernels, &trace->kernels) ||
       !keep(arena, &reader->tensors, sizeof *trace->tensors, &trace->tensors) ||
@@ -281,7 +282,8 @@ static enum vinci_status finish(struct trace_reader *reader, uint64_t digest, vi
       !keep(arena, &reader->operands, sizeof *trace->operands, &trace->operands) ||
       !keep(arena, &reader->exprs, sizeof *trace->exprs, &trace->exprs) ||
       !keep(arena, &reader->terms, sizeof *trace->terms, &trace->terms) ||
-      !keep(arena, &reader->codes, sizeof *trace->codes, &trace->codes))
+      !keep(arena, &reader->codes, sizeof *trace->codes, &trace->codes) ||
+      !keep(arena, &reader->named, sizeof *trace->named, &trace->named))
     return trace_no_memory(reader);
   trace->arena = *arena;
   *arena = (struct arena){0};
@@ -323,7 +325,8 @@ static void reader_close(struct trace_reader *reader) {
   struct growing *arrays[] = {&reader->kernels, &reader->tensors,  &reader->buffers,
                               &reader->rows,    &reader->operands, &reader->exprs,
                               &reader->terms,   &reader->codes,    &reader->variables,
-                              &reader->scope,   &reader->loops,    &reader->names};
+                              &reader->scope,   &reader->loops,    &reader->names,
+                              &reader->named};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     growing_free(arrays[i]);
   free(reader->name_slots);

@@ -57,8 +57,13 @@ struct trace_name {
   bool in_scope;          /* as a variable, in the stream of serial number `stream` */
   uint32_t stream;
   uint32_t variable;
-  uint32_t line; /* of its last declaration */
+  uint32_t about; /* what a variable's own expression names, as TRACE_OBJECT_* */
+  uint32_t line;  /* of its last declaration */
 };
+
+/* What an expression names: index + 1 of a tensor, or of a buffer with the bit. */
+enum { TRACE_OBJECT_BUFFER = 1 << 30 };
+#define TRACE_OBJECT_SEVERAL UINT32_MAX
 
 /* Operands of an earlier instruction, for those that have the same. */
 struct trace_same {
@@ -94,10 +99,11 @@ struct trace_reader {
 
   /* the program so far */
   struct growing kernels, tensors, buffers;
-  struct growing rows, operands, exprs, terms, codes;
+  struct growing rows, operands, exprs, terms, codes, named;
   uint64_t gm_end;
   uint64_t inst_count;
   uint32_t named_tensor; /* by the current row: index + 1, 0 = none, UINT32_MAX = several */
+  uint32_t named_object; /* by the current field: TRACE_OBJECT_*, 0 = none */
   bool version_seen;
 
   /* the current kernel and stream */

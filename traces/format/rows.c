@@ -52,6 +52,7 @@ static enum vinci_status define_row(struct trace_reader *reader, enum program_ro
     return VINCI_E_INPUT;
   }
   enum vinci_status status = trace_expr(reader, 2, 0, &value, &constant);
+  uint32_t about = reader->named_object;
   if (status == VINCI_OK)
     status = trace_name_declare(reader, 1, 0, &name);
   if (status != VINCI_OK)
@@ -61,6 +62,7 @@ static enum vinci_status define_row(struct trace_reader *reader, enum program_ro
     return trace_no_memory(reader);
   operands[0] = value;
   row->expr_mask = !constant;
+  name->about = about;
   return trace_variable(reader, name, &row->op);
 }
 
@@ -233,6 +235,23 @@ static enum vinci_status fill_defaults(struct trace_reader *reader, const struct
   return VINCI_OK;
 }
 
+/* Keeps what the value of an address names. */
+static enum vinci_status keep_name(struct trace_reader *reader, unsigned index) {
+  uint32_t object = reader->named_object;
+  if (object == 0 || object == TRACE_OBJECT_SEVERAL)
+    return VINCI_OK;
+  struct program_named *named = GROWING_PUSH(&reader->named, struct program_named);
+  if (!named)
+    return trace_no_memory(reader);
+  *named = (struct program_named){
+      .row = (uint32_t)(reader->rows.count - 1),
+      .object = (object & ~(uint32_t)TRACE_OBJECT_BUFFER) - 1,
+      .arg = (uint8_t)index,
+      .is_buffer = (object & TRACE_OBJECT_BUFFER) != 0,
+  };
+  return VINCI_OK;
+}
+
 /* Reads all operands of a row. */
 static enum vinci_status read_operands(struct trace_reader *reader, const struct isa_row *isa,
                                        enum isa_op op, int64_t *operands, uint32_t *expr_mask) {
@@ -251,7 +270,10 @@ static enum vinci_status read_operands(struct trace_reader *reader, const struct
     status = trace_check_operand(reader, op, &isa->arg[index], field);
     if (status != VINCI_OK)
       return status;
+    reader->named_object = 0;
     status = read_value(reader, op, &isa->arg[index], field, &operands[index], &is_expr);
+    if (status == VINCI_OK && isa->arg[index].kind == ARG_ADDRESS)
+      status = keep_name(reader, index);
     if (status != VINCI_OK)
       return status;
     seen |= UINT32_C(1) << index;

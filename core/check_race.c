@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * racecheck and initcheck on shadow memory.
+ *
+ * Two accesses to a byte, one of them a write, need an order (check_order.h). That holds
+ * inside one pipe too: "in order" is not "finished", and PipeBarrier is required between
+ * instructions of a pipe that depend on each other (Ascend C, PipeBarrier); the vendor's
+ * checker reports RAW, WAR and WAW there as well. Exceptions:
+ * - mad after mad on the same accumulators needs no barrier when both have 10 tiles of 16 x 16
+ *   or more (Ascend C, Mmad);
+ * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware;
+ * - atomic stores to GM commute.
+ *
+ * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
+ * (GM tensors that are no inputs) is an error. Loads from L1 to L0 move whole fractals, and
+ * rows of them that the operands do not fill are never used in a result that counts, so
+ * there a run of bytes counts as written if any byte of it is.
+ */
+#include <inttypes.h>
+
+#include "core/check_run.h"
+
+enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
+/* Tag of bytes that an earlier kernel has written: all of it comes before. */
+enum { CORE_OF_EARLIER_KERNEL = UINT16_MAX };
+/* Fewest tiles of a mad that the next one on the same accumulators may follow at once. */
+enum { BACK_TO_BACK_TILES = 10, TILE_SIDE = 16 };
+
+/* One access on its way through the shadow. */
+struct visit {
+  struct check_run *run;
+  const struct machine_step *step;
+  const struct inst_access *access;
+  struct shadow *shadow;
+  struct order_tag tag;
+  uint64_t base; /* address of the shadow's first byte */
+  bool tracks;   /* some access to this memory writes, so that order matters */
+  bool starts_written;
+  bool records; /* readers are kept now, not later */
+  bool fractals;
+  int64_t unwritten_at;
+  uint64_t unwritten, unwritten_of_run;
+};
+
+/* ---- order ------------------------------------------------------------------------ */
+
+static bool is_exempt(const struct visit *visit, struct order_tag earlier, bool both_write) {
+  uint8_t both = earlier.flags & visit->tag.flags;
+  if (both_write && both & TAG_ATOMIC)
+    return true;
+  if (visit->access->space != SPACE_L0C)
+    return false;
+  if (earlier.pipe == PIPE_M && visit->tag.pipe == PIPE_M)
+    return (both & TAG_BACK_TO_BACK) != 0;
+  return earlier.pipe != visit->tag.pipe && both & TAG_UNIT_FLAG;
+}
+
+static bool is_ordered(const struct visit *visit, struct order_tag earlier) {
+  return earlier.epoch == 0 || earlier.core == CORE_OF_EARLIER_KERNEL ||
+         order_before(visit->run->order, visit->step, earlier);
+}
+
+static void report_hazard(const struct visit *visit, enum finding_kind kind,
+                          struct order_tag earlier, uint64_t start, uint64_t end) {
+  struct check_run *run = visit->run;
+  bool overlaps = kind == FINDING_WAW && visit->access->space == SPACE_GM &&
+                  earlier.block != visit->tag.block && check_wants(run, VINCI_CHECK_MEMCHECK);
+  if (overlaps)
+    kind = FINDING_OVERLAP;
+  else if (!check_wants(run, VINCI_CHECK_RACECHECK))
+    return;
+  struct check_finding finding = check_finding_of(run, kind, visit->step);
+  finding.space = (uint8_t)visit->access->space;
+  finding.event[1].write = visit->access->write;
+  finding.event[0] = check_event_of_tag(run, earlier, kind != FINDING_WAR);
+  finding.has_range = true;
+  finding.address = (int64_t)(visit->base + start);
+  finding.bytes = end - start;
+  findings_add(run->findings, &finding);
+}
+
+static void check_against(const struct visit *visit, enum finding_kind kind,
+                          struct order_tag earlier, uint64_t start, uint64_t end) {
+  if (!is_ordered(visit, earlier) && !is_exempt(visit, earlier, kind == FINDING_WAW))
+    report_hazard(visit, kind, earlier, start, end);
+}
+
+/* Keeps a reader; it takes the place of those that come before it, since what comes after it
+ * comes after them. */
+static void add_reader(const struct visit *visit, struct shadow_cell *cell) {
+  struct order_tag tag = visit->tag;
+  unsigned free_slot = SHADOW_READERS;
+  for (unsigned i = SHADOW_READERS; i-- > 0;) {
+    struct order_tag old = cell->read[i];
+    bool same_pipe = old.core == tag.core && old.block == tag.block && old.pipe == tag.pipe;
+    if (old.epoch == 0 || same_pipe || is_ordered(visit, old)) {
+      cell->read[i] = (struct order_tag){0};
+      free_slot = i;
+    }
+  }
+  if (free_slot < SHADOW_READERS) {
+    cell->read[free_slot] = tag;
+    return;
+  }
+  struct shadow_pool *pool = visit->shadow->pool;
+  for (uint32_t i = cell->more; i != 0; i = pool->readers[i].next) {
+    struct order_tag old = pool->readers[i].tag;
+    bool same_pipe = old.core == tag.core && old.block == tag.block && old.pipe == tag.pipe;
+    if (same_pipe || is_ordered(visit, old)) {
+      pool->readers[i].tag = tag;
+      return;
+    }
+  }
+  shadow_add_more(pool, cell, tag);
+}
+
+static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  struct visit *visit = context;
+  if (cell->write.epoch == 0 && !visit->starts_written) {
+    if (visit->unwritten + visit->unwritten_of_run == 0)
+      visit->unwritten_at = (int64_t)(visit->base + start);
+    visit->unwritten_of_run += end - start;
+  }
+  if (!visit->tracks)
+    return;
+  check_against(visit, FINDING_RAW, cell->write, start, end);
+  if (visit->records)
+    add_reader(visit, cell);
+}
+
+static void visit_reader(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  (void)start;
+  (void)end;
+  add_reader(context, cell);
+}
+
+static void visit_write(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  struct visit *visit = context;
+  check_against(visit, FINDING_WAW, cell->write, start, end);
+  for (unsigned i = 0; i < SHADOW_READERS; i++)
+    check_against(visit, FINDING_WAR, cell->read[i], start, end);
+  const struct shadow_reader *readers = visit->shadow->pool->readers;
+  for (uint32_t i = cell->more; i != 0; i = readers[i].next)
+    check_against(visit, FINDING_WAR, readers[i].tag, start, end);
+}
+
+/* ---- runs of bytes ------------------------------------------------------------------- */
+
+static bool read_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  uint64_t start = (uint64_t)address - visit->base;
+  visit->unwritten_of_run = 0;
+  if (visit->tracks && visit->records)
+    shadow_change(visit->shadow, start, bytes, visit_read, visit);
+  else
+    shadow_look(visit->shadow, start, bytes, visit_read, visit);
+  if (!visit->fractals || visit->unwritten_of_run == bytes)
+    visit->unwritten += visit->unwritten_of_run;
+  visit->unwritten_of_run = 0;
+  return true;
+}
+
+static bool reader_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  shadow_change(visit->shadow, (uint64_t)address - visit->base, bytes, visit_reader, visit);
+  return true;
+}
+
+static bool write_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  uint64_t start = (uint64_t)address - visit->base;
+  if (visit->tracks)
+    shadow_look(visit->shadow, start, bytes, visit_write, visit);
+  shadow_write(visit->shadow, start, bytes, visit->tag);
+  return true;
+}
+
+static void report_unwritten(const struct visit *visit) {
+  struct check_run *run = visit->run;
+  if (visit->unwritten == 0 || !check_wants(run, VINCI_CHECK_INITCHECK))
+    return;
+  struct check_finding finding = check_finding_of(run, FINDING_UNINITIALIZED, visit->step);
+  finding.space = (uint8_t)visit->access->space;
+  finding.has_range = true;
+  finding.address = visit->unwritten_at;
+  finding.bytes = visit->unwritten;
+  const char *arg = isa_row((enum isa_op)visit->step->inst->op)->arg[visit->access->arg].name;
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" reads %" PRIu64 " bytes, of which %" PRIu64
+                  " have never been written",
+                  arg, visit->access->bytes, visit->unwritten);
+}
+
+/* ---- instructions ---------------------------------------------------------------------- */
+
+static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, enum pipe pipe) {
+  uint8_t flags = 0;
+  int8_t unit = run->unit_flag_arg[inst->op], m = run->m_arg[inst->op], n = run->n_arg[inst->op];
+  if (inst->registers.atomic != ATOMIC_NONE && (pipe == PIPE_MTE3 || pipe == PIPE_FIX))
+    flags |= TAG_ATOMIC;
+  if (unit >= 0 && inst->arg[unit] != 0)
+    flags |= TAG_UNIT_FLAG;
+  if (pipe == PIPE_M && m >= 0 && n >= 0) {
+    int64_t rows = (inst->arg[m] + TILE_SIDE - 1) / TILE_SIDE;
+    int64_t columns = (inst->arg[n] + TILE_SIDE - 1) / TILE_SIDE;
+    if (rows * columns >= BACK_TO_BACK_TILES)
+      flags |= TAG_BACK_TO_BACK;
+  }
+  return flags;
+}
+
+/* Finds the shadow of an access; false when nothing needs to be known of it. */
+static bool find_shadow(struct visit *visit) {
+  struct check_run *run = visit->run;
+  const struct inst_access *access = visit->access;
+  visit->starts_written = false;
+  visit->base = 0;
+  visit->tracks = (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
+  if (access->space != SPACE_GM) {
+    visit->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
+    visit->shadow = &run->cores[visit->step->core].shadow[access->space];
+    return true;
+  }
+  uint32_t index = check_find_tensor(run, visit->step->kernel, access->address);
+  if (index == run->trace->tensor_count || !run->tensors[index].has_shadow)
+    return false;
+  struct check_tensor *tensor = &run->tensors[index];
+  visit->shadow = &tensor->shadow;
+  visit->base = run->trace->tensors[index].address;
+  visit->tracks &= tensor->written_here;
+  visit->starts_written = tensor->starts_written;
+  return visit->tracks || !visit->starts_written;
+}
+
+static bool reads_and_writes_one_space(const struct inst_access *access, unsigned count) {
+  unsigned read = 0, written = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (access[i].write)
+      written |= 1u << access[i].space;
+    else
+      read |= 1u << access[i].space;
+  }
+  return (read & written) != 0;
+}
+
+static void visit_all(struct visit *visit, const struct inst_access *access, unsigned count,
+                      bool write, inst_run_fn run_of_bytes) {
+  for (unsigned i = 0; i < count; i++) {
+    visit->access = &access[i];
+    if (access[i].bytes == 0 || access[i].write != write || !find_shadow(visit))
+      continue;
+    visit->unwritten = 0;
+    (void)inst_each_run(&access[i], run_of_bytes, visit);
+    if (run_of_bytes == read_run)
+      report_unwritten(visit);
+  }
+}
+
+/*
+ * An instruction is no hazard to itself: all its reads are looked at before its writes take
+ * effect, and where both lie in one memory its reads are recorded last.
+ */
+void check_accesses(struct check_run *run, const struct machine_step *step,
+                    const struct inst_access *access, unsigned count) {
+  struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
+  visit.tag.flags = tag_flags(run, step->inst, step->pipe);
+  visit.fractals = step->pipe == PIPE_MTE1;
+  visit.records = !reads_and_writes_one_space(access, count);
+  visit_all(&visit, access, count, false, read_run);
+  visit_all(&visit, access, count, true, write_run);
+  if (visit.records || !check_wants(run, VINCI_CHECK_RACECHECK))
+    return;
+  visit_all(&visit, access, count, false, reader_run);
+}
+
+/* ---- life of the shadows ------------------------------------------------------------------ */
+
+bool check_create_shadows(struct check_run *run) {
+  for (uint32_t c = 0; c < run->core_count; c++)
+    for (unsigned space = 0; space < SPACE_COUNT; space++) {
+      struct check_core *core = &run->cores[c];
+      if (space != SPACE_GM && core_has_space(core->kind, (enum space)space) &&
+          !shadow_create(&core->shadow[space], &run->pool, &run->arena,
+                         soc_space_bytes(run->soc, (enum space)space), CHIP_PAGE_SHIFT))
+        return false;
+    }
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
+    struct check_tensor *tensor = &run->tensors[i];
+    if (tensor->has_shadow && !shadow_create(&tensor->shadow, &run->pool, &run->arena,
+                                             run->trace->tensors[i].bytes, GM_PAGE_SHIFT))
+      return false;
+  }
+  return true;
+}
+
+void check_begin_kernel_shadows(struct check_run *run) {
+  struct order_tag earlier = {.epoch = 1, .core = CORE_OF_EARLIER_KERNEL};
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    if (run->tensors[i].has_shadow)
+      shadow_settle(&run->tensors[i].shadow, earlier);
+}
+
+void check_begin_block_shadows(struct check_run *run, const struct machine_step *step) {
+  for (unsigned space = 0; space < SPACE_COUNT; space++)
+    shadow_clear(&run->cores[step->core].shadow[space]);
+}
+
+void check_free_shadows(struct check_run *run) {
+  for (uint32_t c = 0; run->cores && c < run->core_count; c++)
+    for (unsigned space = 0; space < SPACE_COUNT; space++)
+      shadow_free(&run->cores[c].shadow[space]);
+  for (uint32_t i = 0; run->tensors && i < run->trace->tensor_count; i++)
+    shadow_free(&run->tensors[i].shadow);
+  shadow_pool_free(&run->pool);
+}

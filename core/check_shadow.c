@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shadow memory: pages of cells, each cell a run of bytes with the same history. */
+#include "core/check_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_FIRST = 4, POOL_FIRST = 64 };
+
+bool shadow_create(struct shadow *shadow, struct shadow_pool *pool, struct arena *arena,
+                   uint64_t bytes, unsigned page_shift) {
+  uint64_t pages = (bytes >> page_shift) + ((bytes & ((UINT64_C(1) << page_shift) - 1)) != 0);
+  *shadow = (struct shadow){
+      .pool = pool, .bytes = bytes, .page_count = (uint32_t)pages, .page_shift = page_shift};
+  shadow->pages = ARENA_ARRAY(arena, struct shadow_page, pages);
+  return shadow->pages != NULL;
+}
+
+static uint32_t page_bytes(const struct shadow *shadow) {
+  return UINT32_C(1) << shadow->page_shift;
+}
+
+/* ---- readers beyond those that a cell has room for --------------------------------- */
+
+void shadow_add_more(struct shadow_pool *pool, struct shadow_cell *cell, struct order_tag tag) {
+  uint32_t index = pool->free;
+  if (index != 0) {
+    pool->free = pool->readers[index].next;
+  } else {
+    if (pool->count == pool->capacity) {
+      uint32_t capacity = pool->capacity ? 2 * pool->capacity : POOL_FIRST;
+      struct shadow_reader *grown = realloc(pool->readers, capacity * sizeof *grown);
+      if (!grown) {
+        pool->failed = true;
+        return;
+      }
+      pool->bytes += (capacity - pool->capacity) * sizeof *grown;
+      pool->failed |= pool->bytes > pool->bytes_max;
+      pool->readers = grown;
+      pool->capacity = capacity;
+    }
+    if (pool->count == 0)
+      pool->count = 1; /* 0 is the end of lists */
+    index = pool->count++;
+  }
+  pool->readers[index] = (struct shadow_reader){.tag = tag, .next = cell->more};
+  cell->more = index;
+}
+
+void shadow_drop_more(struct shadow_pool *pool, struct shadow_cell *cell) {
+  while (cell->more != 0) {
+    uint32_t index = cell->more;
+    cell->more = pool->readers[index].next;
+    pool->readers[index].next = pool->free;
+    pool->free = index;
+  }
+}
+
+static void copy_more(struct shadow_pool *pool, struct shadow_cell *cell) {
+  uint32_t from = cell->more;
+  cell->more = 0;
+  for (; from != 0; from = pool->readers[from].next)
+    shadow_add_more(pool, cell, pool->readers[from].tag);
+}
+
+/* ---- cells ---------------------------------------------------------------------------- */
+
+/* Room for `extra` more cells; false when memory is short. */
+static bool grow(struct shadow *shadow, struct shadow_page *page, uint32_t extra) {
+  if (page->count + extra <= page->capacity)
+    return true;
+  uint32_t capacity = page->capacity ? page->capacity : CELLS_FIRST;
+  while (capacity < page->count + extra)
+    capacity *= 2;
+  struct shadow_cell *grown = realloc(page->cells, capacity * sizeof *grown);
+  if (!grown) {
+    shadow->pool->failed = true;
+    return false;
+  }
+  shadow->pool->bytes += (capacity - page->capacity) * sizeof *grown;
+  shadow->pool->failed |= shadow->pool->bytes > shadow->pool->bytes_max;
+  page->cells = grown;
+  page->capacity = capacity;
+  if (page->count == 0)
+    page->cells[page->count++] = (struct shadow_cell){.end = page_bytes(shadow)};
+  return true;
+}
+
+/* The cell that holds a byte of the page. */
+static uint32_t find(const struct shadow_page *page, uint32_t at) {
+  uint32_t low = 0, high = page->count - 1;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (page->cells[middle].end > at)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static uint32_t start_of(const struct shadow_page *page, uint32_t index) {
+  return index ? page->cells[index - 1].end : 0;
+}
+
+/* Cuts the cell that holds a byte so that one begins there; the index of that one. */
+static uint32_t cut(struct shadow *shadow, struct shadow_page *page, uint32_t at) {
+  if (at >= page_bytes(shadow))
+    return page->count;
+  uint32_t index = find(page, at);
+  if (start_of(page, index) == at)
+    return index;
+  memmove(page->cells + index + 1, page->cells + index,
+          (page->count - index) * sizeof *page->cells);
+  page->count++;
+  page->cells[index].end = at;
+  if (page->cells[index].more)
+    copy_more(shadow->pool, &page->cells[index]);
+  return index + 1;
+}
+
+static bool same_history(const struct shadow_cell *a, const struct shadow_cell *b) {
+  return a->more == 0 && b->more == 0 && memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
+         memcmp(a->read, b->read, sizeof a->read) == 0;
+}
+
+/* Makes one cell of neighbours with the same history, from `first` up to `last`. */
+static void merge(struct shadow_page *page, uint32_t first, uint32_t last) {
+  uint32_t kept = first;
+  for (uint32_t i = first + 1; i <= last; i++) {
+    if (same_history(&page->cells[kept], &page->cells[i]))
+      page->cells[kept].end = page->cells[i].end;
+    else
+      page->cells[++kept] = page->cells[i];
+  }
+  uint32_t gone = last - kept;
+  if (gone == 0)
+    return;
+  memmove(page->cells + kept + 1, page->cells + last + 1,
+          (page->count - last - 1) * sizeof *page->cells);
+  page->count -= gone;
+}
+
+static void change_page(struct shadow *shadow, struct shadow_page *page, uint64_t base,
+                        uint32_t start, uint32_t end, shadow_fn change, void *context) {
+  if (!grow(shadow, page, 3))
+    return;
+  uint32_t first = cut(shadow, page, start);
+  uint32_t last = cut(shadow, page, end);
+  for (uint32_t i = first; i < last; i++)
+    change(context, &page->cells[i], base + start_of(page, i), base + page->cells[i].end);
+  merge(page, first ? first - 1 : 0, last < page->count ? last : page->count - 1);
+}
+
+static void write_page(struct shadow *shadow, struct shadow_page *page, uint32_t start,
+                       uint32_t end, struct order_tag tag) {
+  if (!grow(shadow, page, 3))
+    return;
+  uint32_t first = cut(shadow, page, start);
+  uint32_t last = cut(shadow, page, end);
+  for (uint32_t i = first; i < last; i++)
+    shadow_drop_more(shadow->pool, &page->cells[i]);
+  struct shadow_cell cell = {.end = end, .write = tag};
+  page->cells[first] = cell;
+  if (last - first > 1) {
+    memmove(page->cells + first + 1, page->cells + last,
+            (page->count - last) * sizeof *page->cells);
+    page->count -= last - first - 1;
+  }
+  merge(page, first ? first - 1 : 0, first + 1 < page->count ? first + 1 : page->count - 1);
+}
+
+/* ---- ranges ------------------------------------------------------------------------------ */
+
+/* The part of a range that lies in one page; the range goes on behind it. */
+struct part {
+  struct shadow_page *page;
+  uint64_t base;
+  uint32_t start, end;
+};
+
+static bool next_part(struct shadow *shadow, uint64_t *start, uint64_t stop, struct part *part) {
+  if (*start >= stop || shadow->pool->failed)
+    return false;
+  uint64_t index = *start >> shadow->page_shift;
+  part->page = &shadow->pages[index];
+  part->base = index << shadow->page_shift;
+  part->start = (uint32_t)(*start - part->base);
+  uint64_t end = stop - part->base;
+  part->end = end < page_bytes(shadow) ? (uint32_t)end : page_bytes(shadow);
+  *start = part->base + part->end;
+  return true;
+}
+
+void shadow_look(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn look,
+                 void *context) {
+  struct shadow_cell blank = {0};
+  struct part part;
+  for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);) {
+    struct shadow_page *page = part.page;
+    if (page->count == 0) {
+      look(context, &blank, part.base + part.start, part.base + part.end);
+      continue;
+    }
+    uint32_t from = part.start;
+    for (uint32_t i = find(page, from); i < page->count && from < part.end; i++) {
+      uint32_t to = page->cells[i].end < part.end ? page->cells[i].end : part.end;
+      look(context, &page->cells[i], part.base + from, part.base + to);
+      from = to;
+    }
+  }
+}
+
+void shadow_change(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn change,
+                   void *context) {
+  struct part part;
+  for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
+    change_page(shadow, part.page, part.base, part.start, part.end, change, context);
+}
+
+void shadow_write(struct shadow *shadow, uint64_t start, uint64_t bytes, struct order_tag tag) {
+  struct part part;
+  for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
+    write_page(shadow, part.page, part.start, part.end, tag);
+}
+
+/* ---- whole shadows -------------------------------------------------------------------------- */
+
+void shadow_clear(struct shadow *shadow) {
+  for (uint32_t p = 0; p < shadow->page_count; p++) {
+    struct shadow_page *page = &shadow->pages[p];
+    for (uint32_t i = 0; i < page->count; i++)
+      shadow_drop_more(shadow->pool, &page->cells[i]);
+    if (page->count > 0) {
+      page->cells[0] = (struct shadow_cell){.end = page_bytes(shadow)};
+      page->count = 1;
+    }
+  }
+}
+
+void shadow_settle(struct shadow *shadow, struct order_tag tag) {
+  for (uint32_t p = 0; p < shadow->page_count; p++) {
+    struct shadow_page *page = &shadow->pages[p];
+    for (uint32_t i = 0; i < page->count; i++) {
+      struct shadow_cell *cell = &page->cells[i];
+      shadow_drop_more(shadow->pool, cell);
+      memset(cell->read, 0, sizeof cell->read);
+      cell->write = cell->write.epoch ? tag : (struct order_tag){0};
+    }
+    if (page->count > 0)
+      merge(page, 0, page->count - 1);
+  }
+}
+
+void shadow_free(struct shadow *shadow) {
+  for (uint32_t p = 0; p < shadow->page_count; p++)
+    free(shadow->pages[p].cells);
+}
+
+void shadow_pool_free(struct shadow_pool *pool) { free(pool->readers); }
