@@ -62,6 +62,19 @@ const char *cli_verb_nearest(const char *name);
 VINCI_MUST_CHECK enum vinci_status cli_check_traces(const struct text_list *traces,
                                                     struct vinci_diag *diag);
 
+/* The result folder of a trace: with several traces each has its own inside, named after it. */
+VINCI_MUST_CHECK enum vinci_status cli_result_folder(const char *output, const char *trace,
+                                                     bool several, char *folder, size_t size,
+                                                     struct vinci_diag *diag);
+/* That there are traces, and that their folders differ. output NULL: there are none. */
+VINCI_MUST_CHECK enum vinci_status cli_check_folders(const char *output,
+                                                     const struct text_list *traces,
+                                                     struct vinci_diag *diag);
+/* Before anything runs: a long run shall not find out at its end that it cannot be kept. */
+VINCI_MUST_CHECK enum vinci_status cli_make_folders(const char *output,
+                                                    const struct text_list *traces,
+                                                    struct vinci_diag *diag);
+
 /* Loads a SoC and applies overrides. A missing name is an error with a hint. */
 VINCI_MUST_CHECK enum vinci_status cli_load_soc(const char *name, const char *data_dir,
                                                 const struct text_list *sets, vinci_soc **out,

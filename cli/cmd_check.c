@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vinci check: reads and checks traces without running them. */
+/* vinci check: reads traces and checks what their programs do, without time. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
+#include "cli/checks.h"
 #include "cli/cli.h"
 #include "core/diag.h"
 #include "core/program.h"
@@ -12,7 +14,11 @@ struct check_settings {
   const char *soc;
   const char *data;
   const char *normalize;
+  const char *output;
   struct text_list sets;
+  struct text_list tools;
+  unsigned checks; /* what they name, 0 = all */
+  bool json;
   bool quiet;
 };
 
@@ -23,6 +29,12 @@ static const struct option_row check_options[] = {
                     "change a number of the chip, such as ub.size=256KiB; may be repeated"),
     OPTION_TEXT_ROW("data", 0, struct check_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
+    OPTION_LIST_ROW("tool", 't', struct check_settings, tools, "NAME",
+                    "memcheck, racecheck, initcheck or synccheck; may be repeated (default all)"),
+    OPTION_TEXT_ROW("output", 'o', struct check_settings, output, "DIR",
+                    "write check.json into a result folder"),
+    OPTION_FLAG_ROW("json", 0, struct check_settings, json,
+                    "print check.json instead of the report; for several traces an array"),
     OPTION_TEXT_ROW("normalize", 0, struct check_settings, normalize, "FILE",
                     "also write the trace in canonical form, '-' for standard output"),
     OPTION_FLAG_ROW("quiet", 'q', struct check_settings, quiet, "print errors only"),
@@ -51,48 +63,94 @@ static void print_count(uint64_t count, const char *what) {
   printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static enum vinci_status check_trace(const struct check_settings *settings, const vinci_soc *soc,
-                                     const char *path, bool several, struct vinci_diag *diag) {
+/* The traces of a command. */
+struct check_batch {
+  const struct check_settings *settings;
+  const struct text_list *traces;
+  const vinci_soc *soc;
+  unsigned printed; /* entries of the JSON array */
+};
+
+static enum vinci_status check_program(struct check_batch *batch, const vinci_trace *trace,
+                                       const char *path, bool stdout_taken,
+                                       struct vinci_diag *diag) {
+  const struct check_settings *settings = batch->settings;
+  char folder[PATH_MAX];
+  if (settings->output) {
+    enum vinci_status status = cli_result_folder(settings->output, path, batch->traces->count > 1,
+                                                 folder, sizeof folder, diag);
+    if (status != VINCI_OK)
+      return status;
+  }
+  if (settings->json && batch->printed++ > 0)
+    fputs(",\n", stdout);
+  FILE *report = settings->json ? NULL : stdout_taken ? stderr : stdout;
+  return checks_run(batch->soc, trace, settings->checks, report, settings->json ? stdout : NULL,
+                    settings->output ? folder : NULL, diag);
+}
+
+static void print_ok(const vinci_trace *trace, const char *path, bool several) {
+  printf("%s%sok: ", several ? path : "", several ? ": " : "");
+  print_count(trace->kernel_count, "kernel");
+  fputs(", ", stdout);
+  print_count(trace->row_count, "row");
+  fputc('\n', stdout);
+}
+
+static enum vinci_status check_trace(struct check_batch *batch, const char *path,
+                                     struct vinci_diag *diag) {
+  const struct check_settings *settings = batch->settings;
   vinci_trace *trace;
-  enum vinci_status status = vinci_trace_load(path, soc, &trace, diag);
+  enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, diag);
   if (status != VINCI_OK)
     return status;
   bool to_stdout = settings->normalize && strcmp(settings->normalize, "-") == 0;
   if (settings->normalize)
     status = write_trace(trace, settings->normalize, diag);
-  if (status == VINCI_OK && !settings->quiet && !to_stdout) {
-    printf("%s%sok: ", several ? path : "", several ? ": " : "");
-    print_count(trace->kernel_count, "kernel");
-    fputs(", ", stdout);
-    print_count(trace->row_count, "row");
-    fputc('\n', stdout);
-  }
+  if (status == VINCI_OK)
+    status = check_program(batch, trace, path, to_stdout, diag);
+  if (status == VINCI_OK && !settings->quiet && !settings->json && !to_stdout)
+    print_ok(trace, path, batch->traces->count > 1);
+  fflush(stdout);
   vinci_trace_free(trace);
   return status;
 }
 
-static enum vinci_status check_usage(const struct check_settings *settings,
+static enum vinci_status check_usage(struct check_settings *settings,
                                      const struct text_list *traces, struct vinci_diag *diag) {
   if (settings->normalize && traces->count > 1)
     return diag_error(diag, VINCI_E_USAGE, "--normalize takes one trace, not %zu", traces->count);
-  return cli_check_traces(traces, diag);
+  if (settings->json && settings->normalize && strcmp(settings->normalize, "-") == 0)
+    return diag_error(diag, VINCI_E_USAGE, "--json and --normalize=- both need standard output");
+  if (checks_choose(&settings->tools, &settings->checks, diag) != VINCI_OK)
+    return VINCI_E_USAGE;
+  return cli_check_folders(settings->output, traces, diag);
 }
 
 /* Every trace is checked; the exit code is that of the first one rejected. */
-static int check_all(const struct check_settings *settings, const struct text_list *traces) {
+static int check_all(struct check_settings *settings, const struct text_list *traces) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
   if (check_usage(settings, traces, &diag) != VINCI_OK ||
-      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK)
+      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
+      cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
+    vinci_soc_free(soc);
     return cli_fail(&diag);
+  }
+  struct check_batch batch = {.settings = settings, .traces = traces, .soc = soc};
+  bool array = settings->json && traces->count > 1;
   int exit_code = 0;
+  if (array)
+    fputs("[\n", stdout);
   for (size_t i = 0; i < traces->count; i++) {
     struct vinci_diag trace_diag = {0};
-    if (check_trace(settings, soc, traces->items[i], traces->count > 1, &trace_diag) == VINCI_OK)
+    if (check_trace(&batch, traces->items[i], &trace_diag) == VINCI_OK)
       continue;
     int code = cli_fail(&trace_diag);
     exit_code = exit_code ? exit_code : code;
   }
+  if (array)
+    fputs("]\n", stdout);
   vinci_soc_free(soc);
   return exit_code;
 }
@@ -104,6 +162,7 @@ static int check(const struct cli_verb *verb, int argc, char **argv) {
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
     exit_code = check_all(&settings, &traces);
   text_list_free(&settings.sets);
+  text_list_free(&settings.tools);
   text_list_free(&traces);
   return exit_code;
 }
@@ -111,10 +170,18 @@ static int check(const struct cli_verb *verb, int argc, char **argv) {
 const struct cli_verb cli_verb_check = {
     .name = "check",
     .arguments = "TRACE...",
-    .summary = "Read traces and check them against a chip, without running them",
-    .details = "Prints 'ok' with the number of kernels and rows of each trace. A trace that is\n"
-               "rejected is reported with line and column; the exit code is then 3. '-' reads\n"
-               "standard input.\n",
+    .summary = "Read traces, and check what their programs do on a chip, without time",
+    .details =
+        "A trace that is rejected is reported with line and column; the exit code is then 3.\n"
+        "Else its kernels are executed without time and checked, whatever order things\n"
+        "happen to run in:\n"
+        "  memcheck   accesses out of range, misaligned or to the wrong memory\n"
+        "  racecheck  accesses without an order: in a pipe, between pipes and between cores\n"
+        "  initcheck  reads of bytes that nothing has written\n"
+        "  synccheck  flags that do not pair, signals between cores\n"
+        "and any program that hangs. Errors are printed with the lines of the trace, each\n"
+        "pair of lines once; the exit code is then 5. Else 'ok' is printed with the number\n"
+        "of kernels and rows. '-' reads standard input.\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };

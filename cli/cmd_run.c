@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/checks.h"
 #include "cli/cli.h"
 #include "cli/monitor.h"
 #include "cli/operator.h"
@@ -33,6 +34,7 @@ struct run_settings {
   uint64_t jobs;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
+  bool check;
   struct values_settings values;
 };
 
@@ -53,6 +55,9 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
                     "print summary.json instead of the report; for several traces an array, whose "
                     "entries begin with the key trace"),
+    OPTION_FLAG_ROW("check", 0, struct run_settings, check,
+                    "check the program first, as 'vinci check'; with errors nothing is simulated "
+                    "and the exit code is 5"),
     VALUES_OPTION_ROWS(struct run_settings, values),
     OPTION_NUMBER_ROW("max-cycles", 0, struct run_settings, max_cycles, "N", 1, UINT64_MAX,
                       "stop after N core cycles with partial results (exit code 7)"),
@@ -73,28 +78,6 @@ static const struct option_row run_options[] = {
 };
 
 /* ---- one trace ------------------------------------------------------------------- */
-
-/* With several traces each has its own folder inside, named after the trace. */
-static enum vinci_status result_folder(const char *output, const char *trace, bool several,
-                                       char *folder, size_t size, struct vinci_diag *diag) {
-  const char *base = strrchr(trace, '/');
-  base = base ? base + 1 : trace;
-  size_t length = strlen(base);
-  if (length > 4 && strcmp(base + length - 4, ".csv") == 0)
-    length -= 4;
-  bool outside = length == 0 || (length == 1 && base[0] == '.') ||
-                 (length == 2 && base[0] == '.' && base[1] == '.');
-  if (several && outside)
-    return diag_error(diag, VINCI_E_USAGE,
-                      "the result folder of %s would be '%.*s' in %s, which "
-                      "is not a folder of its own; give the trace another name",
-                      trace, (int)length, base, output);
-  int written = several ? snprintf(folder, size, "%s/%.*s", output, (int)length, base)
-                        : snprintf(folder, size, "%s", output);
-  if (written < 0 || (size_t)written >= size)
-    return diag_error(diag, VINCI_E_USAGE, "the name of the result folder is too long");
-  return VINCI_OK;
-}
 
 static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
                                   const vinci_trace *trace, const char *path, vinci_result **result,
@@ -174,8 +157,8 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
   struct vinci_diag folder_diag = {0}, print_diag = {0};
   char folder[PATH_MAX];
   if (settings->output &&
-      result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
-                    &folder_diag) == VINCI_OK &&
+      cli_result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
+                        &folder_diag) == VINCI_OK &&
       vinci_result_write_folder(result, folder, &folder_diag) != VINCI_OK)
     fail(batch, &folder_diag);
   if (print_result(batch, result, path, &print_diag) != VINCI_OK)
@@ -195,12 +178,27 @@ static enum vinci_status run_values(const struct batch *batch, vinci_values *val
   bool keep = settings->output != NULL;
   enum vinci_status status = VINCI_OK;
   if (keep)
-    status = result_folder(settings->output, path, batch->traces->count > 1, folder, sizeof folder,
-                           diag);
+    status = cli_result_folder(settings->output, path, batch->traces->count > 1, folder,
+                               sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
   FILE *report = settings->json || settings->quiet ? NULL : stdout;
   return values_execute(&settings->values, values, keep ? folder : NULL, report, diag);
+}
+
+/* The report goes where it disturbs no JSON. */
+static enum vinci_status check_program(const struct batch *batch, const vinci_trace *trace,
+                                       const char *path, struct vinci_diag *diag) {
+  const struct run_settings *settings = batch->settings;
+  char folder[PATH_MAX];
+  enum vinci_status status = VINCI_OK;
+  if (settings->output)
+    status = cli_result_folder(settings->output, path, batch->traces->count > 1, folder,
+                               sizeof folder, diag);
+  if (status != VINCI_OK)
+    return status;
+  return checks_run(batch->soc, trace, 0, settings->json ? stderr : stdout, NULL,
+                    settings->output ? folder : NULL, diag);
 }
 
 static void run_trace(struct batch *batch, const char *path) {
@@ -213,6 +211,8 @@ static void run_trace(struct batch *batch, const char *path) {
       : batch->args
           ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, &trace, &diag)
           : vinci_trace_load(path, batch->soc, &trace, &diag);
+  if (status == VINCI_OK && batch->settings->check)
+    status = check_program(batch, trace, path, &diag);
   if (status == VINCI_OK)
     status = values_prepare(&batch->settings->values, batch->soc, trace, &values, &diag);
   if (status == VINCI_OK)
@@ -233,38 +233,6 @@ static void run_trace(struct batch *batch, const char *path) {
 
 /* ---- the verb ---------------------------------------------------------------------- */
 
-/* Folders of several traces must differ. */
-static enum vinci_status check_names(const struct run_settings *settings,
-                                     const struct text_list *traces, struct vinci_diag *diag) {
-  char first[PATH_MAX], second[PATH_MAX];
-  enum vinci_status status = cli_check_traces(traces, diag);
-  for (size_t i = 0; settings->output && status == VINCI_OK && i < traces->count; i++) {
-    status = result_folder(settings->output, traces->items[i], traces->count > 1, first,
-                           sizeof first, diag);
-    for (size_t j = 0; status == VINCI_OK && j < i; j++) {
-      status = result_folder(settings->output, traces->items[j], true, second, sizeof second, diag);
-      if (status == VINCI_OK && strcmp(first, second) == 0)
-        status = diag_error(diag, VINCI_E_USAGE, "%s and %s would both write to %s",
-                            traces->items[j], traces->items[i], first);
-    }
-  }
-  return status;
-}
-
-/* Before anything runs: a long run shall not find out at its end that it cannot be kept. */
-static enum vinci_status make_folders(const struct run_settings *settings,
-                                      const struct text_list *traces, struct vinci_diag *diag) {
-  char folder[PATH_MAX];
-  enum vinci_status status = VINCI_OK;
-  for (size_t i = 0; settings->output && status == VINCI_OK && i < traces->count; i++) {
-    status = result_folder(settings->output, traces->items[i], traces->count > 1, folder,
-                           sizeof folder, diag);
-    if (status == VINCI_OK)
-      status = export_make_folder(folder, diag);
-  }
-  return status;
-}
-
 /* `run OP key=value...`: an operator has neither '.' nor '/' in its name. */
 static bool names_operator(const struct text_list *words) {
   return words->count > 0 && !strpbrk(words->items[0], "./") && operator_exists(words->items[0]);
@@ -278,9 +246,9 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
   if (values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
-      check_names(settings, traces, &diag) != VINCI_OK ||
+      cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
-      make_folders(settings, traces, &diag) != VINCI_OK) {
+      cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
     vinci_soc_free(soc);
     return cli_fail(&diag);
   }

@@ -3,6 +3,8 @@
 
 bin_PROGRAMS += vinci
 vinci_SOURCES = \
+	cli/checks.c \
+	cli/checks.h \
 	cli/cli.h \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
@@ -24,6 +26,7 @@ vinci_SOURCES = \
 	cli/gate_rows.c \
 	cli/gate_run.c \
 	cli/gate_suite.c \
+	cli/folder.c \
 	cli/lua_file.c \
 	cli/lua_file.h \
 	cli/main.c \

@@ -280,6 +280,6 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
   *out = run.findings;
   if (run.findings->count == 0)
     return VINCI_OK;
-  return diag_error(diag, VINCI_E_CHECK, "%s: %zu kinds of errors found", trace->path,
-                    run.findings->count);
+  return diag_error(diag, VINCI_E_CHECK, "%s: the checks found %zu error%s", trace->path,
+                    run.findings->count, run.findings->count == 1 ? "" : "s");
 }
