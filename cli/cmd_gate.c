@@ -333,7 +333,7 @@ static const struct cli_verb gate_bless_verb = {
     .arguments = "SUITE.lua",
     .summary = "Run a suite and make its results the baseline",
     .details =
-        "Writes the baseline, FILE.log with the reason and what moved, and FILE.inputs/ with\n"
+        "Writes the baseline, FILE.changes with the reason and what moved, and FILE.inputs/ with\n"
         "chips and programs for later explanations. Never touches a policy.\n",
     .options = {bless_options, sizeof bless_options / sizeof *bless_options},
     .run = bless,

@@ -143,7 +143,7 @@ static enum vinci_status append_log(const struct gate_bless *bless, const struct
                                     struct vinci_diag *diag) {
   char path[PATH_SIZE];
   size_t length;
-  if (snprintf(path, sizeof path, "%s.log", bless->path) >= (int)sizeof path)
+  if (snprintf(path, sizeof path, "%s.changes", bless->path) >= (int)sizeof path)
     return diag_error(diag, VINCI_E_IO, "the name of the baseline is too long");
   bool exists = access(path, F_OK) == 0;
   char *before = exists ? cli_read_text(path, &length, diag) : strdup("");

@@ -157,6 +157,9 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
 	tests/fuzz/trace.dict \
+	tests/gate/operators.csv \
+	tests/gate/operators.csv.changes \
+	tests/gate/operators.lua \
 	tests/reference/instruction_fits.csv \
 	tests/reference/memory/hbm2_load_latency_1pc.csv \
 	tests/reference/memory/hbm2_parameters.csv \
@@ -238,3 +241,17 @@ nodist_EXTRA_tests_fuzz_fuzz_trace_SOURCES = dummy.cxx
 tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_trace_LDADD = libvinci_tests.la libvinci_internal.la
 CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT)
+
+# ---- make gate: the suite of operators against its baseline ----
+# `make bless REASON="..."` makes the present numbers the baseline; a reviewer sees them move.
+gate_suite = $(abs_top_srcdir)/tests/gate/operators
+gate: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
+	./vinci$(EXEEXT) gate check $(gate_suite).lua --baseline=$(gate_suite).csv --repeat=2 \
+	  --junit=gate.xml --markdown=gate.md
+bless: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
+	./vinci$(EXEEXT) gate bless $(gate_suite).lua --baseline=$(gate_suite).csv \
+	  --reason="$(REASON)" --rebase-inputs
+.PHONY: gate bless
+CLEANFILES += gate.xml gate.md

@@ -100,7 +100,7 @@ sums() {
       next
     }
     open { close_all() }
-    END { close_all(); if (want && !seen) print "no explanation" }' want="${1-1}" "$work/out"
+    END { close_all(); if (want && !seen) print "no explanation" }' want=1 "$work/out"
 }
 
 # seed NAME SED: the trace with a fault; the others as they were.
@@ -137,13 +137,13 @@ report "bless makes a baseline" "$(expect 0 '' "blessed 2 points in $base"
   [ "$(head -n 1 "$base")" = '# vinci gate baseline' ] || head -n 1 "$base")"
 report "its rows are sorted" "$(grep -v '^#' "$base" | tail -n +2 | cut -d, -f1,2 >"$work/keys"
   LC_ALL=C sort -u -t, -k1,1 -k2,2 "$work/keys" | diff "$work/keys" -)"
-report "the log has the reason" "$(grep -q '^== first numbers$' "$base.log" || cat "$base.log")"
+report "the log has the reason" "$(grep -q '^== first numbers$' "$base.changes" || cat "$base.changes")"
 check
 report "unchanged code passes" "$(expect 0 '' '2 points: 2 PASS; the gate passes')"
 cp "$base" "$work/first.csv"
 gate bless "$suite" --baseline="$base" --reason='again'
 report "nothing to bless" "$(expect 0 '' 'nothing to bless'; diff "$base" "$work/first.csv"
-  grep again "$base.log")"
+  grep again "$base.changes")"
 check --repeat=3 -j8
 report "repetitions agree, with parts shuffled" "$(expect 0 '' '2 PASS')"
 gate list "$suite"
@@ -334,8 +334,8 @@ gate bless "$suite" --baseline="$base" --reason='new shape'
 report "bless refuses another input" "$([ "$code" -eq 3 ] || echo "exit code $code"
   diff "$base" "$work/first.csv")"
 gate bless "$suite" --baseline="$base" --reason='new shape' --rebase-inputs
-report "but for --rebase-inputs" "$(expect 0 ''; grep -q '^add: digest.input ' "$base.log" ||
-  cat "$base.log"; check; expect 0 '')"
+report "but for --rebase-inputs" "$(expect 0 ''; grep -q '^add: digest.input ' "$base.changes" ||
+  cat "$base.changes"; check; expect 0 '')"
 seed 's/^wait_flag,src=MTE2,dst=V,id=slot/wait_flag,src=MTE2,dst=V,id=slot+2/'
 cp "$base" "$work/before.csv"
 gate bless "$suite" --baseline="$base" --reason='hangs' --rebase-inputs
