@@ -174,7 +174,7 @@ dist_noinst_DATA += \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
-bench_programs = tests/bench tests/bench_hbm tests/bench_noc
+bench_programs = tests/bench tests/bench_hbm tests/bench_noc tests/bench_values
 EXTRA_PROGRAMS += $(bench_programs)
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
 tests_bench_LDADD = libvinci_tests.la libvinci_internal.la
@@ -182,10 +182,13 @@ nodist_EXTRA_tests_bench_hbm_SOURCES = dummy.cxx
 tests_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_noc_SOURCES = dummy.cxx
 tests_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_bench_values_SOURCES = dummy.cxx
+tests_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
 bench: $(bench_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
 	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; \
-	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_noc$(EXEEXT) || status=1; exit $$status
+	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_noc$(EXEEXT) || status=1; \
+	tests/bench_values$(EXEEXT) || status=1; exit $$status
 .PHONY: bench
 CLEANFILES += $(bench_programs)
 

@@ -2,11 +2,13 @@
 # vector/: the vector unit.
 
 noinst_LTLIBRARIES += libvinci_vector.la
+libvinci_vector_la_CFLAGS = $(AM_CFLAGS) $(VINCI_LOOP_CFLAGS)
 libvinci_vector_la_SOURCES = \
 	vector/banks.c \
 	vector/banks.h \
 	vector/convert.c \
 	vector/elementwise.c \
+	vector/floats.c \
 	vector/math.h \
 	vector/operands.h \
 	vector/permute.c \

@@ -87,7 +87,8 @@ unsigned vec_nchwconv_access(const struct vinci_soc *soc, const struct inst *ins
 }
 
 /* The 8 blocks of each repeat that vbrcb and vgatherb write. */
-static struct inst_runs blocks_runs(uint64_t repeats, uint64_t block_stride, int64_t repeat_stride) {
+static struct inst_runs blocks_runs(uint64_t repeats, uint64_t block_stride,
+                                    int64_t repeat_stride) {
   return (struct inst_runs){
       .bytes = BLOCK_BYTES,
       .level = {{repeats, (uint64_t)repeat_stride * BLOCK_BYTES},

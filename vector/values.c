@@ -8,76 +8,134 @@ static unsigned lanes_per_block(unsigned bits) {
   return (unsigned)(BLOCK_BYTES * BITS_PER_BYTE) / bits;
 }
 
-bool repeat_lanes(const struct vector_walks *walks, const struct inst *inst, uint64_t repeat,
-                  unsigned bits, enum vector_masking masking, struct repeat_lanes *lanes) {
-  const struct vector_lanes *all = &walks->lanes;
-  bool last = repeat + 1 == all->repeats;
-  uint64_t end = last ? all->tail_end : all->end;
-  unsigned step = lanes_per_block(bits);
-  uint64_t first = round_down(all->first, step);
-  bool masked = masking == VECTOR_MASKED && !inst->mask.counter;
-  *lanes = (struct repeat_lanes){
+/* Whether a mask has the first so many lanes. */
+static bool has_lanes(const struct vector_mask *mask, uint64_t lanes) {
+  uint64_t half = MASK_LANES / 2;
+  uint64_t low = lanes >= half ? UINT64_MAX : (UINT64_C(1) << lanes) - 1;
+  uint64_t high = lanes == MASK_LANES ? UINT64_MAX
+                  : lanes > half      ? (UINT64_C(1) << (lanes - half)) - 1
+                                      : 0;
+  return lanes <= MASK_LANES && (mask->low & low) == low && (mask->high & high) == high;
+}
+
+void values_start(struct values *values, const struct inst *inst, const struct value_core *core,
+                  struct vector_walks walks, enum vector_masking masking) {
+  bool masked = masking == VECTOR_MASKED && !inst->mask.counter &&
+                !has_lanes(&inst->mask, walks.lanes.per_repeat);
+  unsigned widest = 0;
+  for (unsigned i = 0; i < walks.count; i++)
+    widest = walks.operand[i].bits > widest ? walks.operand[i].bits : widest;
+  *values = (struct values){
+      .inst = inst,
+      .ub = core->bytes[SPACE_UB],
+      .walks = walks,
       .mask = masked ? &inst->mask : NULL,
-      .repeat = repeat,
-      .end = end,
-      .first = first,
-      .slots = (size_t)(end > first ? round_down(end - first + step - 1, step) : 0),
+      .widest = widest,
   };
-  return end > all->first;
 }
 
-uint64_t repeat_active(const struct repeat_lanes *lanes, uint64_t lane, unsigned count) {
+bool values_apart(const struct values *values, struct vector_operand written,
+                  struct vector_operand read) {
+  uint64_t to = (uint64_t)values->inst->arg[written.arg];
+  uint64_t from = (uint64_t)values->inst->arg[read.arg];
+  uint64_t lanes = values->walks.lanes.repeats * values->walks.lanes.per_repeat;
+  if (to == from && written.bits == read.bits)
+    return true;
+  return to + vector_size(lanes, written.bits) <= from ||
+         from + vector_size(lanes, read.bits) <= to;
+}
+
+static bool can_join(const struct values *values, struct vector_operand written) {
+  const struct vector_lanes *lanes = &values->walks.lanes;
+  if (values->mask || lanes->repeats < 2 || lanes->per_repeat > SLOTS_JOINED / 2)
+    return false;
+  for (unsigned i = 0; i < values->walks.count; i++) {
+    const struct vector_operand *operand = &values->walks.operand[i];
+    uint64_t blocks = lanes->per_repeat / lanes_per_block(operand->bits);
+    if (operand->block_stride != 1 || operand->repeat_stride != blocks)
+      return false;
+    if (!values_apart(values, written, *operand))
+      return false;
+  }
+  return true;
+}
+
+void values_join(struct values *values, struct vector_operand written) {
+  if (!can_join(values, written))
+    return;
+  struct vector_lanes *lanes = &values->walks.lanes;
+  uint64_t all = (lanes->repeats - 1) * lanes->per_repeat + lanes->tail_end;
+  uint64_t factor = SLOTS_JOINED / lanes->per_repeat;
+  for (unsigned i = 0; i < values->walks.count; i++)
+    values->walks.operand[i].repeat_stride *= factor;
+  lanes->per_repeat *= factor;
+  lanes->end = lanes->per_repeat;
+  lanes->repeats = ceil_div(all, lanes->per_repeat);
+  lanes->tail_end = all - (lanes->repeats - 1) * lanes->per_repeat;
+}
+
+bool values_repeat(struct values *values, uint64_t repeat) {
+  const struct vector_lanes *lanes = &values->walks.lanes;
+  uint64_t step = lanes_per_block(values->widest);
+  values->repeat = repeat;
+  values->end = repeat + 1 == lanes->repeats ? lanes->tail_end : lanes->end;
+  values->first = round_down(lanes->first, step);
+  if (values->end <= lanes->first)
+    return false;
+  values->slots = (size_t)round_down(values->end - values->first + step - 1, step);
+  return true;
+}
+
+uint64_t values_active(const struct values *values, uint64_t lane, unsigned count) {
   uint64_t wanted = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-  if (lane >= lanes->end)
+  if (lane >= values->end)
     return 0;
-  uint64_t left = lanes->end - lane;
-  uint64_t before_end = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
-  if (!lanes->mask)
-    return wanted & before_end;
-  uint64_t word = lane / 64 == 0 ? lanes->mask->low : lane / 64 == 1 ? lanes->mask->high : 0;
-  return word >> lane % 64 & wanted & before_end;
+  uint64_t left = values->end - lane;
+  wanted &= left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+  if (!values->mask)
+    return wanted;
+  uint64_t word = lane / 64 == 0 ? values->mask->low : lane / 64 == 1 ? values->mask->high : 0;
+  return word >> lane % 64 & wanted;
 }
 
-/* Where the block of a lane starts in UB. */
-static uint8_t *block_at(const struct inst *inst, const struct value_core *core,
-                         const struct vector_operand *operand, uint64_t repeat, uint64_t block) {
-  return core->bytes[SPACE_UB] + (uint64_t)inst->arg[operand->arg] +
-         (repeat * operand->repeat_stride + block * operand->block_stride) * BLOCK_BYTES;
-}
-
-/* The blocks of an operand that hold its slots: the first one of them may start before slot 0. */
-struct blocks {
-  uint64_t first;
-  uint64_t end;
-  size_t skipped_bytes; /* of the first block */
+/* Where slot 0 of a walk lies, and the blocks that hold its slots. */
+struct place {
+  uint8_t *start;  /* of the first block */
+  uint64_t stride; /* bytes from block to block */
+  size_t blocks;
+  size_t skipped_bytes; /* before slot 0 in the first block */
+  uint64_t first_lane;  /* of the first block */
+  unsigned per_block;
 };
 
-static struct blocks blocks_of(const struct vector_operand *operand,
-                               const struct repeat_lanes *lanes) {
+static struct place place_of(const struct values *values, unsigned walk) {
+  const struct vector_operand *operand = &values->walks.operand[walk];
   unsigned per_block = lanes_per_block(operand->bits);
-  uint64_t first = lanes->first / per_block;
-  uint64_t end = lanes->end > lanes->first ? (lanes->end - 1) / per_block + 1 : first;
-  size_t skipped = (size_t)(lanes->first - first * per_block);
-  return (struct blocks){first, end, skipped * operand->bits / BITS_PER_BYTE};
+  uint64_t first = values->first / per_block;
+  uint64_t skipped = values->first - first * per_block;
+  uint64_t at = values->repeat * operand->repeat_stride + first * operand->block_stride;
+  return (struct place){
+      .start = values->ub + (uint64_t)values->inst->arg[operand->arg] + at * BLOCK_BYTES,
+      .stride = operand->block_stride * BLOCK_BYTES,
+      .blocks = (size_t)((values->end - 1) / per_block + 1 - first),
+      .skipped_bytes = (size_t)skipped * operand->bits / BITS_PER_BYTE,
+      .first_lane = first * per_block,
+      .per_block = per_block,
+  };
 }
 
-void slots_load(const struct inst *inst, const struct value_core *core,
-                const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                void *slots) {
-  struct blocks blocks = blocks_of(operand, lanes);
-  const uint8_t *at = block_at(inst, core, operand, lanes->repeat, blocks.first);
+void slots_load(const struct values *values, unsigned walk, void *slots) {
+  struct place place = place_of(values, walk);
   uint8_t *to = slots;
-  size_t skip = blocks.skipped_bytes;
-  if (operand->block_stride == 1) {
-    memcpy(to, at + skip, (size_t)(blocks.end - blocks.first) * BLOCK_BYTES - skip);
+  size_t skip = place.skipped_bytes;
+  if (place.stride == BLOCK_BYTES) {
+    memcpy(to, place.start + skip, place.blocks * BLOCK_BYTES - skip);
     return;
   }
-  if (blocks.end > blocks.first) {
-    memcpy(to, at + skip, BLOCK_BYTES - skip);
-    to += BLOCK_BYTES - skip;
-  }
-  for (uint64_t block = blocks.first + 1; block < blocks.end; block++, to += BLOCK_BYTES)
-    memcpy(to, block_at(inst, core, operand, lanes->repeat, block), BLOCK_BYTES);
+  memcpy(to, place.start + skip, BLOCK_BYTES - skip);
+  to += BLOCK_BYTES - skip;
+  for (size_t block = 1; block < place.blocks; block++, to += BLOCK_BYTES)
+    memcpy(to, place.start + block * place.stride, BLOCK_BYTES);
 }
 
 /* Copies chosen elements of a block; int4 elements are two to a byte. */
@@ -92,82 +150,45 @@ static void store_some(uint8_t *block, const uint8_t *slots, uint64_t active, un
   }
 }
 
-void slots_store(const struct inst *inst, const struct value_core *core,
-                 const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                 const void *slots) {
-  unsigned per_block = lanes_per_block(operand->bits);
-  struct blocks blocks = blocks_of(operand, lanes);
+void slots_store(const struct values *values, unsigned walk, const void *slots) {
+  struct place place = place_of(values, walk);
+  unsigned bits = values->walks.operand[walk].bits;
   const uint8_t *from = slots;
-  size_t skip = blocks.skipped_bytes;
-  for (uint64_t block = blocks.first; block < blocks.end; block++) {
-    uint8_t *to = block_at(inst, core, operand, lanes->repeat, block) + skip;
-    unsigned count = per_block - (unsigned)(skip * BITS_PER_BYTE / operand->bits);
-    uint64_t lane = block * per_block + (per_block - count);
-    uint64_t active = repeat_active(lanes, lane, count);
-    if (active == (count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1))
+  size_t skip = place.skipped_bytes;
+  bool whole = !values->mask && values->end % place.per_block == 0 && skip == 0;
+  if (whole && place.stride == BLOCK_BYTES) {
+    memcpy(place.start, from, place.blocks * BLOCK_BYTES);
+    return;
+  }
+  for (size_t block = 0; block < place.blocks; block++) {
+    uint8_t *to = place.start + block * place.stride + skip;
+    unsigned skipped = (unsigned)(skip * BITS_PER_BYTE / bits);
+    unsigned count = place.per_block - skipped;
+    uint64_t lane = place.first_lane + block * place.per_block + skipped;
+    uint64_t all = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    uint64_t active = values_active(values, lane, count);
+    if (active == all)
       memcpy(to, from, BLOCK_BYTES - skip);
     else
-      store_some(to, from, active, operand->bits);
+      store_some(to, from, active, bits);
     from += BLOCK_BYTES - skip;
     skip = 0;
   }
 }
 
-void floats_from(enum dtype type, const void *codes, float *values, size_t count) {
-  const uint16_t *narrow = codes;
-  if (type == DTYPE_FP16) {
-    for (size_t i = 0; i < count; i++)
-      values[i] = fp16_to_fp32(narrow[i]);
-  } else if (type == DTYPE_BF16) {
-    for (size_t i = 0; i < count; i++)
-      values[i] = bf16_to_fp32(narrow[i]);
-  } else {
-    memcpy(values, codes, count * sizeof *values);
-  }
-}
-
-void floats_to(enum dtype type, enum arch arch, const float *values, void *codes, size_t count) {
-  uint16_t *narrow = codes;
-  if (type == DTYPE_FP16) {
-    for (size_t i = 0; i < count; i++)
-      narrow[i] = fp16_from_fp32(values[i]);
-    if (number_saturates(arch))
-      for (size_t i = 0; i < count; i++)
-        narrow[i] = fp16_saturate(narrow[i]);
-  } else if (type == DTYPE_BF16) {
-    for (size_t i = 0; i < count; i++)
-      narrow[i] = bf16_from_fp32(values[i]);
-  } else {
-    float *wide = codes;
-    for (size_t i = 0; i < count; i++)
-      wide[i] = fp32_result(values[i]);
-  }
-}
-
-void slots_load_float(const struct inst *inst, const struct value_core *core,
-                      const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                      enum dtype type, float *slots) {
+void slots_load_float(const struct values *values, unsigned walk, enum dtype type, float *slots) {
   if (type == DTYPE_FP32) {
-    slots_load(inst, core, operand, lanes, slots);
+    slots_load(values, walk, slots);
     return;
   }
   union slots codes;
-  slots_load(inst, core, operand, lanes, codes.bytes);
-  floats_from(type, codes.bytes, slots, lanes->slots);
+  slots_load(values, walk, codes.bytes);
+  floats_from(type, &codes, slots, values->slots);
 }
 
-void slots_store_float(const struct inst *inst, const struct value_core *core,
-                       const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                       enum dtype type, const float *slots) {
+void slots_store_float(const struct values *values, unsigned walk, enum dtype type,
+                       const float *slots) {
   union slots codes;
-  floats_to(type, (enum arch)inst->arch, slots, codes.bytes, lanes->slots);
-  slots_store(inst, core, operand, lanes, codes.bytes);
-}
-
-float scalar_float(enum dtype type, int64_t bits) {
-  if (type == DTYPE_FP16)
-    return fp16_to_fp32((uint16_t)bits);
-  if (type == DTYPE_BF16)
-    return bf16_to_fp32((uint16_t)bits);
-  return fp32_from_bits((uint32_t)bits);
+  floats_to(type, (enum arch)values->inst->arch, slots, &codes, values->slots);
+  slots_store(values, walk, codes.bytes);
 }

@@ -14,8 +14,19 @@
 #include "core/values.h"
 #include "vector/vector.h"
 
+/*
+ * Loops that values spend their time in are compiled twice, where that is known to work: for
+ * any x86-64, and for those with AVX2. Neither fuses operations, so both give the same bits.
+ */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#define LOOP __attribute__((target_clones("avx2", "default")))
+#else
+#define LOOP
+#endif
+
 /* vector.repeat_bytes is at most 4096, and elements have 16 bits at least. */
 enum { SLOTS_MAX = 2048 };
+enum { SLOTS_JOINED = 1024 }; /* of joined repeats: few enough for the first cache of a host */
 
 /* The slots of an operand, as what the instruction takes them for. */
 union slots {
@@ -29,43 +40,47 @@ union slots {
   uint8_t bytes[SLOTS_MAX * sizeof(uint32_t)];
 };
 
-/* The lanes of one repeat. */
-struct repeat_lanes {
-  const struct vector_mask *mask; /* NULL: all lanes from 0 to end */
+/* An instruction at work, and its current repeat. */
+struct values {
+  const struct inst *inst;
+  uint8_t *ub;
+  struct vector_walks walks;
+  const struct vector_mask *mask; /* NULL: lanes are active up to the end */
+  unsigned widest;                /* bits of the widest element among the operands */
   uint64_t repeat;
   uint64_t end;   /* one past the last active lane */
   uint64_t first; /* slot 0: the first active lane or one before it, at the start of a block */
-  size_t slots;   /* whole blocks of every operand whose elements have `bits` at most */
+  size_t slots;   /* whole blocks of the widest operand */
 };
 
+void values_start(struct values *values, const struct inst *inst, const struct value_core *core,
+                  struct vector_walks walks, enum vector_masking masking);
+/* Whether all that lies at an operand is apart from what is written, or the same. */
+bool values_apart(const struct values *values, struct vector_operand written,
+                  struct vector_operand read);
 /*
- * The lanes of repeat number `repeat`; bits: of the widest element among the operands. False
- * when no lane is active.
+ * Makes fewer and longer repeats of many where that changes no result: all lanes active, all
+ * walks without gaps, none of them reading what an earlier repeat has written. For instructions
+ * that treat every lane alike.
  */
-bool repeat_lanes(const struct vector_walks *walks, const struct inst *inst, uint64_t repeat,
-                  unsigned bits, enum vector_masking masking, struct repeat_lanes *lanes);
+void values_join(struct values *values, struct vector_operand written);
+/* Turns to a repeat; false when no lane is active. */
+bool values_repeat(struct values *values, uint64_t repeat);
 /* Which of the lanes from `lane` on are active, up to 64 of one 64-bit word of the mask. */
-uint64_t repeat_active(const struct repeat_lanes *lanes, uint64_t lane, unsigned count);
+uint64_t values_active(const struct values *values, uint64_t lane, unsigned count);
 
-/* Reads the slots of an operand, as they are in UB. */
-void slots_load(const struct inst *inst, const struct value_core *core,
-                const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                void *slots);
-/* Writes the active ones. */
-void slots_store(const struct inst *inst, const struct value_core *core,
-                 const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                 const void *slots);
+/* Reads the slots of a walk, as they are in UB; writes the active ones. */
+void slots_load(const struct values *values, unsigned walk, void *slots);
+void slots_store(const struct values *values, unsigned walk, const void *slots);
 /* The same for fp16, bf16 and fp32 as fp32; results are rounded to nearest even. */
-void slots_load_float(const struct inst *inst, const struct value_core *core,
-                      const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                      enum dtype type, float *slots);
-void slots_store_float(const struct inst *inst, const struct value_core *core,
-                       const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                       enum dtype type, const float *slots);
+void slots_load_float(const struct values *values, unsigned walk, enum dtype type, float *slots);
+void slots_store_float(const struct values *values, unsigned walk, enum dtype type,
+                       const float *slots);
 
 /* Whole arrays from and to fp32. */
-void floats_from(enum dtype type, const void *codes, float *values, size_t count);
-void floats_to(enum dtype type, enum arch arch, const float *values, void *codes, size_t count);
+void floats_from(enum dtype type, const union slots *codes, float *values, size_t count);
+void floats_to(enum dtype type, enum arch arch, const float *values, union slots *codes,
+               size_t count);
 /* A scalar operand: the bit pattern of a floating-point type. */
 float scalar_float(enum dtype type, int64_t bits);
 

@@ -14,8 +14,8 @@ typedef void (*float_op)(float *restrict out, const float *restrict a, const flo
 
 /* On out, a and b; `out` holds the old destination. */
 #define FLOAT_OP(name, expression)                                                                 \
-  static void name(float *restrict out, const float *restrict a, const float *restrict b,          \
-                   size_t count) {                                                                 \
+  LOOP static void name(float *restrict out, const float *restrict a, const float *restrict b,     \
+                        size_t count) {                                                            \
     for (size_t i = 0; i < count; i++)                                                             \
       out[i] = expression;                                                                         \
   }
@@ -73,7 +73,7 @@ typedef void (*int_op)(void *out, const void *a, const void *b, size_t count);
 
 /* Sums and products wrap around: computed without sign. */
 #define INT_OP(name, type, expression)                                                             \
-  static void name(void *out, const void *a, const void *b, size_t count) {                        \
+  LOOP static void name(void *out, const void *a, const void *b, size_t count) {                   \
     type *restrict to = out;                                                                       \
     const type *restrict x = a, *restrict y = b;                                                   \
     for (size_t i = 0; i < count; i++)                                                             \
@@ -182,86 +182,99 @@ static struct types types_of(const struct inst *inst) {
 
 void vec_binary_values(const struct vinci_soc *soc, const struct inst *inst,
                        struct value_core *core) {
-  struct vector_walks walks = vec_binary_walks(soc, inst);
-  const struct vector_operand *operand = walks.operand;
+  struct values values;
+  values_start(&values, inst, core, vec_binary_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[WALK_DST]);
   struct types types = types_of(inst);
   bool accumulates = isa_row((enum isa_op)inst->op)->arg[BINARY_DST].reads;
   float_op compute = is_float(types.dst) ? float_op_of(inst->op) : NULL;
   int_op compute_int = compute ? NULL : int_op_of(inst->op, types.dst == DTYPE_INT32);
   union slots a, b, out;
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    if (!repeat_lanes(&walks, inst, repeat, walks.bits, VECTOR_MASKED, &lanes))
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
       continue;
     if (compute) {
-      slots_load_float(inst, core, &operand[WALK_SRC0], &lanes, types.src, a.fp32);
-      slots_load_float(inst, core, &operand[WALK_SRC1], &lanes, types.src, b.fp32);
+      slots_load_float(&values, WALK_SRC0, types.src, a.fp32);
+      slots_load_float(&values, WALK_SRC1, types.src, b.fp32);
       if (accumulates)
-        slots_load_float(inst, core, &operand[WALK_DST], &lanes, types.dst, out.fp32);
-      compute(out.fp32, a.fp32, b.fp32, lanes.slots);
-      slots_store_float(inst, core, &operand[WALK_DST], &lanes, types.dst, out.fp32);
+        slots_load_float(&values, WALK_DST, types.dst, out.fp32);
+      compute(out.fp32, a.fp32, b.fp32, values.slots);
+      slots_store_float(&values, WALK_DST, types.dst, out.fp32);
     } else {
-      slots_load(inst, core, &operand[WALK_SRC0], &lanes, a.bytes);
-      slots_load(inst, core, &operand[WALK_SRC1], &lanes, b.bytes);
-      compute_int(out.bytes, a.bytes, b.bytes, lanes.slots);
-      slots_store(inst, core, &operand[WALK_DST], &lanes, out.bytes);
+      slots_load(&values, WALK_SRC0, a.bytes);
+      slots_load(&values, WALK_SRC1, b.bytes);
+      compute_int(out.bytes, a.bytes, b.bytes, values.slots);
+      slots_store(&values, WALK_DST, out.bytes);
     }
   }
 }
 
-/* A scalar in as many slots as an instruction ever uses. */
-static void fill_slots(enum dtype type, int64_t scalar, size_t count, union slots *out) {
-  if (is_float(type)) {
-    float value = scalar_float(type, scalar);
-    for (size_t i = 0; i < count; i++)
-      out->fp32[i] = value;
-  } else {
-    size_t size = dtype_bits(type) / BITS_PER_BYTE;
-    for (size_t i = 0; i < count; i++)
-      memcpy(out->bytes + i * size, &scalar, size);
-  }
+LOOP static void fill_u16(uint16_t *out, uint16_t value, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = value;
+}
+
+LOOP static void fill_u32(uint32_t *out, uint32_t value, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = value;
+}
+
+/* The slots of a scalar operand, as many as repeats may need. */
+static void fill_slots(const struct values *values, enum dtype type, int64_t scalar,
+                       union slots *out) {
+  const struct vector_lanes *lanes = &values->walks.lanes;
+  size_t count = (size_t)(lanes->repeats > 1 ? lanes->per_repeat : lanes->tail_end);
+  count = (count + BLOCK_BYTES) / BLOCK_BYTES * BLOCK_BYTES; /* whole blocks of any type */
+  count = count < SLOTS_MAX ? count : SLOTS_MAX;
+  if (is_float(type))
+    fill_u32(out->u32, fp32_bits(scalar_float(type, scalar)), count);
+  else if (dtype_bits(type) == dtype_bits(DTYPE_INT16))
+    fill_u16(out->u16, (uint16_t)scalar, count);
+  else
+    fill_u32(out->u32, (uint32_t)scalar, count);
 }
 
 void vec_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
                        struct value_core *core) {
   enum { SRC, DST };
-  struct vector_walks walks = vec_scalar_walks(soc, inst);
-  const struct vector_operand *operand = walks.operand;
+  struct values values;
+  values_start(&values, inst, core, vec_scalar_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[DST]);
   enum dtype type = inst_dtype(inst);
   bool shifts = inst->op == OP_VSHL || inst->op == OP_VSHR;
   float_op compute = is_float(type) ? float_op_of(inst->op) : NULL;
   int_op compute_int = compute || shifts ? NULL : int_op_of(inst->op, type == DTYPE_INT32);
   union slots a, b, out;
-  fill_slots(type, inst->arg[SCALAR_VALUE], (size_t)walks.lanes.per_repeat, &b);
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    if (!repeat_lanes(&walks, inst, repeat, walks.bits, VECTOR_MASKED, &lanes))
+  fill_slots(&values, type, inst->arg[SCALAR_VALUE], &b);
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
       continue;
     if (compute) {
-      slots_load_float(inst, core, &operand[SRC], &lanes, type, a.fp32);
+      slots_load_float(&values, SRC, type, a.fp32);
       if (inst->op == OP_VAXPY)
-        slots_load_float(inst, core, &operand[DST], &lanes, type, out.fp32);
-      compute(out.fp32, a.fp32, b.fp32, lanes.slots);
-      slots_store_float(inst, core, &operand[DST], &lanes, type, out.fp32);
+        slots_load_float(&values, DST, type, out.fp32);
+      compute(out.fp32, a.fp32, b.fp32, values.slots);
+      slots_store_float(&values, DST, type, out.fp32);
     } else {
-      slots_load(inst, core, &operand[SRC], &lanes, a.bytes);
+      slots_load(&values, SRC, a.bytes);
       if (shifts)
-        shift_slots(inst, &a, lanes.slots);
+        shift_slots(inst, &a, values.slots);
       else
-        compute_int(out.bytes, a.bytes, b.bytes, lanes.slots);
-      slots_store(inst, core, &operand[DST], &lanes, shifts ? a.bytes : out.bytes);
+        compute_int(out.bytes, a.bytes, b.bytes, values.slots);
+      slots_store(&values, DST, shifts ? a.bytes : out.bytes);
     }
   }
 }
 
 void vec_dup_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
-  struct vector_walks walks = vec_dup_walks(soc, inst);
-  size_t size = walks.bits / BITS_PER_BYTE;
-  uint8_t slots[SLOTS_MAX * sizeof(uint32_t)];
-  for (size_t i = 0; i < walks.lanes.per_repeat; i++)
-    memcpy(slots + i * size, &inst->arg[DUP_VALUE], size);
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++)
-    if (repeat_lanes(&walks, inst, repeat, walks.bits, VECTOR_MASKED, &lanes))
-      slots_store(inst, core, &walks.operand[0], &lanes, slots);
+  struct values values;
+  values_start(&values, inst, core, vec_dup_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[0]);
+  /* Bits, whatever the type. */
+  enum dtype bits = values.widest == dtype_bits(DTYPE_UINT16) ? DTYPE_UINT16 : DTYPE_UINT32;
+  union slots slots;
+  fill_slots(&values, bits, inst->arg[DUP_VALUE], &slots);
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++)
+    if (values_repeat(&values, repeat))
+      slots_store(&values, 0, slots.bytes);
 }

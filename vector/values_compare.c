@@ -79,72 +79,73 @@ static void store_bits(uint8_t *bits, uint64_t lane, const uint8_t *results, siz
   }
 }
 
-static void load_compared(const struct inst *inst, const struct value_core *core,
-                          const struct vector_operand *operand, const struct repeat_lanes *lanes,
-                          enum dtype type, union slots *slots) {
+static void load_compared(const struct values *values, unsigned walk, enum dtype type,
+                          union slots *slots) {
   if (type == DTYPE_INT32)
-    slots_load(inst, core, operand, lanes, slots->bytes);
+    slots_load(values, walk, slots->bytes);
   else
-    slots_load_float(inst, core, operand, lanes, type, slots->fp32);
+    slots_load_float(values, walk, type, slots->fp32);
 }
 
 /* The second source is a walk through UB or, with a walk less, the same scalar in all slots. */
-static void compare(const struct inst *inst, struct value_core *core,
-                    const struct vector_walks *walks, unsigned dst, union slots *second) {
+static void compare(struct values *values, unsigned dst, union slots *second) {
+  const struct inst *inst = values->inst;
   enum dtype type = inst_dtype(inst);
   enum relation relation = relation_of(inst->op);
-  uint8_t *bits = core->bytes[SPACE_UB] + (uint64_t)inst->arg[dst];
   union slots first;
   uint8_t results[SLOTS_MAX];
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks->lanes.repeats; repeat++) {
-    if (!repeat_lanes(walks, inst, repeat, walks->bits, VECTOR_WHOLE, &lanes))
+  values_join(values, (struct vector_operand){.arg = dst, .bits = 1});
+  const struct vector_lanes *lanes = &values->walks.lanes;
+  for (uint64_t repeat = 0; repeat < lanes->repeats; repeat++) {
+    if (!values_repeat(values, repeat))
       continue;
-    load_compared(inst, core, &walks->operand[0], &lanes, type, &first);
-    if (walks->count > 1)
-      load_compared(inst, core, &walks->operand[1], &lanes, type, second);
-    compare_slots(relation, type != DTYPE_INT32, &first, second, results, lanes.slots);
-    store_bits(bits, repeat * walks->lanes.per_repeat, results, (size_t)lanes.end);
+    load_compared(values, 0, type, &first);
+    if (values->walks.count > 1)
+      load_compared(values, 1, type, second);
+    compare_slots(relation, type != DTYPE_INT32, &first, second, results, values->slots);
+    store_bits(values->ub + (uint64_t)inst->arg[dst], repeat * lanes->per_repeat, results,
+               (size_t)values->end);
   }
 }
 
 void vec_compare_values(const struct vinci_soc *soc, const struct inst *inst,
                         struct value_core *core) {
-  struct vector_walks walks = vec_compare_walks(soc, inst);
+  struct values values;
+  values_start(&values, inst, core, vec_compare_walks(soc, inst), VECTOR_WHOLE);
   union slots second;
-  compare(inst, core, &walks, COMPARE_DST, &second);
+  compare(&values, COMPARE_DST, &second);
 }
 
 void vec_compare_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
                                struct value_core *core) {
-  struct vector_walks walks = vec_compare_scalar_walks(soc, inst);
+  struct values values;
+  values_start(&values, inst, core, vec_compare_scalar_walks(soc, inst), VECTOR_WHOLE);
   enum dtype type = inst_dtype(inst);
+  int64_t scalar = inst->arg[COMPARES_SCALAR];
   union slots second;
-  for (size_t i = 0; i < walks.lanes.per_repeat; i++) {
+  for (size_t i = 0; i < SLOTS_MAX; i++) {
     if (type == DTYPE_INT32)
-      second.i32[i] = (int32_t)inst->arg[COMPARES_SCALAR];
+      second.i32[i] = (int32_t)scalar;
     else
-      second.fp32[i] = scalar_float(type, inst->arg[COMPARES_SCALAR]);
+      second.fp32[i] = scalar_float(type, scalar);
   }
-  compare(inst, core, &walks, COMPARES_DST, &second);
+  compare(&values, COMPARES_DST, &second);
 }
 
 /* The bits that choose, from UB: of one repeat at a time, or the same for all. */
-static void load_choice(const struct inst *inst, const struct value_core *core,
-                        const struct vector_walks *walks, const struct repeat_lanes *lanes,
-                        uint8_t *choice) {
-  const uint8_t *bits = core->bytes[SPACE_UB] + (uint64_t)inst->arg[SELECT_MASK];
-  bool same = inst->arg[SELECT_MODE] == SELECT_MODE_REGISTER;
-  uint64_t start = same ? 0 : lanes->repeat * walks->lanes.per_repeat;
-  for (size_t i = 0; i < lanes->slots; i++) {
-    uint64_t lane = start + lanes->first + i;
-    bool wanted = lanes->first + i < lanes->end;
+static void load_choice(const struct values *values, uint8_t *choice) {
+  const uint8_t *bits = values->ub + (uint64_t)values->inst->arg[SELECT_MASK];
+  bool same = values->inst->arg[SELECT_MODE] == SELECT_MODE_REGISTER;
+  uint64_t start = same ? 0 : values->repeat * values->walks.lanes.per_repeat;
+  for (size_t i = 0; i < values->slots; i++) {
+    uint64_t lane = start + values->first + i;
+    bool wanted = values->first + i < values->end;
     choice[i] = wanted && bits[lane / BITS_PER_BYTE] >> lane % BITS_PER_BYTE & 1;
   }
 }
 
-static void choose(const union slots *a, const union slots *b, const uint8_t *choice, unsigned bits,
-                   size_t count, union slots *out) {
+LOOP static void choose(const union slots *a, const union slots *b, const uint8_t *choice,
+                        unsigned bits, size_t count, union slots *out) {
   if (bits == dtype_bits(DTYPE_FP16)) {
     for (size_t i = 0; i < count; i++)
       out->u16[i] = choice[i] ? a->u16[i] : b->u16[i];
@@ -154,26 +155,39 @@ static void choose(const union slots *a, const union slots *b, const uint8_t *ch
   }
 }
 
+/* Bits and a scalar are read again in every repeat: it may have written them. */
+static void select_join(struct values *values, struct vector_operand dst) {
+  struct vector_operand bits = {.arg = SELECT_MASK, .bits = 1};
+  struct vector_operand scalar = {.arg = SELECT_SRC1, .bits = dst.bits};
+  int64_t mode = values->inst->arg[SELECT_MODE];
+  bool scalar_apart = mode != SELECT_MODE_SCALAR ||
+                      (values->inst->arg[SELECT_SRC1] != values->inst->arg[SELECT_DST] &&
+                       values_apart(values, dst, scalar));
+  if (mode != SELECT_MODE_REGISTER && scalar_apart && values_apart(values, dst, bits))
+    values_join(values, dst);
+}
+
 void vec_select_values(const struct vinci_soc *soc, const struct inst *inst,
                        struct value_core *core) {
-  struct vector_walks walks = vec_select_walks(soc, inst);
-  const struct vector_operand *dst = &walks.operand[walks.count - 1];
-  size_t size = walks.bits / BITS_PER_BYTE;
+  struct values values;
+  values_start(&values, inst, core, vec_select_walks(soc, inst), VECTOR_MASKED);
+  unsigned dst = values.walks.count - 1;
+  select_join(&values, values.walks.operand[dst]);
+  size_t size = values.widest / BITS_PER_BYTE;
   bool scalar = inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR;
   union slots a, b, out;
   uint8_t choice[SLOTS_MAX];
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    if (!repeat_lanes(&walks, inst, repeat, walks.bits, VECTOR_MASKED, &lanes))
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
       continue;
-    slots_load(inst, core, &walks.operand[0], &lanes, a.bytes);
+    slots_load(&values, 0, a.bytes);
     if (scalar)
-      for (size_t i = 0; i < lanes.slots; i++)
-        memcpy(b.bytes + i * size, core->bytes[SPACE_UB] + (uint64_t)inst->arg[SELECT_SRC1], size);
+      for (size_t i = 0; i < values.slots; i++)
+        memcpy(b.bytes + i * size, values.ub + (uint64_t)inst->arg[SELECT_SRC1], size);
     else
-      slots_load(inst, core, &walks.operand[1], &lanes, b.bytes);
-    load_choice(inst, core, &walks, &lanes, choice);
-    choose(&a, &b, choice, walks.bits, lanes.slots, &out);
-    slots_store(inst, core, dst, &lanes, out.bytes);
+      slots_load(&values, 1, b.bytes);
+    load_choice(&values, choice);
+    choose(&a, &b, choice, values.widest, values.slots, &out);
+    slots_store(&values, dst, out.bytes);
   }
 }

@@ -104,17 +104,19 @@ static void convert_slots(const struct inst *inst, const struct conversion *how,
     return;
   }
   union slots floats;
-  floats_from(from, src->bytes, floats.fp32, count);
+  floats_from(from, src, floats.fp32, count);
   bool widens = to == DTYPE_FP32 && from != DTYPE_FP32;
   if (is_float(to) && to != from && (widens || how->round == ROUND_EVEN))
-    floats_to(to, (enum arch)inst->arch, floats.fp32, dst->bytes, count);
+    floats_to(to, (enum arch)inst->arch, floats.fp32, dst, count);
   else
     from_floats(how, floats.fp32, dst, count);
 }
 
 void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
                         struct value_core *core) {
-  struct vector_walks walks = vec_convert_walks(soc, inst);
+  struct values values;
+  values_start(&values, inst, core, vec_convert_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[WALK_DST]);
   const struct isa_row *row = isa_row((enum isa_op)inst->op);
   bool has_round = row->arg_count > CONVERT_ROUND;
   struct conversion how = {
@@ -123,15 +125,12 @@ void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
       .saturates = number_saturates((enum arch)inst->arch),
       .scale = inst->op == OP_VCONV_DEQ ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
   };
-  unsigned src = dtype_bits(how.types.src), dst = dtype_bits(how.types.dst);
-  unsigned widest = src > dst ? src : dst;
   union slots from, to;
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    if (!repeat_lanes(&walks, inst, repeat, widest, VECTOR_MASKED, &lanes))
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
       continue;
-    slots_load(inst, core, &walks.operand[WALK_SRC], &lanes, from.bytes);
-    convert_slots(inst, &how, &from, &to, lanes.slots);
-    slots_store(inst, core, &walks.operand[WALK_DST], &lanes, to.bytes);
+    slots_load(&values, WALK_SRC, from.bytes);
+    convert_slots(inst, &how, &from, &to, values.slots);
+    slots_store(&values, WALK_DST, to.bytes);
   }
 }

@@ -103,24 +103,23 @@ static void gather_one(const struct vinci_soc *soc, const struct inst *inst,
 
 void vec_gather_values(const struct vinci_soc *soc, const struct inst *inst,
                        struct value_core *core) {
-  struct vector_walks walks = vec_gather_walks(soc, inst);
-  const struct vector_operand *dst = &walks.operand[0];
+  struct values values;
+  values_start(&values, inst, core, vec_gather_walks(soc, inst), VECTOR_MASKED);
   const uint8_t *offsets = ub_at(inst, core, GATHER_OFFSET);
-  size_t element = walks.bits / BITS_PER_BYTE;
+  size_t element = values.widest / BITS_PER_BYTE;
   union slots slots;
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    if (!repeat_lanes(&walks, inst, repeat, walks.bits, VECTOR_MASKED, &lanes))
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
       continue;
-    for (size_t i = 0; i < lanes.slots; i++) {
-      uint64_t lane = lanes.first + i;
-      if (!repeat_active(&lanes, lane, 1))
+    for (size_t i = 0; i < values.slots; i++) {
+      uint64_t lane = values.first + i;
+      if (!values_active(&values, lane, 1))
         continue;
-      uint64_t index = repeat * walks.lanes.per_repeat + lane;
+      uint64_t index = repeat * values.walks.lanes.per_repeat + lane;
       gather_one(soc, inst, core, GATHER_SRC, load_u32(offsets + index * OFFSET_BYTES),
                  slots.bytes + i * element, element);
     }
-    slots_store(inst, core, dst, &lanes, slots.bytes);
+    slots_store(&values, 0, slots.bytes);
   }
 }
 

@@ -4,90 +4,188 @@
  * type (Ascend C documentation, ReduceDataBlock and ReduceRepeat); a lane that is not active
  * is not there: its place holds -0, which changes no other number.
  */
-#include "core/diag.h"
 #include "vector/math.h"
 #include "vector/values.h"
 
-/* A repeat of fp32 copies, inactive lanes replaced; slot 0 is lane 0. */
+/* A reduction at work: its repeats in fp32, slot 0 is lane 0. */
 struct reduced {
-  struct vector_walks walks;
+  struct values in;
   enum dtype type;
-  struct repeat_lanes lanes;
-  size_t per_block;
+  float absent;        /* in place of lanes that are not active */
+  uint64_t per_repeat; /* lanes of a repeat of the instruction; `in` may have joined several */
+  size_t group;        /* lanes that become one result */
+  size_t result_bytes; /* of a repeat: the unit of dst_repeat */
   float values[SLOTS_MAX];
-  uint8_t *dst; /* of this repeat */
 };
 
-static bool lane_active(const struct repeat_lanes *lanes, size_t lane) {
-  return repeat_active(lanes, lane, 1) != 0;
+/* Joins repeats when none of them reads a result. */
+static void reduce_join(struct reduced *reduced) {
+  struct values *in = &reduced->in;
+  const struct vector_lanes *lanes = &in->walks.lanes;
+  uint64_t from = (uint64_t)in->inst->arg[REDUCE_SRC];
+  uint64_t to = (uint64_t)in->inst->arg[REDUCE_DST];
+  uint64_t read = vector_size(lanes->repeats * lanes->per_repeat, in->widest);
+  uint64_t stride = (uint64_t)in->inst->arg[REDUCE_DST_REPEAT] * reduced->result_bytes;
+  uint64_t written = vector_span(lanes->repeats, stride, reduced->result_bytes);
+  bool halves = (lanes->per_repeat & (lanes->per_repeat - 1)) == 0;
+  if (halves && (to + written <= from || from + read <= to))
+    values_join(in, in->walks.operand[0]);
 }
 
-static void reduce_init(const struct vinci_soc *soc, const struct inst *inst,
-                        struct reduced *reduced) {
-  reduced->walks = vec_reduce_walks(soc, inst);
+static void reduce_start(const struct vinci_soc *soc, const struct inst *inst,
+                         const struct value_core *core, struct reduced *reduced) {
+  values_start(&reduced->in, inst, core, vec_reduce_walks(soc, inst), VECTOR_MASKED);
   reduced->type = inst_dtype(inst);
-  reduced->per_block = (size_t)(BLOCK_BYTES * BITS_PER_BYTE) / reduced->walks.bits;
+  reduced->absent = -0.0f;
+  reduced->per_repeat = reduced->in.walks.lanes.per_repeat;
 }
 
-/* Reads a repeat; false when it has no active lane. */
-static bool reduce_repeat(const struct inst *inst, const struct value_core *core, uint64_t repeat,
-                          size_t result_bytes, float absent, struct reduced *reduced) {
-  struct repeat_lanes *lanes = &reduced->lanes;
-  if (!repeat_lanes(&reduced->walks, inst, repeat, reduced->walks.bits, VECTOR_MASKED, lanes))
+/* Reads a repeat, with `slots` values in all; false when it has no active lane. */
+static bool reduce_repeat(struct reduced *reduced, uint64_t repeat, size_t slots) {
+  struct values *in = &reduced->in;
+  if (!values_repeat(in, repeat))
     return false;
-  size_t all = (size_t)reduced->walks.lanes.per_repeat, first = (size_t)lanes->first;
-  slots_load_float(inst, core, &reduced->walks.operand[0], lanes, reduced->type,
-                   reduced->values + first);
+  size_t first = (size_t)in->first;
+  slots_load_float(in, 0, reduced->type, reduced->values + first);
   for (size_t i = 0; i < first; i++)
-    reduced->values[i] = absent;
-  for (size_t i = first + lanes->slots; i < all; i++)
-    reduced->values[i] = absent;
-  if (lanes->mask || lanes->end < first + lanes->slots)
-    for (size_t i = first; i < first + lanes->slots; i++)
-      if (!lane_active(lanes, i))
-        reduced->values[i] = absent;
-  reduced->dst = core->bytes[SPACE_UB] + (uint64_t)inst->arg[REDUCE_DST] +
-                 repeat * (uint64_t)inst->arg[REDUCE_DST_REPEAT] * result_bytes;
+    reduced->values[i] = reduced->absent;
+  for (size_t i = (size_t)in->end; i < slots; i++)
+    reduced->values[i] = reduced->absent;
+  if (in->mask)
+    for (size_t i = first; i < in->end; i++)
+      if (!values_active(in, i, 1))
+        reduced->values[i] = reduced->absent;
   return true;
 }
 
-/* One level of the tree: sums of neighbours, rounded. */
-static void add_pairs(enum dtype type, enum arch arch, float *values, size_t count) {
-  union slots codes;
-  for (size_t i = 0; i < count; i++)
-    values[i] = values[2 * i] + values[2 * i + 1];
-  if (type == DTYPE_FP32)
-    return; /* NaN gets its bits in the end */
-  floats_to(type, arch, values, codes.bytes, count);
-  floats_from(type, codes.bytes, values, count);
+/* Where the results of a lane's repeat lie. */
+static uint8_t *result_at(const struct reduced *reduced, size_t lane) {
+  const struct values *in = &reduced->in;
+  uint64_t joined = in->walks.lanes.per_repeat / reduced->per_repeat;
+  uint64_t repeat = in->repeat * joined + lane / reduced->per_repeat;
+  return in->ub + (uint64_t)in->inst->arg[REDUCE_DST] +
+         repeat * (uint64_t)in->inst->arg[REDUCE_DST_REPEAT] * reduced->result_bytes;
 }
 
-static void store_element(const struct inst *inst, enum dtype type, uint8_t *at, float value) {
-  union slots code;
-  floats_to(type, (enum arch)inst->arch, &value, code.bytes, 1);
-  memcpy(at, code.bytes, dtype_bits(type) / BITS_PER_BYTE);
+/* ---- trees ---- */
+
+LOOP static void add_pairs(const float *restrict in, float *restrict out, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = in[2 * i] + in[2 * i + 1];
+}
+
+LOOP static void larger_pairs(const float *restrict in, float *restrict out, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = math_larger(in[2 * i], in[2 * i + 1]);
+}
+
+LOOP static void smaller_pairs(const float *restrict in, float *restrict out, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    out[i] = math_smaller(in[2 * i], in[2 * i + 1]);
+}
+
+/* One level of the trees; sums are rounded to the type. */
+static void reduce_level(struct reduced *reduced, size_t count) {
+  union slots pairs, codes;
+  switch (reduced->in.inst->op) {
+  case OP_VCGMAX:
+    larger_pairs(reduced->values, pairs.fp32, count);
+    break;
+  case OP_VCGMIN:
+    smaller_pairs(reduced->values, pairs.fp32, count);
+    break;
+  default:
+    add_pairs(reduced->values, pairs.fp32, count);
+    if (reduced->type == DTYPE_FP32)
+      break; /* NaN gets its bits in the end */
+    floats_to(reduced->type, (enum arch)reduced->in.inst->arch, pairs.fp32, &codes, count);
+    floats_from(reduced->type, &codes, reduced->values, count);
+    return;
+  }
+  memcpy(reduced->values, pairs.fp32, count * sizeof(float));
+}
+
+static bool group_active(const struct reduced *reduced, size_t lane) {
+  const struct values *in = &reduced->in;
+  if (!in->mask || reduced->group == reduced->per_repeat)
+    return lane < in->end; /* a repeat without active lanes does not come here */
+  return values_active(in, lane, (unsigned)reduced->group) != 0;
+}
+
+/*
+ * Writes the results, one for each group of lanes. A group without active lanes leaves its
+ * place in UB alone; on C310 it writes what stands for an empty one (Ascend C documentation).
+ */
+static void store_groups(const struct reduced *reduced, size_t slots) {
+  const struct inst *inst = reduced->in.inst;
+  size_t element = reduced->in.widest / BITS_PER_BYTE;
+  size_t per_repeat = (size_t)reduced->per_repeat;
+  size_t end = (size_t)ceil_div(reduced->in.end, reduced->per_repeat) * per_repeat;
+  bool sums = inst->op != OP_VCGMAX && inst->op != OP_VCGMIN;
+  union slots codes;
+  floats_to(reduced->type, (enum arch)inst->arch, reduced->values, &codes, slots / reduced->group);
+  for (size_t i = 0, lane = 0; lane < end; i++, lane += reduced->group) {
+    uint8_t *at = result_at(reduced, lane) + lane % per_repeat / reduced->group * element;
+    if (group_active(reduced, lane))
+      memcpy(at, codes.bytes + i * element, element);
+    else if (inst->arch == ARCH_C310 && sums)
+      memset(at, 0, element);
+    else if (inst->arch == ARCH_C310)
+      memcpy(at, codes.bytes + i * element, element);
+  }
+}
+
+/* group: lanes of one result, a power of two, or all of a repeat. */
+static void reduce_groups(struct reduced *reduced, size_t group, size_t result_bytes) {
+  reduced->group = group;
+  reduced->result_bytes = result_bytes;
+  reduce_join(reduced);
+  size_t slots = (size_t)reduced->in.walks.lanes.per_repeat, leaves = 1;
+  while (leaves < group)
+    leaves *= 2;
+  slots = slots > leaves ? slots : leaves; /* an odd width is filled up */
+  for (uint64_t repeat = 0; repeat < reduced->in.walks.lanes.repeats; repeat++) {
+    if (!reduce_repeat(reduced, repeat, slots))
+      continue;
+    for (size_t n = slots / 2; n >= slots / leaves; n /= 2)
+      reduce_level(reduced, n);
+    store_groups(reduced, slots);
+  }
 }
 
 void vec_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
                        struct value_core *core) {
   struct reduced reduced;
-  reduce_init(soc, inst, &reduced);
-  size_t element = reduced.walks.bits / BITS_PER_BYTE;
-  for (uint64_t repeat = 0; repeat < reduced.walks.lanes.repeats; repeat++) {
-    if (!reduce_repeat(inst, core, repeat, element, -0.0f, &reduced))
-      continue;
-    for (size_t n = (size_t)reduced.walks.lanes.per_repeat / 2; n > 0; n /= 2)
-      add_pairs(reduced.type, (enum arch)inst->arch, reduced.values, n);
-    store_element(inst, reduced.type, reduced.dst, reduced.values[0]);
-  }
+  reduce_start(soc, inst, core, &reduced);
+  reduce_groups(&reduced, (size_t)reduced.per_repeat, reduced.in.widest / BITS_PER_BYTE);
 }
+
+void vec_group_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
+                             struct value_core *core) {
+  struct reduced reduced;
+  reduce_start(soc, inst, core, &reduced);
+  if (inst->op != OP_VCGADD)
+    reduced.absent = inst->op == OP_VCGMAX ? -FP32_INFINITY : FP32_INFINITY;
+  size_t group = (size_t)(BLOCK_BYTES * BITS_PER_BYTE) / reduced.in.widest;
+  size_t results = (size_t)reduced.per_repeat / group;
+  reduce_groups(&reduced, group, results * reduced.in.widest / BITS_PER_BYTE);
+}
+
+void vec_pair_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
+                            struct value_core *core) {
+  struct reduced reduced;
+  reduce_start(soc, inst, core, &reduced);
+  reduce_groups(&reduced, 2, (size_t)soc->vector_bytes / 2);
+}
+
+/* ---- largest and smallest lane ---- */
 
 /* The lane of the extreme: the first of equal ones, the first NaN if there is one. */
 static size_t extreme_lane(const struct reduced *reduced, bool largest) {
-  const struct repeat_lanes *lanes = &reduced->lanes;
+  const struct values *in = &reduced->in;
   size_t best = SIZE_MAX;
-  for (size_t i = (size_t)lanes->first; i < lanes->end; i++) {
-    if (!lane_active(lanes, i))
+  for (size_t i = (size_t)in->first; i < in->end; i++) {
+    if (in->mask && !values_active(in, i, 1))
       continue;
     float value = reduced->values[i];
     if (value != value)
@@ -100,100 +198,40 @@ static size_t extreme_lane(const struct reduced *reduced, bool largest) {
 }
 
 /* Value and index, each as wide as an element; an index alone has 32 bits. */
-static void store_extreme(const struct inst *inst, const struct reduced *reduced, size_t lane) {
-  size_t element = reduced->walks.bits / BITS_PER_BYTE;
+static void store_extreme(const struct reduced *reduced, size_t lane) {
+  const struct inst *inst = reduced->in.inst;
+  size_t element = reduced->in.widest / BITS_PER_BYTE;
+  uint8_t *at = result_at(reduced, 0);
   uint32_t index = (uint32_t)lane;
-  size_t value_at = inst->arg[REDUCE_ORDER] == REDUCE_INDEX_VALUE ? element : 0;
-  size_t index_at = inst->arg[REDUCE_ORDER] == REDUCE_VALUE_INDEX ? element : 0;
-  if (inst->arg[REDUCE_ORDER] != REDUCE_INDEX)
-    store_element(inst, reduced->type, reduced->dst + value_at, reduced->values[lane]);
-  if (inst->arg[REDUCE_ORDER] == REDUCE_INDEX)
-    memcpy(reduced->dst, &index, sizeof index);
-  else if (inst->arg[REDUCE_ORDER] != REDUCE_VALUE)
-    memcpy(reduced->dst + index_at, &index, element);
+  union slots code;
+  floats_to(reduced->type, (enum arch)inst->arch, &reduced->values[lane], &code, 1);
+  switch (inst->arg[REDUCE_ORDER]) {
+  case REDUCE_VALUE_INDEX:
+    memcpy(at, code.bytes, element);
+    memcpy(at + element, &index, element);
+    break;
+  case REDUCE_INDEX_VALUE:
+    memcpy(at, &index, element);
+    memcpy(at + element, code.bytes, element);
+    break;
+  case REDUCE_VALUE:
+    memcpy(at, code.bytes, element);
+    break;
+  default:
+    memcpy(at, &index, sizeof index);
+    break;
+  }
 }
 
 void vec_reduce_index_values(const struct vinci_soc *soc, const struct inst *inst,
                              struct value_core *core) {
   struct reduced reduced;
-  reduce_init(soc, inst, &reduced);
-  size_t result = vec_index_result_bytes(inst);
-  for (uint64_t repeat = 0; repeat < reduced.walks.lanes.repeats; repeat++)
-    if (reduce_repeat(inst, core, repeat, result, 0.0f, &reduced))
-      store_extreme(inst, &reduced, extreme_lane(&reduced, inst->op == OP_VCMAX));
-}
-
-/*
- * Results of a repeat, one for each `group` lanes. A group without active lanes leaves its
- * place in UB alone; on C310 it writes what stands for an empty one (Ascend C documentation).
- */
-static void store_groups(const struct inst *inst, const struct reduced *reduced, size_t group) {
-  size_t element = reduced->walks.bits / BITS_PER_BYTE;
-  size_t results = (size_t)reduced->walks.lanes.per_repeat / group;
-  bool writes_empty = inst->arch == ARCH_C310;
-  bool sums = inst->op == OP_VCGADD || inst->op == OP_VCPADD;
-  union slots codes;
-  floats_to(reduced->type, (enum arch)inst->arch, reduced->values, codes.bytes, results);
-  for (size_t i = 0; i < results; i++) {
-    if (repeat_active(&reduced->lanes, i * group, (unsigned)group))
-      memcpy(reduced->dst + i * element, codes.bytes + i * element, element);
-    else if (writes_empty && sums)
-      memset(reduced->dst + i * element, 0, element);
-    else if (writes_empty)
-      memcpy(reduced->dst + i * element, codes.bytes + i * element, element);
-  }
-}
-
-/* A level of the tree of a maximum or minimum. */
-static void choose_pairs(float *values, size_t count, bool largest) {
-  for (size_t i = 0; i < count; i++)
-    values[i] = largest ? math_larger(values[2 * i], values[2 * i + 1])
-                        : math_smaller(values[2 * i], values[2 * i + 1]);
-}
-
-static float absent_of(const struct inst *inst) {
-  switch (inst->op) {
-  case OP_VCGMAX:
-    return -FP32_INFINITY;
-  case OP_VCGMIN:
-    return FP32_INFINITY;
-  default:
-    return -0.0f;
-  }
-}
-
-void vec_group_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
-                             struct value_core *core) {
-  struct reduced reduced;
-  reduce_init(soc, inst, &reduced);
-  size_t group = reduced.per_block;
-  size_t results = (size_t)reduced.walks.lanes.per_repeat / group;
-  size_t bytes = results * reduced.walks.bits / BITS_PER_BYTE;
-  for (uint64_t repeat = 0; repeat < reduced.walks.lanes.repeats; repeat++) {
-    if (!reduce_repeat(inst, core, repeat, bytes, absent_of(inst), &reduced))
-      continue;
-    for (size_t n = group / 2; n > 0; n /= 2) {
-      if (inst->op == OP_VCGADD)
-        add_pairs(reduced.type, (enum arch)inst->arch, reduced.values, n * results);
-      else
-        choose_pairs(reduced.values, n * results, inst->op == OP_VCGMAX);
-    }
-    store_groups(inst, &reduced, group);
-  }
-}
-
-void vec_pair_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
-                            struct value_core *core) {
-  struct reduced reduced;
-  reduce_init(soc, inst, &reduced);
-  size_t results = (size_t)reduced.walks.lanes.per_repeat / 2;
-  size_t half = (size_t)soc->vector_bytes / 2;
-  for (uint64_t repeat = 0; repeat < reduced.walks.lanes.repeats; repeat++) {
-    if (!reduce_repeat(inst, core, repeat, half, absent_of(inst), &reduced))
-      continue;
-    add_pairs(reduced.type, (enum arch)inst->arch, reduced.values, results);
-    store_groups(inst, &reduced, 2);
-  }
+  reduce_start(soc, inst, core, &reduced);
+  reduced.result_bytes = (size_t)vec_index_result_bytes(inst);
+  size_t slots = (size_t)reduced.per_repeat;
+  for (uint64_t repeat = 0; repeat < reduced.in.walks.lanes.repeats; repeat++)
+    if (reduce_repeat(&reduced, repeat, slots))
+      store_extreme(&reduced, extreme_lane(&reduced, inst->op == OP_VCMAX));
 }
 
 /* Whether a fixed pattern of vreducev2 takes a lane. */

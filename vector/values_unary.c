@@ -9,7 +9,7 @@ enum { WALK_SRC, WALK_DST };
 typedef void (*float_function)(float *values, size_t count);
 
 #define FLOAT_FUNCTION(name, expression)                                                           \
-  static void name(float *values, size_t count) {                                                  \
+  LOOP static void name(float *values, size_t count) {                                             \
     for (size_t i = 0; i < count; i++) {                                                           \
       float x = values[i];                                                                         \
       values[i] = expression;                                                                      \
@@ -64,23 +64,24 @@ static void bits_function(uint16_t op, union slots *slots, size_t count) {
 
 void vec_unary_values(const struct vinci_soc *soc, const struct inst *inst,
                       struct value_core *core) {
-  struct vector_walks walks = vec_unary_walks(soc, inst);
+  struct values values;
+  values_start(&values, inst, core, vec_unary_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[WALK_DST]);
   enum dtype type = inst_dtype(inst);
   bool floats = type == DTYPE_FP16 || type == DTYPE_FP32;
   float_function compute = floats ? float_function_of(inst->op) : NULL;
   union slots slots;
-  struct repeat_lanes lanes;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    if (!repeat_lanes(&walks, inst, repeat, walks.bits, VECTOR_MASKED, &lanes))
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
       continue;
     if (compute) {
-      slots_load_float(inst, core, &walks.operand[WALK_SRC], &lanes, type, slots.fp32);
-      compute(slots.fp32, lanes.slots);
-      slots_store_float(inst, core, &walks.operand[WALK_DST], &lanes, type, slots.fp32);
+      slots_load_float(&values, WALK_SRC, type, slots.fp32);
+      compute(slots.fp32, values.slots);
+      slots_store_float(&values, WALK_DST, type, slots.fp32);
     } else {
-      slots_load(inst, core, &walks.operand[WALK_SRC], &lanes, slots.bytes);
-      bits_function(inst->op, &slots, lanes.slots);
-      slots_store(inst, core, &walks.operand[WALK_DST], &lanes, slots.bytes);
+      slots_load(&values, WALK_SRC, slots.bytes);
+      bits_function(inst->op, &slots, values.slots);
+      slots_store(&values, WALK_DST, slots.bytes);
     }
   }
 }

@@ -56,6 +56,7 @@ class Case:
         self.rng = rng
         self.rows = []
         self.fields = []
+        self.plain = rng.random() < 0.3  # operands without gaps, as most of real kernels are
         self.kind = kind  # of the elements written
         data = pools[kind if kind in pools else "int16"]
         at = int(rng.integers(0, (len(data) - IMAGE) // BLOCK)) * BLOCK
@@ -98,7 +99,7 @@ class Lanes:
             self.argument = int(rng.integers(0, 256))
             self.active = [np.arange(per) < count - start for start in range(0, count, per)]
             return
-        mask = self.random_mask(rng, per)
+        mask = self.random_mask(rng, per, case.plain)
         bits_low, bits_high = (int("".join("01"[int(bit)] for bit in reversed(half)) or "0", 2)
                                for half in (mask[:64], mask[64:128]))
         case.rows += ["set_mask_norm",
@@ -108,11 +109,11 @@ class Lanes:
         self.active = [lanes] * self.argument
 
     @staticmethod
-    def random_mask(rng, per):
+    def random_mask(rng, per, plain):
         """128 bits; those above the lanes of a repeat may be set too."""
         pick = rng.random()
         mask = np.zeros(128, bool)
-        if pick < 0.4:
+        if pick < (0.8 if plain else 0.4):
             mask[:] = True
         elif pick < 0.6:
             mask[:int(rng.integers(1, per + 1))] = True
@@ -141,7 +142,9 @@ class Walk:
                                                        else [0, 1, 1, 1, 2, 3, 8]))
             self.repeat = int(rng.choice([blocks, blocks + 1, 16] if tame and dst
                                          else [blocks, blocks, 0, 1, 3, 16, 40]))
-            if not strides:
+            if case.plain:
+                self.repeat = blocks
+            if case.plain or not strides:
                 self.block = 1
             span = ((count - 1) * self.repeat + (blocks - 1) * self.block + 1) * BLOCK
             if span > IMAGE:
