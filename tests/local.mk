@@ -84,6 +84,7 @@ script_tests = \
 	tests/test_sweep.sh \
 	tests/test_values_vecops.sh \
 	tests/test_values_matrix.sh \
+	tests/test_values_ops.sh \
 	tests/test_values_vector.sh
 
 test_programs = tests/fuzz/replay
@@ -228,6 +229,7 @@ tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/cube.py \
 	tests/values/images.py \
+	tests/values/ops.py \
 	tests/values/reference.py \
 	tests/values/vecops.py \
 	tests/values/transfers.py \

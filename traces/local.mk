@@ -39,7 +39,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/matmul.c \
 	traces/lower/matmul.h \
 	traces/lower/matmul_emit.c \
+	traces/lower/matmul_step.c \
 	traces/lower/matmul_tiling.c \
+	traces/lower/matmul_writer.h \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
 	traces/lower/plan.h \

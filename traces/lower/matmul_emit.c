@@ -12,18 +12,7 @@
 
 #include "core/arith.h"
 #include "core/layout.h"
-#include "traces/lower/matmul.h"
-
-typedef unsigned long long ull;
-
-enum { FLAG_INNER = 2, FLAG_BIAS = 4, FLAG_BT = 2, L0_SLOTS = 2, L1_SLOTS = 2 };
-
-/* What every part needs. */
-struct writer {
-  struct emit *e;
-  const struct matmul *mm;
-  struct matmul_tiling t;
-};
+#include "traces/lower/matmul_writer.h"
 
 /* One operand as loaded: `side` is its extent besides k. */
 struct operand {
@@ -75,24 +64,17 @@ static void tensor(const struct writer *w, const char *name, enum dtype type, en
   emit_tensor(w->e, name, type, io, shape + skip, rank - skip, nz ? "FRACTAL_NZ" : NULL);
 }
 
-static enum dtype accumulator(const struct matmul *mm) {
-  return mm->type == DTYPE_INT8 ? DTYPE_INT32 : DTYPE_FP32;
-}
-
-/* hf32 is how the cube reads fp32. */
-static enum dtype stored(enum dtype type) { return type == DTYPE_HF32 ? DTYPE_FP32 : type; }
-
 static void header(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
   emit_kernel(e, "matmul", (uint32_t)t->cores);
-  tensor(w, "a", stored(mm->type), TENSOR_IN, mm->trans_a ? mm->k : mm->m,
+  tensor(w, "a", matmul_stored(mm->type), TENSOR_IN, mm->trans_a ? mm->k : mm->m,
          mm->trans_a ? mm->m : mm->k, mm->nz_a);
-  tensor(w, "b", stored(mm->type), TENSOR_IN, mm->trans_b ? mm->n : mm->k,
+  tensor(w, "b", matmul_stored(mm->type), TENSOR_IN, mm->trans_b ? mm->n : mm->k,
          mm->trans_b ? mm->k : mm->n, mm->nz_b);
   if (mm->bias)
-    emit_vector(e, "bias", accumulator(mm), TENSOR_IN, mm->n);
+    emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
   tensor(w, "c", mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
   emit_buffer(e, "a1", SPACE_L1, t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS));
   emit_buffer(e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
@@ -148,8 +130,9 @@ static void group_lets(const struct writer *w, const char *g, const char *x) {
 
 /* ---- GM to L1 ---- */
 
-static const char *rounded(struct emit *e, const char *count, ull unit) {
-  return emit_text(e, "(%s+%llu)/%llu*%llu", count, unit - 1, unit, unit);
+/* Rows of a column of blocks in L1: whole fractals; of 8 bits in k order, whole squares. */
+static ull l1_unit(const struct matmul *mm, const struct operand *x) {
+  return x->rows_are_k ? max_u64(mm->c0, FRACTAL_ROWS) : FRACTAL_ROWS;
 }
 
 static const char *nd2nz(const struct matmul *mm) {
@@ -167,13 +150,14 @@ static void load_nz(const struct writer *w, const struct operand *x, const char 
   ull columns = round_up(x->rows_are_k ? x->side : mm->k, mm->c0);
   const char *side = emit_text(e, "%s%s", x->count, suffix);
   const char *start = emit_text(e, "%s%s", x->start, suffix);
-  const char *height = rounded(e, x->rows_are_k ? depth : side, FRACTAL_ROWS);
+  const char *height = matmul_rounded(e, x->rows_are_k ? depth : side, FRACTAL_ROWS);
   emit_row(e,
            "copy_gm_to_cbuf,dst=%s,src=%s+z%s*%llu+(%s/%llu*%llu+%s)*%d,n_burst=(%s+%llu)/%llu,"
-           "len_burst=%s,src_gap=%llu-%s",
+           "len_burst=%s,src_gap=%llu-%s,dst_gap=%s-%s",
            dst, x->name, suffix, rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k,
            (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES, x->rows_are_k ? side : depth,
-           (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height);
+           (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height,
+           matmul_rounded(e, x->rows_are_k ? depth : side, l1_unit(mm, x)), height);
 }
 
 /* Rows of k by sixteens, each as columns of blocks: full ones together, the rest alone. */
@@ -182,7 +166,7 @@ static void load_squares(const struct writer *w, const struct operand *x, const 
   struct emit *e = w->e;
   ull side = x->side;
   const char *count = emit_text(e, "%s%s", x->count, suffix);
-  const char *band = emit_text(e, "%s*%d", rounded(e, count, FRACTAL_ROWS),
+  const char *band = emit_text(e, "%s*%d", matmul_rounded(e, count, FRACTAL_ROWS),
                                FRACTAL_ROWS * (int)w->mm->element_bytes);
   bool together = side * FRACTAL_ROWS <= UINT16_MAX;
   if (together)
@@ -190,7 +174,7 @@ static void load_squares(const struct writer *w, const struct operand *x, const 
              "%s,dst=%s,src=%s,nd_num=%s/16,n=16,d=%s,src_nd_stride=%llu,src_d=%llu,"
              "dst_c0_stride=16,dst_nd_stride=%s*16",
              nd2nz(w->mm), dst, src, depth, count, side * FRACTAL_ROWS, side,
-             rounded(e, count, FRACTAL_ROWS));
+             matmul_rounded(e, count, FRACTAL_ROWS));
   emit_loop(e, emit_text(e, "j%s", x->name), together ? "(%s%%16+15)/16" : "(%s+15)/16", depth);
   emit_let(e, "jr", together ? "%s/16" : "j%s", together ? depth : x->name);
   emit_row(e, "%s,dst=%s+jr*%s,src=%s+jr*%llu,n=min(16,%s-jr*16),d=%s,src_d=%llu,dst_c0_stride=16",
@@ -221,7 +205,7 @@ static void load_panel(const struct writer *w, const struct operand *x, const ch
   }
   const char *rows = x->rows_are_k ? depth : count, *columns = x->rows_are_k ? count : depth;
   emit_row(e, "%s,dst=%s,src=%s,n=%s,d=%s,src_d=%llu,dst_c0_stride=%s", nd2nz(mm), dst, src, rows,
-           columns, row, rounded(e, rows, FRACTAL_ROWS));
+           columns, row, matmul_rounded(e, rows, l1_unit(mm, x)));
 }
 
 static void load_outer(const struct writer *w, const char *suffix) {
@@ -257,141 +241,7 @@ static void load_inner(const struct writer *w, const char *k, const char *turn,
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+%s", FLAG_INNER, slot);
 }
 
-/* ---- L1 to L0 ---- */
-
-/* Transposed squares into L0A: of 32 bits by 16 rows of k, of 8 bits by 32. */
-static void to_l0a_transposed(const struct writer *w, const char *slot, const char *at) {
-  struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  ull es = mm->element_bytes, side = es == 1 ? 32 : 16;
-  ull per_row = side / mm->c0; /* fractals along k of a square: 2 of 32 bits, 1 of 8 */
-  emit_let(e, "ksq", "(kk+%llu)/%llu", side - 1, side);
-  emit_let(e, "msq", "(cm+%llu)/%llu", side - 1, side);
-  emit_loop(e, "j", "ksq");
-  const char *base = es == 1 ? emit_text(e, "%s/32+j", at) : emit_text(e, "(%s/16+j)*msq", at);
-  const char *stride = es == 1 ? "(da+31)/32" : "1";
-  emit_row(e,
-           "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%llu,src=a1+%s*%llu,base=%s,repeat=msq,"
-           "src_stride=%s,dst_gap=%s,frac_gap=%s,type=%s",
-           (ull)(w->t.bm * w->t.bk * es), per_row * FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes,
-           base, stride, es == 1 ? "ksq*2-1" : "ksq*2-1", es == 1 ? "ksq-1" : "0",
-           dtype_name(stored(mm->type)));
-  emit_endloop(e);
-}
-
-/* Step of a at `at` in its panel, which is da deep. */
-static void to_l0a(const struct writer *w, const char *slot, const char *at) {
-  struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  ull es = mm->element_bytes, half = w->t.bm * w->t.bk * es;
-  const char *type = dtype_name(stored(mm->type));
-  const char *cm = rounded(e, "cm", FRACTAL_ROWS);
-  if (!mm->trans_a)
-    emit_row(e,
-             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
-             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-             half, slot, (ull)w->t.a_panel_bytes, rounded(e, "kk", mm->c0), cm, at, cm,
-             rounded(e, "da", mm->c0), type);
-  else if (es == 2)
-    emit_row(e,
-             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
-             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,transpose=1,type=%s",
-             half, slot, (ull)w->t.a_panel_bytes, cm, rounded(e, "kk", FRACTAL_ROWS), at,
-             rounded(e, "da", FRACTAL_ROWS), cm, type);
-  else
-    to_l0a_transposed(w, slot, at);
-}
-
-static void to_l0b(const struct writer *w, const char *slot, const char *at) {
-  struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  ull es = mm->element_bytes, half = w->t.bn * w->t.bk * es, c0 = mm->c0;
-  if (mm->trans_b)
-    emit_row(e,
-             "load_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,base=%s/%llu*((cn+15)/16),"
-             "repeat=(kk+%llu)/%llu*((cn+15)/16)",
-             half, slot, (ull)w->t.b_panel_bytes, at, c0, c0 - 1, c0);
-  else
-    emit_row(e,
-             "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
-             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-             half, slot, (ull)w->t.b_panel_bytes, rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)),
-             rounded(e, "kk", max_u64(c0, FRACTAL_ROWS)), at, rounded(e, "db", FRACTAL_ROWS),
-             rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)), dtype_name(stored(mm->type)));
-}
-
-/* ---- cube ---- */
-
-static void mad(const struct writer *w) {
-  struct emit *e = w->e;
-  const struct matmul_tiling *t = &w->t;
-  ull es = w->mm->element_bytes;
-  const char *operands = emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=cm,k=kk,n=cn",
-                                   (ull)t->c_slots, (ull)(t->bm * t->bn * ACCUMULATOR_BYTES),
-                                   (ull)(t->bm * t->bk * es), (ull)(t->bn * t->bk * es));
-  const char *type = dtype_name(w->mm->type);
-  if (!w->mm->bias) {
-    emit_row(e, "mad,%s,init=(ku+s)==0,type=%s", operands, type);
-    return;
-  }
-  emit_loop(e, "from_bias", "(ku+s)==0");
-  emit_row(e, "mad,%s,init=0,source=bt,bias=bias0,type=%s", operands, type);
-  emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-  emit_endloop(e);
-  emit_loop(e, "from_l0c", "(ku+s)>0");
-  emit_row(e, "mad,%s,init=0,type=%s", operands, type);
-  emit_endloop(e);
-}
-
-static void steps(const struct writer *w) {
-  struct emit *e = w->e;
-  const struct matmul_tiling *t = &w->t;
-  const char *outer_at = emit_text(e, "(u*%llu+s*%llu)", (ull)t->inner_k, (ull)t->bk);
-  const char *inner_at = emit_text(e, "s*%llu", (ull)t->bk);
-  const char *outer_slot = emit_text(e, "o%%%llu", (ull)t->outer_slots), *inner_slot = "turn%2";
-  emit_loop(e, "s", "(du+%llu)/%llu", (ull)t->bk - 1, (ull)t->bk);
-  emit_let(e, "kk", "min(%llu,du-s*%llu)", (ull)t->bk, (ull)t->bk);
-  emit_let(e, "l0", "(i*%llu+ku/%llu+s)%%2", (ull)ceil_div(w->mm->k, t->bk), (ull)t->bk);
-  emit_wait_flag(e, PIPE_M, PIPE_MTE1, "l0");
-  to_l0a(w, t->a_outer ? outer_slot : inner_slot, t->a_outer ? outer_at : inner_at);
-  to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
-  emit_set_flag(e, PIPE_MTE1, PIPE_M, "l0");
-  emit_wait_flag(e, PIPE_MTE1, PIPE_M, "l0");
-  mad(w);
-  emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
-  emit_endloop(e);
-}
-
-static const char *quantisation(const struct matmul *mm) {
-  return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
-         : mm->out_type == DTYPE_BF16 ? ",quant=f322bf16"
-                                      : "";
-}
-
-static void store(const struct writer *w) {
-  struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  ull ob = mm->out_bytes, block = w->t.bm * w->t.bn * ACCUMULATOR_BYTES;
-  const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
-  emit_comment(e, "After the last turn the block leaves.");
-  emit_loop(e, "finish", "(ku+du)==%llu", (ull)mm->k);
-  emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
-  emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
-  const char *common =
-      emit_text(e, "src=c0+%s*%llu,n=cn,m=cm,src_stride=%s%s,type=%s", slot, block,
-                rounded(e, "cm", FRACTAL_ROWS), quantisation(mm), dtype_name(accumulator(mm)));
-  if (mm->nz_c) {
-    ull rows = round_up(mm->m, FRACTAL_ROWS), c0 = BLOCK_BYTES / ob;
-    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
-             rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
-             ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");
-  } else {
-    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
-             (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
-  }
-  emit_set_flag(e, PIPE_FIX, PIPE_M, "%s", slot);
-  emit_endloop(e);
-}
+/* ---- the stream ---- */
 
 static void begin_block(const struct writer *w) {
   struct emit *e = w->e;
@@ -400,14 +250,12 @@ static void begin_block(const struct writer *w) {
   if (w->mm->bias) {
     emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%%2", FLAG_BIAS);
     emit_wait_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-    emit_row(e, "copy_cbuf_to_bt,dst=bias0,src=bias1+i%%2*%llu,len_burst=(cn+15)/16*2",
+    emit_row(e, "copy_cbuf_to_bt,dst=bias0,src=bias1+i%%2*%llu,len_burst=(cn+31)/32*4",
              (ull)w->t.bn * ACCUMULATOR_BYTES);
     emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%%2", FLAG_BIAS);
   }
   emit_endloop(e);
 }
-
-/* ---- the stream ---- */
 
 /* Every flag that says "free", set at the start and taken back at the end. */
 static void free_flags(const struct writer *w, bool set) {
@@ -478,12 +326,12 @@ static void turn(const struct writer *w) {
   emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "o%%%llu", (ull)t->outer_slots);
   emit_endloop(e);
   emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+turn%%2", FLAG_INNER);
-  steps(w);
+  matmul_steps(w);
   emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+turn%%2", FLAG_INNER);
   emit_loop(e, "done", "last*(u+1==turns)");
   emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "o%%%llu", (ull)t->outer_slots);
   emit_endloop(e);
-  store(w);
+  matmul_store(w);
 }
 
 static void share_of_core(const struct writer *w) {

@@ -22,6 +22,11 @@ enum {
 
 /* ---- legality ---- */
 
+/* Transposed squares of 8 bits have 32 rows. */
+static uint64_t m_unit(const struct matmul *mm) {
+  return mm->trans_a ? max_u64(mm->c0, FRACTAL_ROWS) : FRACTAL_ROWS;
+}
+
 static bool split_panels(struct lower_job *job, const struct matmul *mm, struct matmul_tiling *t) {
   uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
   if (t->ka % t->bk || t->kb % t->bk || (t->ka % t->kb && t->kb % t->ka))
@@ -55,7 +60,7 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
   uint64_t k_unit = max_u64(mm->c0, FRACTAL_ROWS);
   if (t->bk % k_unit)
     return lower_refuse(job, "the tile's k has to be a multiple of %u", (unsigned)k_unit);
-  if (t->bm % FRACTAL_ROWS || t->bn % max_u64(mm->c0, FRACTAL_ROWS))
+  if (t->bm % m_unit(mm) || t->bn % max_u64(mm->c0, FRACTAL_ROWS))
     return lower_refuse(job, "the tile's m and n have to be whole fractals");
   if (bm > MAD_MAX || bn > MAD_MAX || t->bk > MAD_MAX)
     return lower_refuse(job, "the tile is larger than one mad");
@@ -226,9 +231,18 @@ bool matmul_cost(struct lower_job *job) {
 
 /* ---- candidates ---- */
 
-static const uint16_t sides[] = {512, 384, 320, 256, 224, 192, 176, 160, 144,
-                                 128, 112, 96,  80,  64,  48,  32,  16};
-enum { SIDE_COUNT = sizeof sides / sizeof *sides, DEPTH_COUNT = 5 };
+/*
+ * Sides of blocks. With work enough for every core the vendor's library takes blocks of 128 x 256
+ * or 256 x 128; smaller shapes choose among all.
+ */
+static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
+enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2, DEPTH_COUNT = 5 };
+enum { LARGE_BLOCKS_PER_CORE = 2 };
+
+static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
+  uint64_t cores = soc_core_count(soc, emit_cube_core(soc));
+  return mm->batch * ceil_div(mm->m, 128) * ceil_div(mm->n, 256) >= LARGE_BLOCKS_PER_CORE * cores;
+}
 
 static void set_shape(struct lower_value *value, unsigned rank, uint64_t a, uint64_t b,
                       uint64_t c) {
@@ -291,11 +305,12 @@ static uint64_t band_of(uint64_t cores, uint64_t bm, uint64_t bn, uint64_t mt) {
 
 bool matmul_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
-  if (index >= (size_t)SIDE_COUNT * SIDE_COUNT * DEPTH_COUNT)
+  size_t count = is_large(job->soc, mm) ? LARGE_SIDES : SIDE_COUNT;
+  if (index >= count * count * DEPTH_COUNT)
     return false;
   uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
-  uint64_t bm = even(mm->m, sides[index / DEPTH_COUNT / SIDE_COUNT], FRACTAL_ROWS);
-  uint64_t bn = even(mm->n, sides[index / DEPTH_COUNT % SIDE_COUNT], unit);
+  uint64_t bm = even(mm->m, sides[index / DEPTH_COUNT / count], m_unit(mm));
+  uint64_t bn = even(mm->n, sides[index / DEPTH_COUNT % count], unit);
   uint64_t bk = step_depth(job->soc, mm, bm, bn);
   uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
   uint64_t mt = ceil_div(mm->m, bm);

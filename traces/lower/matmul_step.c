@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trace of a matmul from L1 on: loads to L0, mads, and the way out of L0C. */
+#include "core/arith.h"
+#include "core/layout.h"
+#include "traces/lower/matmul_writer.h"
+
+const char *matmul_rounded(struct emit *e, const char *count, ull unit) {
+  return emit_text(e, "((%s+%llu)/%llu*%llu)", count, unit - 1, unit, unit);
+}
+
+/* ---- L1 to L0 ---- */
+
+/*
+ * Transposed squares into L0A. Of 8 bits: 32 x 32, two fractals below each other. Of 32 bits:
+ * 16 x 16, two fractals beside each other, of which the last may be one too many; it lands on the
+ * place of the next row of fractals, which is why the squares come last to first.
+ */
+static void to_l0a_transposed(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  bool bytes = mm->element_bytes == 1;
+  ull half = w->t.bm * w->t.bk * mm->element_bytes;
+  emit_let(e, "kf", "(kk+%llu)/%llu", (ull)mm->c0 - 1, (ull)mm->c0);
+  emit_let(e, "ksq", bytes ? "kf" : "(kk+15)/16");
+  emit_let(e, "msq", bytes ? "(cm+31)/32" : "(cm+15)/16");
+  emit_loop(e, "back", "ksq");
+  emit_let(e, "j", "ksq-1-back");
+  emit_row(e,
+           "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%d,src=a1+%s*%llu,base=%s,repeat=msq,"
+           "src_stride=%s,dst_gap=%s,frac_gap=%s,type=%s",
+           half, bytes ? FRACTAL_BYTES : 2 * FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes,
+           bytes ? emit_text(e, "%s/32+j", at) : emit_text(e, "(%s/16+j)*msq", at),
+           bytes ? "(da+31)/32" : "1", bytes ? "kf*2-1" : "kf-1", bytes ? "kf-1" : "0",
+           dtype_name(matmul_stored(mm->type)));
+  emit_endloop(e);
+}
+
+/* Step of a at `at` in its panel, which is da deep. */
+static void to_l0a(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull es = mm->element_bytes, half = w->t.bm * w->t.bk * es;
+  const char *type = dtype_name(matmul_stored(mm->type));
+  const char *cm = matmul_rounded(e, "cm", FRACTAL_ROWS);
+  if (!mm->trans_a)
+    emit_row(e,
+             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
+             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
+             half, slot, (ull)w->t.a_panel_bytes, matmul_rounded(e, "kk", mm->c0), cm, at, cm,
+             matmul_rounded(e, "da", mm->c0), type);
+  else if (es == 2)
+    emit_row(e,
+             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
+             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,transpose=1,type=%s",
+             half, slot, (ull)w->t.a_panel_bytes, cm, matmul_rounded(e, "kk", FRACTAL_ROWS), at,
+             matmul_rounded(e, "da", FRACTAL_ROWS), cm, type);
+  else
+    to_l0a_transposed(w, slot, at);
+}
+
+static void to_l0b(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull es = mm->element_bytes, half = w->t.bn * w->t.bk * es, c0 = mm->c0;
+  if (mm->trans_b)
+    emit_row(e,
+             "load_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,base=%s/%llu*((cn+15)/16),"
+             "repeat=(kk+%llu)/%llu*((cn+15)/16)",
+             half, slot, (ull)w->t.b_panel_bytes, at, c0, c0 - 1, c0);
+  else
+    emit_row(
+        e,
+        "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
+        "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
+        half, slot, (ull)w->t.b_panel_bytes, matmul_rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)),
+        matmul_rounded(e, "kk", max_u64(c0, FRACTAL_ROWS)), at,
+        matmul_rounded(e, "db", max_u64(c0, FRACTAL_ROWS)),
+        matmul_rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)), dtype_name(matmul_stored(mm->type)));
+}
+
+/* ---- cube ---- */
+
+static void mad(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  ull es = w->mm->element_bytes;
+  /* With m = 1 the cube would take A for a plain row. */
+  const char *m = w->mm->m % t->bm == 1 ? "max(2,cm)" : "cm";
+  /* load3d brings whole blocks of columns. */
+  const char *n = es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0) : "cn";
+  const char *operands = emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=%s,k=kk,n=%s",
+                                   (ull)t->c_slots, (ull)(t->bm * t->bn * ACCUMULATOR_BYTES),
+                                   (ull)(t->bm * t->bk * es), (ull)(t->bn * t->bk * es), m, n);
+  const char *type = dtype_name(w->mm->type);
+  if (!w->mm->bias) {
+    emit_row(e, "mad,%s,init=(ku+s)==0,type=%s", operands, type);
+    return;
+  }
+  emit_loop(e, "from_bias", "(ku+s)==0");
+  emit_row(e, "mad,%s,init=0,source=bt,bias=bias0,type=%s", operands, type);
+  emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
+  emit_endloop(e);
+  emit_loop(e, "from_l0c", "(ku+s)>0");
+  emit_row(e, "mad,%s,init=0,type=%s", operands, type);
+  emit_endloop(e);
+}
+
+void matmul_steps(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  const char *outer_at = emit_text(e, "(u*%llu+s*%llu)", (ull)t->inner_k, (ull)t->bk);
+  const char *inner_at = emit_text(e, "s*%llu", (ull)t->bk);
+  const char *outer_slot = emit_text(e, "o%%%llu", (ull)t->outer_slots), *inner_slot = "turn%2";
+  emit_loop(e, "s", "(du+%llu)/%llu", (ull)t->bk - 1, (ull)t->bk);
+  emit_let(e, "kk", "min(%llu,du-s*%llu)", (ull)t->bk, (ull)t->bk);
+  emit_let(e, "l0", "(i*%llu+ku/%llu+s)%%2", (ull)ceil_div(w->mm->k, t->bk), (ull)t->bk);
+  emit_wait_flag(e, PIPE_M, PIPE_MTE1, "l0");
+  to_l0a(w, t->a_outer ? outer_slot : inner_slot, t->a_outer ? outer_at : inner_at);
+  to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
+  emit_set_flag(e, PIPE_MTE1, PIPE_M, "l0");
+  emit_wait_flag(e, PIPE_MTE1, PIPE_M, "l0");
+  mad(w);
+  emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
+  emit_endloop(e);
+}
+
+static const char *quantisation(const struct matmul *mm) {
+  return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
+         : mm->out_type == DTYPE_BF16 ? ",quant=f322bf16"
+                                      : "";
+}
+
+void matmul_store(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull ob = mm->out_bytes, block = w->t.bm * w->t.bn * ACCUMULATOR_BYTES;
+  const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
+  emit_comment(e, "After the last turn the block leaves.");
+  emit_loop(e, "finish", "(ku+du)==%llu", (ull)mm->k);
+  emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
+  emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
+  const char *common = emit_text(e, "src=c0+%s*%llu,n=cn,m=cm,src_stride=%s%s,type=%s", slot, block,
+                                 matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(mm),
+                                 dtype_name(matmul_accumulator(mm)));
+  if (mm->nz_c) {
+    ull rows = round_up(mm->m, FRACTAL_ROWS), c0 = BLOCK_BYTES / ob;
+    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
+             rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
+             ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");
+  } else {
+    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
+             (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
+  }
+  emit_set_flag(e, PIPE_FIX, PIPE_M, "%s", slot);
+  emit_endloop(e);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the writer of matmul traces: matmul_emit.c has the stream and the copies to L1,
+ * matmul_step.c what follows from L1 on.
+ */
+#ifndef VINCI_TRACES_LOWER_MATMUL_WRITER_H
+#define VINCI_TRACES_LOWER_MATMUL_WRITER_H
+
+#include "traces/lower/matmul.h"
+
+typedef unsigned long long ull;
+
+enum { FLAG_INNER = 2, FLAG_BIAS = 4, FLAG_BT = 2, L0_SLOTS = 2, L1_SLOTS = 2 };
+
+/* What every part needs. */
+struct writer {
+  struct emit *e;
+  const struct matmul *mm;
+  struct matmul_tiling t;
+};
+
+static inline enum dtype matmul_accumulator(const struct matmul *mm) {
+  return mm->type == DTYPE_INT8 ? DTYPE_INT32 : DTYPE_FP32;
+}
+
+/* hf32 is how the cube reads fp32. */
+static inline enum dtype matmul_stored(enum dtype type) {
+  return type == DTYPE_HF32 ? DTYPE_FP32 : type;
+}
+
+/* "count" rounded up, as an expression. */
+const char *matmul_rounded(struct emit *e, const char *count, ull unit);
+
+/* The steps of a turn: loads to L0, and mads. */
+void matmul_steps(const struct writer *w);
+/* After the last turn: the block leaves L0C. */
+void matmul_store(const struct writer *w);
+
+#endif
