@@ -167,12 +167,10 @@ static void print_operand(const struct isa_row *row, const struct isa_arg *arg) 
 }
 
 /* Types that the row has and an architecture of it has not. */
-static void print_missing_types(const struct isa_row *row) {
+static void print_missing_types(enum isa_op op) {
+  const struct isa_row *row = isa_row(op);
   for (unsigned arch = 0; arch < ARCH_COUNT; arch++) {
-    uint32_t missing = 0;
-    for (unsigned dtype = 0; dtype < DTYPE_COUNT; dtype++)
-      if (!arch_has_dtype((enum arch)arch, (enum dtype)dtype))
-        missing |= row->dtypes & 1u << dtype;
+    uint32_t missing = row->dtypes & ~isa_dtypes(op, (enum arch)arch);
     if (missing == 0 || (row->archs >> arch & 1) == 0)
       continue;
     printf("%s does not take ", arch_name((enum arch)arch));
@@ -181,7 +179,8 @@ static void print_missing_types(const struct isa_row *row) {
   }
 }
 
-static void print_row(const struct isa_row *row) {
+static void print_row(enum isa_op op) {
+  const struct isa_row *row = isa_row(op);
   printf("%s: %s\n", row->name, row->text);
   printf("pipe: %s\narchitectures: ", pipe_text(row));
   print_set(row->archs, ARCH_COUNT, arch_at);
@@ -192,7 +191,7 @@ static void print_row(const struct isa_row *row) {
   printf("operands:%s\n", row->arg_count ? "" : " none");
   for (unsigned i = 0; i < row->arg_count; i++)
     print_operand(row, &row->arg[i]);
-  print_missing_types(row);
+  print_missing_types(op);
 }
 
 static int show(const struct text_list *names) {
@@ -216,7 +215,7 @@ static int show(const struct text_list *names) {
     }
     if (i > 1)
       putchar('\n');
-    print_row(isa_row(op));
+    print_row(op);
   }
   return 0;
 }

@@ -87,7 +87,9 @@ enum space {
   X(INT32, "int32", 32)                                                            \
   X(UINT32, "uint32", 32)                                                          \
   X(INT64, "int64", 64)                                                            \
-  X(HF32, "hf32", 32)
+  X(HF32, "hf32", 32)                                                              \
+  X(FP8_E4M3, "fp8_e4m3", 8)                                                       \
+  X(FP8_E5M2, "fp8_e5m2", 8)
 
 enum dtype {
 #define X(id, name, bits) DTYPE_##id,

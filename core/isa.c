@@ -302,7 +302,7 @@ void isa_word_text(const struct isa_arg *arg, int64_t index, char *buffer, size_
 /*
  * Which generations compute in which types: CANN platform files (lists of types per
  * intrinsic) and Ascend C documentation: bf16 and hf32 came with the split cores,
- * int4 is in 310P and 910B alone.
+ * int4 is in 310P and 910B alone, fp8 came with the 950.
  */
 bool arch_has_dtype(enum arch arch, enum dtype dtype) {
   switch (dtype) {
@@ -311,7 +311,21 @@ bool arch_has_dtype(enum arch arch, enum dtype dtype) {
     return arch == ARCH_C220 || arch == ARCH_C310;
   case DTYPE_INT4:
     return arch == ARCH_M200 || arch == ARCH_C220;
+  case DTYPE_FP8_E4M3:
+  case DTYPE_FP8_E5M2:
+    return arch == ARCH_C310;
   default:
     return true;
   }
+}
+
+uint32_t isa_dtypes(enum isa_op op, enum arch arch) {
+  uint32_t types = isa_row(op)->dtypes;
+  for (unsigned dtype = 0; dtype < DTYPE_COUNT; dtype++)
+    if (!arch_has_dtype(arch, (enum dtype)dtype))
+      types &= ~(1u << dtype);
+  /* Ascend C documentation, Mmad: the later cubes multiply signed bytes alone. */
+  if (op == OP_MAD && (arch == ARCH_C220 || arch == ARCH_C310))
+    types &= ~(1u << DTYPE_UINT8);
+  return types;
 }

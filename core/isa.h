@@ -75,5 +75,7 @@ int isa_word_find(const struct isa_arg *arg, const char *word, size_t length);
 void isa_word_text(const struct isa_arg *arg, int64_t index, char *buffer, size_t size);
 /* Whether an architecture computes in a data type at all. */
 bool arch_has_dtype(enum arch arch, enum dtype dtype);
+/* The data types an instruction takes on an architecture, as a set. */
+uint32_t isa_dtypes(enum isa_op op, enum arch arch);
 
 #endif

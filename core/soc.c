@@ -310,6 +310,9 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
     return soc->cube_int8_mcycles;
   case DTYPE_INT4:
     return soc->cube_int4_mcycles;
+  case DTYPE_FP8_E4M3:
+  case DTYPE_FP8_E5M2:
+    return soc->cube_fp8_mcycles;
   default:
     return 0;
   }

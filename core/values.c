@@ -175,6 +175,12 @@ static void fill_element(enum dtype type, uint8_t *bytes, uint64_t i, uint64_t r
   case DTYPE_HF32:
     store_fp32(bytes + i * sizeof(float), number);
     break;
+  case DTYPE_FP8_E4M3:
+    bytes[i] = (uint8_t)number_encode(&number_fp8_e4m3, (double)number, ROUND_EVEN, true);
+    break;
+  case DTYPE_FP8_E5M2:
+    bytes[i] = (uint8_t)number_encode(&number_fp8_e5m2, (double)number, ROUND_EVEN, true);
+    break;
   case DTYPE_INT4:
     int4_store(bytes, i, integer);
     break;

@@ -6,7 +6,9 @@
 #ifndef VINCI_CUBE_CUBE_H
 #define VINCI_CUBE_CUBE_H
 
+#include "core/arith.h"
 #include "core/inst.h"
+#include "core/layout.h"
 #include "core/values.h"
 
 /* Operands of mad, in signature order. */
@@ -21,9 +23,31 @@ enum {
   MAD_UNIT_FLAG,
   MAD_SOURCE,
   MAD_BIAS,
+  MAD_SUMS,
+  MAD_B_TYPE,
+  MAD_GEMV,
+  MAD_K_ALIGN,
   MAD_ARGS
 };
 enum { MAD_SOURCE_L0C, MAD_SOURCE_BT };
+enum { MAD_SUMS_WIDE, MAD_SUMS_FP16 };
+enum { MAD_B_SAME, MAD_B_INT8, MAD_B_FP8_E4M3, MAD_B_FP8_E5M2 };
+
+/* Whether A is one row as it stands, instead of fractals. */
+static inline bool mad_is_gemv(const struct inst *inst) {
+  return inst->arg[MAD_M] == 1 && inst->arg[MAD_GEMV];
+}
+/* Blocks of 32 bytes along k in A. */
+static inline uint64_t mad_k_blocks(const struct inst *inst) {
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  uint64_t blocks = ceil_div((uint64_t)inst->arg[MAD_K] * bits, BLOCK_BYTES * BITS_PER_BYTE);
+  bool even = inst->arg[MAD_K_ALIGN] && bits == dtype_bits(DTYPE_FP32);
+  return blocks + (even && blocks % 2);
+}
+static inline uint64_t mad_sum_bytes(const struct inst *inst) {
+  return inst->arg[MAD_SUMS] == MAD_SUMS_FP16 ? dtype_bits(DTYPE_FP16) / BITS_PER_BYTE
+                                              : ACCUMULATOR_BYTES;
+}
 
 void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
 unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,

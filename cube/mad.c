@@ -46,19 +46,16 @@ unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_access *access) {
   (void)soc;
   uint64_t m = (uint64_t)inst->arg[MAD_M];
-  uint64_t k_bytes =
-      ceil_div((uint64_t)inst->arg[MAD_K] * dtype_bits(inst_dtype(inst)), BITS_PER_BYTE);
   uint64_t n = (uint64_t)inst->arg[MAD_N];
-  if (m == 0 || k_bytes == 0 || n == 0)
+  if (m == 0 || inst->arg[MAD_K] == 0 || n == 0)
     return 0;
-  uint64_t k_blocks = ceil_div(k_bytes, BLOCK_BYTES);
-  /* One row of A is read as it stands, not as a fractal (GEMV mode). */
-  uint64_t a_bytes =
-      m == 1 ? k_blocks * BLOCK_BYTES : ceil_div(m, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
+  uint64_t k_blocks = mad_k_blocks(inst);
+  uint64_t a_bytes = mad_is_gemv(inst) ? k_blocks * BLOCK_BYTES
+                                       : ceil_div(m, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
   uint64_t b_bytes = ceil_div(n, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
   uint64_t c_side = L0C_FRACTAL_SIDE;
   uint64_t c_bytes =
-      ceil_div(m, c_side) * ceil_div(n, c_side) * c_side * c_side * ACCUMULATOR_BYTES;
+      ceil_div(m, c_side) * ceil_div(n, c_side) * c_side * c_side * mad_sum_bytes(inst);
   unsigned count = 0;
   access[count++] = range(SPACE_L0A, false, inst, MAD_A, a_bytes);
   access[count++] = range(SPACE_L0B, false, inst, MAD_B, b_bytes);
@@ -67,6 +64,6 @@ unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
   else if (!inst->arg[MAD_INIT])
     access[count++] = range(SPACE_L0C, false, inst, MAD_C, c_bytes);
   access[count] = range(SPACE_L0C, true, inst, MAD_C, c_bytes);
-  access[count++].alignment = L0C_ALIGNMENT;
+  access[count++].alignment = (uint16_t)(L0C_ALIGNMENT * mad_sum_bytes(inst) / ACCUMULATOR_BYTES);
   return count;
 }

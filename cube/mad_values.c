@@ -3,7 +3,8 @@
  * mad: values. Every result is a sum in ascending order of k, starting from the accumulator,
  * the bias or +0; each product and each sum is rounded to fp32. Products of all types but fp32
  * are exact. Integers: int32 that wraps around; the parts of a sum are small enough for fp32
- * to be exact, so that one loop serves all types.
+ * to be exact, so that one loop serves all types. Sums kept in fp16 are rounded after 128 steps
+ * of k and at the end; how often the hardware rounds is not published.
  */
 #include "core/arith.h"
 #include "core/layout.h"
@@ -24,13 +25,14 @@ typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 
 struct mad {
   enum arch arch;
-  enum dtype type;
+  enum dtype type, b_type;
   const uint8_t *a, *b, *bias;
   uint8_t *c;
   size_t m, k, n;
   size_t c0; /* elements of 32 bytes */
   size_t m_blocks, k_blocks, n_blocks;
-  bool zero, from_bias, integer;
+  bool zero, from_bias, integer, gemv;
+  bool narrow; /* sums are kept in fp16, rounded with every CHUNK_K steps */
 };
 
 /* Decoded operands of a step. */
@@ -39,11 +41,25 @@ struct operands {
   float b[CHUNK_K][SIDE];
 };
 
+static enum dtype b_type_of(const struct inst *inst) {
+  switch (inst->arg[MAD_B_TYPE]) {
+  case MAD_B_INT8:
+    return DTYPE_INT8;
+  case MAD_B_FP8_E4M3:
+    return DTYPE_FP8_E4M3;
+  case MAD_B_FP8_E5M2:
+    return DTYPE_FP8_E5M2;
+  default:
+    return inst_dtype(inst);
+  }
+}
+
 static struct mad mad_of(const struct inst *inst, const struct value_core *core) {
   enum dtype type = inst_dtype(inst);
   struct mad mad = {
       .arch = (enum arch)inst->arch,
       .type = type,
+      .b_type = b_type_of(inst),
       .a = core->bytes[SPACE_L0A] + inst->arg[MAD_A],
       .b = core->bytes[SPACE_L0B] + inst->arg[MAD_B],
       .c = core->bytes[SPACE_L0C] + inst->arg[MAD_C],
@@ -53,19 +69,21 @@ static struct mad mad_of(const struct inst *inst, const struct value_core *core)
       .c0 = (size_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type),
       .zero = inst->arg[MAD_INIT] != 0,
       .from_bias = !inst->arg[MAD_INIT] && inst->arg[MAD_SOURCE] == MAD_SOURCE_BT,
-      .integer = type == DTYPE_INT8 || type == DTYPE_INT4,
+      .integer = type == DTYPE_INT8 || type == DTYPE_UINT8 || type == DTYPE_INT4,
+      .gemv = mad_is_gemv(inst),
+      .narrow = inst->arg[MAD_SUMS] == MAD_SUMS_FP16,
   };
   if (mad.from_bias)
     mad.bias = core->bytes[SPACE_BT] + inst->arg[MAD_BIAS];
   mad.m_blocks = ceil_div(mad.m, FRACTAL_ROWS);
-  mad.k_blocks = ceil_div(mad.k, mad.c0);
+  mad.k_blocks = mad_k_blocks(inst);
   mad.n_blocks = ceil_div(mad.n, FRACTAL_ROWS);
   return mad;
 }
 
 /* The elements of one block of 32 bytes. */
-static void decode_block(const struct mad *mad, const uint8_t *bytes, float *out) {
-  switch (mad->type) {
+static void decode_block(const struct mad *mad, enum dtype type, const uint8_t *bytes, float *out) {
+  switch (type) {
   case DTYPE_FP16:
     for (size_t i = 0; i < BLOCK_BYTES / sizeof(uint16_t); i++)
       out[i] = fp16_to_fp32(load_u16(bytes + i * sizeof(uint16_t)));
@@ -82,6 +100,16 @@ static void decode_block(const struct mad *mad, const uint8_t *bytes, float *out
     for (size_t i = 0; i < BLOCK_BYTES; i++)
       out[i] = (float)(int8_t)bytes[i];
     break;
+  case DTYPE_UINT8:
+    for (size_t i = 0; i < BLOCK_BYTES; i++)
+      out[i] = (float)bytes[i];
+    break;
+  case DTYPE_FP8_E4M3:
+  case DTYPE_FP8_E5M2:
+    for (size_t i = 0; i < BLOCK_BYTES; i++)
+      out[i] =
+          number_decode(type == DTYPE_FP8_E4M3 ? &number_fp8_e4m3 : &number_fp8_e5m2, bytes[i]);
+    break;
   case DTYPE_INT4:
     for (size_t i = 0; i < C0_MAX; i++)
       out[i] = (float)int4_load(bytes, i);
@@ -94,7 +122,7 @@ static void decode_block(const struct mad *mad, const uint8_t *bytes, float *out
 
 /* Block (row, block of columns) of A: a plain row in GEMV mode, NZ on C310, else ZZ. */
 static const uint8_t *a_block(const struct mad *mad, size_t row, size_t block) {
-  if (mad->m == 1)
+  if (mad->gemv)
     return mad->a + block * BLOCK_BYTES;
   size_t row_block = row / FRACTAL_ROWS;
   size_t fractal = mad->arch == ARCH_C310 ? block * mad->m_blocks + row_block
@@ -106,7 +134,7 @@ static void decode_a(const struct mad *mad, size_t m0, size_t rows, size_t k0, s
                      struct operands *to) {
   for (size_t row = 0; row < rows; row++)
     for (size_t k = 0; k < columns; k += mad->c0)
-      decode_block(mad, a_block(mad, m0 + row, (k0 + k) / mad->c0), &to->a[row][k]);
+      decode_block(mad, mad->type, a_block(mad, m0 + row, (k0 + k) / mad->c0), &to->a[row][k]);
   if (rows % PAIR)
     memset(to->a[rows], 0, sizeof to->a[rows]);
 }
@@ -119,7 +147,7 @@ static void decode_b(const struct mad *mad, size_t n_block, size_t k0, size_t co
         mad->b + ((k0 + k) / mad->c0 * mad->n_blocks + n_block) * FRACTAL_BYTES;
     for (size_t n = 0; n < SIDE; n++) {
       float block[C0_MAX];
-      decode_block(mad, fractal + n * BLOCK_BYTES, block);
+      decode_block(mad, mad->b_type, fractal + n * BLOCK_BYTES, block);
       for (size_t i = 0; i < mad->c0; i++)
         to->b[k + i][n] = block[i];
     }
@@ -149,7 +177,8 @@ static void multiply(const struct operands *from, size_t row, size_t columns,
 /* Where a row of 16 accumulators lies. */
 static uint8_t *c_row(const struct mad *mad, size_t row, size_t n_block) {
   size_t fractal = n_block * mad->m_blocks + row / SIDE;
-  return mad->c + (fractal * SIDE * SIDE + row % SIDE * SIDE) * ACCUMULATOR_BYTES;
+  size_t bytes = mad->narrow ? sizeof(uint16_t) : ACCUMULATOR_BYTES;
+  return mad->c + (fractal * SIDE * SIDE + row % SIDE * SIDE) * bytes;
 }
 
 /* What a row of sums starts from. */
@@ -159,6 +188,12 @@ static void load_sums(const struct mad *mad, size_t row, size_t n_block, bool fi
   memset(bytes, 0, SIDE * ACCUMULATOR_BYTES);
   if (first && mad->zero)
     return;
+  if (mad->narrow) {
+    const uint8_t *sums = c_row(mad, row, n_block);
+    for (size_t n = 0; n < columns; n++)
+      store_fp32(bytes + n * sizeof(float), fp16_to_fp32(load_u16(sums + n * sizeof(uint16_t))));
+    return;
+  }
   const uint8_t *from = first && mad->from_bias ? mad->bias + n_block * SIDE * ACCUMULATOR_BYTES
                                                 : c_row(mad, row, n_block);
   memcpy(bytes, from, columns * ACCUMULATOR_BYTES);
@@ -168,6 +203,11 @@ static void store_sums(const struct mad *mad, size_t row, size_t n_block, const 
                        const uint8_t start[SIDE * ACCUMULATOR_BYTES]) {
   uint8_t *to = c_row(mad, row, n_block);
   for (size_t n = 0; n < SIDE && n_block * SIDE + n < mad->n; n++) {
+    if (mad->narrow) {
+      uint16_t code = fp16_from_fp32(sums[n]);
+      store_u16(to + n * sizeof code, number_saturates(mad->arch) ? fp16_saturate(code) : code);
+      continue;
+    }
     uint8_t *accumulator = to + n * ACCUMULATOR_BYTES;
     if (mad->integer)
       store_u32(accumulator, load_u32(start + n * ACCUMULATOR_BYTES) + (uint32_t)(int32_t)sums[n]);

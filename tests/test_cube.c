@@ -86,6 +86,23 @@ static void mad_reads_the_bias_when_told(void **state) {
   assert_int_equal(test_bytes(&inst, "c", READ), 0);
 }
 
+static void forms_of_other_architectures(void **state) {
+  (void)state;
+  struct inst inst = mad(DTYPE_FP16, 17, 20, 33);
+  test_set(&inst, "sums", MAD_SUMS_FP16);
+  assert_int_equal(test_bytes(&inst, "c", WRITE), 2 * 3 * 512);
+  assert_int_equal(test_access(&inst, "c", WRITE).alignment, 512);
+  struct inst row = mad(DTYPE_FP16, 1, 20, 33);
+  assert_int_equal(test_bytes(&row, "a", READ), 2 * 32);
+  test_set(&row, "gemv", 0); /* one row of fractals */
+  assert_int_equal(test_bytes(&row, "a", READ), 2 * 512);
+  struct inst wide = mad(DTYPE_FP32, 16, 20, 16), fp8 = mad(DTYPE_FP8_E5M2, 16, 33, 16);
+  assert_int_equal(test_bytes(&wide, "a", READ), 3 * 512);
+  test_set(&wide, "k_align", 1);
+  assert_int_equal(test_bytes(&wide, "a", READ), 4 * 512);
+  assert_int_equal(test_bytes(&fp8, "a", READ), 2 * 512);
+}
+
 static void cycles_of_a_tile_are_those_of_the_type(void **state) {
   (void)state;
   struct vinci_soc soc = {.cube_fp16_mcycles = 1,
@@ -93,10 +110,12 @@ static void cycles_of_a_tile_are_those_of_the_type(void **state) {
                           .cube_fp32_mcycles = 3,
                           .cube_hf32_mcycles = 4,
                           .cube_int8_mcycles = 5,
-                          .cube_int4_mcycles = 6};
+                          .cube_int4_mcycles = 6,
+                          .cube_fp8_mcycles = 7};
   static const int64_t expected[DTYPE_COUNT] = {
-      [DTYPE_FP16] = 1, [DTYPE_BF16] = 2,  [DTYPE_FP32] = 3, [DTYPE_HF32] = 4,
-      [DTYPE_INT8] = 5, [DTYPE_UINT8] = 5, [DTYPE_INT4] = 6};
+      [DTYPE_FP16] = 1, [DTYPE_BF16] = 2,     [DTYPE_FP32] = 3,
+      [DTYPE_HF32] = 4, [DTYPE_INT8] = 5,     [DTYPE_UINT8] = 5,
+      [DTYPE_INT4] = 6, [DTYPE_FP8_E4M3] = 7, [DTYPE_FP8_E5M2] = 7};
   for (unsigned type = 0; type < DTYPE_COUNT; type++)
     assert_int_equal(soc_cube_mcycles(&soc, (enum dtype)type), expected[type]);
 }
@@ -109,6 +128,7 @@ int main(void) {
       cmocka_unit_test(empty_mad_pays_the_start_up),
       cmocka_unit_test(mad_touches_whole_fractals),
       cmocka_unit_test(mad_reads_the_bias_when_told),
+      cmocka_unit_test(forms_of_other_architectures),
       cmocka_unit_test(cycles_of_a_tile_are_those_of_the_type),
   };
   return cmocka_run_group_tests_name("cube", tests, NULL, NULL);

@@ -139,8 +139,15 @@ static void words_have_numbers(void **state) {
 
 static void types_by_architecture(void **state) {
   (void)state;
-  for (unsigned dtype = 0; dtype < DTYPE_COUNT; dtype++)
-    assert_true(arch_has_dtype(ARCH_C220, (enum dtype)dtype));
+  for (unsigned dtype = 0; dtype < DTYPE_COUNT; dtype++) {
+    bool fp8 = dtype == DTYPE_FP8_E4M3 || dtype == DTYPE_FP8_E5M2;
+    assert_int_equal(arch_has_dtype(ARCH_C220, (enum dtype)dtype), !fp8);
+    assert_true(arch_has_dtype(ARCH_C310, (enum dtype)dtype) || dtype == DTYPE_INT4);
+  }
+  assert_true(isa_dtypes(OP_MAD, ARCH_C100) >> DTYPE_UINT8 & 1);
+  assert_false(isa_dtypes(OP_MAD, ARCH_C220) >> DTYPE_UINT8 & 1);
+  assert_true(isa_dtypes(OP_MAD, ARCH_C310) >> DTYPE_FP8_E4M3 & 1);
+  assert_int_equal(isa_dtypes(OP_SET_FLAG, ARCH_C310), 0);
   assert_false(arch_has_dtype(ARCH_C100, DTYPE_BF16));
   assert_false(arch_has_dtype(ARCH_M200, DTYPE_BF16));
   assert_false(arch_has_dtype(ARCH_C100, DTYPE_HF32));

@@ -48,7 +48,7 @@ static const struct stem_operands stems[] = {
     {"vf_scalar", VF_SCALAR_ARGS, "dst src scalar count"},
     {"vf_unary", VF_UNARY_ARGS, "dst src count"},
     {"vf_dup", VF_DUP_ARGS, "dst scalar count"},
-    {"cube_mad", MAD_ARGS, "c a b m k n init unit_flag source bias"},
+    {"cube_mad", MAD_ARGS, "c a b m k n init unit_flag source bias sums b_type gemv k_align"},
     {"transfer_burst", BURST_CONVERT, "dst src n_burst len_burst src_gap dst_gap"},
     {"transfer_align", ALIGN_ARGS, "dst src n_burst len_burst left_pad right_pad src_gap dst_gap"},
     {"transfer_nd2nz", ND2NZ_ARGS,

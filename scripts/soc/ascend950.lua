@@ -91,6 +91,7 @@ return soc {
     int4_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     fp32_cycles = num(1, "cycle", "INI", "documented", "16, 8, 16 per cycle; roofline.h of MOP agrees"),
     hf32_cycles = num(1, "cycle", "MSM", "derived", "half of the rate of fp16"),
+    fp8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
     issue_cycles = num(0.26, "cycle", "KPP", "measured", "910_95 table, back to back: 0.26 + 1.000 x tiles"),
     least_cycles = assumed(2),
     minimum_cycles = num(4.26, "cycle", "KPP", "measured", "910_95 table: the shortest mad there, of four tiles"),

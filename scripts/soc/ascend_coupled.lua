@@ -81,6 +81,7 @@ return soc {
     int8_cycles = num(1, "cycle", "INI", "documented", "16, 32, 16 per cycle"),
     fp32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     hf32_cycles = num(0, "cycle", "INI", "documented", "not supported"),
+    fp8_cycles = num(0, "cycle", "INI", "documented", "not supported"),
     issue_cycles = assumed(2.09),
     least_cycles = assumed(2),
     minimum_cycles = assumed(4.86),

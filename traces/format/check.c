@@ -68,8 +68,9 @@ static enum vinci_status check_address(struct trace_reader *reader, const struct
   return VINCI_OK;
 }
 
-static enum vinci_status check_dtype(struct trace_reader *reader, const struct isa_row *isa,
-                                     enum dtype dtype, size_t field, size_t offset) {
+static enum vinci_status check_dtype(struct trace_reader *reader, enum isa_op op, enum dtype dtype,
+                                     size_t field, size_t offset) {
+  const struct isa_row *isa = isa_row(op);
   const struct vinci_soc *soc = reader->soc;
   if ((isa->dtypes >> dtype & 1) == 0) {
     char list[128];
@@ -82,6 +83,15 @@ static enum vinci_status check_dtype(struct trace_reader *reader, const struct i
   if (!arch_has_dtype(soc->arch, dtype))
     return trace_fail(reader, field, offset, "%s has no data type \"%s\"", arch_name(soc->arch),
                       dtype_name(dtype));
+  uint32_t types = isa_dtypes(op, soc->arch);
+  if ((types >> dtype & 1) == 0) {
+    char list[128];
+    trace_fail(reader, field, offset, "%s does not take data type \"%s\" on %s", isa->name,
+               dtype_name(dtype), arch_name(soc->arch));
+    list_set(types, DTYPE_COUNT, dtype_at, list, sizeof list);
+    diag_hint(reader->diag, "allowed are %s", list);
+    return VINCI_E_INPUT;
+  }
   if (isa->pipe == PIPE_M && soc_cube_mcycles(soc, dtype) == 0)
     return trace_fail(reader, field, offset, "the cube of %s does not compute in \"%s\"", soc->name,
                       dtype_name(dtype));
@@ -126,7 +136,7 @@ enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
                       arg->name, isa_row(op)->name, (long long)value, (long long)arg->low,
                       (long long)arg->high);
   case ARG_DTYPE:
-    return check_dtype(reader, isa_row(op), (enum dtype)value, field, offset);
+    return check_dtype(reader, op, (enum dtype)value, field, offset);
   case ARG_PIPE:
     return check_pipe(reader, op, (enum pipe)value, field, offset);
   default:
@@ -216,6 +226,27 @@ static bool has_address(const struct isa_row *isa) {
   return false;
 }
 
+/* What of mad goes together: Ascend C documentation, Mmad, the tables of types. */
+static enum vinci_status check_mad(struct trace_reader *reader, const int64_t *operands) {
+  const struct isa_row *isa = isa_row(OP_MAD);
+  enum dtype type = (enum dtype)operands[isa->type_arg];
+  int64_t sums = operands[isa_arg_find(isa, "sums", strlen("sums"))];
+  int64_t b_type = operands[isa_arg_find(isa, "b_type", strlen("b_type"))];
+  int64_t source = operands[isa_arg_find(isa, "source", strlen("source"))];
+  bool fp8 = type == DTYPE_FP8_E4M3 || type == DTYPE_FP8_E5M2;
+  char text[128];
+  if (sums != 0 && type != DTYPE_FP16)
+    return fail_operand(reader, "sums", "mad keeps sums in fp16 of fp16 only");
+  if (b_type == 1 ? type != DTYPE_UINT8 : b_type != 0 && !fp8) {
+    snprintf(text, sizeof text, "mad does not multiply %s by the other type", dtype_name(type));
+    return fail_operand(reader, "b_type", text);
+  }
+  if (source == 0 || reader->soc->bt_bytes > 0)
+    return VINCI_OK;
+  snprintf(text, sizeof text, "%s has no bias table", arch_name(reader->soc->arch));
+  return fail_operand(reader, "source", text);
+}
+
 enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
                                    const int64_t *operands, uint32_t expr_mask) {
   const struct isa_row *isa = isa_row(op);
@@ -227,6 +258,10 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
   case OP_WAIT_FLAG_DEV:
     return check_id(reader, isa, operand(isa, "id", operands, expr_mask),
                     reader->soc->cross_core_ids, "cross-core flag");
+  case OP_MAD:
+    if (check_mad(reader, operands) != VINCI_OK)
+      return VINCI_E_INPUT;
+    __attribute__((fallthrough));
   default:
     return expr_mask == 0 && has_address(isa) ? check_alignment(reader, op, operands) : VINCI_OK;
   }

@@ -33,6 +33,10 @@ static struct number computed(enum dtype type, const uint8_t *bytes, uint64_t i)
   case DTYPE_FP32:
   case DTYPE_HF32:
     return from_real(load_fp32(bytes + i * sizeof(float)));
+  case DTYPE_FP8_E4M3:
+    return from_real(number_decode(&number_fp8_e4m3, bytes[i]));
+  case DTYPE_FP8_E5M2:
+    return from_real(number_decode(&number_fp8_e5m2, bytes[i]));
   case DTYPE_INT4:
     return from_integer(int4_load(bytes, i));
   case DTYPE_INT8:

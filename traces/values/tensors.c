@@ -21,9 +21,10 @@ enum { CHUNK_ELEMENTS = 1 << 14 };
 
 struct npy tensor_npy(const struct program_tensor *tensor) {
   static const char kinds[DTYPE_COUNT] = {
-      [DTYPE_FP16] = 'f',  [DTYPE_BF16] = 'u',   [DTYPE_FP32] = 'f',  [DTYPE_INT4] = 'i',
-      [DTYPE_INT8] = 'i',  [DTYPE_UINT8] = 'u',  [DTYPE_INT16] = 'i', [DTYPE_UINT16] = 'u',
-      [DTYPE_INT32] = 'i', [DTYPE_UINT32] = 'u', [DTYPE_INT64] = 'i', [DTYPE_HF32] = 'f'};
+      [DTYPE_FP16] = 'f',     [DTYPE_BF16] = 'u',    [DTYPE_FP32] = 'f',  [DTYPE_INT4] = 'i',
+      [DTYPE_INT8] = 'i',     [DTYPE_UINT8] = 'u',   [DTYPE_INT16] = 'i', [DTYPE_UINT16] = 'u',
+      [DTYPE_INT32] = 'i',    [DTYPE_UINT32] = 'u',  [DTYPE_INT64] = 'i', [DTYPE_HF32] = 'f',
+      [DTYPE_FP8_E4M3] = 'u', [DTYPE_FP8_E5M2] = 'u'};
   unsigned bits = dtype_bits(tensor->dtype);
   struct npy npy = {
       .kind = kinds[tensor->dtype],
@@ -42,7 +43,8 @@ uint64_t tensor_elements(const struct program_tensor *tensor) {
 }
 
 bool tensor_is_float(enum dtype type) {
-  return type == DTYPE_FP16 || type == DTYPE_BF16 || type == DTYPE_FP32 || type == DTYPE_HF32;
+  return type == DTYPE_FP16 || type == DTYPE_BF16 || type == DTYPE_FP32 || type == DTYPE_HF32 ||
+         type == DTYPE_FP8_E4M3 || type == DTYPE_FP8_E5M2;
 }
 
 static bool same_type(const struct npy *a, const struct npy *b) {
