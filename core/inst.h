@@ -134,6 +134,7 @@ struct inst_access {
   int64_t address;
   uint64_t bytes;     /* 0: nothing touched */
   uint8_t arg;        /* the operand it comes from */
+  uint8_t remote;     /* UB of AIV number remote - 1 of the block; 0: a buffer of the core itself */
   uint16_t alignment; /* what the operand's address must be a multiple of; 0: as its space */
   struct inst_runs runs;
 };

@@ -92,8 +92,7 @@ static enum vinci_status check_operand(const struct stream *stream, const struct
   const struct isa_row *isa = isa_row((enum isa_op)row->op);
   const struct isa_arg *arg = &isa->arg[index];
   if (arg->kind == ARG_ADDRESS)
-    return stream->unchecked_addresses ? VINCI_OK
-                                       : check_address(stream, row, arg, value, diag);
+    return stream->unchecked_addresses ? VINCI_OK : check_address(stream, row, arg, value, diag);
   if (arg->kind != ARG_INTEGER || (value >= arg->low && value <= arg->high))
     return VINCI_OK;
   return stream_error(stream, row->line, diag,
@@ -276,6 +275,17 @@ static enum vinci_status check_count(const struct stream *stream, const struct i
                       (unsigned long long)UINT32_MAX);
 }
 
+/* UB of an AIV: the block must have it. */
+static enum vinci_status check_remote(const struct stream *stream, const struct inst *inst,
+                                      const struct inst_access *access, struct vinci_diag *diag) {
+  uint32_t there = stream->kernel->mixed ? stream->kernel->vectors_per_cube : 0;
+  if (access->remote <= there)
+    return VINCI_OK;
+  return stream_error(stream, inst->line, diag,
+                      "%s writes to UB of AIV %u of the block, which has %u",
+                      isa_row((enum isa_op)inst->op)->name, access->remote - 1u, there);
+}
+
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag) {
   if (check_count(stream, inst, diag) != VINCI_OK)
@@ -285,9 +295,9 @@ enum vinci_status stream_check_access(struct stream *stream, const struct inst *
   for (unsigned i = 0; i < count; i++) {
     if (access[i].bytes == 0)
       continue;
-    enum vinci_status status = check_range(stream, inst, &access[i], diag);
-    if (status != VINCI_OK)
-      return status;
+    if (check_remote(stream, inst, &access[i], diag) != VINCI_OK ||
+        check_range(stream, inst, &access[i], diag) != VINCI_OK)
+      return VINCI_E_INPUT;
   }
   return VINCI_OK;
 }

@@ -48,9 +48,25 @@ static bool make_buffers(struct vinci_values *values, struct value_core *core,
   return true;
 }
 
+/* UB of the AIV that work on the block of an AIC: they follow all AIC, in the same order. */
+static bool join_vectors(struct vinci_values *values, const struct machine_step *step) {
+  struct value_core *core = &values->cores[step->core];
+  uint32_t per_cube = soc_vectors_per_cube(values->soc);
+  uint32_t first = soc_core_count(values->soc, CORE_AIC) + step->core * per_cube;
+  for (uint32_t i = 0; i < step->kernel->vectors_per_cube && i < 2; i++) {
+    struct value_core *vector = &values->cores[first + i];
+    if (!make_buffers(values, vector, CORE_AIV))
+      return false;
+    core->aiv_ub[i] = vector->bytes[SPACE_UB];
+  }
+  return true;
+}
+
 static bool begin_block(void *context, const struct machine_step *step) {
   struct execution *execution = context;
-  if (make_buffers(execution->values, &execution->values->cores[step->core], step->kind))
+  bool joins = step->kind == CORE_AIC && step->kernel->mixed;
+  if (make_buffers(execution->values, &execution->values->cores[step->core], step->kind) &&
+      (!joins || join_vectors(execution->values, step)))
     return true;
   execution->status =
       diag_error(execution->diag, VINCI_E_NOMEM, "out of memory for the buffers of a core");

@@ -11,6 +11,7 @@
 /* What one core sees. Little-endian, as the hardware. */
 struct value_core {
   uint8_t *bytes[SPACE_COUNT]; /* by space; an operand's address is an offset into it */
+  uint8_t *aiv_ub[2];          /* AIC of a mixed kernel: UB of the AIV of its block */
 };
 
 /* A run with values: device memory, and the buffers of the cores that had a block. */

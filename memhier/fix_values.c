@@ -149,9 +149,15 @@ static void store_nd(const struct fix *fix, const uint8_t *matrix, uint8_t *to) 
     store_results(fix, matrix, row, 0, (size_t)fix->inst->arg[FIX_N], to + row * row_bytes);
 }
 
-void transfer_fix_values(const struct vinci_soc *soc, const struct inst *inst,
-                         struct value_core *core) {
-  (void)soc;
+static void store_dn(const struct fix *fix, const uint8_t *matrix, uint8_t *to) {
+  uint64_t column_bytes = (uint64_t)fix->inst->arg[FIX_DST_STRIDE] * fix->element;
+  for (size_t column = 0; column < (size_t)fix->inst->arg[FIX_N]; column++)
+    for (size_t row = 0; row < (size_t)fix->inst->arg[FIX_M]; row++)
+      store_results(fix, matrix, row, column, 1, to + column * column_bytes + row * fix->element);
+}
+
+static void store_part(const struct fix_part *part, const struct value_core *core, uint8_t *to) {
+  const struct inst *inst = &part->inst;
   struct transfer_runs src, dst;
   transfer_fix_matrices(inst, &src, &dst);
   struct fix fix = {
@@ -163,15 +169,30 @@ void transfer_fix_values(const struct vinci_soc *soc, const struct inst *inst,
       .element = transfer_fix_element_bytes(inst),
   };
   if (transfer_fix_by_column(inst))
-    fix.words = core->bytes[SPACE_FB] + transfer_quant_address(inst);
+    fix.words =
+        core->bytes[SPACE_FB] + transfer_quant_address(inst) + part->column * sizeof(uint64_t);
   const uint8_t *from = transfer_bytes(inst, core, TRANSFER_SRC);
-  uint8_t *to = transfer_bytes(inst, core, TRANSFER_DST);
   for (uint64_t i = 0; i < dst.count; i++) {
     if (inst->arg[FIX_NZ2ND])
       store_nd(&fix, from, to);
+    else if (inst->arg[FIX_NZ2DN])
+      store_dn(&fix, from, to);
     else
       store_nz(&fix, from, to);
     from += src.stride_bytes;
     to += dst.stride_bytes;
+  }
+}
+
+void transfer_fix_values(const struct vinci_soc *soc, const struct inst *inst,
+                         struct value_core *core) {
+  (void)soc;
+  struct fix_part parts[FIX_PARTS_MAX];
+  unsigned count = transfer_fix_parts(inst, parts);
+  for (unsigned i = 0; i < count; i++) {
+    bool remote = inst->op == OP_COPY_MATRIX_CC_TO_UB;
+    uint8_t *to = remote ? core->aiv_ub[parts[i].sub] + inst->arg[TRANSFER_DST]
+                         : transfer_bytes(inst, core, TRANSFER_DST);
+    store_part(&parts[i], core, to);
   }
 }

@@ -28,6 +28,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/transfer.c \
 	memhier/transfer.h \
 	memhier/transfer_copy.c \
+	memhier/transfer_dn2nz.c \
 	memhier/transfer_fix.c \
 	memhier/transfer_load.c \
 	memhier/transfer_values.c

@@ -17,6 +17,7 @@
   X(transfer_burst)                                                                                \
   X(transfer_align)                                                                                \
   X(transfer_nd2nz)                                                                                \
+  X(transfer_dn2nz)                                                                                \
   X(transfer_load2d)                                                                               \
   X(transfer_load2dt)                                                                              \
   X(transfer_load3d)                                                                               \
@@ -65,6 +66,17 @@ enum {
   ND2NZ_ARGS
 };
 enum {
+  DN2NZ_NUMBER = TRANSFER_SRC + 1,
+  DN2NZ_N,
+  DN2NZ_D,
+  DN2NZ_SRC_DN_STRIDE,
+  DN2NZ_SRC_D,
+  DN2NZ_DST_C0_STRIDE,
+  DN2NZ_DST_N_STRIDE,
+  DN2NZ_DST_NZ_STRIDE,
+  DN2NZ_ARGS
+};
+enum {
   LOAD2D_BASE = TRANSFER_SRC + 1,
   LOAD2D_REPEAT,
   LOAD2D_SRC_STRIDE,
@@ -109,8 +121,14 @@ enum {
   FIX_ND_NUMBER,
   FIX_SRC_ND_STRIDE,
   FIX_DST_ND_STRIDE,
-  FIX_ARGS
+  FIX_NZ2DN,
+  FIX_ARGS,
+  FIX_SPLIT = FIX_ARGS, /* into UB only */
+  FIX_SUB,
+  FIX_UB_ARGS
 };
+enum { FIX_SPLIT_NONE, FIX_SPLIT_M, FIX_SPLIT_N };
+enum { FIX_PARTS_MAX = 2 };
 enum {
   QUANT_NONE,
   QUANT_F322F16,
@@ -164,6 +182,14 @@ uint64_t transfer_square_fractals(const struct inst *inst);
 bool transfer_load3d_transposes(const struct inst *inst);
 uint64_t transfer_load3d_columns(const struct inst *inst);
 struct transfer_runs transfer_fill_runs(const struct inst *inst);
+/* What a fixpipe instruction puts into one place: itself, or a half of it into UB of one AIV. */
+struct fix_part {
+  struct inst inst; /* with the sizes and the source of the part */
+  unsigned sub;     /* AIV of the block; of UB only */
+  uint64_t column;  /* its first one */
+};
+unsigned transfer_fix_parts(const struct inst *inst, struct fix_part parts[FIX_PARTS_MAX]);
+
 /* Matrices on both sides of the fixpipe. */
 void transfer_fix_matrices(const struct inst *inst, struct transfer_runs *src,
                            struct transfer_runs *dst);

@@ -30,7 +30,8 @@ bool transfer_fix_by_column(const struct inst *inst) {
   return quant == QUANT_VDEQF16 || quant == QUANT_VQF322B8 || quant == QUANT_VREQ8;
 }
 
-/* What one matrix is written as: rows in ND order, columns of blocks in NZ order. */
+/* What one matrix is written as: rows in ND order, columns in DN order, columns of blocks in NZ
+ * order. */
 static struct transfer_runs fix_matrix_runs(const struct inst *inst) {
   uint64_t element = transfer_fix_element_bytes(inst);
   uint64_t m = (uint64_t)inst->arg[FIX_M];
@@ -39,6 +40,9 @@ static struct transfer_runs fix_matrix_runs(const struct inst *inst) {
   if (inst->arg[FIX_NZ2ND])
     return (struct transfer_runs){
         .count = m, .bytes = n * element, .stride_bytes = stride * element};
+  if (inst->arg[FIX_NZ2DN])
+    return (struct transfer_runs){
+        .count = n, .bytes = m * element, .stride_bytes = stride * element};
   uint64_t width = transfer_fix_column_width(inst);
   return (struct transfer_runs){
       .count = ceil_div(n, width),
@@ -47,9 +51,9 @@ static struct transfer_runs fix_matrix_runs(const struct inst *inst) {
   };
 }
 
-/* Several matrices exist in ND order only. */
+/* Several matrices exist in ND and DN order only. */
 static struct transfer_runs fix_matrices(const struct inst *inst) {
-  bool several = inst->arg[FIX_NZ2ND] != 0;
+  bool several = inst->arg[FIX_NZ2ND] || inst->arg[FIX_NZ2DN];
   return (struct transfer_runs){
       .count = several ? (uint64_t)inst->arg[FIX_ND_NUMBER] : 1,
       .bytes = transfer_span(fix_matrix_runs(inst)),
@@ -87,9 +91,33 @@ void transfer_fix_matrices(const struct inst *inst, struct transfer_runs *src,
   };
 }
 
-unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *inst,
-                             struct inst_access *access) {
-  (void)soc;
+static bool fix_into_ub(const struct inst *inst) { return inst->op == OP_COPY_MATRIX_CC_TO_UB; }
+
+unsigned transfer_fix_parts(const struct inst *inst, struct fix_part parts[FIX_PARTS_MAX]) {
+  parts[0] = (struct fix_part){.inst = *inst};
+  if (!fix_into_ub(inst))
+    return 1;
+  parts[0].sub = (unsigned)inst->arg[FIX_SUB];
+  if (inst->arg[FIX_SPLIT] == FIX_SPLIT_NONE)
+    return 1;
+  parts[0].sub = 0;
+  parts[1] = (struct fix_part){.inst = *inst, .sub = 1};
+  bool rows = inst->arg[FIX_SPLIT] == FIX_SPLIT_M;
+  unsigned size = rows ? FIX_M : FIX_N;
+  uint64_t all = (uint64_t)inst->arg[size];
+  uint64_t half = rows ? ceil_div(all, 2) : ceil_div(all, 2 * L0C_FRACTAL_SIDE) * L0C_FRACTAL_SIDE;
+  half = min_u64(half, all);
+  uint64_t skipped =
+      rows ? half * FIX_ROW_BYTES
+           : half / L0C_FRACTAL_SIDE * (uint64_t)inst->arg[FIX_SRC_STRIDE] * FIX_ROW_BYTES;
+  parts[0].inst.arg[size] = (int64_t)half;
+  parts[1].inst.arg[size] = (int64_t)(all - half);
+  parts[1].inst.arg[TRANSFER_SRC] += (int64_t)skipped;
+  parts[1].column = rows ? 0 : half;
+  return 2;
+}
+
+static unsigned part_access(const struct inst *inst, struct inst_access *access) {
   struct transfer_runs src[2], dst[2];
   transfer_fix_matrices(inst, &src[0], &dst[0]);
   src[1] = fix_columns(inst);
@@ -97,8 +125,21 @@ unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *ins
   if (transfer_span(dst[0]) == 0)
     return 0;
   unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, src, 2);
-  count = transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
-  if (transfer_fix_by_column(inst))
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
+}
+
+unsigned transfer_fix_access(const struct vinci_soc *soc, const struct inst *inst,
+                             struct inst_access *access) {
+  (void)soc;
+  struct fix_part parts[FIX_PARTS_MAX];
+  unsigned part_count = transfer_fix_parts(inst, parts), count = 0;
+  for (unsigned i = 0; i < part_count; i++) {
+    unsigned first = count;
+    count += part_access(&parts[i].inst, access + count);
+    if (fix_into_ub(inst) && count > first)
+      access[count - 1].remote = (uint8_t)(parts[i].sub + 1);
+  }
+  if (count > 0 && transfer_fix_by_column(inst))
     access[count++] = (struct inst_access){
         .space = SPACE_FB,
         .address = (int64_t)transfer_quant_address(inst),

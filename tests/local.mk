@@ -3,6 +3,7 @@
 # in unit_tests and one nodist_EXTRA line (Makefile.am says why).
 
 unit_tests = \
+	tests/test_arch \
 	tests/test_banks \
 	tests/test_base \
 	tests/test_core \
@@ -38,6 +39,7 @@ unit_tests = \
 	tests/test_units \
 	tests/test_values_vector
 
+nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx

@@ -61,7 +61,9 @@ static const struct stem_operands stems[] = {
     {"transfer_fill", FILL_ARGS, "dst blocks repeat dst_gap value"},
     {"transfer_fix", FIX_ARGS,
      "dst src n m dst_stride src_stride quant relu unit_flag nz2nd channel_split nd_num "
-     "src_nd_stride dst_nd_stride"},
+     "src_nd_stride dst_nd_stride nz2dn"},
+    {"transfer_dn2nz", DN2NZ_ARGS,
+     "dst src dn_num n d src_dn_stride src_d dst_c0_stride dst_n_stride dst_nz_stride"},
 };
 
 /* The first of the operands that only some rows of a stem have, after all others. */
@@ -72,6 +74,7 @@ static const struct {
 } last_operands[] = {{"vec_convert", "round", CONVERT_ARGS},
                      {"vec_nchwconv", "dst_high", NCHWCONV_ARGS},
                      {"transfer_burst", "conv", BURST_ARGS},
+                     {"transfer_fix", "split", FIX_UB_ARGS},
                      {"transfer_load2d", "transpose", LOAD2D_ARGS}};
 
 static unsigned operand_count(const struct isa_row *row, const struct stem_operands *stem) {

@@ -27,7 +27,9 @@ static enum vinci_status check_spaces(struct trace_reader *reader, const struct 
     if (arg->kind != ARG_ADDRESS)
       continue;
     enum space space = (enum space)arg->space;
-    if (!core_has_space(reader->core, space))
+    /* The fixpipe of the 950 writes to UB of the AIV beside it. */
+    bool remote = isa->pipe == PIPE_FIX && space == SPACE_UB && reader->core == CORE_AIC;
+    if (!remote && !core_has_space(reader->core, space))
       return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which an %s core does not have",
                         isa->name, arg->name, space_name(space), core_kind_name(reader->core));
     if (soc_space_bytes(reader->soc, space) == 0)
@@ -247,6 +249,15 @@ static enum vinci_status check_mad(struct trace_reader *reader, const int64_t *o
   return fail_operand(reader, "source", text);
 }
 
+static enum vinci_status check_fix(struct trace_reader *reader, const int64_t *operands,
+                                   uint32_t expr_mask, enum isa_op op) {
+  const struct isa_row *isa = isa_row(op);
+  if (operand(isa, "nz2nd", operands, expr_mask) == 1 &&
+      operand(isa, "nz2dn", operands, expr_mask) == 1)
+    return fail_operand(reader, "nz2dn", "rows or columns: nz2nd and nz2dn exclude each other");
+  return VINCI_OK;
+}
+
 enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
                                    const int64_t *operands, uint32_t expr_mask) {
   const struct isa_row *isa = isa_row(op);
@@ -258,6 +269,12 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
   case OP_WAIT_FLAG_DEV:
     return check_id(reader, isa, operand(isa, "id", operands, expr_mask),
                     reader->soc->cross_core_ids, "cross-core flag");
+  case OP_COPY_MATRIX_CC_TO_GM:
+  case OP_COPY_MATRIX_CC_TO_CBUF:
+  case OP_COPY_MATRIX_CC_TO_UB:
+    if (check_fix(reader, operands, expr_mask, op) != VINCI_OK)
+      return VINCI_E_INPUT;
+    return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
   case OP_MAD:
     if (check_mad(reader, operands) != VINCI_OK)
       return VINCI_E_INPUT;
