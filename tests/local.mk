@@ -37,6 +37,7 @@ unit_tests = \
 	tests/test_trace_format \
 	tests/test_transfers \
 	tests/test_units \
+	tests/test_values_run \
 	tests/test_values_vector
 
 nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
@@ -73,6 +74,7 @@ nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_values_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
 
 script_tests = \
@@ -84,6 +86,8 @@ script_tests = \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \
+	tests/test_values.sh \
+	tests/test_values_kernels.sh \
 	tests/test_values_vecops.sh \
 	tests/test_values_matrix.sh \
 	tests/test_values_ops.sh \
@@ -232,6 +236,7 @@ dist_noinst_DATA += \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \
+	tests/values/kernels.py \
 	tests/values/reference.py \
 	tests/values/vecops.py \
 	tests/values/transfers.py \

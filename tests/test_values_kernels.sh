@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Whole kernels with values against numpy, tests/values/kernels.py.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+work=$(mktemp -d "${TMPDIR:-.}/test_values_kernels.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/kernels.py" "${VINCI:?}" "$work" \
+  --seed "${VINCI_VALUE_SEED:-$(date +%s)}"
