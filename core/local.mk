@@ -10,6 +10,7 @@ libvinci_core_la_SOURCES = \
 	core/arena.c \
 	core/arena.h \
 	core/arith.h \
+	core/calendar.c \
 	core/calendar.h \
 	core/check.c \
 	core/check.h \

@@ -157,9 +157,11 @@ static enum vinci_status check_memory(const struct vinci_soc *soc, struct vinci_
     return fail(soc, diag, "hbm.channels", "must be a multiple of l2.slices");
   if (line % L2_GRANULE_BYTES != 0 || line / L2_GRANULE_BYTES > MASK_BITS)
     return fail(soc, diag, "l2.line", "must be a multiple of 128 bytes, at most 4 KiB");
-  if (run % L2_GRANULE_BYTES != 0 || line % run != 0 || line / run > PARTS_MAX)
-    return fail(soc, diag, "hbm.interleave",
-                "must be a multiple of 128 bytes and divide l2.line into at most 4 parts");
+  if (run % L2_GRANULE_BYTES != 0 || (run & (run - 1)) != 0 || line % run != 0 ||
+      line / run > PARTS_MAX)
+    return fail(
+        soc, diag, "hbm.interleave",
+        "must be a power of two, at least 128 bytes, and divide l2.line into at most 4 parts");
   if (soc->memory && L2_GRANULE_BYTES % soc->memory->burst_bytes != 0)
     return fail(soc, diag, "memory.geometry.burst", "must divide 128 bytes");
   return VINCI_OK;

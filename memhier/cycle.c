@@ -2,6 +2,8 @@
 /* The cycle-level memory system: transfer engines with requests in flight. */
 #include "memhier/cycle.h"
 
+#include <string.h>
+
 static bool all_issued(const struct gm_transfer *transfer) {
   return transfer->burst == transfer->bursts;
 }
@@ -34,13 +36,28 @@ static void finish_if_over(struct gm_transfer *transfer) {
     finish(transfer, transfer->end_ps);
 }
 
+static bool any_known(const struct engine_port *port) {
+  return port->known_first != port->known_end;
+}
+
+static uint64_t first_known_ps(const struct engine_port *port) {
+  return port->known[port->known_first] >> ANSWER_GRANULE_BITS;
+}
+
 /* Puts an answer among the known ones, from the end: most come in the order of their requests. */
 static void insert_known(struct engine_port *port, uint64_t arrival_ps, uint64_t bytes) {
-  struct known_answer *known = port->known;
-  uint32_t mask = port->known_mask, at = port->known_first + port->known_count++;
-  for (; at != port->known_first && known[(at - 1) & mask].arrival_ps > arrival_ps; at--)
-    known[at & mask] = known[(at - 1) & mask];
-  known[at & mask] = (struct known_answer){arrival_ps, bytes};
+  uint64_t *known = port->known;
+  uint64_t answer = arrival_ps << ANSWER_GRANULE_BITS | bytes / L2_GRANULE_BYTES;
+  if (port->known_end == port->known_room) {
+    uint32_t count = port->known_end - port->known_first;
+    memmove(known, &known[port->known_first], count * sizeof *known);
+    port->known_first = 0;
+    port->known_end = count;
+  }
+  uint32_t at = port->known_end++, first = port->known_first;
+  for (; at != first && known[at - 1] > answer; at--)
+    known[at] = known[at - 1];
+  known[at] = answer;
 }
 
 /* It is known when an answer arrives; that may lie ahead. */
@@ -62,7 +79,7 @@ static void answered(struct memory_request *request, uint64_t arrival_ps) {
   transfer->requests--;
   finish_if_over(transfer);
   if (port->window_full)
-    schedule_issue(port, port->known[port->known_first & port->known_mask].arrival_ps);
+    schedule_issue(port, first_known_ps(port));
 }
 
 static struct memory_request *request_of(struct network_message *message) {
@@ -107,14 +124,10 @@ void cycle_answer(struct memory_request *request, uint64_t start_ps) {
 
 /* Takes the answers that have arrived by a time out of the window. */
 static void reclaim(struct engine_port *port, uint64_t at_ps) {
-  while (port->known_count > 0) {
-    const struct known_answer *first = &port->known[port->known_first & port->known_mask];
-    if (first->arrival_ps > at_ps)
-      return;
-    port->bytes_in_flight -= first->bytes;
+  enum { GRANULES_MASK = (1 << ANSWER_GRANULE_BITS) - 1 };
+  while (any_known(port) && first_known_ps(port) <= at_ps) {
+    port->bytes_in_flight -= (port->known[port->known_first++] & GRANULES_MASK) * L2_GRANULE_BYTES;
     port->in_flight--;
-    port->known_first++;
-    port->known_count--;
   }
 }
 
@@ -133,9 +146,9 @@ static uint64_t window_ps(struct engine_port *port, uint64_t moved_bytes, uint64
   reclaim(port, at_ps);
   while (!window_allows(port, moved_bytes)) {
     port->window_full = true;
-    if (port->known_count == 0)
+    if (!any_known(port))
       return UINT64_MAX;
-    at_ps = port->known[port->known_first & port->known_mask].arrival_ps;
+    at_ps = first_known_ps(port);
     if (at_ps > until_ps)
       return at_ps;
     reclaim(port, at_ps);

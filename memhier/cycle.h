@@ -66,11 +66,8 @@ struct memory_request {
   struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
 };
 
-/* An answer on its way. */
-struct known_answer {
-  uint64_t arrival_ps;
-  uint64_t bytes;
-};
+/* Answers on their way: arrival_ps and granules in one number, so that they sort quickly. */
+enum { ANSWER_GRANULE_BITS = 6 };
 
 /* One transfer engine of a core. */
 struct engine_port {
@@ -87,19 +84,14 @@ struct engine_port {
   uint32_t in_flight;     /* requests */
   uint32_t request_count; /* at most */
   struct memory_request *free;
-  struct known_answer *known; /* ring, by rising arrival_ps */
-  uint32_t known_mask;
+  uint64_t *known; /* answers that have not arrived, rising, from known_first on */
+  uint32_t known_room;
   uint32_t known_first;
-  uint32_t known_count;
+  uint32_t known_end;
   bool window_full; /* the next answer that becomes known may let it go on */
 };
 
 enum { GRANULE_TIME_UNITS = 1024 };
-
-struct l2_slice {
-  struct l2_tags tags;
-  struct calendar calendar; /* in granules of its bandwidth */
-};
 
 struct memsys {
   struct engine *engine;
@@ -111,14 +103,15 @@ struct memsys {
   uint32_t port_count;
   uint32_t request_count;
   struct l2_counters *l2_of_core;
-  struct l2_slice *slices;
+  struct l2_tags *slices;
+  struct calendars slice_calendars; /* in granules of a slice's bandwidth */
   uint32_t slice_count;
   uint32_t line_bytes;
   struct clock_domain slice_clock; /* a granule per edge */
   uint64_t hit_ps;                 /* latency of a slice */
   struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
   uint32_t channels_per_slice;
-  struct hbm_map map;
+  struct hbm_layout layout;
   uint64_t train_ps;      /* how far ahead an engine issues */
   uint64_t round_trip_ps; /* of a hit in an idle system */
   uint64_t read_bytes;

@@ -18,11 +18,8 @@ static bool create_requests(struct memsys *memory, struct arena *arena, struct e
   uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
   struct memory_request *requests = ARENA_ARRAY(arena, struct memory_request, count);
-  uint32_t answers = 1;
-  while (answers < count)
-    answers *= 2;
-  port->known = ARENA_ARRAY(arena, struct known_answer, answers);
-  port->known_mask = answers - 1;
+  port->known_room = 2 * count; /* so that they are moved to the front now and then only */
+  port->known = ARENA_ARRAY(arena, uint64_t, port->known_room);
   port->request_count = count;
   if (!requests || !port->known)
     return false;
@@ -75,12 +72,12 @@ static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t g
       .line_bytes = (uint32_t)soc->l2_line_bytes,
       .ways = (uint32_t)soc->l2_ways,
   };
-  memory->slices = ARENA_ARRAY(arena, struct l2_slice, memory->slice_count);
-  if (!memory->slices)
+  memory->slices = ARENA_ARRAY(arena, struct l2_tags, memory->slice_count);
+  if (!memory->slices || !calendars_create(&memory->slice_calendars, arena, memory->slice_count))
     return false;
   uint64_t share = gm_bytes / memory->slice_count + (uint64_t)soc->l2_line_bytes;
   for (uint32_t i = 0; i < memory->slice_count; i++)
-    if (!l2_create(&memory->slices[i].tags, arena, geometry, share))
+    if (!l2_create(&memory->slices[i], arena, geometry, share))
       return false;
   return true;
 }
@@ -99,11 +96,13 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
   uint32_t count = (uint32_t)soc->hbm_channels;
   memory->channels_per_slice = count / memory->slice_count;
   memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
-  if (!memory->channels || hbm_map_parse(&memory->map, mem_map_text(soc->memory, soc->memory_map),
-                                         soc->memory, 1, NULL) != VINCI_OK)
+  if (!memory->channels ||
+      hbm_map_parse(&memory->layout.map, mem_map_text(soc->memory, soc->memory_map), soc->memory, 1,
+                    NULL) != VINCI_OK)
     return false;
+  hbm_layout_init(&memory->layout, soc->memory);
   for (uint32_t i = 0; i < count; i++)
-    if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->map,
+    if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->layout,
                          channel_hz(soc), memory->part + 1, i))
       return false;
   return true;

@@ -32,22 +32,20 @@ struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint
 }
 
 /* Takes the slice for as long as it moves the granules; its latency overlaps. */
-static uint64_t serve(struct memsys *memory, struct l2_slice *slice, uint64_t granules,
-                      uint64_t arrival_ps) {
+static uint64_t serve(struct memsys *memory, const struct line_run *run, uint64_t arrival_ps) {
   const struct clock_domain *clock = &memory->slice_clock;
-  uint64_t now = clock_edge_at(clock, engine_now_ps(memory->engine));
-  uint64_t from = clock_edge_at(clock, arrival_ps), last = from + granules - 1;
-  if (!calendar_take_run(&slice->calendar, now, from, granules))
-    last = calendar_take(&slice->calendar, now, from, granules).last;
-  return clock_edge_ps(clock, last + 1) + memory->hit_ps;
+  calendars_move(&memory->slice_calendars, clock_edge_at(clock, engine_now_ps(memory->engine)));
+  struct calendar_span span =
+      calendars_take(&memory->slice_calendars, run->slice, clock_edge_at(clock, arrival_ps),
+                     run->moved_bytes / L2_GRANULE_BYTES);
+  return clock_edge_ps(clock, span.last + 1) + memory->hit_ps;
 }
 
 uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run, uint32_t port,
                             bool write, uint64_t arrival_ps, struct l2_outcome *outcome) {
-  struct l2_slice *slice = &memory->slices[run->slice];
-  *outcome = l2_look_up(&slice->tags, run->line, run->granules, write);
+  *outcome = l2_look_up(&memory->slices[run->slice], run->line, run->granules, write);
   l2_count_outcome(&memory->l2_of_core[port / PIPE_COUNT], outcome, write);
-  return serve(memory, slice, run->moved_bytes / L2_GRANULE_BYTES, arrival_ps);
+  return serve(memory, run, arrival_ps);
 }
 
 /* ---- device memory ----------------------------------------------------------------- */

@@ -31,29 +31,49 @@ static void burst_done(void *context, uint64_t tag, uint64_t cycle) {
     tell_done(op, op->end_cycle);
 }
 
+void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem) {
+  layout->bank_mask = (uint32_t)mem->banks_per_group - 1;
+  layout->group_mask = (uint32_t)mem->groups - 1;
+  layout->bursts_per_granule = (uint32_t)(L2_GRANULE_BYTES / mem->burst_bytes);
+  for (unsigned i = 0; i < HBM_LINE_BURSTS_MAX; i++)
+    layout->offset[i] = hbm_map_decode(&layout->map, (uint64_t)i << layout->map.burst_shift);
+}
+
 /*
  * Streams that lie a power of two apart would meet in the same bank in other rows again
  * and again; bits of the row spread them (Zhang, Zhu and Zhang, "A permutation-based page
  * interleaving scheme", MICRO 2000). What the parts do is not published.
  */
-static void permute_banks(const struct hbm_port *port, struct hbm_place *place) {
+static void permute_banks(const struct hbm_layout *layout, struct hbm_place *place) {
   uint32_t spread = place->row * UINT32_C(0x9E3779B1) >> 24;
-  place->bank = (uint8_t)(place->bank ^ (spread & port->bank_mask));
-  place->group = (uint8_t)(place->group ^ (spread >> 4 & port->group_mask));
+  place->bank = (uint8_t)(place->bank ^ (spread & layout->bank_mask));
+  place->group = (uint8_t)(place->group ^ (spread >> 4 & layout->group_mask));
+}
+
+/* Place of a burst of a line: no bit of the line's address is one of the burst's number in it. */
+static struct hbm_place place_of(const struct hbm_layout *layout, const struct hbm_op *op,
+                                 unsigned burst) {
+  const struct hbm_place *offset = &layout->offset[burst];
+  struct hbm_place place = {
+      .row = op->place.row | offset->row,
+      .column = (uint16_t)(op->place.column | offset->column),
+      .group = (uint8_t)(op->place.group | offset->group),
+      .bank = (uint8_t)(op->place.bank | offset->bank),
+  };
+  permute_banks(layout, &place);
+  return place;
 }
 
 /* Offers bursts of an operation until it has none left; false when the queue is full. */
 static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycle) {
+  const struct hbm_layout *layout = port->layout;
   while (op->granules != 0) {
-    uint64_t granule = (uint64_t)__builtin_ctz(op->granules);
-    uint64_t address =
-        op->address + granule * L2_GRANULE_BYTES + ((uint64_t)op->burst << port->map->burst_shift);
-    struct hbm_place place = hbm_map_decode(port->map, address);
-    permute_banks(port, &place);
+    unsigned granule = (unsigned)__builtin_ctz(op->granules);
+    struct hbm_place place = place_of(layout, op, granule * layout->bursts_per_granule + op->burst);
     /* Counted first: a read answered from the write queue ends inside the call. */
     op->waiting += !op->write;
     port->reads += !op->write;
-    bool last = op->burst + 1 == port->bursts_per_granule;
+    bool last = op->burst + 1 == layout->bursts_per_granule;
     uint32_t granules = op->granules;
     if (last)
       op->granules &= op->granules - 1;
@@ -92,7 +112,7 @@ static void catch_up(struct hbm_port *port, uint64_t cycle) {
 /* Bursts that a waiting write still has to hand over: a command makes room for one, and a cycle
  * holds two commands. */
 static uint64_t write_cycles(const struct hbm_port *port, const struct hbm_op *op) {
-  return (l2_count(op->granules) * port->bursts_per_granule - op->burst - 1) / 2;
+  return (l2_count(op->granules) * port->layout->bursts_per_granule - op->burst - 1) / 2;
 }
 
 /* The next step comes when something may have to be told: not before the data of the next
@@ -117,14 +137,11 @@ static void fire_step(struct engine_event *event, uint64_t now_ps) {
 }
 
 bool hbm_port_create(struct hbm_port *port, struct arena *arena, struct engine *engine,
-                     const struct mem_spec *mem, const struct hbm_map *map, uint64_t clock_hz,
+                     const struct mem_spec *mem, const struct hbm_layout *layout, uint64_t clock_hz,
                      uint32_t part, uint32_t sequence) {
   *port = (struct hbm_port){
       .engine = engine,
-      .map = map,
-      .bank_mask = (uint32_t)mem->banks_per_group - 1,
-      .group_mask = (uint32_t)mem->groups - 1,
-      .bursts_per_granule = (uint32_t)(L2_GRANULE_BYTES / mem->burst_bytes),
+      .layout = layout,
   };
   clock_init(&port->clock, clock_hz);
   port->step.key = event_key(PHASE_ARBITRATE, part, sequence);
@@ -144,6 +161,7 @@ void hbm_port_submit(struct hbm_port *port, struct hbm_op *op) {
   op->burst = 0;
   op->waiting = 0;
   op->end_cycle = 0;
+  op->place = hbm_map_decode(&port->layout->map, op->address);
   if (idle)
     port->first = op;
   else

@@ -4,22 +4,17 @@
 
 #include "core/calendar.h"
 
-struct packet_port {
-  struct calendar calendar;
-  uint64_t flits;
-};
-
 struct packet_network {
   const struct noc_map *map;
-  uint32_t terminal_count;
   uint32_t request_cycles; /* from the arrival of a header to its first chance at the switch */
   uint32_t onward_cycles;  /* from the grant of the switch to the arrival at the next router */
-  struct packet_port *ports;
-  struct calendar *sources; /* of terminals */
-  uint32_t *input_router;
-  uint32_t *route;       /* [destination][router]: output port; a walk keeps to one row */
-  uint32_t *next_router; /* at the far end of an output port; NOC_NO_LINK: a terminal */
+  uint32_t send_cycles;    /* from the source to the first router */
   uint32_t router_count;
+  struct calendars calendars; /* of output ports, then of sources */
+  uint32_t *route;            /* [destination][router]: output port; a walk keeps to one row */
+  uint32_t *next_router;      /* at the far end of an output port; NOC_NO_LINK: a terminal */
+  uint32_t *input_router;
+  uint64_t *flits; /* of output ports */
 };
 
 /* What a walk looks up, in the order it does. */
@@ -49,14 +44,14 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
     return NULL;
   *network = (struct packet_network){
       .map = map,
-      .terminal_count = config->graph.terminal_count,
       .request_cycles = config->routing_cycles + 1,
       .onward_cycles = 2 + config->link_cycles,
-      .ports = ARENA_ARRAY(arena, struct packet_port, map->port_count),
-      .sources = ARENA_ARRAY(arena, struct calendar, config->graph.terminal_count),
+      .send_cycles = 1 + config->link_cycles,
+      .flits = ARENA_ARRAY(arena, uint64_t, map->port_count),
       .input_router = ARENA_ARRAY(arena, uint32_t, map->port_count),
   };
-  if (!network->ports || !network->sources || !network->input_router)
+  if (!network->flits || !network->input_router ||
+      !calendars_create(&network->calendars, arena, map->port_count + config->graph.terminal_count))
     return NULL;
   for (uint32_t r = 0; r < config->graph.router_count; r++)
     for (uint32_t i = map->input_base[r]; i < map->input_base[r + 1]; i++)
@@ -64,15 +59,14 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
   return create_routes(network, arena) ? network : NULL;
 }
 
+/* now: no later request asks for a cycle before it. */
 static void start(struct packet_network *network, struct packet_head *head, uint32_t source,
                   uint64_t now, uint64_t cycle) {
-  const struct noc_map *map = network->map;
-  struct calendar *calendar = &network->sources[source];
-  struct calendar_span span = {cycle, cycle + head->flits - 1};
-  if (!calendar_take_run(calendar, now, cycle, head->flits))
-    span = calendar_take(calendar, now, cycle, head->flits);
-  head->first_cycle = span.first + 1 + map->config->link_cycles;
-  head->last_cycle = span.last + 1 + map->config->link_cycles;
+  calendars_move(&network->calendars, now);
+  struct calendar_span span =
+      calendars_take(&network->calendars, network->map->port_count + source, cycle, head->flits);
+  head->first_cycle = span.first + network->send_cycles;
+  head->last_cycle = span.last + network->send_cycles;
 }
 
 /*
@@ -88,35 +82,58 @@ static uint64_t sharing_delay(const struct packet_head *head) {
   return head->waited_cycles * (head->flits - 1) / head->flits;
 }
 
-/* Cycles at an output port; now: no later request to it asks for a cycle before that. */
-static struct calendar_span take_port(struct calendar *calendar, const struct packet_head *head,
-                                      uint64_t now, uint64_t from) {
-  uint64_t rest = head->flits - 1;
-  struct calendar_span span = {from, from + rest};
-  if (head->last_cycle - head->first_cycle == rest &&
-      calendar_take_run(calendar, now, from, head->flits))
-    return span;
-  span = calendar_take(calendar, now, from, 1);
-  if (rest > 0) {
-    /* The last flit cannot leave before it has come; those before it fill up. */
-    uint64_t next = span.first + 1;
-    if (head->last_cycle > rest - 1 + next)
-      next = head->last_cycle - (rest - 1);
-    span.last = calendar_take(calendar, now, next, rest).last;
-  }
-  return span;
+/* Passes an output port where others have taken cycles, or the flits come with gaps. */
+static __attribute__((noinline)) void squeeze(struct packet_network *network,
+                                              struct packet_head *head, uint32_t port) {
+  struct calendars *calendars = &network->calendars;
+  uint64_t from = head->first_cycle + network->request_cycles, rest = head->flits - 1;
+  uint64_t first = calendars_take_one(calendars, port, from), last = first;
+  /* The last flit cannot leave before it has come; those before it fill up. */
+  if (rest == 1)
+    last = calendars_take_one(calendars, port, max_u64(first + 1, head->last_cycle));
+  else if (rest > 1)
+    last =
+        calendars_take(calendars, port, max_u64(first + rest, head->last_cycle) - (rest - 1), rest)
+            .last;
+  head->waited_cycles += first - from;
+  head->first_cycle = first + network->onward_cycles;
+  head->last_cycle = last + network->onward_cycles;
 }
 
 /* Passes an output port. */
-static void pass(struct packet_network *network, struct packet_head *head, uint32_t port,
-                 uint64_t now) {
-  struct packet_port *out = &network->ports[port];
-  uint64_t from = head->first_cycle + network->request_cycles;
-  struct calendar_span span = take_port(&out->calendar, head, now, from);
-  out->flits += head->flits;
-  head->waited_cycles += span.first - from;
-  head->first_cycle = span.first + network->onward_cycles;
-  head->last_cycle = span.last + network->onward_cycles;
+static void pass(struct packet_network *network, struct packet_head *head, uint32_t port) {
+  network->flits[port] += head->flits;
+  if (head->last_cycle - head->first_cycle != head->flits - 1 ||
+      !calendars_take_run(&network->calendars, port, head->first_cycle + network->request_cycles,
+                          head->flits)) {
+    squeeze(network, head, port);
+    return;
+  }
+  head->first_cycle += network->request_cycles + network->onward_cycles;
+  head->last_cycle += network->request_cycles + network->onward_cycles;
+}
+
+/* Passes ports as long as their cycles are free at once, from *router on; true at the end. Copies
+ * of what it reads spare the compiler from reading it again after every store. */
+static bool glide(struct packet_network *network, struct packet_head *head, const uint32_t *route,
+                  uint32_t *router) {
+  const struct calendars calendars = network->calendars;
+  const uint32_t *next_router = network->next_router;
+  uint64_t *flits = network->flits;
+  uint64_t count = head->flits, first = head->first_cycle, start = first;
+  uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
+  uint32_t at = *router;
+  if (head->last_cycle - first == count - 1)
+    while (at != NOC_NO_LINK &&
+           calendars_take_run(&calendars, route[at], first + request_cycles, count)) {
+      flits[route[at]] += count;
+      at = next_router[route[at]];
+      first += request_cycles + onward_cycles;
+    }
+  head->first_cycle = first;
+  head->last_cycle += first - start;
+  *router = at;
+  return at == NOC_NO_LINK;
 }
 
 uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
@@ -125,11 +142,11 @@ uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint
   const uint32_t *route = &network->route[(size_t)destination * network->router_count];
   uint32_t router = network->map->config->graph.terminals[source];
   start(network, &head, source, now, cycle);
-  do {
-    uint32_t port = route[router];
-    pass(network, &head, port, now);
-    router = network->next_router[port];
-  } while (router != NOC_NO_LINK);
+  while (!glide(network, &head, route, &router)) {
+    network->flits[route[router]] += flits;
+    squeeze(network, &head, route[router]);
+    router = network->next_router[route[router]];
+  }
   return head.last_cycle + sharing_delay(&head);
 }
 
@@ -148,7 +165,8 @@ void packet_start(struct packet_network *network, struct packet_head *head, uint
 void packet_advance(struct packet_network *network, struct packet_head *head) {
   const struct noc_map *map = network->map;
   uint32_t port = noc_next_port(map, network->input_router[head->input], head->destination);
-  pass(network, head, port, head->first_cycle);
+  calendars_move(&network->calendars, head->first_cycle);
+  pass(network, head, port);
   head->input = map->port_input[port];
   if (head->input < map->port_count)
     return;
@@ -157,5 +175,5 @@ void packet_advance(struct packet_network *network, struct packet_head *head) {
 }
 
 uint64_t packet_port_flits(const struct packet_network *network, uint32_t port) {
-  return network->ports[port].flits;
+  return network->flits[port];
 }

@@ -12,6 +12,8 @@ struct noc {
   uint32_t part;
   struct packet_network *packets;
   struct flit_network *flits;
+  uint64_t now_ps; /* of the latest move, and its cycle */
+  uint64_t now_cycle;
   /* flit level: the two halves of a cycle */
   struct engine_event arrivals;
   struct engine_event routers;
@@ -37,9 +39,13 @@ static void schedule(struct noc *noc, struct engine_event *event, enum engine_ph
 
 uint64_t noc_move_later_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
                            uint64_t now_ps, uint64_t start_ps) {
-  uint64_t arrival = packet_walk_later(
-      noc->packets, source, destination, noc_flits(noc->map.config, bytes),
-      clock_edge_at(&noc->clock, now_ps), clock_edge_at(&noc->clock, start_ps));
+  if (noc->now_ps != now_ps) {
+    noc->now_ps = now_ps;
+    noc->now_cycle = clock_edge_at(&noc->clock, now_ps);
+  }
+  uint64_t arrival =
+      packet_walk_later(noc->packets, source, destination, noc_flits(noc->map.config, bytes),
+                        noc->now_cycle, clock_edge_at(&noc->clock, start_ps));
   return edge_ps(noc, arrival);
 }
 
