@@ -5,13 +5,19 @@
  */
 #include "vector/vector.h"
 
-/* Bits of the destination, which in the widening forms are twice the sources'. */
+enum { COMPARE_MASK_BYTES = MASK_LANES / BITS_PER_BYTE };
+
+/* Whether fp16 sources become fp32 results; other instructions have one type. */
+static bool widens(const struct inst *inst) {
+  return inst->op == OP_VMLA_F162F32 || inst->op == OP_VAXPY_F162F32;
+}
+
 static unsigned dst_bits(const struct inst *inst) {
-  return inst->op == OP_VMLA_F162F32 ? dtype_bits(DTYPE_FP32) : dtype_bits(inst_dtype(inst));
+  return widens(inst) ? dtype_bits(DTYPE_FP32) : dtype_bits(inst_dtype(inst));
 }
 
 static unsigned src_bits(const struct inst *inst) {
-  return inst->op == OP_VMLA_F162F32 ? dtype_bits(DTYPE_FP16) : dtype_bits(inst_dtype(inst));
+  return widens(inst) ? dtype_bits(DTYPE_FP16) : dtype_bits(inst_dtype(inst));
 }
 
 static struct vector_operand operand(const struct inst *inst, unsigned arg, unsigned bits,
@@ -66,6 +72,32 @@ unsigned vec_binary_access(const struct vinci_soc *soc, const struct inst *inst,
   return walks_access(inst, &walks, access);
 }
 
+/* Results are narrower than sources. */
+struct vector_walks vec_binary_convert_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  struct vector_conversion types = vector_conversion(inst->op);
+  unsigned src = dtype_bits(types.src), dst = dtype_bits(types.dst);
+  return (struct vector_walks){
+      .lanes = vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], src, VECTOR_MASKED),
+      .operand = {operand(inst, BINARY_SRC0, src, BINARY_SRC0_BLOCK, BINARY_SRC0_REPEAT),
+                  operand(inst, BINARY_SRC1, src, BINARY_SRC1_BLOCK, BINARY_SRC1_REPEAT),
+                  operand(inst, BINARY_DST, dst, BINARY_DST_BLOCK, BINARY_DST_REPEAT)},
+      .count = 3,
+      .bits = src,
+  };
+}
+
+void vec_binary_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
+                             struct inst_cost *cost) {
+  struct vector_walks walks = vec_binary_convert_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
+}
+
+unsigned vec_binary_convert_access(const struct vinci_soc *soc, const struct inst *inst,
+                                   struct inst_access *access) {
+  struct vector_walks walks = vec_binary_convert_walks(soc, inst);
+  return walks_access(inst, &walks, access);
+}
+
 /* src1 comes second, unless it is a single element. */
 struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
@@ -90,10 +122,8 @@ void vec_select_cost(const struct vinci_soc *soc, const struct inst *inst, struc
 
 /* Bytes of the bits that choose between the sources. */
 static uint64_t select_mask_bytes(const struct inst *inst, const struct vector_lanes *lanes) {
-  if (lanes->repeats == 0)
+  if (lanes->repeats == 0 || inst->arg[SELECT_MODE] == SELECT_MODE_REGISTER)
     return 0;
-  if (inst->arg[SELECT_MODE] == SELECT_MODE_REGISTER)
-    return vector_size(MASK_LANES, 1);
   return vector_size((lanes->repeats - 1) * lanes->per_repeat + lanes->tail_end, 1);
 }
 
@@ -154,6 +184,68 @@ unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct ins
   return inst_touch(inst, access, count, COMPARES_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
+/* One repeat, whatever the count in counter mode says. */
+struct vector_walks vec_compare_register_walks(const struct vinci_soc *soc,
+                                               const struct inst *inst) {
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  struct vector_walks walks = {
+      .lanes = vector_lanes(soc, inst, 1, bits, VECTOR_MASKED),
+      .operand = {{.arg = COMPARER_SRC0,
+                   .bits = bits,
+                   .block_stride = (uint64_t)inst->arg[COMPARER_SRC0_BLOCK]},
+                  {.arg = COMPARER_SRC1,
+                   .bits = bits,
+                   .block_stride = (uint64_t)inst->arg[COMPARER_SRC1_BLOCK]}},
+      .count = 2,
+      .bits = bits,
+  };
+  if (walks.lanes.repeats > 1) {
+    walks.lanes.repeats = 1;
+    walks.lanes.tail_end = walks.lanes.active = walks.lanes.per_repeat;
+  }
+  return walks;
+}
+
+void vec_compare_register_cost(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_cost *cost) {
+  struct vector_walks walks = vec_compare_register_walks(soc, inst);
+  walks_cost(soc, inst, &walks, cost);
+}
+
+unsigned vec_compare_register_access(const struct vinci_soc *soc, const struct inst *inst,
+                                     struct inst_access *access) {
+  struct vector_walks walks = vec_compare_register_walks(soc, inst);
+  return walks_access(inst, &walks, access);
+}
+
+static unsigned compare_mask_access(const struct inst *inst, struct inst_access *access) {
+  unsigned count = inst_touch(inst, access, 0, COMPARE_MASK_ADDRESS, 0, COMPARE_MASK_BYTES);
+  access[0].alignment = COMPARE_MASK_BYTES; /* Ascend C documentation, SetCmpMask */
+  return count;
+}
+
+void vec_set_compare_mask_cost(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_cost *cost) {
+  vector_cost(soc, inst, (struct vector_work){.bits = MASK_LANES, .repeats = 1}, cost);
+}
+
+unsigned vec_set_compare_mask_access(const struct vinci_soc *soc, const struct inst *inst,
+                                     struct inst_access *access) {
+  (void)soc;
+  return compare_mask_access(inst, access);
+}
+
+void vec_get_compare_mask_cost(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_cost *cost) {
+  vec_set_compare_mask_cost(soc, inst, cost);
+}
+
+unsigned vec_get_compare_mask_access(const struct vinci_soc *soc, const struct inst *inst,
+                                     struct inst_access *access) {
+  (void)soc;
+  return compare_mask_access(inst, access);
+}
+
 struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
   return (struct vector_walks){
@@ -177,13 +269,13 @@ unsigned vec_unary_access(const struct vinci_soc *soc, const struct inst *inst,
 }
 
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
-  unsigned bits = dtype_bits(inst_dtype(inst));
+  unsigned src = src_bits(inst), dst = dst_bits(inst);
   return (struct vector_walks){
-      .lanes = vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], bits, VECTOR_MASKED),
-      .operand = {operand(inst, SCALAR_SRC, bits, SCALAR_SRC_BLOCK, SCALAR_SRC_REPEAT),
-                  operand(inst, SCALAR_DST, bits, SCALAR_DST_BLOCK, SCALAR_DST_REPEAT)},
+      .lanes = vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], dst, VECTOR_MASKED),
+      .operand = {operand(inst, SCALAR_SRC, src, SCALAR_SRC_BLOCK, SCALAR_SRC_REPEAT),
+                  operand(inst, SCALAR_DST, dst, SCALAR_DST_BLOCK, SCALAR_DST_REPEAT)},
       .count = 2,
-      .bits = bits,
+      .bits = dst,
   };
 }
 

@@ -44,6 +44,14 @@ enum {
   COMPARE_ARGS
 };
 enum {
+  COMPARER_SRC0,
+  COMPARER_SRC1,
+  COMPARER_SRC0_BLOCK,
+  COMPARER_SRC1_BLOCK,
+  COMPARER_ARGS
+};                                                /* vec_compare_register */
+enum { COMPARE_MASK_ADDRESS, COMPARE_MASK_ARGS }; /* set_cmpmask and get_cmpmask */
+enum {
   COMPARES_DST,
   COMPARES_SRC,
   COMPARES_SCALAR,

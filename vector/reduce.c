@@ -116,9 +116,9 @@ unsigned vec_pair_reduce_access(const struct vinci_soc *soc, const struct inst *
 }
 
 /*
- * In counter mode the mask register holds the elements of every repeat, which may be more than
- * fit the unit's width (Ascend C documentation, GatherMask, second way of counting left out:
- * no modelled architecture with this instruction has it).
+ * In counter mode the mask register of vreducev2 holds the elements of every repeat, which may
+ * be more than fit the unit's width; that of vreduce holds the elements of all repeats (the two
+ * ways of counting in the Ascend C documentation, GatherMask).
  */
 struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct inst *inst) {
   struct vector_walks walks = {
@@ -130,7 +130,7 @@ struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct 
       .count = 1,
       .bits = bits_of(inst),
   };
-  if (inst->mask.counter) {
+  if (inst->mask.counter && inst->op == OP_VREDUCEV2) {
     uint64_t elements = min_u64(inst->mask.low, UINT32_MAX);
     uint64_t repeats = elements ? (uint64_t)inst->arg[COMPACT_REPEAT] : 0;
     walks.lanes = (struct vector_lanes){.repeats = repeats,

@@ -57,6 +57,7 @@ static float_op float_op_of(uint16_t op) {
   case OP_VMLA:
   case OP_VMLA_F162F32:
   case OP_VAXPY:
+  case OP_VAXPY_F162F32:
     return float_mla;
   case OP_VMADD:
     return float_madd;
@@ -175,7 +176,7 @@ struct types {
 };
 
 static struct types types_of(const struct inst *inst) {
-  if (inst->op == OP_VMLA_F162F32)
+  if (inst->op == OP_VMLA_F162F32 || inst->op == OP_VAXPY_F162F32)
     return (struct types){DTYPE_FP16, DTYPE_FP32};
   return (struct types){inst_dtype(inst), inst_dtype(inst)};
 }
@@ -240,21 +241,22 @@ void vec_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
   struct values values;
   values_start(&values, inst, core, vec_scalar_walks(soc, inst), VECTOR_MASKED);
   values_join(&values, values.walks.operand[DST]);
-  enum dtype type = inst_dtype(inst);
+  struct types types = types_of(inst);
+  bool accumulates = isa_row((enum isa_op)inst->op)->arg[SCALAR_DST].reads;
   bool shifts = inst->op == OP_VSHL || inst->op == OP_VSHR;
-  float_op compute = is_float(type) ? float_op_of(inst->op) : NULL;
-  int_op compute_int = compute || shifts ? NULL : int_op_of(inst->op, type == DTYPE_INT32);
+  float_op compute = is_float(types.dst) ? float_op_of(inst->op) : NULL;
+  int_op compute_int = compute || shifts ? NULL : int_op_of(inst->op, types.dst == DTYPE_INT32);
   union slots a, b, out;
-  fill_slots(&values, type, inst->arg[SCALAR_VALUE], &b);
+  fill_slots(&values, types.src, inst->arg[SCALAR_VALUE], &b);
   for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
     if (!values_repeat(&values, repeat))
       continue;
     if (compute) {
-      slots_load_float(&values, SRC, type, a.fp32);
-      if (inst->op == OP_VAXPY)
-        slots_load_float(&values, DST, type, out.fp32);
+      slots_load_float(&values, SRC, types.src, a.fp32);
+      if (accumulates)
+        slots_load_float(&values, DST, types.dst, out.fp32);
       compute(out.fp32, a.fp32, b.fp32, values.slots);
-      slots_store_float(&values, DST, type, out.fp32);
+      slots_store_float(&values, DST, types.dst, out.fp32);
     } else {
       slots_load(&values, SRC, a.bytes);
       if (shifts)

@@ -10,6 +10,7 @@ enum relation { RELATION_EQ, RELATION_NE, RELATION_LT, RELATION_LE, RELATION_GT,
 
 static enum relation relation_of(uint16_t op) {
 #define RELATION_CASE(relation)                                                                    \
+  case OP_VCMP_##relation:                                                                         \
   case OP_VCMPV_##relation:                                                                        \
   case OP_VCMPVS_##relation:                                                                       \
     return RELATION_##relation;
@@ -132,15 +133,60 @@ void vec_compare_scalar_values(const struct vinci_soc *soc, const struct inst *i
   compare(&values, COMPARES_DST, &second);
 }
 
-/* The bits that choose, from UB: of one repeat at a time, or the same for all. */
-static void load_choice(const struct values *values, uint8_t *choice) {
-  const uint8_t *bits = values->ub + (uint64_t)values->inst->arg[SELECT_MASK];
+/* Lanes that are not active keep their bits in the register. */
+void vec_compare_register_values(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct value_core *core) {
+  struct values values;
+  values_start(&values, inst, core, vec_compare_register_walks(soc, inst), VECTOR_MASKED);
+  enum dtype type = inst_dtype(inst);
+  union slots first, second;
+  uint8_t results[SLOTS_MAX];
+  if (values.walks.lanes.repeats == 0 || !values_repeat(&values, 0))
+    return;
+  load_compared(&values, 0, type, &first);
+  load_compared(&values, 1, type, &second);
+  compare_slots(relation_of(inst->op), true, &first, &second, results, values.slots);
+  for (uint64_t lane = values.first; lane < values.end && lane < MASK_LANES; lane++) {
+    uint64_t *word = &core->compare_mask[lane / 64];
+    uint64_t bit = UINT64_C(1) << lane % 64;
+    if (values_active(&values, lane, 1))
+      *word = results[lane - values.first] ? *word | bit : *word & ~bit;
+  }
+}
+
+void vec_set_compare_mask_values(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct value_core *core) {
+  (void)soc;
+  const uint8_t *from = core->bytes[SPACE_UB] + (uint64_t)inst->arg[COMPARE_MASK_ADDRESS];
+  core->compare_mask[0] = load_u64(from);
+  core->compare_mask[1] = load_u64(from + sizeof(uint64_t));
+}
+
+void vec_get_compare_mask_values(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct value_core *core) {
+  (void)soc;
+  uint8_t *to = core->bytes[SPACE_UB] + (uint64_t)inst->arg[COMPARE_MASK_ADDRESS];
+  store_u64(to, core->compare_mask[0]);
+  store_u64(to + sizeof(uint64_t), core->compare_mask[1]);
+}
+
+/* The bits that choose: of the register in every repeat the same, else from UB, on and on. */
+static void load_choice(const struct values *values, const struct value_core *core,
+                        uint8_t *choice) {
   bool same = values->inst->arg[SELECT_MODE] == SELECT_MODE_REGISTER;
-  uint64_t start = same ? 0 : values->repeat * values->walks.lanes.per_repeat;
+  const uint8_t *bits = values->ub + (uint64_t)values->inst->arg[SELECT_MASK];
+  uint8_t mask[MASK_LANES / BITS_PER_BYTE];
+  uint64_t end = values->end, start = values->repeat * values->walks.lanes.per_repeat;
+  if (same) {
+    store_u64(mask, core->compare_mask[0]);
+    store_u64(mask + sizeof(uint64_t), core->compare_mask[1]);
+    bits = mask;
+    start = 0;
+    end = min_u64(end, MASK_LANES);
+  }
   for (size_t i = 0; i < values->slots; i++) {
-    uint64_t lane = start + values->first + i;
-    bool wanted = values->first + i < values->end;
-    choice[i] = wanted && bits[lane / BITS_PER_BYTE] >> lane % BITS_PER_BYTE & 1;
+    uint64_t lane = values->first + i, bit = start + lane;
+    choice[i] = lane < end && bits[bit / BITS_PER_BYTE] >> bit % BITS_PER_BYTE & 1;
   }
 }
 
@@ -186,7 +232,7 @@ void vec_select_values(const struct vinci_soc *soc, const struct inst *inst,
         memcpy(b.bytes + i * size, values.ub + (uint64_t)inst->arg[SELECT_SRC1], size);
     else
       slots_load(&values, 1, b.bytes);
-    load_choice(&values, choice);
+    load_choice(&values, core, choice);
     choose(&a, &b, choice, values.widest, values.slots, &out);
     slots_store(&values, dst, out.bytes);
   }

@@ -134,3 +134,67 @@ void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
     slots_store(&values, WALK_DST, to.bytes);
   }
 }
+
+/*
+ * Sums, differences and products that are converted at once. Of fp16 and int16 nothing is lost
+ * before the conversion rounds; sums of fp32 are fp32 numbers first.
+ */
+static void combine(const struct inst *inst, enum dtype type, const union slots *a,
+                    const union slots *b, size_t count, double *out) {
+  union slots x, y;
+  bool floats = is_float(type);
+  if (floats) {
+    floats_from(type, a, x.fp32, count);
+    floats_from(type, b, y.fp32, count);
+  }
+  bool adds = inst->op != OP_VMULCONV_F162S8 && inst->op != OP_VMULCONV_F162U8;
+  bool subtracts = inst->op == OP_VSUBRELUCONV_F162S8 || inst->op == OP_VSUBRELUCONV_F322F16 ||
+                   inst->op == OP_VSUBRELUCONV_S162S8;
+  for (size_t i = 0; i < count; i++) {
+    double left = floats ? x.fp32[i] : (double)integer_at(type, a, i);
+    double right = floats ? y.fp32[i] : (double)integer_at(type, b, i);
+    out[i] = !adds ? left * right : subtracts ? left - right : left + right;
+    if (type == DTYPE_FP32)
+      out[i] = (float)out[i]; /* as one addition of fp32: double has digits to spare */
+  }
+}
+
+static void convert_results(const struct inst *inst, const struct conversion *how,
+                            const double *results, size_t count, union slots *dst) {
+  bool relu = inst->op != OP_VMULCONV_F162S8 && inst->op != OP_VMULCONV_F162U8;
+  int64_t low, high;
+  integer_range(how->types.dst, &low, &high);
+  for (size_t i = 0; i < count; i++) {
+    double result = results[i] * how->scale;
+    if (relu && !(result > 0.0) && result == result)
+      result = 0.0;
+    if (how->types.dst == DTYPE_FP16)
+      dst->u16[i] = (uint16_t)number_encode(&number_fp16, result, ROUND_EVEN, how->saturates);
+    else
+      put_integer(how->types.dst, dst, i, number_to_integer(result, ROUND_EVEN, low, high));
+  }
+}
+
+void vec_binary_convert_values(const struct vinci_soc *soc, const struct inst *inst,
+                               struct value_core *core) {
+  enum { SRC0, SRC1, DST };
+  struct values values;
+  values_start(&values, inst, core, vec_binary_convert_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[DST]);
+  struct conversion how = {
+      .types = vector_conversion(inst->op),
+      .saturates = number_saturates((enum arch)inst->arch),
+      .scale = inst->op == OP_VADDDEQRELU ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
+  };
+  union slots a, b, out;
+  double results[SLOTS_MAX];
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
+      continue;
+    slots_load(&values, SRC0, a.bytes);
+    slots_load(&values, SRC1, b.bytes);
+    combine(inst, how.types.src, &a, &b, values.slots, results);
+    convert_results(inst, &how, results, values.slots, &out);
+    slots_store(&values, DST, out.bytes);
+  }
+}

@@ -273,11 +273,13 @@ void vec_compact_values(const struct vinci_soc *soc, const struct inst *inst,
   uint64_t width = (uint64_t)soc->vector_bytes / element;
   uint8_t *dst = core->bytes[SPACE_UB] + (uint64_t)inst->arg[COMPACT_DST];
   union slots taken;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++)
-    for (uint64_t first = 0; first < walks.lanes.end; first += width) {
-      uint64_t end = min_u64(first + width, walks.lanes.end);
+  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
+    uint64_t all = repeat + 1 == walks.lanes.repeats ? walks.lanes.tail_end : walks.lanes.end;
+    for (uint64_t first = 0; first < all; first += width) {
+      uint64_t end = min_u64(first + width, all);
       size_t count = compact_lanes(inst, &walks, core, repeat, first, end, &taken);
       memcpy(dst, taken.bytes, count * element);
       dst += count * element;
     }
+  }
 }

@@ -172,11 +172,3 @@ uint64_t vector_size(uint64_t elements, unsigned bits) {
 uint64_t vector_span(uint64_t runs, uint64_t stride_bytes, uint64_t bytes) {
   return runs && bytes ? (runs - 1) * stride_bytes + bytes : 0;
 }
-
-/* core/registry.c refers to these weakly, which alone would not link them in. */
-extern const inst_values_fn vector_values[];
-const inst_values_fn vector_values[] = {
-#define X(stem) stem##_values,
-    VECTOR_STEMS(X)
-#undef X
-};

@@ -16,9 +16,13 @@
 
 #define VECTOR_STEMS(X)                                                                            \
   X(vec_binary)                                                                                    \
+  X(vec_binary_convert)                                                                            \
   X(vec_select)                                                                                    \
   X(vec_compare)                                                                                   \
   X(vec_compare_scalar)                                                                            \
+  X(vec_compare_register)                                                                          \
+  X(vec_set_compare_mask)                                                                          \
+  X(vec_get_compare_mask)                                                                          \
   X(vec_unary)                                                                                     \
   X(vec_convert)                                                                                   \
   X(vec_scalar)                                                                                    \
@@ -75,9 +79,12 @@ struct vector_walks {
 };
 
 struct vector_walks vec_binary_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_binary_convert_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_compare_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_compare_scalar_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_compare_register_walks(const struct vinci_soc *soc,
+                                               const struct inst *inst);
 struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst *inst);
@@ -95,7 +102,7 @@ uint64_t vec_merge_entries(const struct inst *inst);
 /* Bytes that vcmax and vcmin leave per repeat. */
 uint64_t vec_index_result_bytes(const struct inst *inst);
 
-/* The types of a vconv_* instruction. */
+/* The types of a vconv_* instruction, and of those that compute and convert at once. */
 struct vector_conversion {
   enum dtype src;
   enum dtype dst;

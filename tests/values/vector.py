@@ -23,7 +23,7 @@ BATCH = 400
 # Functions that are not computed exactly before they are rounded, and sums of exact products that
 # the reference itself rounds twice.
 TOLERANCE = {"vexp": 1, "vln": 1, "vrsqrt": 1, "vmla": 1, "vmadd": 1, "vmaddrelu": 1, "vaxpy": 1,
-             "vmla_f162f32": 1}
+             "vmla_f162f32": 1, "vaxpy_f162f32": 1, "vf_exp": 1, "vf_ln": 1}
 
 NUMBER = ["fp16", "fp32", "int16", "int32"]
 FLOAT = ["fp16", "fp32"]
@@ -41,6 +41,11 @@ class Machine:
         self.saturates = self.arch in ("dav-c100", "dav-m200")
         self.fills_empty_groups = self.arch == "dav-c310"
         self.split = self.arch in ("dav-c220", "dav-c310")
+        self.start()
+
+    def start(self):
+        """A core that has done nothing yet: registers that instructions write themselves."""
+        self.compare_mask = np.zeros(128, bool)
 
     def head(self):
         core = "AIV" if self.split else "AICORE"
@@ -99,7 +104,7 @@ class Lanes:
             self.argument = int(rng.integers(0, 256))
             self.active = [np.arange(per) < count - start for start in range(0, count, per)]
             return
-        mask = self.random_mask(rng, per, case.plain)
+        mask = self.mask = self.random_mask(rng, per, case.plain)
         bits_low, bits_high = (int("".join("01"[int(bit)] for bit in reversed(half)) or "0", 2)
                                for half in (mask[:64], mask[64:128]))
         case.rows += ["set_mask_norm",
@@ -275,29 +280,32 @@ def shift(op, codes, count):
 
 
 def gen_scalar(case, machine, pools):
+    source = "fp16" if case.op == "vaxpy_f162f32" else case.kind
     lanes = Lanes(case, ref.BITS[case.kind])
     tame = case.op in TOLERANCE
     case.set(repeat=lanes.argument)
     dst = Walk(case, "dst", lanes, case.kind, dst=True, tame=tame)
-    src = Walk(case, "src", lanes, case.kind, like=dst if case.rng.random() < 0.2 else None)
-    case.set(type=case.kind)
+    same = case.rng.random() < 0.2 and source == case.kind
+    src = Walk(case, "src", lanes, source, like=dst if same else None)
+    if source == case.kind:
+        case.set(type=case.kind)
     if tame and not disjoint(dst, [src]):
         raise TooLarge
     if case.op in ("vshl", "vshr"):
         scalar = int(case.rng.integers(0, ref.BITS[case.kind] + 1))
         case.set(scalar=scalar)
     else:
-        scalar = random_scalar(case, case.kind, pools)
+        scalar = random_scalar(case, source, pools)
     case.start()
     for repeat, active in enumerate(lanes.active):
         a = src.read(case.after, repeat)
         if case.op in ("vshl", "vshr"):
             codes = shift(case.op, a, scalar)
         elif is_float(case.kind):
-            x, s = ref.decode(case.kind, a), ref.decode(case.kind, np.array([scalar]))
+            x, s = ref.decode(source, a), ref.decode(source, np.array([scalar]))
             if case.op == "vlrelu":
                 result = np.where(x >= 0, x, x * s)
-            elif case.op == "vaxpy":
+            elif case.op in ("vaxpy", "vaxpy_f162f32"):
                 result = x * s + ref.decode(case.kind, dst.read(case.after, repeat))
             else:
                 result = FLOAT_BINARY[FLOAT_SCALAR[case.op]](x, s, None)
@@ -338,6 +346,46 @@ def gen_dup(case, machine, pools):
     case.start()
     for repeat, active in enumerate(lanes.active):
         dst.write(case.after, repeat, active, np.full(lanes.per_repeat, scalar))
+
+
+VF_SAME = {"vf_exp": "vexp", "vf_ln": "vln", "vf_sqrt": "vsqrt", "vf_abs": "vabs",
+           "vf_relu": "vrelu"}
+
+
+def gen_function(case, machine, pools):
+    """A vector function: contiguous elements, as the instruction of the same name does them."""
+    name = case.op[3:]
+    bits = ref.BITS[case.kind]
+    count = int(case.rng.integers(0, 600))
+    span = count * bits // 8 + BLOCK
+    sources = 2 if "v" + name in FLOAT_BINARY or name in ("and", "or") else 0 if name == "dup" else 1
+    names = {0: [], 1: ["src"], 2: ["src0", "src1"]}[sources]
+    at = {part: case.place(span) for part in ["dst"] + names}
+    places = sorted(at.values())
+    if any(b - a < span for a, b in zip(places, places[1:])):
+        raise TooLarge
+    case.set(count=count, type=case.kind, **at)
+    scalar = random_scalar(case, case.kind, pools) if name == "dup" or name.endswith("s") and \
+        name in ("adds", "muls", "maxs", "mins") else None
+    case.start()
+    view = case.after.view(ref.CODES[case.kind])
+    operands = [view[at[part] * 8 // bits:][:count] for part in names]
+    if scalar is not None:
+        operands.append(np.full(count, scalar, view.dtype))
+    if name == "dup":
+        codes = operands[0]
+    elif is_float(case.kind):
+        numbers = [ref.decode(case.kind, operand) for operand in operands]
+        if case.op in VF_SAME:
+            numbers = FLOAT_UNARY[VF_SAME[case.op]](*numbers)
+        else:
+            numbers = FLOAT_BINARY["v" + (name[:-1] if scalar is not None else name)](*numbers, None)
+        codes = ref.encode(case.kind, numbers, machine.saturates)
+    elif name == "relu":
+        codes = np.maximum(operands[0], 0)
+    else:
+        codes = INT_BINARY["v" + (name[:-1] if scalar is not None else name)](*operands)
+    view[at["dst"] * 8 // bits:][:count] = codes
 
 
 # ---- conversions ----
@@ -424,6 +472,39 @@ def gen_convert(case, machine, pools):
         dst.write(case.after, repeat, active, codes)
 
 
+def gen_binary_convert(case, machine, pools):
+    if case.op == "vadddeqrelu":
+        source, target = "int32", "fp16"
+    else:
+        source, target = (LETTERS[part] for part in case.op.split("_")[1].rsplit("2", 1))
+    if case.op.endswith("f322f16"):
+        source, target = "fp32", "fp16"
+    data = pools[source]
+    at = int(case.rng.integers(0, (len(data) - IMAGE) // BLOCK)) * BLOCK
+    case.before = data[at:at + IMAGE].copy()
+    scale = 1.0
+    if case.op == "vadddeqrelu":
+        code = pools["fp16"].view(np.uint16)[int(case.rng.integers(0, 4096))]
+        case.rows.append("set_deqscale,value=%d" % code)
+        scale = float(np.array([code]).view(np.float16)[0])
+    lanes = Lanes(case, ref.BITS[source])
+    case.set(repeat=lanes.argument)
+    dst = Walk(case, "dst", lanes, target, dst=True)
+    src = [Walk(case, "src%d" % i, lanes, source) for i in range(2)]
+    case.start()
+    for repeat, active in enumerate(lanes.active):
+        a, b = (ref.decode(source, walk.read(case.after, repeat)) for walk in src)
+        values = a * b if "mul" in case.op else a - b if "sub" in case.op else a + b
+        if source == "fp32":
+            values = values.astype(np.float32).astype(np.float64)
+        values = values * scale
+        if "mul" not in case.op:
+            values = relu(values)
+        codes = (ref.encode("fp16", values, machine.saturates) if target == "fp16"
+                 else to_integer(target, values, "r"))
+        dst.write(case.after, repeat, active, codes)
+
+
 # ---- comparison and selection ----
 
 RELATIONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
@@ -458,6 +539,39 @@ def gen_compare(case, machine, pools):
         write_bits(case.after, dst, repeat * lanes.per_repeat, bits)
 
 
+def gen_compare_register(case, machine, pools):
+    lanes = Lanes(case, ref.BITS[case.kind])
+    walks = []
+    for name in ("src0", "src1"):
+        block = int(case.rng.choice([0, 1, 1, 3]))
+        base = case.place((7 * block + 1) * BLOCK)
+        case.set(**{name: base, name + "_block": block})
+        lane = np.arange(lanes.per_repeat)
+        per_block = 256 // ref.BITS[case.kind]
+        walks.append(((base + lane // per_block * block * BLOCK) * 8 // ref.BITS[case.kind]
+                      + lane % per_block))
+    case.set(type=case.kind)
+    case.start()
+    counter = case.rows[0] == "set_mask_count"
+    if counter:
+        active = lanes.active[0] if lanes.active else np.zeros(lanes.per_repeat, bool)
+    else:
+        active = lanes.mask[:lanes.per_repeat]
+    view = case.after.view(ref.CODES[case.kind])
+    a, b = (ref.decode(case.kind, view[index]) for index in walks)
+    machine.compare_mask[:lanes.per_repeat][active] = RELATIONS[case.op[-2:]](a, b)[active]
+
+
+def gen_compare_mask(case, machine, pools):
+    at = case.place(16, 16)
+    case.set(**{"src" if case.op == "set_cmpmask" else "dst": at})
+    case.start()
+    if case.op == "set_cmpmask":
+        machine.compare_mask = np.unpackbits(case.after[at:at + 16], bitorder="little") != 0
+    else:
+        case.after[at:at + 16] = np.packbits(machine.compare_mask, bitorder="little")
+
+
 def gen_select(case, machine, pools):
     lanes = Lanes(case, ref.BITS[case.kind])
     mode = str(case.rng.choice(["register", "scalar", "tensor"]))
@@ -473,9 +587,11 @@ def gen_select(case, machine, pools):
         src1 = Walk(case, "src1", lanes, case.kind)
     case.start()
     for repeat, active in enumerate(lanes.active):
-        start = 0 if mode == "register" else repeat * lanes.per_repeat
+        start = repeat * lanes.per_repeat
         bits = np.unpackbits(case.after[mask:mask + 512], bitorder="little")
         choice = bits[start:start + lanes.per_repeat].astype(bool)
+        if mode == "register":
+            choice = machine.compare_mask[:lanes.per_repeat]
         codes = case.after.view(ref.CODES[case.kind])
         other = (np.full(lanes.per_repeat, codes[src1 * 8 // ref.BITS[case.kind]])
                  if mode == "scalar" else src1.read(case.after, repeat))
@@ -600,25 +716,30 @@ def gen_compact(case, machine, pools):
         elements = width
         case.rows += ["set_mask_norm"]
     repeats = int(rng.integers(0, 4))
+    argument, totals = repeats, [elements] * repeats
+    if case.op == "vreduce" and case.rows[0] == "set_mask_count":
+        argument = int(rng.integers(0, 256))
+        totals = [min(width, elements - start) for start in range(0, elements, width)]
+        repeats = len(totals)
     block = int(rng.choice([0, 1, 1, 2]))
     stride0, stride1 = int(rng.choice([8, 0, 3, 24])), int(rng.integers(0, 3))
-    pattern = int(rng.integers(0, 8))
+    pattern = int(rng.integers(0, 7 if case.op == "vreduce" else 8))
     per_block = 256 // bits
     blocks = -(-max(elements, 1) // per_block)
     span = ((max(repeats, 1) - 1) * stride0 + (blocks - 1) * block + 1) * BLOCK
-    written = repeats * elements * bits // 8 + BLOCK
+    written = sum(totals) * bits // 8 + BLOCK
     if span > IMAGE or written > IMAGE:
         raise TooLarge
     src0, dst = case.place(span), case.place(written)
     src1 = case.place(2 * stride1 * BLOCK + 64)
-    case.set(dst=dst, src0=src0, src1=src1, repeat=repeats, src0_block=block, pattern=pattern,
+    case.set(dst=dst, src0=src0, src1=src1, repeat=argument, src0_block=block, pattern=pattern,
              src0_repeat=stride0, src1_repeat=stride1, type=case.kind)
     case.start()
     view = case.after.view(ref.CODES[case.kind])
     out = dst * 8 // bits
     for repeat in range(repeats):
-        for start in range(0, elements, width):
-            lane = np.arange(start, min(start + width, elements))
+        for start in range(0, totals[repeat], width):
+            lane = np.arange(start, min(start + width, totals[repeat]))
             if pattern == 0:
                 at = src1 + repeat * stride1 * BLOCK
                 taken = np.unpackbits(case.after[at:at + 64], bitorder="little")[lane] != 0
@@ -834,6 +955,13 @@ for name in ("f322f16 f162f32 f322s32 s322f32 f162s32 f162s8 s82f16 f162u8 u82f1
 for name in ("f322bf16 bf162f32 f322f32 f322s16 s162f32 f322s64 s642f32 f162s16 s162f16 f162s4 "
              "s42f16 bf162s32 s322s16 s322s64 s642s32").split():
     add(gen_convert, "vconv_" + name, ["fp16"], "c220" if name in ("f162s4", "s42f16") else SPLIT)
+add(gen_scalar, "vaxpy_f162f32", ["fp32"])
+add(gen_binary_convert, "vaddreluconv_f162s8 vaddreluconv_f322f16 vaddreluconv_s162s8 "
+    "vsubreluconv_f162s8 vsubreluconv_f322f16 vsubreluconv_s162s8 vmulconv_f162s8 vmulconv_f162u8",
+    ["fp16"], "newer")
+add(gen_binary_convert, "vadddeqrelu", ["fp16"], "m200")
+add(gen_compare_register, "vcmp_eq vcmp_ne vcmp_lt vcmp_le vcmp_gt vcmp_ge", FLOAT)
+add(gen_compare_mask, "set_cmpmask get_cmpmask", FLOAT)
 add(gen_compare, "vcmpv_eq vcmpv_ne vcmpv_lt vcmpv_le vcmpv_gt vcmpv_ge vcmpvs_eq vcmpvs_ne "
                  "vcmpvs_lt vcmpvs_le vcmpvs_gt vcmpvs_ge", ["fp16", "fp32", "int32"])
 add(gen_select, "vsel", FLOAT)
@@ -841,20 +969,34 @@ add(gen_reduce, "vcadd", FLOAT)
 add(gen_reduce_index, "vcmax vcmin", FLOAT)
 add(gen_group, "vcgadd vcgmax vcgmin vcpadd", FLOAT)
 add(gen_compact, "vreducev2", ANY, SPLIT)
+add(gen_compact, "vreduce", ["fp16", "fp32"] + INTEGER, "m200")
 add(gen_transpose, "vtranspose", ["fp16", "int16", "uint16"])
 add(gen_nchwconv, "scatter_vnchwconv_b8 scatter_vnchwconv_b16 scatter_vnchwconv_b32", ["int16"])
 add(gen_broadcast, "vbrcb", ANY, SPLIT)
 add(gen_gather, "vgather", ANY, SPLIT)
 add(gen_gather_block, "vgatherb", ANY, SPLIT)
 add(gen_bitsort, "vbitsort", FLOAT, SPLIT)
+add(gen_function, "vf_add vf_sub vf_mul vf_max vf_min vf_adds vf_muls vf_maxs vf_mins", NUMBER,
+    "c310")
+add(gen_function, "vf_div vf_exp vf_ln vf_sqrt vf_abs", FLOAT, "c310")
+add(gen_function, "vf_and vf_or", ["int16", "uint16"], "c310")
+add(gen_function, "vf_relu", ["fp16", "fp32", "int32"], "c310")
+add(gen_function, "vf_dup", ANY, "c310")
 add(gen_merge, "vmrgsort4", FLOAT, SPLIT)
 
 
+WHERE = {
+    EVERYWHERE: ("dav-c100", "dav-m200", "dav-c220", "dav-c310"),
+    SPLIT: ("dav-c220", "dav-c310"),
+    "newer": ("dav-m200", "dav-c220", "dav-c310"),
+    "m200": ("dav-m200",),
+    "c220": ("dav-c220",),
+    "c310": ("dav-c310",),
+}
+
+
 def fits(machine, kind, where):
-    if kind == "bf16" and not machine.split:
-        return False
-    return where == EVERYWHERE or where == SPLIT and machine.split or \
-        where == "c220" and machine.arch == "dav-c220"
+    return machine.arch in WHERE[where] and (machine.split or kind != "bf16")
 
 
 # ---- running ----
