@@ -53,6 +53,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_ops.def \
 	traces/lower/vector_program.c \
 	traces/lower/vector_program.h \
+	traces/lower/vector_reduce.c \
+	traces/lower/vector_reduce.h \
+	traces/lower/vector_reduce_region.c \
 	traces/lower/vector_rows.c \
 	traces/lower/vector_rows.h \
 	traces/lower/vector_tiles.c \

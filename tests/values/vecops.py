@@ -26,7 +26,7 @@ SIZES = ["1", "15", "17", "127", "1009", "17x127", "100003"]
 
 def bf16(array):
     """Rounded to nearest even, kept as float32."""
-    bits = np.asarray(array, np.float32).view(np.uint32).astype(np.uint64)
+    bits = np.atleast_1d(np.asarray(array, np.float32)).view(np.uint32).astype(np.uint64)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
     return bits.astype(np.uint32).view(np.float32).reshape(np.shape(array))
 
@@ -198,7 +198,31 @@ def rows(cases):
                       {"y": rounded(norm, dtype)}, (limits[0] * 30, limits[1]))
 
 
-GROUPS = [unary, binary, others, casts, rows]
+def reductions(cases):
+    functions = {"reduce_sum": np.sum, "reduce_mean": np.mean, "reduce_max": np.max,
+                 "reduce_min": np.min,
+                 "lp_norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=axis))}
+    calls = [("1", None), ("17", (0,)), ("1009", (0,)), ("100003", (0,)), ("17x127", (1,)),
+             ("331x61", (1,)), ("127x130", (1,)), ("97x3001", (1,)), ("3x10007", (1,)),
+             ("17x127", (0,)), ("331x61", (0,)), ("300x3001", (0,)), ("5x31x67", (1,)),
+             ("5x31x67", (0, 2)), ("7x3x2500", (0, 2)), ("61x64x13", (0, 2)), ("15x17x19", (0, 1, 2))]
+    for name, function in functions.items():
+        for i, dtype in enumerate(["fp32", "fp16", "bf16"]):
+            for shape, axes in calls if i == 0 or name == "reduce_sum" else calls[i::3]:
+                x = cases.draw(shape, dtype)
+                y = rounded(function(wide(x), axis=axes or 0), dtype).reshape(-1)
+                request = "%s shape=%s dtype=%s" % (name, shape, dtype)
+                if axes:
+                    run = 1
+                    while run < len(axes) and axes[run] == axes[0] + run:
+                        run += 1
+                    request += " axis=%d axes=%d" % (axes[0], run)
+                    request += " axis2=%d" % axes[run] if run < len(axes) else ""
+                limits = CHAIN[dtype]
+                cases.add(request, {"x": x}, {"y": y}, (limits[0] * x.size ** 0.5 * 4, limits[1]))
+
+
+GROUPS = [unary, binary, others, casts, rows, reductions]
 
 
 def run(vinci, soc, case, folder):

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reductions over any dimensions. What is kept and what is folded alternate; after merging
+ * neighbours there are at most three groups, and one of three templates fits:
+ *
+ *   rows     [K, R] with short R: tiles of whole rows (vector_reduce.c)
+ *   fold     [R], [K, R], [R, K, R]: a unit is one kept index; its region is folded into 64 lanes
+ *   columns  [R, C], [K, R, C]: a unit is a run of columns; its rows are folded into one
+ *
+ * The latter two are in vector_reduce_region.c. With fewer units than cores a region is cut into
+ * segments, whose results meet in device memory and are folded by the first core.
+ */
+#ifndef VINCI_TRACES_LOWER_VECTOR_REDUCE_H
+#define VINCI_TRACES_LOWER_VECTOR_REDUCE_H
+
+#include "traces/lower/vector_rows.h"
+
+struct vreduce_func {
+  enum vrow_reduction reduction;
+  bool mean; /* divided by the count */
+  bool norm; /* root of the sum of squares */
+};
+
+enum vreduce_form { VREDUCE_ROWS, VREDUCE_FOLD, VREDUCE_COLUMNS };
+
+struct vreduce {
+  const struct vreduce_func *func;
+  enum vreduce_form form;
+  enum dtype type;
+  uint64_t count; /* elements in each result */
+  uint64_t results;
+  uint64_t outer;                   /* kept indices before the region */
+  uint64_t unit_stride, row_stride; /* elements */
+  uint64_t rows, cols;              /* of the region */
+  struct vtile tile;
+  uint64_t cores;             /* of the chip */
+  uint64_t segments, segment; /* of each region: how many, rows or columns of one */
+  uint64_t pitch, slot_bytes, converted, accumulator, column, out, ub_bytes;
+};
+
+void vreduce_region_split(const struct vinci_soc *soc, struct vreduce *reduce);
+void vreduce_region_lay_out(struct vreduce *reduce);
+uint64_t vreduce_units(const struct vreduce *reduce);
+void vreduce_region_emit(const struct lower_job *job, struct emit *emit, struct vreduce *reduce);
+
+#endif
