@@ -169,9 +169,13 @@ static bool reader_run(void *context, int64_t address, uint64_t bytes) {
 static bool write_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
   uint64_t start = (uint64_t)address - visit->base;
-  if (visit->tracks)
-    shadow_look(visit->shadow, start, bytes, visit_write, visit);
-  shadow_write(visit->shadow, start, bytes, visit->tag);
+  shadow_look(visit->shadow, start, bytes, visit_write, visit);
+  return true;
+}
+
+static bool written_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  shadow_write(visit->shadow, (uint64_t)address - visit->base, bytes, visit->tag);
   return true;
 }
 
@@ -250,6 +254,8 @@ static void visit_all(struct visit *visit, const struct inst_access *access, uns
     if (access[i].bytes == 0 || access[i].write != write || !find_shadow(visit))
       continue;
     visit->unwritten = 0;
+    if (run_of_bytes == write_run && !visit->tracks)
+      continue;
     (void)inst_each_run(&access[i], run_of_bytes, visit);
     if (run_of_bytes == read_run)
       report_unwritten(visit);
@@ -257,8 +263,9 @@ static void visit_all(struct visit *visit, const struct inst_access *access, uns
 }
 
 /*
- * An instruction is no hazard to itself: all its reads are looked at before its writes take
- * effect, and where both lie in one memory its reads are recorded last.
+ * An instruction is no hazard to itself: all it reads and writes is looked at before its writes
+ * take effect (repeats may accumulate in one place), and where both lie in one memory its reads
+ * are recorded last.
  */
 void check_accesses(struct check_run *run, const struct machine_step *step,
                     const struct inst_access *access, unsigned count) {
@@ -268,6 +275,7 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   visit.records = !reads_and_writes_one_space(access, count);
   visit_all(&visit, access, count, false, read_run);
   visit_all(&visit, access, count, true, write_run);
+  visit_all(&visit, access, count, true, written_run);
   if (visit.records || !check_wants(run, VINCI_CHECK_RACECHECK))
     return;
   visit_all(&visit, access, count, false, reader_run);

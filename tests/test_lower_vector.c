@@ -66,6 +66,9 @@ static void bytes_move_once(void **state) {
       {"adamw shape=4099", 65584, 49188},
       {"dropout shape=1024 dtype1=fp32", 4224, 4096},
       {"softmax shape=97x1031", 200014, 200014},
+      {"reduce_sum shape=331x61", 80764, 1324},
+      {"reduce_max shape=61x64x13 axis=0 axis2=2 dtype=fp16", 101504, 128},
+      {"reduce_mean shape=300x3001 axis=0", 3601200, 12004},
       {"log_softmax shape=5x3001 dtype=fp32", 60020, 60020},
       {"log_softmax_grad shape=17x127 dtype=fp32", 17272, 8636},
   };

@@ -3,7 +3,7 @@
 
     vecops.py VINCI [--soc NAME] [--seed S] [--only NAME] [--every N]
 
-Each case is one `vinci run OP ... --values` on random inputs; sizes are odd ones and primes, large
+Each case is one `vinci run OP ... --values --check` on random inputs; sizes are odd ones and primes, large
 enough for several tiles and cores. Ends with 1 and the cases that differ.
 """
 
@@ -227,8 +227,8 @@ GROUPS = [unary, binary, others, casts, rows, reductions]
 
 def run(vinci, soc, case, folder):
     request, inputs, outputs, limits = case
-    command = [vinci, "run"] + request.split() + ["-s", soc, "--values", "-q",
-                                                  "--atol=%g" % limits[0], "--rtol=%g" % limits[1]]
+    command = [vinci, "run"] + request.split() + ["-s", soc, "--values", "--check", "-q"]
+    command += ["--atol=%g" % limits[0], "--rtol=%g" % limits[1]]
     for kind, arrays in (("input", inputs), ("expect", outputs)):
         for name, array in arrays.items():
             path = os.path.join(folder, "%s_%s.npy" % (kind, name))

@@ -228,7 +228,7 @@ static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used
     return;
   }
   if (converts)
-    in->compact = take(used, raw_elements(ew, kind) * bytes);
+    in->compact = take(used, (raw_elements(ew, kind) + VBRCB_ELEMENTS) * bytes);
   if (kind != VKIND_ROW)
     in->block =
         take(used, ceil_div(raw_elements(ew, kind), VBRCB_ELEMENTS) * VBRCB_ELEMENTS * BLOCK_BYTES);

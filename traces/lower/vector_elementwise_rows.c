@@ -62,10 +62,13 @@ static void put_input(struct vmachine *machine, struct vew *ew, unsigned k, cons
   const char *now = in->tile.address
                         ? emit_text(e, "%s+%llu", ew->tile.slot_text, (ull)in->tile.address)
                         : ew->tile.slot_text;
-  const char *own = kind == VKIND_FULL     ? count
-                    : kind == VKIND_ROW    ? at(e, ew->pitch)
-                    : kind == VKIND_COLUMN ? ew->tile.rows_text
-                                           : "1";
+  /* Blocks are made of 8 elements at a time; what lies behind the last is padding. */
+  const char *own = kind == VKIND_FULL  ? count
+                    : kind == VKIND_ROW ? at(e, ew->pitch)
+                    : kind == VKIND_COLUMN
+                        ? emit_text(e, "(%s+%d)/%d*%d", ew->tile.rows_text, VBRCB_ELEMENTS - 1,
+                                    VBRCB_ELEMENTS, VBRCB_ELEMENTS)
+                        : at(e, VBRCB_ELEMENTS);
   machine->reg[X0 + k] = now;
   if (in->type != in->computed) {
     struct vstep step = {vconvert_inst(e->soc, in->type, in->computed),
@@ -87,9 +90,9 @@ static void put_input(struct vmachine *machine, struct vew *ew, unsigned k, cons
     vmachine_count(machine, own);
     vmachine_order(machine, 1u << (X0 + k), 1u << (X0 + k));
     emit_row(e, "vbrcb,dst=%llu,src=%s,repeat=%s,type=%s", (ull)in->block, now,
-             kind == VKIND_SCALAR
-                 ? "1"
-                 : emit_text(e, "(%s+%d)/%d", own, VBRCB_ELEMENTS - 1, VBRCB_ELEMENTS),
+             kind == VKIND_SCALAR ? "1"
+                                  : emit_text(e, "(%s+%d)/%d", ew->tile.rows_text,
+                                              VBRCB_ELEMENTS - 1, VBRCB_ELEMENTS),
              bits_name(in->computed));
     machine->reg[X0 + k] = now = at(e, in->block);
     machine->scalars |= kind == VKIND_SCALAR ? 1u << (X0 + k) : 0;
@@ -161,6 +164,21 @@ static void put_tensors(struct emit *e, const struct vew *ew) {
                 NULL);
 }
 
+/* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that. */
+static bool has_gaps(const struct vew *ew) {
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    if (ew->tile.rows > 1 && vtile_pitch(ew->tile.cols, vtile_bytes(ew->in[k].type)) < ew->pitch)
+      return true;
+  return false;
+}
+
+static void put_gaps(struct emit *e, const struct vew *ew) {
+  ull floats = ew->tile.slot_bytes * ew->tile.buffers / sizeof(float);
+  emit_comment(e, "Padding that no copy writes.");
+  emit_row(e, "set_vector_mask,high=0,low=%llu", floats);
+  emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
+}
+
 void vew_emit(const struct lower_job *job, struct emit *e) {
   struct vew *ew = job->data;
   struct vtile *tile = &ew->tile;
@@ -172,6 +190,8 @@ void vew_emit(const struct lower_job *job, struct emit *e) {
   emit_buffer(e, "buf", SPACE_UB, ew->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
   emit_row(e, "set_mask_count");
+  if (has_gaps(ew))
+    put_gaps(e, ew);
   vtile_open(e, tile);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     vtile_load(e, tile, &ew->in[k].tile);

@@ -234,6 +234,12 @@ static void put_weights(struct emit *e, const struct vnorm *norm) {
              (ull)norm->address[X2 + k], (ull)(norm->weight_raw + k * norm->pitch * bytes));
 }
 
+/* Columns are spread 8 rows at a time; there may be fewer. */
+static void put_columns(struct emit *e, const struct vnorm *norm) {
+  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)ceil_div(norm->tile.rows, 8) * 8);
+  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32", (ull)norm->address[T1]);
+}
+
 static void put_step(struct vrows *rows, const struct step *step) {
   const char *const *reg = rows->machine.reg;
   switch (step->kind) {
@@ -321,6 +327,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_stream(e, emit_vector_core(job->soc));
   emit_row(e, "set_mask_count");
   put_weights(e, norm);
+  put_columns(e, norm);
   vtile_open(e, tile);
   for (unsigned k = 0; k < norm->norm->inputs; k++)
     vtile_load(e, tile, &norm->in[k]);

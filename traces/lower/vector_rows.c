@@ -123,7 +123,8 @@ void vrow_spread(struct vrows *rows, unsigned column_reg, const char *column) {
 static void put_columns(struct vrows *rows, const char *inst, const char *dst, const char *src,
                         const char *second, bool is_row) {
   struct emit *e = rows->machine.emit;
-  uint64_t whole = rows->cols / VROW_LANES, rest = rows->cols % VROW_LANES;
+  /* With the padding of rows, which is as good as any number. */
+  uint64_t whole = rows->pitch / VROW_LANES, rest = rows->pitch % VROW_LANES;
   ull stride = rows->pitch / FLOATS_PER_BLOCK;
   const char *strides =
       emit_text(e, "repeat=%s,dst_repeat=%llu,src0_repeat=%llu%s,type=fp32", rows->rows, stride,
