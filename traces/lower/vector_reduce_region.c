@@ -380,10 +380,19 @@ static void put_column_kernel(struct region *region) {
   emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d", STORE_FLAG);
 }
 
+/* Narrower tiles leave bytes between their rows, which are converted with them. */
+static void put_gaps(struct emit *e, const struct vreduce *reduce) {
+  ull floats = reduce->slot_bytes * reduce->tile.buffers / FLOAT_BYTES;
+  emit_row(e, "set_vector_mask,high=0,low=%llu", floats);
+  emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
+}
+
 void vreduce_region_emit(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
   struct region region = {.e = e, .reduce = reduce, .machine = {.emit = e, .type = DTYPE_FP32}};
   emit_stream(e, emit_vector_core(job->soc));
   emit_row(e, "set_mask_count");
+  if (reduce->converted && reduce->tile.rows > 1 && reduce->cols % reduce->tile.cols != 0)
+    put_gaps(e, reduce);
   emit_loop(e, "free", "%llu", (ull)reduce->tile.buffers);
   emit_set_flag(e, PIPE_V, PIPE_MTE2, "free");
   emit_endloop(e);
