@@ -78,6 +78,22 @@ static void every_shape_runs(void **state) {
       }
 }
 
+static void convolutions_run(void **state) {
+  (void)state;
+  static const char *const forms[] = {
+      "c=3 h=9 w=11 k=5 kernel=3x3 pad=1x1",
+      "n=3 c=40 h=15 w=16 k=70 kernel=5x3 stride=2x1 pad=2x1x0x1 dtype=fp32",
+      "n=2 c=24 h=19 w=23 k=33 kernel=3x2 stride=1x2 dilation=2x3 bias=1 dtype=bf16",
+      "n=4 c=256 h=14 w=14 k=512 kernel=1x1 resident=b",
+      "n=2 c=130 h=56 w=56 k=200 kernel=3x3 pad=1x1 resident=none cores=7"};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    vinci_result_free(run("conv2d", forms[i]));
+  struct vinci_result *result = run("conv2d", "n=2 c=64 h=16 w=32 k=96 kernel=3x3 pad=1x1");
+  assert_int_equal(operations(result), UINT64_C(2) * 16 * 32 * 96 * 64 * 9);
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 2 * 16 * 32 * 96 * 2);
+  vinci_result_free(result);
+}
+
 static void aligned_shapes_are_computed_once(void **state) {
   (void)state;
   struct vinci_result *result = run("matmul", "m=320 k=1040 n=720 batch=2");
@@ -124,33 +140,43 @@ static void instructions_are_counted_in_closed_form(void **state) {
   vinci_result_free(result);
 }
 
-static void an_error_says(const char *text, const char *expected) {
+static void an_error_says(const char *op, const char *text, const char *expected) {
   struct words words;
   struct vinci_diag diag = {0};
   char *out;
   split(&words, text);
-  assert_int_equal(
-      vinci_compile_text(fixture_shared, "matmul", words.item, words.count, &out, &diag),
-      VINCI_E_USAGE);
+  assert_int_equal(vinci_compile_text(fixture_shared, op, words.item, words.count, &out, &diag),
+                   VINCI_E_USAGE);
   assert_string_equal(diag.text, expected);
 }
 
 static void errors_say_what_is_not_possible(void **state) {
   (void)state;
-  an_error_says("m=4 k=4 n=4 dtype=hf32",
+  an_error_says("matmul", "m=4 k=4 n=4 dtype=hf32",
                 "matmul: the cube of fixture220 does not compute in hf32");
-  an_error_says("m=4 k=4 n=4 dtype=int8 out_dtype=fp32", "matmul: int8 gives no fp32");
-  an_error_says("m=4 k=70000 n=4", "matmul: rows of more than 65535 elements need format NZ");
-  an_error_says("m=512 k=512 n=512 tile=512x64x512",
+  an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 out_dtype=fp32", "matmul: int8 gives no fp32");
+  an_error_says("matmul", "m=4 k=70000 n=4",
+                "matmul: rows of more than 65535 elements need format NZ");
+  an_error_says("matmul", "m=512 k=512 n=512 tile=512x64x512",
                 "matmul: no legal tiling: two tiles of an operand do not fit L0A or L0B");
-  an_error_says("m=512 k=512 n=512 tile=128x60x128",
+  an_error_says("matmul", "m=512 k=512 n=512 tile=128x60x128",
                 "matmul: no legal tiling: the tile's k has to be a multiple of 16");
-  an_error_says("m=512 k=512 n=512 cores=99", "matmul: no legal tiling: there are only 20 cores");
+  an_error_says("matmul", "m=512 k=512 n=512 cores=99",
+                "matmul: no legal tiling: there are only 20 cores");
+  an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 format_c=NZ",
+                "matmul: an int32 result is ND only");
+  an_error_says("conv2d", "c=3 h=9 w=9 k=4 kernel=3", "conv2d: kernel is HxW of up to 511");
+  an_error_says("conv2d", "c=3 h=9 w=9 k=4 kernel=10x3",
+                "conv2d: the window is larger than the map");
+  an_error_says("conv2d", "c=3 h=9 w=9 k=4 kernel=3x3 pad=3x3", "conv2d: more padding than window");
+  an_error_says("conv2d", "c=3 h=999 w=999 k=4 kernel=3x3",
+                "conv2d: maps of more than 65535 points are not supported");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_shape_runs),
+      cmocka_unit_test(convolutions_run),
       cmocka_unit_test(aligned_shapes_are_computed_once),
       cmocka_unit_test(the_result_is_written_once),
       cmocka_unit_test(operands_are_read_as_the_tiling_says),

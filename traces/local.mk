@@ -31,6 +31,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls.h \
 	traces/lower/calls_resolve.c \
 	traces/lower/compile.c \
+	traces/lower/conv2d.c \
 	traces/lower/copy.c \
 	traces/lower/emit.c \
 	traces/lower/emit.h \

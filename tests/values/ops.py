@@ -75,6 +75,76 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     return runner.run("matmul", args, inputs, {"c": result if batch > 1 else result[0]})
 
 
+def blocked(image, c0):
+    """[n, c, h, w] as NC1HWC0."""
+    n, c, h, w = image.shape
+    c1 = -(-c // c0)
+    padded = np.zeros((n, c1 * c0, h, w), image.dtype)
+    padded[:, :c] = image
+    return padded.reshape(n, c1, c0, h, w).transpose(0, 1, 3, 4, 2)
+
+
+def fractal_z(weights, c0):
+    """[k, c, kh, kw] as [c1 * kh * kw, n1, 16, c0]."""
+    k, c, kh, kw = weights.shape
+    c1, n1 = -(-c // c0), -(-k // 16)
+    padded = np.zeros((n1 * 16, c1 * c0, kh, kw), weights.dtype)
+    padded[:k, :c] = weights
+    return padded.reshape(n1, 16, c1, c0, kh, kw).transpose(2, 4, 5, 0, 1, 3).reshape(
+        c1 * kh * kw, n1, 16, c0)
+
+
+def convolve(x, w, stride, pad, dilation):
+    """pad: top, bottom, left, right."""
+    x = np.pad(x, ((0, 0), (0, 0), pad[:2], pad[2:]))
+    kh, kw = w.shape[2:]
+    ho = (x.shape[2] - (kh - 1) * dilation[0] - 1) // stride[0] + 1
+    wo = (x.shape[3] - (kw - 1) * dilation[1] - 1) // stride[1] + 1
+    y = np.zeros((x.shape[0], w.shape[0], ho, wo), x.dtype)
+    for i, j in itertools.product(range(kh), range(kw)):
+        rows = slice(i * dilation[0], i * dilation[0] + (ho - 1) * stride[0] + 1, stride[0])
+        columns = slice(j * dilation[1], j * dilation[1] + (wo - 1) * stride[1] + 1, stride[1])
+        y += np.einsum("nchw,kc->nkhw", x[:, :, rows, columns], w[:, :, i, j])
+    return y
+
+
+# n, c, h, w, k, kernel, stride, pad, dilation
+CONVOLUTIONS = [(1, 3, 9, 11, 5, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+                (2, 33, 13, 13, 32, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+                (3, 16, 17, 7, 48, (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
+                (2, 40, 15, 16, 70, (5, 3), (2, 1), (2, 1, 0, 1), (1, 1)),
+                (1, 8, 31, 29, 16, (7, 7), (4, 3), (3, 3, 2, 2), (1, 1)),
+                (2, 24, 19, 23, 33, (3, 2), (1, 2), (2, 2, 1, 1), (2, 3)),
+                (1, 130, 56, 56, 200, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1))]
+
+
+def conv2d(runner, rng, shape, kind, bias, extra):
+    n, c, h, w, k, kernel, stride, pad, dilation = shape
+    wide = np.int64 if kind == "int8" else np.float64
+    x, weights = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (k, c, *kernel))
+    y = convolve(x.astype(wide), weights.astype(wide), stride, pad, dilation)
+    inputs = {}
+    if bias and k % 16 == 0:
+        inputs["bias"] = rng.integers(-50, 50, k).astype(
+            np.int32 if kind == "int8" else np.float32)
+        y = y + inputs["bias"].reshape(1, k, 1, 1)
+    c0 = 32 // np.dtype(TYPES[kind]).itemsize
+    result = y.astype(RESULT[kind])
+    inputs |= {"x": blocked(x, c0), "w": fractal_z(weights, c0)}
+    args = [f"n={n}", f"c={c}", f"h={h}", f"w={w}", f"k={k}", f"dtype={kind}",
+            "kernel=%dx%d" % kernel, "stride=%dx%d" % stride, "pad=%dx%dx%dx%d" % pad,
+            "dilation=%dx%d" % dilation, f"bias={int('bias' in inputs)}", *extra]
+    return runner.run("conv2d", args, inputs,
+                      {"y": blocked(result, 32 // np.dtype(RESULT[kind]).itemsize)})
+
+
+def conv_cases(runner, rng):
+    tilings = [[], ["resident=none"], ["resident=b"], ["cores=1"]]
+    for index, shape in enumerate(CONVOLUTIONS):
+        for kind in ("fp16", "fp32"):
+            yield conv2d(runner, rng, shape, kind, index % 2 == 0, tilings[index % 4])
+
+
 def fixed_cases(runner, rng):
     forms = [(False, 1, False, []), (True, 1, False, []), (False, 3, False, ["cores=2"]),
              (False, 1, True, []), (False, 1, False, ["resident=a"]),
@@ -106,7 +176,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         runner = Runner(options.program, options.soc, folder)
-        outcomes = list(itertools.chain(fixed_cases(runner, rng),
+        outcomes = list(itertools.chain(fixed_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} operators, {len(wrong)} differ")

@@ -77,8 +77,9 @@ static enum vinci_status take_shape(struct lower_job *job, const struct lower_ke
   value->rank = 0;
   while (true) {
     uint64_t extent;
-    if (value->rank == TENSOR_RANK_MAX || !parse_size(next, &extent, &next) || extent == 0 ||
-        elements > UINT64_C(1) << 40 || (*next != '\0' && *next != 'x'))
+    if (value->rank == TENSOR_RANK_MAX || !parse_size(next, &extent, &next) ||
+        (extent == 0 && !key->choices) || elements > UINT64_C(1) << 40 ||
+        (*next != '\0' && *next != 'x'))
       return lower_error(job, "%s takes 1 to %d extents such as 8x128x512, not '%s'", key->name,
                          TENSOR_RANK_MAX, text);
     value->shape[value->rank++] = extent;

@@ -47,7 +47,7 @@ struct lower_key {
   const char *name;
   enum lower_kind kind;
   const char *fallback; /* NULL: has to be given; "": absent unless given */
-  const char *choices;  /* WORD and DTYPE: "a|b|c"; a SIZE: NULL, or "0" when 0 is allowed */
+  const char *choices;  /* WORD and DTYPE: "a|b|c"; SIZE, SHAPE: NULL, or "0" when 0 is allowed */
   const char *text;     /* one line */
   bool tiling;          /* chosen by cost unless given */
 };

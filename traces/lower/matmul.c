@@ -52,6 +52,8 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
   bool integer = mm->type == DTYPE_INT8, out_integer = mm->out_type == DTYPE_INT32;
   if (integer != out_integer)
     return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
+  if (out_integer && mm->nz_c)
+    return lower_error(job, "an int32 result is ND only");
   /* nd2nz counts the distance of rows in 16 bits. */
   uint64_t row_a = mm->trans_a ? mm->m : mm->k, row_b = mm->trans_b ? mm->k : mm->n;
   if ((!mm->nz_a && row_a > UINT16_MAX) || (!mm->nz_b && row_b > UINT16_MAX))
@@ -66,6 +68,11 @@ static enum vinci_status setup(struct lower_job *job) {
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   enum dtype type = value[MATMUL_DTYPE].dtype;
   *mm = (struct matmul){
+      .name = "matmul",
+      .a_name = "a",
+      .b_name = "b",
+      .c_name = "c",
+      .first_key = MATMUL_TILE,
       .batch = value[MATMUL_BATCH].size,
       .m = value[MATMUL_M].size,
       .k = value[MATMUL_K].size,

@@ -36,8 +36,24 @@ enum matmul_key {
 
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
+/*
+ * A convolution is a matmul of the windows of a feature map, which load3d makes out of the map on
+ * its way to L0A: m counts the places of the window in one image, k is (c1, kh, kw, c0), images
+ * are the batch, and they share the weights. Extents and distances in points of the map.
+ */
+struct conv {
+  uint64_t c1, h, w; /* of the map, NC1HWC0 */
+  uint64_t ho, wo;   /* of the result */
+  uint64_t kh, kw, sh, sw, dh, dw;
+  uint64_t top, bottom, left, right; /* padding */
+  uint64_t window;                   /* k of one c1: kh * kw * c0 */
+};
+
 /* The operator's problem: set once by setup(). */
 struct matmul {
+  const char *name, *a_name, *b_name, *c_name; /* of kernel and tensors */
+  size_t first_key;        /* of the tiling keys, in the order of enum matmul_key */
+  const struct conv *conv; /* NULL: A is a matrix */
   uint64_t batch, m, k, n;
   enum dtype type, out_type;
   uint64_t element_bytes, out_bytes;
@@ -67,9 +83,21 @@ struct matmul_tiling {
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
+/* Of a convolution: most rows of the map under the windows of bm places. */
+uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
+
+/* A tiling key, MATMUL_TILE to MATMUL_CORES. */
+static inline struct lower_value *matmul_key(struct lower_job *job, enum matmul_key key) {
+  const struct matmul *mm = (const struct matmul *)job->data;
+  return &job->value[mm->first_key + (size_t)(key - MATMUL_TILE)];
+}
+void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t ka, uint64_t kb,
+                       enum matmul_resident resident);
+/* A listed side, shrunk to what splits the extent into so many equal blocks. */
+uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit);
 
 static inline uint64_t round_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;

@@ -16,7 +16,8 @@
 
 /* One operand as loaded: `side` is its extent besides k. */
 struct operand {
-  const char *name;  /* of the tensor; name1 and name0 are its buffers */
+  const char *tensor;
+  const char *name;  /* "a" or "b": name1 and name0 are its buffers */
   const char *start; /* let that holds the first row or column of the block: "m", "n" */
   const char *count; /* let of its rows or columns: "cm", "cn" */
   bool rows_are_k;   /* given as [k, side] */
@@ -29,6 +30,7 @@ struct operand {
 static struct operand operand(const struct writer *w, bool is_a) {
   const struct matmul *mm = w->mm;
   return (struct operand){
+      .tensor = is_a ? mm->a_name : mm->b_name,
       .name = is_a ? "a" : "b",
       .start = is_a ? "m" : "n",
       .count = is_a ? "cm" : "cn",
@@ -64,18 +66,41 @@ static void tensor(const struct writer *w, const char *name, enum dtype type, en
   emit_tensor(w->e, name, type, io, shape + skip, rank - skip, nz ? "FRACTAL_NZ" : NULL);
 }
 
+static void conv_tensors(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  const struct conv *conv = mm->conv;
+  ull c0 = mm->c0, out_c0 = BLOCK_BYTES / mm->out_bytes;
+  const uint64_t x[5] = {mm->batch, conv->c1, conv->h, conv->w, c0};
+  const uint64_t weights[4] = {ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS), FRACTAL_ROWS,
+                               c0};
+  const uint64_t y[5] = {mm->batch, ceil_div(mm->n, out_c0), conv->ho, conv->wo, out_c0};
+  emit_tensor(w->e, mm->a_name, matmul_stored(mm->type), TENSOR_IN, x, 5, "NC1HWC0");
+  emit_tensor(w->e, mm->b_name, matmul_stored(mm->type), TENSOR_IN, weights, 4, "FRACTAL_Z");
+  if (mm->bias)
+    emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
+  emit_tensor(w->e, mm->c_name, mm->out_type, TENSOR_OUT, y, 5, "NC1HWC0");
+}
+
+static void matrix_tensors(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  tensor(w, mm->a_name, matmul_stored(mm->type), TENSOR_IN, mm->trans_a ? mm->k : mm->m,
+         mm->trans_a ? mm->m : mm->k, mm->nz_a);
+  tensor(w, mm->b_name, matmul_stored(mm->type), TENSOR_IN, mm->trans_b ? mm->n : mm->k,
+         mm->trans_b ? mm->k : mm->n, mm->nz_b);
+  if (mm->bias)
+    emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
+  tensor(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
+}
+
 static void header(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
-  emit_kernel(e, "matmul", (uint32_t)t->cores);
-  tensor(w, "a", matmul_stored(mm->type), TENSOR_IN, mm->trans_a ? mm->k : mm->m,
-         mm->trans_a ? mm->m : mm->k, mm->nz_a);
-  tensor(w, "b", matmul_stored(mm->type), TENSOR_IN, mm->trans_b ? mm->n : mm->k,
-         mm->trans_b ? mm->k : mm->n, mm->nz_b);
-  if (mm->bias)
-    emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
-  tensor(w, "c", mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
+  emit_kernel(e, mm->name, (uint32_t)t->cores);
+  if (mm->conv)
+    conv_tensors(w);
+  else
+    matrix_tensors(w);
   emit_buffer(e, "a1", SPACE_L1, t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS));
   emit_buffer(e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
   if (mm->bias) {
@@ -89,6 +114,18 @@ static void header(const struct writer *w) {
 }
 
 /* ---- where a group lies ---- */
+
+/* Rows of the map under the windows of a block: from row `up` of the map on, `height` of them;
+ * `oy` is the first row of the result, `low` the last row of the map they ask for. */
+static void map_lets(const struct conv *conv, struct emit *e, const char *x) {
+  ull last = conv->h - 1;
+  emit_let(e, emit_text(e, "oy%s", x), "m%s/%llu", x, (ull)conv->wo);
+  emit_let(e, emit_text(e, "low%s", x), "(m%s+cm%s-1)/%llu*%llu+%llu-%llu", x, x, (ull)conv->wo,
+           (ull)conv->sh, (ull)((conv->kh - 1) * conv->dh), (ull)conv->top);
+  emit_let(e, emit_text(e, "up%s", x), "min(%llu,max(0,oy%s*%llu-%llu))", last, x, (ull)conv->sh,
+           (ull)conv->top);
+  emit_let(e, emit_text(e, "height%s", x), "max(1,min(%llu,low%s)-up%s+1)", last, x, x);
+}
 
 /* Lets of group `g`, their names ending in `x`: block t of all, k range, rows and columns. */
 static void group_lets(const struct writer *w, const char *g, const char *x) {
@@ -120,6 +157,8 @@ static void group_lets(const struct writer *w, const char *g, const char *x) {
   }
   emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-m%s)", (ull)t->bm, (ull)mm->m, x);
   emit_let(e, emit_text(e, "cn%s", x), "min(%llu,%llu-n%s)", (ull)t->bn, (ull)mm->n, x);
+  if (mm->conv)
+    map_lets(mm->conv, e, x);
   /* Outer panels are counted from 0 on each core. */
   ull run = t->resident == RESIDENT_A ? nt : mt;
   if (t->resident == RESIDENT_NONE)
@@ -154,9 +193,9 @@ static void load_nz(const struct writer *w, const struct operand *x, const char 
   emit_row(e,
            "copy_gm_to_cbuf,dst=%s,src=%s+z%s*%llu+(%s/%llu*%llu+%s)*%d,n_burst=(%s+%llu)/%llu,"
            "len_burst=%s,src_gap=%llu-%s,dst_gap=%s-%s",
-           dst, x->name, suffix, rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k,
-           (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES, x->rows_are_k ? side : depth,
-           (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height,
+           dst, x->tensor, suffix, mm->conv ? 0 : rows * columns * (ull)mm->element_bytes,
+           x->rows_are_k ? start : k, (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES,
+           x->rows_are_k ? side : depth, (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height,
            matmul_rounded(e, x->rows_are_k ? depth : side, l1_unit(mm, x)), height);
 }
 
@@ -183,12 +222,30 @@ static void load_squares(const struct writer *w, const struct operand *x, const 
   emit_endloop(e);
 }
 
+/* Rows of a feature map, of the channels that belong to k and so many columns of windows. */
+static void load_map(const struct writer *w, const char *dst, const char *k, const char *depth,
+                     const char *suffix) {
+  struct emit *e = w->e;
+  const struct conv *conv = w->mm->conv;
+  ull window = conv->window, row = conv->w, points = conv->h * conv->w;
+  emit_row(
+      e,
+      "copy_gm_to_cbuf,dst=%s,src=%s+z%s*%llu+(%s/%llu*%llu+up%s*%llu)*%d,n_burst=(%s+%llu)/%llu,"
+      "len_burst=height%s*%llu,src_gap=%llu-height%s*%llu",
+      dst, w->mm->a_name, suffix, (ull)conv->c1 * points * BLOCK_BYTES, k, window, points, suffix,
+      row, BLOCK_BYTES, depth, window - 1, window, suffix, row, points, suffix, row);
+}
+
 /* A panel from k on, `depth` deep, of the block with the suffix. */
 static void load_panel(const struct writer *w, const struct operand *x, const char *slot,
                        const char *k, const char *depth, const char *suffix) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   const char *dst = emit_text(e, "%s1+%s*%llu", x->name, slot, (ull)x->panel_bytes);
+  if (x->is_a && mm->conv) {
+    load_map(w, dst, k, depth, suffix);
+    return;
+  }
   if (x->nz) {
     load_nz(w, x, dst, k, depth, suffix);
     return;
@@ -197,7 +254,7 @@ static void load_panel(const struct writer *w, const struct operand *x, const ch
   const char *first = emit_text(e, "%s%s", x->start, suffix);
   const char *count = emit_text(e, "%s%s", x->count, suffix);
   const char *src =
-      emit_text(e, "%s+z%s*%llu+(%s*%llu+%s)*%llu", x->name, suffix, side * (ull)mm->k * es,
+      emit_text(e, "%s+z%s*%llu+(%s*%llu+%s)*%llu", x->tensor, suffix, side * (ull)mm->k * es,
                 x->rows_are_k ? k : first, row, x->rows_are_k ? first : k, es);
   if (by_squares(w, x)) {
     load_squares(w, x, dst, src, depth, suffix);

@@ -35,6 +35,26 @@ static void to_l0a_transposed(const struct writer *w, const char *slot, const ch
   emit_endloop(e);
 }
 
+/* Windows of a map whose rows from `top` on lie in L1. */
+static void windows_to_l0a(const struct writer *w, const char *slot, const char *at) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  const struct conv *conv = mm->conv;
+  ull sh = conv->sh;
+  emit_row(e,
+           "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
+           "m_start=m-oy*%llu,stride_w=%llu,stride_h=%llu,filter_w=%llu,filter_h=%llu,"
+           "dilation_w=%llu,dilation_h=%llu,pad_left=%llu,pad_right=%llu,"
+           "pad_top=max(0,%llu-oy*%llu),pad_bottom=max(0,low-%llu),l1_w=%llu,l1_h=height,"
+           "channels=(da+%llu)/%llu*%llu,type=%s",
+           (ull)(w->t.bm * w->t.bk * mm->element_bytes), slot, (ull)w->t.a_panel_bytes,
+           matmul_rounded(e, "kk", mm->c0), matmul_rounded(e, "cm", FRACTAL_ROWS), at,
+           (ull)conv->wo, (ull)conv->sw, sh, (ull)conv->kw, (ull)conv->kh, (ull)conv->dw,
+           (ull)conv->dh, (ull)conv->left, (ull)conv->right, (ull)conv->top, sh, (ull)conv->h - 1,
+           (ull)conv->w, (ull)conv->window - 1, (ull)conv->window, (ull)mm->c0,
+           dtype_name(matmul_stored(mm->type)));
+}
+
 /* Step of a at `at` in its panel, which is da deep. */
 static void to_l0a(const struct writer *w, const char *slot, const char *at) {
   struct emit *e = w->e;
@@ -42,7 +62,9 @@ static void to_l0a(const struct writer *w, const char *slot, const char *at) {
   ull es = mm->element_bytes, half = w->t.bm * w->t.bk * es;
   const char *type = dtype_name(matmul_stored(mm->type));
   const char *cm = matmul_rounded(e, "cm", FRACTAL_ROWS);
-  if (!mm->trans_a)
+  if (mm->conv)
+    windows_to_l0a(w, slot, at);
+  else if (!mm->trans_a)
     emit_row(e,
              "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
              "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
@@ -86,8 +108,10 @@ static void mad(const struct writer *w) {
   ull es = w->mm->element_bytes;
   /* With m = 1 the cube would take A for a plain row. */
   const char *m = w->mm->m % t->bm == 1 ? "max(2,cm)" : "cm";
-  /* load3d brings whole blocks of columns. */
-  const char *n = es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0) : "cn";
+  /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have. */
+  const char *n = w->mm->conv                  ? matmul_rounded(e, "cn", FRACTAL_ROWS)
+                  : es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0)
+                                               : "cn";
   const char *operands = emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=%s,k=kk,n=%s",
                                    (ull)t->c_slots, (ull)(t->bm * t->bn * ACCUMULATOR_BYTES),
                                    (ull)(t->bm * t->bk * es), (ull)(t->bn * t->bk * es), m, n);
@@ -113,7 +137,7 @@ void matmul_steps(const struct writer *w) {
   const char *outer_slot = emit_text(e, "o%%%llu", (ull)t->outer_slots), *inner_slot = "turn%2";
   emit_loop(e, "s", "(du+%llu)/%llu", (ull)t->bk - 1, (ull)t->bk);
   emit_let(e, "kk", "min(%llu,du-s*%llu)", (ull)t->bk, (ull)t->bk);
-  emit_let(e, "l0", "(i*%llu+ku/%llu+s)%%2", (ull)ceil_div(w->mm->k, t->bk), (ull)t->bk);
+  emit_let(e, "l0", "(turn*%llu+s)%%2", (ull)ceil_div(t->inner_k, t->bk));
   emit_wait_flag(e, PIPE_M, PIPE_MTE1, "l0");
   to_l0a(w, t->a_outer ? outer_slot : inner_slot, t->a_outer ? outer_at : inner_at);
   to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
@@ -139,18 +163,19 @@ void matmul_store(const struct writer *w) {
   emit_loop(e, "finish", "(ku+du)==%llu", (ull)mm->k);
   emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
   emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
-  const char *common = emit_text(e, "src=c0+%s*%llu,n=cn,m=cm,src_stride=%s%s,type=%s", slot, block,
+  /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
+  ull c0 = BLOCK_BYTES / ob, rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
+  const char *common = emit_text(e, "src=c0+%s*%llu,n=%s,m=cm,src_stride=%s%s,type=%s", slot, block,
+                                 mm->conv ? matmul_rounded(e, "cn", c0) : "cn",
                                  matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(mm),
                                  dtype_name(matmul_accumulator(mm)));
-  if (mm->nz_c) {
-    ull rows = round_up(mm->m, FRACTAL_ROWS), c0 = BLOCK_BYTES / ob;
-    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
-             rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
+  if (mm->nz_c)
+    emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
+             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
              ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");
-  } else {
-    emit_row(e, "copy_matrix_cc_to_gm,dst=c+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
-             (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
-  }
+  else
+    emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
+             mm->c_name, (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
   emit_set_flag(e, PIPE_FIX, PIPE_M, "%s", slot);
   emit_endloop(e);
 }

@@ -27,11 +27,29 @@ static uint64_t m_unit(const struct matmul *mm) {
   return mm->trans_a ? max_u64(mm->c0, FRACTAL_ROWS) : FRACTAL_ROWS;
 }
 
+uint64_t conv_rows(const struct conv *conv, uint64_t bm) {
+  uint64_t out_rows = min_u64(conv->ho, (bm + conv->wo - 2) / conv->wo + 1);
+  return min_u64(conv->h, (out_rows - 1) * conv->sh + (conv->kh - 1) * conv->dh + 1);
+}
+
+/* What a panel of A takes in L1. */
+static uint64_t a_panel(const struct matmul *mm, uint64_t bm, uint64_t ka) {
+  const struct conv *conv = mm->conv;
+  if (!conv)
+    return round_up(bm, FRACTAL_ROWS) * ka * mm->element_bytes;
+  return ceil_div(min_u64(ka, mm->k), conv->window) * conv_rows(conv, bm) * conv->w * BLOCK_BYTES;
+}
+
 static bool split_panels(struct lower_job *job, const struct matmul *mm, struct matmul_tiling *t) {
-  uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
-  if (t->ka % t->bk || t->kb % t->bk || (t->ka % t->kb && t->kb % t->ka))
-    return lower_refuse(job, "panels have to be multiples of the tile's k and of one another");
-  uint64_t k_padded = round_up(mm->k, t->bk);
+  uint64_t bn = round_up(t->bn, FRACTAL_ROWS);
+  if (t->ka % t->kb && t->kb % t->ka)
+    return lower_refuse(job, "of the panels one has to be a multiple of the other");
+  if (!mm->conv && (t->ka % t->bk || t->kb % t->bk))
+    return lower_refuse(job, "panels have to be multiples of the tile's k");
+  if (mm->conv && (t->kb % mm->c0 || (t->ka < mm->k && t->ka % mm->conv->window)))
+    return lower_refuse(job, "panels of the map have to be multiples of %u",
+                        (unsigned)mm->conv->window);
+  uint64_t k_padded = mm->conv ? mm->k : round_up(mm->k, t->bk);
   bool a_outer = t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->ka >= t->kb);
   t->a_outer = a_outer;
   t->outer_k = a_outer ? t->ka : t->kb;
@@ -40,7 +58,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
     return lower_refuse(job, "the resident operand needs the deeper panel");
   if (t->resident != RESIDENT_NONE && t->outer_k < k_padded)
     return lower_refuse(job, "a resident operand needs a panel of all of k");
-  t->a_panel_bytes = bm * t->ka * mm->element_bytes;
+  t->a_panel_bytes = a_panel(mm, t->bm, t->ka);
   t->b_panel_bytes = bn * t->kb * mm->element_bytes;
   uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
   uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
@@ -57,7 +75,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
 static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t) {
   const struct vinci_soc *soc = job->soc;
   uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
-  uint64_t k_unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t k_unit = mm->conv ? mm->c0 : max_u64(mm->c0, FRACTAL_ROWS);
   if (t->bk % k_unit)
     return lower_refuse(job, "the tile's k has to be a multiple of %u", (unsigned)k_unit);
   if (t->bm % m_unit(mm) || t->bn % max_u64(mm->c0, FRACTAL_ROWS))
@@ -69,15 +87,15 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
     return lower_refuse(job, "two tiles of an operand do not fit L0A or L0B");
   if (bm * bn * ACCUMULATOR_BYTES > (uint64_t)soc->l0c_bytes)
     return lower_refuse(job, "the block does not fit L0C");
-  if (mm->bias && bn * ACCUMULATOR_BYTES * BT_SLOTS > (uint64_t)soc->bt_bytes * BT_SLOTS)
+  if (mm->bias && bn * ACCUMULATOR_BYTES > (uint64_t)soc->bt_bytes)
     return lower_refuse(job, "the bias of a block does not fit the bias table");
   return true;
 }
 
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
-  const struct lower_value *value = job->value;
-  const struct lower_value *tile = &value[MATMUL_TILE], *panel = &value[MATMUL_PANEL];
+  const struct lower_value *tile = matmul_key(job, MATMUL_TILE);
+  const struct lower_value *panel = matmul_key(job, MATMUL_PANEL);
   if (tile->rank != 3 || panel->rank != 2)
     return lower_refuse(job, "tile is MxKxN, panel is KAxKB");
   *t = (struct matmul_tiling){
@@ -86,16 +104,16 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .bn = tile->shape[2],
       .ka = panel->shape[0],
       .kb = panel->shape[1],
-      .resident = (enum matmul_resident)value[MATMUL_RESIDENT].word,
-      .band = value[MATMUL_BAND].size,
-      .cores = value[MATMUL_CORES].size,
+      .resident = (enum matmul_resident)matmul_key(job, MATMUL_RESIDENT)->word,
+      .band = matmul_key(job, MATMUL_BAND)->size,
+      .cores = matmul_key(job, MATMUL_CORES)->size,
   };
   if (!fits_l0(job, mm, t) || !split_panels(job, mm, t))
     return false;
   uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
   if (t->cores > cores)
     return lower_refuse(job, "there are only %u cores", (unsigned)cores);
-  if (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX)
+  if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
   t->mt = ceil_div(mm->m, t->bm);
   t->nt = ceil_div(mm->n, t->bn);
@@ -161,13 +179,15 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   uint64_t a_times = t->resident == RESIDENT_A ? held : blocks;
   uint64_t b_times = t->resident == RESIDENT_B ? held : blocks;
   uint64_t m = min_u64(t->bm, mm->m), n = min_u64(t->bn, mm->n);
+  const struct conv *conv = mm->conv;
   struct load a = {.panels = a_times * (t->a_outer ? t->groups : t->turns),
-                   .bytes = a_times * m * k,
-                   .unique = mm->batch * mm->m * k,
+                   .bytes = a_times * (conv ? a_panel(mm, t->bm, mm->k) : m * k),
+                   .unique =
+                       mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * k),
                    .nz = mm->nz_a};
   struct load b = {.panels = b_times * (t->a_outer ? t->turns : t->groups),
                    .bytes = b_times * n * k,
-                   .unique = mm->batch * mm->n * k,
+                   .unique = (conv ? 1 : mm->batch) * mm->n * k,
                    .nz = mm->nz_b};
   uint64_t bias = mm->bias ? blocks * panel_start(job->soc, false) : 0;
   return bias + load_cycles(job->soc, &a, t->cores) + load_cycles(job->soc, &b, t->cores);
@@ -214,17 +234,18 @@ bool matmul_cost(struct lower_job *job) {
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
   /* The first panels come in, and the last block leaves, alone. */
   uint64_t first = cost->mte2_cycles / (blocks * t.groups);
-  uint64_t unique =
-      mm->batch * ((mm->m + mm->n) * mm->k * mm->element_bytes + mm->m * mm->n * mm->out_bytes);
+  uint64_t a_bytes = mm->conv ? mm->conv->c1 * mm->conv->h * mm->conv->w * BLOCK_BYTES
+                              : mm->m * mm->k * mm->element_bytes;
+  uint64_t unique = mm->batch * (a_bytes + mm->m * mm->n * mm->out_bytes) +
+                    (mm->conv ? 1 : mm->batch) * mm->n * mm->k * mm->element_bytes;
   uint64_t device = cycles_at(unique, share(soc, soc->hbm_bytes_per_second, 1));
   uint64_t launch = (uint64_t)soc->launch_block_ps / 1000 * (uint64_t)soc->core_hz / 1000000000 *
                     (t.cores - 1) / 1;
   cost->total_cycles = max_u64(steady + first + cost->fix_cycles / blocks + launch, device + first);
   cost->blocks = (uint32_t)t.cores;
-  cost->gm_bytes = mm->batch *
-                       ((t.resident == RESIDENT_A ? mm->m : mm->m * t.nt) * mm->k +
-                        (t.resident == RESIDENT_B ? mm->n : mm->n * t.mt) * mm->k) *
-                       mm->element_bytes +
+  uint64_t a_times = t.resident == RESIDENT_A ? 1 : t.nt;
+  uint64_t b_times = (t.resident == RESIDENT_B ? 1 : t.mt) * mm->batch;
+  cost->gm_bytes = mm->batch * a_bytes * a_times + mm->n * mm->k * mm->element_bytes * b_times +
                    mm->batch * mm->m * mm->n * mm->out_bytes;
   return true;
 }
@@ -285,13 +306,12 @@ static void set_panels(struct lower_job *job, const struct matmul *mm, uint64_t 
     ka = kind == 3 ? outer : depth;
     kb = kind == 3 ? depth : outer;
   }
-  set_shape(&job->value[MATMUL_PANEL], 2, ka, kb, 0);
-  job->value[MATMUL_RESIDENT] =
-      (struct lower_value){.present = true, .word = kind < 3 ? 0 : (unsigned)kind - 2};
+  const uint64_t tile[3] = {bm, bk, bn};
+  matmul_set_tiling(job, tile, ka, kb,
+                    kind < 3 ? RESIDENT_NONE : (enum matmul_resident)(kind - 3 + RESIDENT_A));
 }
 
-/* Sides that split the extent evenly: the listed side, shrunk to what its block count needs. */
-static uint64_t even(uint64_t extent, uint64_t side, uint64_t unit) {
+uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit) {
   return round_up(ceil_div(extent, ceil_div(extent, side)), unit);
 }
 
@@ -303,22 +323,30 @@ static uint64_t band_of(uint64_t cores, uint64_t bm, uint64_t bn, uint64_t mt) {
   return band;
 }
 
+/* The rest follows: all cores, or as many as there are blocks. */
+void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t ka, uint64_t kb,
+                       enum matmul_resident resident) {
+  const struct matmul *mm = job->data;
+  uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
+  uint64_t mt = ceil_div(mm->m, tile[0]);
+  cores = min_u64(cores, mm->batch * mt * ceil_div(mm->n, tile[2]));
+  set_shape(matmul_key(job, MATMUL_TILE), 3, tile[0], tile[1], tile[2]);
+  set_shape(matmul_key(job, MATMUL_PANEL), 2, ka, kb, 0);
+  *matmul_key(job, MATMUL_RESIDENT) = (struct lower_value){.present = true, .word = resident};
+  *matmul_key(job, MATMUL_CORES) = (struct lower_value){.present = true, .size = cores};
+  *matmul_key(job, MATMUL_BAND) =
+      (struct lower_value){.present = true, .size = band_of(cores, tile[0], tile[2], mt)};
+}
+
 bool matmul_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   size_t count = is_large(job->soc, mm) ? LARGE_SIDES : SIDE_COUNT;
   if (index >= count * count * DEPTH_COUNT)
     return false;
   uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
-  uint64_t bm = even(mm->m, sides[index / DEPTH_COUNT / count], m_unit(mm));
-  uint64_t bn = even(mm->n, sides[index / DEPTH_COUNT % count], unit);
+  uint64_t bm = matmul_even(mm->m, sides[index / DEPTH_COUNT / count], m_unit(mm));
+  uint64_t bn = matmul_even(mm->n, sides[index / DEPTH_COUNT % count], unit);
   uint64_t bk = step_depth(job->soc, mm, bm, bn);
-  uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
-  uint64_t mt = ceil_div(mm->m, bm);
-  set_shape(&job->value[MATMUL_TILE], 3, bm, bk, bn);
   set_panels(job, mm, bm, bn, bk, index % DEPTH_COUNT);
-  cores = min_u64(cores, mm->batch * mt * ceil_div(mm->n, bn));
-  job->value[MATMUL_CORES] = (struct lower_value){.present = true, .size = cores};
-  job->value[MATMUL_BAND] =
-      (struct lower_value){.present = true, .size = band_of(cores, bm, bn, mt)};
   return true;
 }
