@@ -276,6 +276,36 @@ static bool run_in_order(struct machine_core *core) {
   return progress;
 }
 
+static bool is_control(const struct inst *inst) {
+  return inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG || inst->op == OP_PIPE_BARRIER ||
+         inst->op == OP_FFTS_CROSS_CORE_SYNC;
+}
+
+static struct machine_entry *entry_at(const struct machine_pipe *pipe, uint32_t index) {
+  uint32_t slot = pipe->head + index;
+  return &pipe->queue[slot < pipe->depth ? slot : slot - pipe->depth];
+}
+
+/* Brings any of the instructions to the head that nothing separates from it. */
+static void shuffle_head(struct machine_core *core, enum pipe id) {
+  const struct machine_pipe *pipe = &core->pipe[id];
+  uint32_t free_count = 0;
+  while (free_count < pipe->count && !is_control(&entry_at(pipe, free_count)->inst))
+    free_count++;
+  if (id == PIPE_M || free_count < 2)
+    return;
+  uint32_t pick = (uint32_t)(machine_random(core->machine) % free_count);
+  struct machine_entry chosen = *entry_at(pipe, pick);
+  *entry_at(pipe, pick) = *entry_at(pipe, 0);
+  *entry_at(pipe, 0) = chosen;
+}
+
+static void run_at_random(struct machine_core *core, enum pipe id) {
+  if (core->machine->options.relaxed)
+    shuffle_head(core, id);
+  run_head(core, id);
+}
+
 /* Chooses among the pipes that can go and the scalar unit. */
 static bool step_at_random(struct machine_core *core) {
   enum pipe ready[QUEUED_PIPES];
@@ -285,14 +315,14 @@ static bool step_at_random(struct machine_core *core) {
       ready[count++] = (enum pipe)down_the_way[i];
   uint64_t pick = machine_random(core->machine) % (count + 1);
   if (pick < count) {
-    run_head(core, ready[pick]);
+    run_at_random(core, ready[pick]);
     return true;
   }
   if (scalar_step(core))
     return true;
   if (count == 0 || !machine_goes_on(core->machine))
     return false;
-  run_head(core, ready[machine_random(core->machine) % count]);
+  run_at_random(core, ready[machine_random(core->machine) % count]);
   return true;
 }
 

@@ -21,6 +21,7 @@ unit_tests = \
 	tests/test_lower_cube \
 	tests/test_mem \
 	tests/test_memory \
+	tests/test_mutate \
 	tests/test_noc \
 	tests/test_noc_engine \
 	tests/test_number \
@@ -58,6 +59,7 @@ nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_mutate_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
@@ -164,6 +166,12 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
 	tests/fuzz/trace.dict \
+	tests/mutate/add_double.csv \
+	tests/mutate/add_single.csv \
+	tests/mutate/chain.csv \
+	tests/mutate/matmul.csv \
+	tests/mutate/mixed.csv \
+	tests/mutate/sync_all.csv \
 	tests/gate/operators.csv \
 	tests/gate/operators.csv.changes \
 	tests/gate/operators.lua \

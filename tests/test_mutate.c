@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mutations of correct programs: each flag, barrier and signal is deleted, moved and renumbered,
+ * each address shifted, one at a time. Whether a mutation can change a value is found by
+ * executing it with real bytes in many orders that flags and barriers allow, adversarial ones
+ * among them: consumers first, producers first, at random, and with the instructions of one pipe
+ * that no barrier separates out of order; with different garbage in all memory that nobody has
+ * written. A mutation whose outputs ever differ from those of the correct program, or that hangs
+ * or is rejected while it runs, must be reported by the checks. The correct programs must give
+ * the same outputs in every order and raise nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/machine.h"
+#include "core/values.h"
+#include "tests/runs.h"
+
+enum { LINES_MAX = 100, TEXT_MAX = 1 << 14, ORDERS = 20, INPUT_SEED = 7 };
+
+/* ---- one execution with values ------------------------------------------------- */
+
+struct run_values {
+  struct vinci_values *values;
+  uint64_t seed;
+};
+
+static void fill_garbage(uint8_t *bytes, uint64_t count, uint64_t seed) {
+  for (uint64_t i = 0; i < count; i++) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    bytes[i] = (uint8_t)(seed >> 56) & 0x3b; /* finite in every format */
+  }
+}
+
+static bool begin_block(void *context, const struct machine_step *step) {
+  struct run_values *run = context;
+  struct value_core *core = &run->values->cores[step->core];
+  core->bytes[SPACE_GM] = run->values->gm;
+  for (unsigned space = 0; space < SPACE_COUNT; space++) {
+    uint64_t bytes = soc_space_bytes(fixture_shared, (enum space)space);
+    if (space == SPACE_GM || bytes == 0 || !core_has_space(step->kind, (enum space)space))
+      continue;
+    if (!core->bytes[space])
+      core->bytes[space] = calloc(1, bytes);
+    fill_garbage(core->bytes[space], bytes < 65536 ? bytes : 65536,
+                 run->seed + step->block * 8 + space);
+  }
+  return true;
+}
+
+static bool execute(void *context, const struct machine_step *step) {
+  struct run_values *run = context;
+  registry_values((enum isa_op)step->inst->op)(fixture_shared, step->inst,
+                                               &run->values->cores[step->core]);
+  return true;
+}
+
+static struct machine_options order_of(unsigned order) {
+  struct machine_options options = {.order = MACHINE_SHUFFLED, .seed = order};
+  if (order == 0)
+    options.order = MACHINE_CONSUMERS_FIRST;
+  else if (order == 1)
+    options.order = MACHINE_PRODUCERS_FIRST;
+  else
+    options.relaxed = order % 2 == 0;
+  return options;
+}
+
+/* Executes a trace in an order; the bytes of all its outputs, NULL when it fails. */
+static uint8_t *run_order(const vinci_trace *trace, unsigned order, uint64_t *bytes) {
+  struct vinci_diag diag = {0};
+  struct vinci_values *values;
+  assert_int_equal(vinci_values_create(fixture_shared, trace, &values, &diag), VINCI_OK);
+  vinci_values_fill(values, INPUT_SEED);
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    if (tensor->io == TENSOR_OUT || tensor->io == TENSOR_WORKSPACE)
+      fill_garbage(values_bytes(values, i), tensor->bytes,
+                   tensor->io == TENSOR_OUT ? 1 : 100 + order);
+  }
+  struct run_values run = {.values = values, .seed = 1000 * order};
+  struct machine_observer observer = {
+      .context = &run, .begin_block = begin_block, .execute = execute};
+  struct machine_options options = order_of(order);
+  enum vinci_status status = machine_run_with(fixture_shared, trace, &options, &observer, 1, &diag);
+  uint8_t *outputs = NULL;
+  *bytes = 0;
+  for (uint32_t i = 0; i < trace->tensor_count && status == VINCI_OK; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    if (tensor->io != TENSOR_OUT && tensor->io != TENSOR_INOUT)
+      continue;
+    outputs = realloc(outputs, *bytes + tensor->bytes);
+    memcpy(outputs + *bytes, values_bytes(values, i), tensor->bytes);
+    *bytes += tensor->bytes;
+  }
+  vinci_values_free(values);
+  return outputs;
+}
+
+/* The first order in which a trace does not give the expected outputs; ORDERS when none. */
+static unsigned first_change(const vinci_trace *trace, const uint8_t *expected, uint64_t bytes) {
+  for (unsigned order = 0; order < ORDERS; order++) {
+    uint64_t got_bytes;
+    uint8_t *got = run_order(trace, order, &got_bytes);
+    bool same = got && got_bytes == bytes && memcmp(got, expected, bytes) == 0;
+    free(got);
+    if (!same)
+      return order;
+  }
+  return ORDERS;
+}
+
+/* ---- programs as lines ------------------------------------------------------------ */
+
+struct program {
+  char text[TEXT_MAX];
+  char *line[LINES_MAX];
+  unsigned count;
+  unsigned first; /* of the streams */
+};
+
+static void read_program(const char *name, struct program *program) {
+  char path[512];
+  const char *folder = getenv("TESTS_SRCDIR");
+  snprintf(path, sizeof path, "%s/tests/mutate/%s.csv", folder ? folder : ".", name);
+  FILE *in = fopen(path, "r");
+  if (!in)
+    fail_msg("cannot read %s", path);
+  size_t length = fread(program->text, 1, sizeof program->text - 1, in);
+  fclose(in);
+  program->text[length] = '\0';
+  for (char *line = strtok(program->text, "\n"); line; line = strtok(NULL, "\n")) {
+    assert_true(program->count < LINES_MAX);
+    if (program->first == 0 && strncmp(line, "stream,", 7) == 0)
+      program->first = program->count;
+    program->line[program->count++] = line;
+  }
+}
+
+static enum isa_op op_of(const char *line) {
+  line += strspn(line, " ");
+  return isa_find(line, strcspn(line, ","));
+}
+
+static bool is_sync(enum isa_op op) {
+  return op == OP_SET_FLAG || op == OP_WAIT_FLAG || op == OP_PIPE_BARRIER ||
+         op == OP_FFTS_CROSS_CORE_SYNC || op == OP_WAIT_FLAG_DEV;
+}
+
+/* ---- the judgement of one mutation --------------------------------------------------- */
+
+struct tally {
+  unsigned mutations, rejected, changing, reported_changing, reported_harmless, silent, missed;
+};
+
+struct subject {
+  const struct program *program;
+  uint8_t *expected;
+  uint64_t bytes;
+  struct tally tally;
+};
+
+static bool is_reported(const vinci_trace *trace) {
+  struct vinci_diag diag = {0};
+  vinci_findings *findings;
+  enum vinci_status status = vinci_check(fixture_shared, trace, NULL, &findings, &diag);
+  vinci_findings_free(findings);
+  return status != VINCI_OK;
+}
+
+static void judge(struct subject *subject, const char *text, const char *what) {
+  struct vinci_diag diag = {0};
+  vinci_trace *trace;
+  struct tally *tally = &subject->tally;
+  tally->mutations++;
+  if (vinci_trace_parse("m.csv", text, strlen(text), fixture_shared, &trace, &diag) != VINCI_OK) {
+    tally->rejected++;
+    return;
+  }
+  bool reported = is_reported(trace);
+  unsigned order = first_change(trace, subject->expected, subject->bytes);
+  if (order < ORDERS) {
+    tally->changing++;
+    tally->reported_changing += reported;
+    tally->missed += !reported;
+    if (!reported)
+      print_message("missed: %s (order %u)\n", what, order);
+  } else {
+    tally->reported_harmless += reported;
+    tally->silent += !reported;
+  }
+  vinci_trace_free(trace);
+}
+
+/* The text with line `at` replaced (NULL: left out) and moved to stand before line `to`. */
+static void compose(const struct program *program, unsigned at, const char *line, unsigned to,
+                    char *text) {
+  char *end = text;
+  for (unsigned i = 0; i <= program->count; i++) {
+    if (i == to && line)
+      end += sprintf(end, "%s\n", line);
+    if (i < program->count && i != at)
+      end += sprintf(end, "%s\n", program->line[i]);
+  }
+}
+
+static void mutate_sync(struct subject *subject, unsigned at) {
+  const struct program *program = subject->program;
+  static char text[TEXT_MAX + 256];
+  char what[300], line[256];
+  snprintf(what, sizeof what, "without \"%s\"", program->line[at]);
+  compose(program, at, NULL, 0, text);
+  judge(subject, text, what);
+  for (int distance = -3; distance <= 3; distance++) {
+    /* Moves stay between loop rows. */
+    int to = (int)at + distance, step = distance < 0 ? -1 : 1;
+    bool inside = distance != 0;
+    for (int i = (int)at + step; inside && i != to + step; i += step)
+      inside =
+          i > (int)program->first && i < (int)program->count && op_of(program->line[i]) != OP_COUNT;
+    if (!inside)
+      continue;
+    snprintf(what, sizeof what, "\"%s\" by %d", program->line[at], distance);
+    compose(program, at, program->line[at], (unsigned)(distance < 0 ? to : to + 1), text);
+    judge(subject, text, what);
+  }
+  const char *id = strstr(program->line[at], ",id=");
+  if (!id)
+    return;
+  snprintf(line, sizeof line, "%.*s,id=(%s)+1", (int)(id - program->line[at]), program->line[at],
+           id + 4);
+  snprintf(what, sizeof what, "\"%s\"", line);
+  compose(program, at, line, at, text);
+  judge(subject, text, what);
+}
+
+static void mutate_addresses(struct subject *subject, unsigned at, enum isa_op op) {
+  const struct isa_row *row = isa_row(op);
+  const char *old = subject->program->line[at];
+  static char text[TEXT_MAX + 256];
+  for (unsigned arg = 0; arg < row->arg_count; arg++) {
+    if (row->arg[arg].kind != ARG_ADDRESS)
+      continue;
+    char key[32], line[256], what[300];
+    snprintf(key, sizeof key, ",%s=", row->arg[arg].name);
+    const char *field = strstr(old, key);
+    unsigned unit = row->arg[arg].space == SPACE_GM    ? 32
+                    : row->arg[arg].space == SPACE_L0C ? 1024
+                                                       : space_alignment(row->arg[arg].space);
+    for (int sign = -1; field && sign <= 1; sign += 2) {
+      size_t value = strcspn(field + strlen(key), ",");
+      const char *rest = field + strlen(key) + value;
+      snprintf(line, sizeof line, "%.*s%s%.*s%+d%s", (int)(field - old), old, key, (int)value,
+               field + strlen(key), sign * (int)unit, rest);
+      snprintf(what, sizeof what, "\"%s\"", line);
+      compose(subject->program, at, line, at, text);
+      judge(subject, text, what);
+    }
+  }
+}
+
+static void run_program(const char *name) {
+  static struct program program;
+  static char text[TEXT_MAX + 256];
+  memset(&program, 0, sizeof program);
+  read_program(name, &program);
+  compose(&program, program.count + 1, NULL, 0, text);
+  vinci_trace *trace = runs_parse(text, fixture_shared);
+  struct subject subject = {.program = &program};
+  assert_false(is_reported(trace));
+  subject.expected = run_order(trace, 0, &subject.bytes);
+  assert_non_null(subject.expected);
+  assert_int_equal(first_change(trace, subject.expected, subject.bytes), ORDERS);
+  vinci_trace_free(trace);
+  for (unsigned at = program.first; at < program.count; at++) {
+    enum isa_op op = op_of(program.line[at]);
+    if (op == OP_COUNT)
+      continue;
+    if (is_sync(op))
+      mutate_sync(&subject, at);
+    else
+      mutate_addresses(&subject, at, op);
+  }
+  const struct tally *tally = &subject.tally;
+  print_message("%s: %u mutations, %u rejected by the reader, %u change a value in one of %u "
+                "orders, %u of them reported, %u missed; of %u others %u are reported\n",
+                name, tally->mutations, tally->rejected, tally->changing, ORDERS,
+                tally->reported_changing, tally->missed, tally->reported_harmless + tally->silent,
+                tally->reported_harmless);
+  free(subject.expected);
+  assert_true(tally->changing > 0);
+  assert_int_equal(tally->missed, 0);
+}
+
+static void test_add_single(void **state) {
+  (void)state;
+  run_program("add_single");
+}
+
+static void test_add_double(void **state) {
+  (void)state;
+  run_program("add_double");
+}
+
+static void test_chain(void **state) {
+  (void)state;
+  run_program("chain");
+}
+
+static void test_matmul(void **state) {
+  (void)state;
+  run_program("matmul");
+}
+
+static void test_mixed(void **state) {
+  (void)state;
+  run_program("mixed");
+}
+
+static void test_sync_all(void **state) {
+  (void)state;
+  run_program("sync_all");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_add_single), cmocka_unit_test(test_add_double),
+      cmocka_unit_test(test_chain),      cmocka_unit_test(test_matmul),
+      cmocka_unit_test(test_mixed),      cmocka_unit_test(test_sync_all),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
