@@ -139,6 +139,16 @@ static void find_args(struct check_run *run) {
   }
 }
 
+/* Tensors of one name in several kernels are one memory. */
+static void find_memories(struct check_run *run) {
+  const struct program_tensor *tensors = run->trace->tensors;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
+    run->memory[i] = 0;
+    while (tensors[run->memory[i]].address != tensors[i].address)
+      run->memory[i]++;
+  }
+}
+
 static void index_names(struct check_run *run) {
   uint32_t at = 0;
   for (uint64_t row = 0; row <= run->trace->row_count; row++) {
@@ -154,6 +164,8 @@ static void choose_tensors(struct check_run *run) {
     check_note_writers(run);
   run->kernel = 0;
   for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
+    if (run->memory[i] != i)
+      continue;
     struct check_tensor *tensor = &run->tensors[i];
     enum tensor_io io = run->trace->tensors[i].io;
     tensor->starts_written = io == TENSOR_IN || io == TENSOR_INOUT;
@@ -171,9 +183,10 @@ static bool prepare(struct check_run *run) {
   run->core_count = machine_core_count(run->soc, trace);
   run->cores = ARENA_ARRAY(arena, struct check_core, run->core_count);
   run->tensors = ARENA_ARRAY(arena, struct check_tensor, trace->tensor_count + 1);
+  run->memory = ARENA_ARRAY(arena, uint32_t, trace->tensor_count + 1);
   run->first_named = ARENA_ARRAY(arena, uint32_t, trace->row_count + 1);
   run->order = order_create(arena, run->soc, trace);
-  if (!run->cores || !run->tensors || !run->first_named || !run->order)
+  if (!run->cores || !run->tensors || !run->memory || !run->first_named || !run->order)
     return false;
   uint32_t next = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
@@ -183,6 +196,7 @@ static bool prepare(struct check_run *run) {
   }
   find_args(run);
   index_names(run);
+  find_memories(run);
   choose_tensors(run);
   return check_create_shadows(run);
 }
@@ -221,7 +235,8 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
       .deliver = deliver,
       .misuse = misuse,
   };
-  struct machine_options options = {.unchecked_ranges = true};
+  /* In program order what is written later in the trace is the later one in reports, too. */
+  struct machine_options options = {.order = MACHINE_PROGRAM_ORDER, .unchecked_ranges = true};
   struct vinci_diag stuck = {0};
   enum vinci_status status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
   if (run->pool.failed && run->pool.bytes > run->pool.bytes_max)

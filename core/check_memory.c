@@ -101,7 +101,7 @@ static void check_purpose(struct check_run *run, const struct machine_step *step
   const struct program_tensor *tensor = &run->trace->tensors[index];
   enum finding_kind kind = FINDING_WRITE_TO_INPUT;
   if (!access->write) {
-    if (tensor->io != TENSOR_OUT || run->tensors[index].written_so_far)
+    if (tensor->io != TENSOR_OUT || run->tensors[run->memory[index]].written_so_far)
       return;
     kind = FINDING_READ_OF_OUTPUT;
   } else if (tensor->io != TENSOR_IN) {
@@ -164,8 +164,10 @@ static void note_row(struct check_run *run, const struct program_kernel *kernel,
     const struct program_named *named = named_by(run, index, arg);
     uint32_t first = named && !named->is_buffer ? named->object : kernel->first_tensor;
     uint32_t count = named && !named->is_buffer ? 1 : kernel->tensor_count;
-    for (uint32_t i = first; i < first + count; i++)
-      run->tensors[i].written_here = run->tensors[i].written_so_far = true;
+    for (uint32_t i = first; i < first + count; i++) {
+      struct check_tensor *tensor = &run->tensors[run->memory[i]];
+      tensor->written_here = tensor->written_so_far = true;
+    }
   }
 }
 

@@ -3,22 +3,23 @@
  * racecheck and initcheck on shadow memory.
  *
  * Two accesses to a byte, one of them a write, need an order (check_order.h). That holds
- * inside one pipe too: "in order" is not "finished", and PipeBarrier is required between
- * instructions of a pipe that depend on each other (Ascend C, PipeBarrier); the vendor's
- * checker reports RAW, WAR and WAW there as well. Exceptions:
+ * inside one pipe too: "in order" is not "finished", and only PipeBarrier makes sure that the
+ * reads and writes of earlier instructions of a pipe are complete (Ascend C, intra-core
+ * synchronization); the vendor's checker reports RAW, WAR and WAW there as well. Exceptions:
  * - mad after mad on the same accumulators needs no barrier when both have 10 tiles of 16 x 16
  *   or more (Ascend C, Mmad);
  * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware;
  * - atomic stores to GM commute.
  *
  * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
- * (GM tensors that are no inputs) is an error. Loads from L1 to L0 move whole fractals, and
- * rows of them that the operands do not fill are never used in a result that counts, so
- * there a run of bytes counts as written if any byte of it is.
+ * (GM tensors that are no inputs) is an error. Loads of L0A and L0B move whole fractals, and
+ * rows of them that the operands do not fill have no part in a result that counts, so there
+ * only fractals of which no byte is written are reported.
  */
 #include <inttypes.h>
 
 #include "core/check_run.h"
+#include "core/layout.h"
 
 enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
 /* Tag of bytes that an earlier kernel has written: all of it comes before. */
@@ -36,10 +37,11 @@ struct visit {
   uint64_t base; /* address of the shadow's first byte */
   bool tracks;   /* some access to this memory writes, so that order matters */
   bool starts_written;
-  bool records; /* readers are kept now, not later */
-  bool fractals;
+  bool records;  /* readers are kept now, not later */
+  bool fractals; /* only whole ones count as unwritten */
+  uint64_t run_start;
   int64_t unwritten_at;
-  uint64_t unwritten, unwritten_of_run;
+  uint64_t unwritten;
 };
 
 /* ---- order ------------------------------------------------------------------------ */
@@ -114,13 +116,23 @@ static void add_reader(const struct visit *visit, struct shadow_cell *cell) {
   shadow_add_more(pool, cell, tag);
 }
 
+static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
+  if (visit->fractals) {
+    uint64_t first = start - visit->run_start + FRACTAL_BYTES - 1;
+    start = visit->run_start + first / FRACTAL_BYTES * FRACTAL_BYTES;
+    end = visit->run_start + (end - visit->run_start) / FRACTAL_BYTES * FRACTAL_BYTES;
+    if (start >= end)
+      return;
+  }
+  if (visit->unwritten == 0)
+    visit->unwritten_at = (int64_t)(visit->base + start);
+  visit->unwritten += end - start;
+}
+
 static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
   struct visit *visit = context;
-  if (cell->write.epoch == 0 && !visit->starts_written) {
-    if (visit->unwritten + visit->unwritten_of_run == 0)
-      visit->unwritten_at = (int64_t)(visit->base + start);
-    visit->unwritten_of_run += end - start;
-  }
+  if (cell->write.epoch == 0 && !visit->starts_written)
+    note_unwritten(visit, start, end);
   if (!visit->tracks)
     return;
   check_against(visit, FINDING_RAW, cell->write, start, end);
@@ -149,14 +161,11 @@ static void visit_write(void *context, struct shadow_cell *cell, uint64_t start,
 static bool read_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
   uint64_t start = (uint64_t)address - visit->base;
-  visit->unwritten_of_run = 0;
+  visit->run_start = start;
   if (visit->tracks && visit->records)
     shadow_change(visit->shadow, start, bytes, visit_read, visit);
   else
     shadow_look(visit->shadow, start, bytes, visit_read, visit);
-  if (!visit->fractals || visit->unwritten_of_run == bytes)
-    visit->unwritten += visit->unwritten_of_run;
-  visit->unwritten_of_run = 0;
   return true;
 }
 
@@ -226,9 +235,11 @@ static bool find_shadow(struct visit *visit) {
     return true;
   }
   uint32_t index = check_find_tensor(run, visit->step->kernel, access->address);
-  if (index == run->trace->tensor_count || !run->tensors[index].has_shadow)
+  if (index == run->trace->tensor_count)
     return false;
-  struct check_tensor *tensor = &run->tensors[index];
+  struct check_tensor *tensor = &run->tensors[run->memory[index]];
+  if (!tensor->has_shadow)
+    return false;
   visit->shadow = &tensor->shadow;
   visit->base = run->trace->tensors[index].address;
   visit->tracks &= tensor->written_here;
@@ -271,7 +282,9 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
                     const struct inst_access *access, unsigned count) {
   struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
   visit.tag.flags = tag_flags(run, step->inst, step->pipe);
-  visit.fractals = step->pipe == PIPE_MTE1;
+  for (unsigned i = 0; i < count; i++)
+    visit.fractals |=
+        access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B);
   visit.records = !reads_and_writes_one_space(access, count);
   visit_all(&visit, access, count, false, read_run);
   visit_all(&visit, access, count, true, write_run);

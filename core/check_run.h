@@ -40,7 +40,8 @@ struct check_run {
   struct check_core *cores;
   uint32_t core_count;
   uint32_t kind_count[CORE_KIND_COUNT];
-  struct check_tensor *tensors; /* by index in the trace */
+  struct check_tensor *tensors; /* by index in the trace, of the first that is this memory */
+  uint32_t *memory;             /* by tensor: that index */
   uint32_t *first_named;        /* by row, in trace->named; one more at the end */
   int8_t unit_flag_arg[OP_COUNT], m_arg[OP_COUNT], n_arg[OP_COUNT];
   uint32_t kernel;

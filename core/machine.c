@@ -290,8 +290,7 @@ enum vinci_status machine_run_with(const struct vinci_soc *soc, const struct vin
       .observer_count = observer_count,
       .diag = diag,
   };
-  if (options)
-    machine.options = *options;
+  machine.options = options ? *options : (struct machine_options){.order = MACHINE_CONSUMERS_FIRST};
   machine.random = machine.options.seed;
   if (trace->soc_digest != soc_digest(soc))
     return diag_error(diag, VINCI_E_USAGE, "%s was loaded for another SoC than this %s",

@@ -65,6 +65,7 @@ struct machine_observer {
 };
 
 enum machine_order {
+  MACHINE_PROGRAM_ORDER,   /* as the stream has them, as far as flags allow */
   MACHINE_CONSUMERS_FIRST, /* MTE3 before V before MTE2: who lacks a wait runs too early */
   MACHINE_PRODUCERS_FIRST, /* MTE2 first: who lacks a wait for a free buffer overwrites it */
   MACHINE_SHUFFLED,        /* at random, a few instructions at a time, also among cores */

@@ -152,6 +152,7 @@ static bool issue_to(struct machine_core *core, enum pipe id) {
   struct machine_entry *entry = &pipe->queue[slot < pipe->depth ? slot : slot - pipe->depth];
   unsigned args = isa_row((enum isa_op)core->inst.op)->arg_count;
   entry->waits = core->waits;
+  entry->issue = core->issued++;
   memcpy(&entry->inst, &core->inst, offsetof(struct inst, arg) + args * sizeof(int64_t));
   return true;
 }
@@ -258,7 +259,35 @@ static enum pipe choose_pipe(const struct machine_core *core, bool consumers) {
   return PIPE_COUNT;
 }
 
-static bool run_in_order(struct machine_core *core) {
+/* The pipe with the oldest instruction of those that can go; PIPE_COUNT: none can. */
+static enum pipe oldest_pipe(const struct machine_core *core) {
+  enum pipe oldest = PIPE_COUNT;
+  uint64_t issue = UINT64_MAX;
+  for (unsigned i = 0; i < QUEUED_PIPES; i++) {
+    const struct machine_pipe *pipe = &core->pipe[down_the_way[i]];
+    if (!can_run(core, pipe) || pipe->queue[pipe->head].issue > issue)
+      continue;
+    oldest = (enum pipe)down_the_way[i];
+    issue = pipe->queue[pipe->head].issue;
+  }
+  return oldest;
+}
+
+/* Nothing is issued before all that can has been executed. */
+static bool run_as_written(struct machine_core *core) {
+  bool progress = false;
+  while (machine_goes_on(core->machine)) {
+    enum pipe id = oldest_pipe(core);
+    if (id != PIPE_COUNT)
+      run_head(core, id);
+    else if (!scalar_step(core))
+      return progress;
+    progress = true;
+  }
+  return progress;
+}
+
+static bool run_by_priority(struct machine_core *core) {
   struct machine *machine = core->machine;
   bool consumers = machine->options.order == MACHINE_CONSUMERS_FIRST;
   bool progress = false;
@@ -334,6 +363,17 @@ static bool run_shuffled(struct machine_core *core) {
   return progress;
 }
 
+static bool run_turn(struct machine_core *core) {
+  switch (core->machine->options.order) {
+  case MACHINE_PROGRAM_ORDER:
+    return run_as_written(core);
+  case MACHINE_SHUFFLED:
+    return run_shuffled(core);
+  default:
+    return run_by_priority(core);
+  }
+}
+
 static bool has_finished(const struct machine_core *core) {
   if (!core->ended)
     return false;
@@ -345,8 +385,7 @@ static bool has_finished(const struct machine_core *core) {
 
 bool machine_core_run(struct machine_core *core) {
   struct machine *machine = core->machine;
-  bool progress =
-      machine->options.order == MACHINE_SHUFFLED ? run_shuffled(core) : run_in_order(core);
+  bool progress = run_turn(core);
   if (!machine_goes_on(machine) || !has_finished(core))
     return progress;
   core->has_block = false;
@@ -392,7 +431,7 @@ void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub)
   core->wait = PIPE_NOT_STALLED;
   core->block = block;
   core->sub = sub;
-  core->waits = 0;
+  core->waits = core->issued = 0;
   memset(core->flags, 0, sizeof *core->flags * PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
   if (soc->cross_core_ids > 0)
     memset(core->cross, 0, sizeof *core->cross * (size_t)soc->cross_core_ids);

@@ -11,6 +11,7 @@ struct machine;
 
 /* An instruction in a queue. */
 struct machine_entry {
+  uint64_t issue; /* how many instructions the scalar unit had issued before */
   uint64_t waits; /* machine_step.waits */
   struct inst inst;
 };
@@ -40,7 +41,7 @@ struct machine_core {
   uint8_t wait_pipe; /* STALL_QUEUE_FULL, STALL_WAIT_FLAG */
   uint32_t wait_id;
   uint32_t block, sub, unit;
-  uint64_t waits;
+  uint64_t waits, issued;
   struct inst inst; /* its mask and registers are those of the core */
   struct stream stream;
   struct machine_pipe pipe[PIPE_COUNT];

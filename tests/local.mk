@@ -6,6 +6,8 @@ unit_tests = \
 	tests/test_arch \
 	tests/test_banks \
 	tests/test_base \
+	tests/test_check_memory \
+	tests/test_check_race \
 	tests/test_core \
 	tests/test_cube \
 	tests/test_cycle \
@@ -44,6 +46,8 @@ unit_tests = \
 nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_check_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_check_race_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
@@ -110,6 +114,7 @@ check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
 	tests/bank_cases.h \
 	tests/bank_reference.h \
+	tests/checks.h \
 	tests/export_golden.h \
 	tests/export_headers.h \
 	tests/fixture.c \

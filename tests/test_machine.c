@@ -13,6 +13,8 @@
 
 enum { LOG_MAX = 400 };
 
+#define CONSUMERS ((struct machine_options){.order = MACHINE_CONSUMERS_FIRST})
+
 struct log {
   struct {
     uint32_t line, core, block, sub;
@@ -118,7 +120,7 @@ static unsigned place(const struct log *log, uint32_t line, unsigned nth) {
 static void test_flags_order_pipes(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < 20; seed++) {
-    for (int order = MACHINE_CONSUMERS_FIRST; order <= MACHINE_SHUFFLED; order++) {
+    for (int order = MACHINE_PROGRAM_ORDER; order <= MACHINE_SHUFFLED; order++) {
       struct log log = run_well(
           IN_ORDER, (struct machine_options){.order = (enum machine_order)order, .seed = seed});
       assert_int_equal(log.count, 7);
@@ -138,6 +140,9 @@ static void test_a_missing_flag_lets_the_consumer_run_first(void **state) {
   struct log log = run_well(text, (struct machine_options){.order = MACHINE_CONSUMERS_FIRST});
   assert_true(place(&log, 8, 0) < place(&log, 7, 0));
   assert_true(place(&log, 7, 0) < place(&log, 6, 0));
+  log = run_well(text, (struct machine_options){.order = MACHINE_PROGRAM_ORDER});
+  assert_true(place(&log, 6, 0) < place(&log, 7, 0));
+  assert_true(place(&log, 7, 0) < place(&log, 8, 0));
   log = run_well(text, (struct machine_options){.order = MACHINE_PRODUCERS_FIRST});
   assert_true(place(&log, 6, 0) < place(&log, 7, 0));
   assert_true(place(&log, 7, 0) < place(&log, 8, 0));
@@ -145,8 +150,8 @@ static void test_a_missing_flag_lets_the_consumer_run_first(void **state) {
 
 static void test_barrier_of_all_waits_for_every_queue(void **state) {
   (void)state;
-  struct log log = run_well(HEAD(1) TENSORS AIV COPY_IN "pipe_barrier,pipe=ALL\n" COPY_OUT,
-                            (struct machine_options){0});
+  struct log log =
+      run_well(HEAD(1) TENSORS AIV COPY_IN "pipe_barrier,pipe=ALL\n" COPY_OUT, CONSUMERS);
   assert_int_equal(place(&log, 6, 0), 0);
   assert_int_equal(place(&log, 7, 0), 1);
   assert_int_equal(log.step[1].pipe, PIPE_ALL);
@@ -158,7 +163,7 @@ static void test_registers_are_those_of_the_issue(void **state) {
   (void)state;
   struct log log = run_well(
       HEAD(1) AIV "set_vector_mask,high=0,low=1\n" VADD(1) "set_vector_mask,high=0,low=3\n" VADD(1),
-      (struct machine_options){0});
+      CONSUMERS);
   assert_int_equal(log.count, 4);
   assert_int_equal(log.step[0].pipe, PIPE_S);
 }
@@ -176,7 +181,7 @@ static void test_queues_are_bounded(void **state) {
 
 static void test_blocks_beyond_the_cores_wait(void **state) {
   (void)state;
-  struct log log = run_well(HEAD(100) TENSORS AIV VADD(1), (struct machine_options){0});
+  struct log log = run_well(HEAD(100) TENSORS AIV VADD(1), CONSUMERS);
   assert_int_equal(log.blocks, 100);
   assert_int_equal(log.blocks_ended, 100);
   unsigned on_core[40] = {0};
@@ -195,7 +200,7 @@ static void test_mixed_blocks_run_together(void **state) {
   /* Lines: 4 AIC signals, 5 waits; 7 AIV wait, 8 signal. */
   struct log log = run_well(MIXED(2) "stream,core=AIC\n" SIGNAL(FIX, 2) TAKE
                             "stream,core=AIV\n" TAKE SIGNAL(MTE3, 2),
-                            (struct machine_options){0});
+                            CONSUMERS);
   assert_int_equal(log.blocks, 6);
   assert_int_equal(log.deliveries, 4);
   assert_int_equal(log.count, 12);
@@ -206,13 +211,12 @@ static void test_mixed_blocks_run_together(void **state) {
 
 static void test_mode_0_needs_every_core(void **state) {
   (void)state;
-  struct log log = run_well(HEAD(40) AIV SIGNAL(MTE3, 0) TAKE, (struct machine_options){0});
+  struct log log = run_well(HEAD(40) AIV SIGNAL(MTE3, 0) TAKE, CONSUMERS);
   assert_int_equal(log.deliveries, 1);
   struct vinci_diag diag = {0};
   log = (struct log){0};
-  assert_int_equal(
-      run_logged(HEAD(3) AIV SIGNAL(MTE3, 0) TAKE, (struct machine_options){0}, &log, false, &diag),
-      VINCI_E_DEADLOCK);
+  assert_int_equal(run_logged(HEAD(3) AIV SIGNAL(MTE3, 0) TAKE, CONSUMERS, &log, false, &diag),
+                   VINCI_E_DEADLOCK);
   assert_int_equal(diag.line, 5);
   assert_string_equal(diag.text,
                       "the simulated program hangs in kernel \"k\" after 0 of 3 blocks:\n"
@@ -226,8 +230,7 @@ static void test_deadlock_says_what_the_timing_run_says(void **state) {
       COPY_IN FLAG("wait", V, S) FLAG("set", MTE2, V);
   struct vinci_diag diag = {0};
   struct log log = {0};
-  assert_int_equal(run_logged(text, (struct machine_options){0}, &log, false, &diag),
-                   VINCI_E_DEADLOCK);
+  assert_int_equal(run_logged(text, CONSUMERS, &log, false, &diag), VINCI_E_DEADLOCK);
   struct run timed = runs_text(text);
   assert_int_equal(timed.status, VINCI_E_DEADLOCK);
   assert_string_equal(diag.text, timed.diag.text);
@@ -254,8 +257,7 @@ static void test_ranges_are_checked(void **state) {
                                                  "len_burst=8\nendloop\n";
   struct vinci_diag diag = {0};
   struct log log = {0};
-  assert_int_equal(run_logged(text, (struct machine_options){0}, &log, false, &diag),
-                   VINCI_E_INPUT);
+  assert_int_equal(run_logged(text, CONSUMERS, &log, false, &diag), VINCI_E_INPUT);
   assert_int_equal(diag.line, 7);
   log = run_well(text, (struct machine_options){.unchecked_ranges = true});
   assert_int_equal(log.count, 2);
@@ -265,12 +267,11 @@ static void expect_misuse(const char *text, enum machine_misuse misuse, uint32_t
                           const char *message) {
   struct vinci_diag diag = {0};
   struct log log = {0};
-  assert_int_equal(run_logged(text, (struct machine_options){0}, &log, false, &diag),
-                   VINCI_E_INPUT);
+  assert_int_equal(run_logged(text, CONSUMERS, &log, false, &diag), VINCI_E_INPUT);
   assert_non_null(strstr(diag.text, message));
   log = (struct log){0};
   memset(&diag, 0, sizeof diag);
-  (void)run_logged(text, (struct machine_options){0}, &log, true, &diag);
+  (void)run_logged(text, CONSUMERS, &log, true, &diag);
   assert_true(log.misuses > 0);
   assert_int_equal(log.misuse, misuse);
   assert_int_equal(log.misuse_line, line);
@@ -295,7 +296,7 @@ static void test_an_observer_stops_it(void **state) {
   (void)state;
   struct vinci_diag diag = {0};
   struct log log = {.stop_after = 3};
-  assert_int_equal(run_logged(IN_ORDER, (struct machine_options){0}, &log, false, &diag), VINCI_OK);
+  assert_int_equal(run_logged(IN_ORDER, CONSUMERS, &log, false, &diag), VINCI_OK);
   assert_int_equal(log.count, 3);
   assert_int_equal(log.blocks_ended, 0);
 }
