@@ -231,7 +231,13 @@ static bool find_shadow(struct visit *visit) {
   visit->tracks = (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
   if (access->space != SPACE_GM) {
     visit->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
-    visit->shadow = &run->cores[visit->step->core].shadow[access->space];
+    const struct program_kernel *kernel = visit->step->kernel;
+    if (access->remote > (kernel->mixed ? kernel->vectors_per_cube : 0))
+      return false;
+    uint32_t core = access->remote
+                        ? soc_vector_beside(run->soc, visit->step->core, access->remote - 1u)
+                        : visit->step->core;
+    visit->shadow = &run->cores[core].shadow[access->space];
     return true;
   }
   uint32_t index = check_find_tensor(run, visit->step->kernel, access->address);

@@ -277,6 +277,10 @@ uint32_t soc_vectors_per_cube(const struct vinci_soc *soc) {
   return per_cube > 0 ? (uint32_t)per_cube : 1;
 }
 
+uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t sub) {
+  return soc_core_count(soc, CORE_AIC) + cube * soc_vectors_per_cube(soc) + sub;
+}
+
 /* AIV n stands in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n,
                     uint32_t *cluster, uint32_t *member) {

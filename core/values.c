@@ -51,10 +51,8 @@ static bool make_buffers(struct vinci_values *values, struct value_core *core,
 /* UB of the AIV that work on the block of an AIC: they follow all AIC, in the same order. */
 static bool join_vectors(struct vinci_values *values, const struct machine_step *step) {
   struct value_core *core = &values->cores[step->core];
-  uint32_t per_cube = soc_vectors_per_cube(values->soc);
-  uint32_t first = soc_core_count(values->soc, CORE_AIC) + step->core * per_cube;
   for (uint32_t i = 0; i < step->kernel->vectors_per_cube && i < 2; i++) {
-    struct value_core *vector = &values->cores[first + i];
+    struct value_core *vector = &values->cores[soc_vector_beside(values->soc, step->core, i)];
     if (!make_buffers(values, vector, CORE_AIV))
       return false;
     core->aiv_ub[i] = vector->bytes[SPACE_UB];

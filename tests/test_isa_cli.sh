@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# vinci isa: what it lists, what it shows of an instruction, what it says of wrong names.
+# vinci isa: what it lists, what it shows of an instruction, what it says of wrong names. And the path
+# between two cores of the 950, from the outside: values and checks.
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/tap.sh"
@@ -19,7 +20,7 @@ expect() {
   [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
 }
 
-plan 9
+plan 11
 
 run isa list
 all=$(printf '%s\n' "$out" | wc -l)
@@ -56,3 +57,33 @@ hint: there are dav-c100, dav-m200, dav-c220 and dav-c310")"
 run isa describe vadd
 report "an unknown command" "$(expect 2 "error: unknown command 'describe' of isa
 hint: commands: list, show")"
+
+# ---- UB of the vector cores, written by the fixpipe ----------------------------------------
+work=$(mktemp -d "${TMPDIR:-.}/test_isa_cli.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+cat >"$work/fix.csv" <<'END'
+trace,version=1
+kernel,name=k,arch=dav-c310,blocks=2
+tensor,name=y,dtype=fp32,shape=2x2x4x32,io=out
+stream,core=AIC
+create_ca_matrix,dst=0,blocks=1,value=0x3c003c00
+create_cb_matrix,dst=0,blocks=2,value=0x3c003c00
+set_flag,src=MTE1,dst=M,id=0
+wait_flag,src=MTE1,dst=M,id=0
+mad,c=0,a=0,b=0,m=8,k=16,n=32,type=fp16
+set_flag,src=M,dst=FIX,id=0
+wait_flag,src=M,dst=FIX,id=0
+copy_matrix_cc_to_ub,dst=0,src=0,n=32,m=8,dst_stride=32,src_stride=16,nz2nd=1,split=m,type=fp32
+ffts_cross_core_sync,pipe=FIX,mode=2,id=0
+stream,core=AIV
+wait_flag_dev,id=0
+copy_ubuf_to_gm,dst=y+blk*1024+sub*512,src=0,len_burst=16
+END
+grep -v '^wait_flag_dev' "$work/fix.csv" >"$work/race.csv"
+run run --values --output="$work/out" -s Ascend950PR_9589 "$work/fix.csv" --json
+report "both vector cores get their half, 16 everywhere" "$(expect 0 ''
+  tail -c 2048 "$work/out/tensors/y.npy" | od -A n -v -t x4 | tr -s ' ' '\n' | grep . |
+    sort | uniq -c | grep -Eqx ' *512 41800000' || echo "other values")"
+run check -s Ascend950PR_9589 "$work/race.csv"
+report "without the flag between the cores that is a hazard" "$([ "$code" -eq 5 ] || echo "$code"
+  printf '%s\n' "$out" | grep -q 'Potential RAW hazard detected at UB in k' || echo "$out")"
