@@ -26,6 +26,7 @@ extern const struct cli_verb cli_verb_soc;
 extern const struct cli_verb cli_verb_stream;
 extern const struct cli_verb cli_verb_sweep;
 extern const struct cli_verb cli_verb_gate;
+extern const struct cli_verb cli_verb_lua;
 
 /*
  * First step of a verb: parses its options. Returns true when the verb shall go on;

@@ -10,6 +10,7 @@ vinci_SOURCES = \
 	cli/cmd_compile.c \
 	cli/cmd_isa.c \
 	cli/cmd_gate.c \
+	cli/cmd_lua.c \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
@@ -54,5 +55,5 @@ vinci_SOURCES = \
 	cli/workload.h
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 nodist_EXTRA_vinci_SOURCES = dummy.cxx
-vinci_LDADD = libvinci_internal.la
+vinci_LDADD = libvinci_lua.la libvinci_internal.la
 dist_man1_MANS += cli/vinci.1

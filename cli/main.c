@@ -18,6 +18,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_verb_stream,
     &cli_verb_sweep,
     &cli_verb_gate,
+    &cli_verb_lua,
 };
 /* clang-format on */
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

@@ -15,6 +15,33 @@ libvinci_scripts_la_SOURCES = \
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"' -DVINCI_SRC_DATADIR='"$(abs_top_srcdir)/scripts"'
 
+# The Lua module: in the program, and as vinci.so for a stock interpreter. The module has all of
+# the library in it; the symbols of Lua come from the interpreter.
+noinst_LTLIBRARIES += libvinci_lua.la
+libvinci_lua_la_SOURCES = \
+	scripts/lua_args.c \
+	scripts/lua_result.c \
+	scripts/lua_soc.c \
+	scripts/lua_trace.c \
+	scripts/lua_values.c \
+	scripts/lua_vinci.c \
+	scripts/lua_vinci.h
+libvinci_lua_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
+
+luacpathdir = $(libdir)/lua/5.4
+luacpath_LTLIBRARIES = scripts/vinci.la
+scripts_vinci_la_SOURCES =
+nodist_EXTRA_scripts_vinci_la_SOURCES = dummy_module.cxx
+scripts_vinci_la_LIBADD = libvinci_lua.la libvinci_internal.la
+scripts_vinci_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-export-symbols-regex '^luaopen_vinci$$'
+
+# The parts of the module that are written in Lua.
+lualibdir = $(pkgdatadir)/lib
+dist_lualib_DATA = \
+	scripts/lib/kernel.lua \
+	scripts/lib/plot.lua
+
 # Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, the source folder
 # it was built from, and here.
 socdir = $(pkgdatadir)/soc
@@ -49,6 +76,8 @@ dist_noc_DATA = \
 	scripts/noc/crossbar.lua \
 	scripts/noc/mesh.lua \
 	scripts/noc/ring.lua
+
+dist_noinst_DATA += scripts/LUA.md
 
 dist_noinst_SCRIPTS += \
 	.ci/run \

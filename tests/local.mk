@@ -89,6 +89,7 @@ script_tests = \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
 	tests/test_gate.sh \
+	tests/test_lua.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \
@@ -181,6 +182,8 @@ dist_noinst_DATA += \
 	tests/gate/operators.csv.changes \
 	tests/gate/operators.lua \
 	tests/reference/instruction_fits.csv \
+	tests/lua/fuzz.lua \
+	tests/lua/memory.lua \
 	tests/reference/memory/hbm2_load_latency_1pc.csv \
 	tests/reference/memory/hbm2_parameters.csv \
 	tests/reference/memory/hbm2_saturating_1pc.csv \

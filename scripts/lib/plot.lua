@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- vinci.plot: curves to SVG or PNG through gnuplot.
+local known = { file = 1, title = 1, xlabel = 1, ylabel = 1, xlog = 1, ylog = 1, series = 1,
+  width = 1, height = 1, xrange = 1, yrange = 1, key = 1 }
+
+local function refuse(format, ...) error("vinci.plot: " .. format:format(...), 3) end
+
+-- A text as gnuplot quotes it: between single quotes nothing but the quote is special.
+local function quoted(text, name)
+  if type(text) ~= "string" then refuse("argument 'fields.%s' is a %s, not a string", name, type(text)) end
+  return "'" .. text:gsub("[%c]", " "):gsub("'", "''") .. "'"
+end
+
+local function number(value, name)
+  if type(value) ~= "number" then
+    refuse("argument 'fields.%s' is a %s, not a number", name, type(value))
+  end
+  return ("%.17g"):format(value)
+end
+
+-- The data of one series: pairs of numbers; nil ends it.
+local function data(series, index)
+  local name = ("series[%d]"):format(index)
+  if type(series) ~= "table" then refuse("argument 'fields.%s' is not a table", name) end
+  if type(series.x) ~= "table" or type(series.y) ~= "table" or #series.x ~= #series.y or #series.x == 0 then
+    refuse("argument 'fields.%s' wants lists x and y of one length", name)
+  end
+  local lines = {}
+  for i = 1, #series.x do
+    lines[i] = number(series.x[i], name .. ".x") .. " " .. number(series.y[i], name .. ".y")
+  end
+  return table.concat(lines, "\n") .. "\ne\n"
+end
+
+local styles = { lines = 1, points = 1, linespoints = 1, impulses = 1, steps = 1, boxes = 1 }
+
+-- Everything gnuplot is to be told.
+local function script(fields)
+  local terminal = fields.file:match("%.svg$") and "svg" or fields.file:match("%.png$") and "pngcairo"
+  if not terminal then refuse("argument 'fields.file' ends neither in .svg nor in .png") end
+  local out = {
+    ("set terminal %s size %s,%s"):format(terminal, number(fields.width or 800, "width"),
+      number(fields.height or 500, "height")),
+    "set output " .. quoted(fields.file, "file"), "set grid",
+    "set key " .. (fields.key == false and "off" or "outside right top"),
+  }
+  for _, name in ipairs { "title", "xlabel", "ylabel" } do
+    if fields[name] ~= nil then out[#out + 1] = ("set %s %s noenhanced"):format(name, quoted(fields[name], name)) end
+  end
+  for _, axis in ipairs { "x", "y" } do
+    if fields[axis .. "log"] then out[#out + 1] = "set logscale " .. axis end
+    local range = fields[axis .. "range"]
+    if range ~= nil then
+      if type(range) ~= "table" then refuse("argument 'fields.%srange' is not { low, high }", axis) end
+      out[#out + 1] = ("set %srange [%s:%s]"):format(axis, number(range[1], axis .. "range"),
+        number(range[2], axis .. "range"))
+    end
+  end
+  local plots, tables = {}, {}
+  for i, series in ipairs(fields.series) do
+    tables[i] = data(series, i)
+    local style = series.style or "linespoints"
+    if not styles[style] then refuse("argument 'fields.series[%d].style' is '%s', which is none", i, tostring(style)) end
+    plots[i] = "'-' with " .. style .. " title " .. quoted(series.title or ("series " .. i), "series.title") .. " noenhanced"
+  end
+  out[#out + 1] = "plot " .. table.concat(plots, ", ")
+  return table.concat(out, "\n") .. "\n" .. table.concat(tables)
+end
+
+-- vinci.plot { file = "x.svg", series = { { title =, x = {}, y = {} [, style =] } }, ... }
+return function(fields)
+  if type(fields) ~= "table" then refuse("argument 'fields' is a %s, not a table", type(fields)) end
+  for key in pairs(fields) do
+    if not known[key] then refuse("argument 'fields' has an unknown field '%s'", tostring(key)) end
+  end
+  if type(fields.file) ~= "string" then refuse("argument 'fields.file' is a %s, not a string", type(fields.file)) end
+  if type(fields.series) ~= "table" or #fields.series == 0 then
+    refuse("argument 'fields.series' is not a list of series")
+  end
+  local text = script(fields)
+  local pipe = io.popen("gnuplot", "w")
+  if not pipe then refuse("gnuplot cannot be started") end
+  pipe:write(text)
+  if not pipe:close() then refuse("gnuplot failed; is it installed?") end
+  return fields.file
+end
