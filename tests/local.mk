@@ -194,6 +194,7 @@ dist_noinst_DATA += \
 	tests/reference/noc/booksim_mesh_latency.csv \
 	tests/reference/noc/booksim_mesh_overload.csv \
 	tests/reference/noc/booksim_parameters.csv \
+	tests/reference/silicon_calibration.csv \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
@@ -222,6 +223,7 @@ accuracy_programs = \
 	tests/accuracy_fits \
 	tests/accuracy_hbm \
 	tests/accuracy_noc \
+	tests/accuracy_ops \
 	tests/accuracy_samples \
 	tests/accuracy_silicon
 nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
@@ -234,6 +236,8 @@ nodist_EXTRA_tests_accuracy_hbm_SOURCES = dummy.cxx
 tests_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_noc_SOURCES = dummy.cxx
 tests_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_accuracy_ops_SOURCES = dummy.cxx
+tests_accuracy_ops_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
 tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_accuracy_silicon_SOURCES = dummy.cxx
