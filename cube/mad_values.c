@@ -16,12 +16,20 @@ enum {
   CHUNK_M = 128, /* rows and */
   CHUNK_K = 128, /* columns of A that are decoded at a time; sums of int8 stay below 2^24 */
   SIDE = L0C_FRACTAL_SIDE,
-  LANES = 4,
-  PAIR = 2, /* rows that share the loads of B */
+  LANES = 8,
+  ROWS = 4, /* that share the loads of B */
   C0_MAX = 64,
 };
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef lanes stored_lanes __attribute__((aligned(sizeof(float)), may_alias));
+#define LANES_AT(address) (*(stored_lanes *)(uintptr_t)(address))
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#define WIDEST_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDEST_VECTORS
+#endif
 
 struct mad {
   enum arch arch;
@@ -135,8 +143,8 @@ static void decode_a(const struct mad *mad, size_t m0, size_t rows, size_t k0, s
   for (size_t row = 0; row < rows; row++)
     for (size_t k = 0; k < columns; k += mad->c0)
       decode_block(mad, mad->type, a_block(mad, m0 + row, (k0 + k) / mad->c0), &to->a[row][k]);
-  if (rows % PAIR)
-    memset(to->a[rows], 0, sizeof to->a[rows]);
+  for (size_t row = rows; row % ROWS != 0; row++)
+    memset(to->a[row], 0, sizeof to->a[row]);
 }
 
 /* A column of fractals of B, which is ZN: rows of a fractal are columns of the matrix. */
@@ -154,24 +162,29 @@ static void decode_b(const struct mad *mad, size_t n_block, size_t k0, size_t co
   }
 }
 
-/* Adds the products of two rows of A and a column of blocks of B, in the order of k. */
-static void multiply(const struct operands *from, size_t row, size_t columns,
-                     float sums[PAIR][SIDE]) {
-  lanes sum[PAIR][SIDE / LANES];
-  memcpy(sum, sums, sizeof sum);
-  const float *first = from->a[row], *second = from->a[row + 1];
-  for (size_t k = 0; k < columns; k++) {
-    lanes b[SIDE / LANES];
-    memcpy(b, from->b[k], sizeof b);
-    lanes x = {first[k], first[k], first[k], first[k]};
-    lanes y = {second[k], second[k], second[k], second[k]};
-#pragma GCC unroll 4
-    for (int i = 0; i < SIDE / LANES; i++) {
-      sum[0][i] += x * b[i];
-      sum[1][i] += y * b[i];
-    }
+/*
+ * Adds the products of some rows of A and a column of blocks of B, in the order of k. Wider
+ * vectors, where the host has them, change no order and so no bit.
+ */
+WIDEST_VECTORS static void multiply(const struct operands *from, size_t row, size_t columns,
+                                    float sums[ROWS][SIDE]) {
+#define ROW(r)                                                                                     \
+  const float *a##r = from->a[row + r];                                                            \
+  lanes low##r = LANES_AT(sums[r]), high##r = LANES_AT(sums[r] + LANES);
+#define ADD(r)                                                                                     \
+  low##r += a##r[k] * low;                                                                         \
+  high##r += a##r[k] * high;
+#define STORE(r)                                                                                   \
+  LANES_AT(sums[r]) = low##r;                                                                      \
+  LANES_AT(sums[r] + LANES) = high##r;
+  ROW(0) ROW(1) ROW(2) ROW(3) for (size_t k = 0; k < columns; k++) {
+    lanes low = LANES_AT(from->b[k]), high = LANES_AT(from->b[k] + LANES);
+    ADD(0) ADD(1) ADD(2) ADD(3)
   }
-  memcpy(sums, sum, sizeof sum);
+  STORE(0) STORE(1) STORE(2) STORE(3)
+#undef ROW
+#undef ADD
+#undef STORE
 }
 
 /* Where a row of 16 accumulators lies. */
@@ -216,12 +229,12 @@ static void store_sums(const struct mad *mad, size_t row, size_t n_block, const 
   }
 }
 
-/* A pair of rows times a column of fractals. */
+/* A few rows times a column of fractals. */
 static void step(const struct mad *mad, const struct operands *from, size_t m0, size_t row,
                  size_t n_block, size_t columns, bool first) {
-  size_t count = m0 + row + 1 < mad->m ? PAIR : 1;
-  uint8_t start[PAIR][SIDE * ACCUMULATOR_BYTES];
-  float sums[PAIR][SIDE] = {0};
+  size_t left = mad->m - m0 - row, count = left < ROWS ? left : ROWS;
+  uint8_t start[ROWS][SIDE * ACCUMULATOR_BYTES];
+  float sums[ROWS][SIDE] = {0};
   for (size_t i = 0; i < count; i++)
     load_sums(mad, m0 + row + i, n_block, first, start[i]);
   if (!mad->integer)
@@ -245,7 +258,7 @@ void cube_mad_values(const struct vinci_soc *soc, const struct inst *inst,
       decode_a(&mad, m0, rows, k0, columns, &operands);
       for (size_t n_block = 0; n_block < mad.n_blocks; n_block++) {
         decode_b(&mad, n_block, k0, columns, &operands);
-        for (size_t row = 0; row < rows; row += PAIR)
+        for (size_t row = 0; row < rows; row += ROWS)
           step(&mad, &operands, m0, row, n_block, columns, k0 == 0);
       }
     }

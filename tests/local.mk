@@ -40,7 +40,9 @@ unit_tests = \
 	tests/test_trace_format \
 	tests/test_transfers \
 	tests/test_units \
+	tests/test_values_cube \
 	tests/test_values_run \
+	tests/test_values_transfers \
 	tests/test_values_vector
 
 nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
@@ -80,7 +82,9 @@ nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_values_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_run_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_values_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
 
 script_tests = \
@@ -198,7 +202,8 @@ dist_noinst_DATA += \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
-bench_programs = tests/bench tests/bench_hbm tests/bench_noc tests/bench_values
+bench_programs = tests/bench tests/bench_hbm tests/bench_noc tests/bench_values \
+	tests/bench_values_run
 EXTRA_PROGRAMS += $(bench_programs)
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
 tests_bench_LDADD = libvinci_tests.la libvinci_internal.la
@@ -206,13 +211,16 @@ nodist_EXTRA_tests_bench_hbm_SOURCES = dummy.cxx
 tests_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_noc_SOURCES = dummy.cxx
 tests_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_bench_values_run_SOURCES = dummy.cxx
+tests_bench_values_run_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_values_SOURCES = dummy.cxx
 tests_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
 bench: $(bench_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
 	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; \
 	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_noc$(EXEEXT) || status=1; \
-	tests/bench_values$(EXEEXT) || status=1; exit $$status
+	tests/bench_values$(EXEEXT) || status=1; \
+	tests/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
 .PHONY: bench
 CLEANFILES += $(bench_programs)
 
@@ -262,7 +270,7 @@ dist_noinst_DATA += \
 	tests/values/transfers.py \
 	tests/values/vector.py
 
-# ---- the fuzz target of the trace reader ----
+# ---- the fuzz targets of the readers of traces and of .npy headers ----
 # As a test it replays its corpus; under `configure --enable-fuzzing` it can be built to search.
 tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c
 tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
@@ -272,7 +280,11 @@ EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
 nodist_EXTRA_tests_fuzz_fuzz_trace_SOURCES = dummy.cxx
 tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_trace_LDADD = libvinci_tests.la libvinci_internal.la
-CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT)
+EXTRA_PROGRAMS += tests/fuzz/fuzz_npy
+nodist_EXTRA_tests_fuzz_fuzz_npy_SOURCES = dummy.cxx
+tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_npy_LDADD = libvinci_internal.la
+CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT)
 
 # ---- make gate: the suite of operators against its baseline ----
 # `make bless REASON="..."` makes the present numbers the baseline; a reviewer sees them move.
