@@ -41,6 +41,7 @@ unit_tests = \
 	tests/test_transfers \
 	tests/test_units \
 	tests/test_values_cube \
+	tests/test_values_lanes \
 	tests/test_values_run \
 	tests/test_values_transfers \
 	tests/test_values_vector
@@ -83,6 +84,7 @@ nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_cube_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_values_lanes_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_run_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_transfers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
@@ -140,7 +142,8 @@ libvinci_tests_la_SOURCES = \
 	tests/samples.c \
 	tests/samples.h \
 	tests/trace_errors.def \
-	tests/units.h
+	tests/units.h \
+	tests/vector_values.h
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)

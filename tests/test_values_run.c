@@ -125,10 +125,11 @@ static void a_hang_is_told(void **state) {
   TENSOR("bf16", "bf16", "3x5", "inout")                                                           \
   TENSOR("fp32", "fp32", "3x5", "inout")                                                           \
   TENSOR("int4", "int4", "3x5", "inout")                                                           \
-  TENSOR("int8", "int8", "3x5", "inout") TENSOR("uint8", "uint8", "3x5", "inout")                  \
-      TENSOR("int16", "int16", "3x5", "inout") TENSOR("uint16", "uint16", "3x5", "inout")          \
-          TENSOR("int32", "int32", "3x5", "inout") TENSOR("uint32", "uint32", "3x5", "inout")      \
-              TENSOR("int64", "int64", "3x5", "inout") AIV "scalar\n"
+  TENSOR("int8", "int8", "3x5", "inout")                                                           \
+  TENSOR("uint8", "uint8", "3x5", "inout") TENSOR("int16", "int16", "3x5", "inout")                \
+      TENSOR("uint16", "uint16", "3x5", "inout") TENSOR("int32", "int32", "3x5", "inout")          \
+          TENSOR("uint32", "uint32", "3x5", "inout") TENSOR("int64", "int64", "3x5", "inout") AIV  \
+      "scalar\n"
 
 static void every_type_comes_back_from_its_file(void **state) {
   (void)state;

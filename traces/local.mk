@@ -70,7 +70,8 @@ libvinci_traces_la_SOURCES = \
 
 # Specification and example traces, installed for users.
 dist_doc_DATA = \
-	traces/FORMAT.md
+	traces/FORMAT.md \
+	traces/VALUES.md
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
