@@ -12,9 +12,10 @@
  * - atomic stores to GM commute.
  *
  * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
- * (GM tensors that are no inputs) is an error. Loads of L0A and L0B move whole fractals, and
- * rows of them that the operands do not fill have no part in a result that counts, so there
- * only fractals of which no byte is written are reported.
+ * (GM tensors that are no inputs) is an error. Loads of L0A and L0B move whole fractals, and rows
+ * of them that the operands do not fill have no part in a result that counts, so there
+ * only fractals of which no byte is written are reported. Of the windows of load3d even fewer
+ * are known to be used, so there only loads from what is not written at all.
  */
 #include <inttypes.h>
 
@@ -27,6 +28,9 @@ enum { CORE_OF_EARLIER_KERNEL = UINT16_MAX };
 /* Fewest tiles of a mad that the next one on the same accumulators may follow at once. */
 enum { BACK_TO_BACK_TILES = 10, TILE_SIDE = 16 };
 
+/* What an instruction moves at a time, as far as unwritten bytes are concerned. */
+enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_WINDOWS };
+
 /* One access on its way through the shadow. */
 struct visit {
   struct check_run *run;
@@ -37,9 +41,10 @@ struct visit {
   uint64_t base; /* address of the shadow's first byte */
   bool tracks;   /* some access to this memory writes, so that order matters */
   bool starts_written;
-  bool records;  /* readers are kept now, not later */
-  bool fractals; /* only whole ones count as unwritten */
+  bool records; /* readers are kept now, not later */
+  enum load load;
   uint64_t run_start;
+  uint64_t piece; /* bytes that count as written when any of them is */
   int64_t unwritten_at;
   uint64_t unwritten;
 };
@@ -116,17 +121,15 @@ static void add_reader(const struct visit *visit, struct shadow_cell *cell) {
   shadow_add_more(pool, cell, tag);
 }
 
+/* What of an unwritten part counts: whole pieces, from the start of the run on. */
 static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
-  if (visit->fractals) {
-    uint64_t first = start - visit->run_start + FRACTAL_BYTES - 1;
-    start = visit->run_start + first / FRACTAL_BYTES * FRACTAL_BYTES;
-    end = visit->run_start + (end - visit->run_start) / FRACTAL_BYTES * FRACTAL_BYTES;
-    if (start >= end)
-      return;
-  }
+  uint64_t first = (start - visit->run_start + visit->piece - 1) / visit->piece;
+  uint64_t last = (end - visit->run_start) / visit->piece;
+  if (first >= last)
+    return;
   if (visit->unwritten == 0)
-    visit->unwritten_at = (int64_t)(visit->base + start);
-  visit->unwritten += end - start;
+    visit->unwritten_at = (int64_t)(visit->base + visit->run_start + first * visit->piece);
+  visit->unwritten += (last - first) * visit->piece;
 }
 
 static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
@@ -162,6 +165,9 @@ static bool read_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
   uint64_t start = (uint64_t)address - visit->base;
   visit->run_start = start;
+  visit->piece = visit->load == LOAD_FRACTALS  ? FRACTAL_BYTES
+                 : visit->load == LOAD_WINDOWS ? bytes
+                                               : 1;
   if (visit->tracks && visit->records)
     shadow_change(visit->shadow, start, bytes, visit_read, visit);
   else
@@ -289,8 +295,8 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
   visit.tag.flags = tag_flags(run, step->inst, step->pipe);
   for (unsigned i = 0; i < count; i++)
-    visit.fractals |=
-        access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B);
+    if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
+      visit.load = run->window_arg[step->inst->op] < 0 ? LOAD_FRACTALS : LOAD_WINDOWS;
   visit.records = !reads_and_writes_one_space(access, count);
   visit_all(&visit, access, count, false, read_run);
   visit_all(&visit, access, count, true, write_run);
