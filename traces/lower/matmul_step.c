@@ -102,6 +102,21 @@ static void to_l0b(const struct writer *w, const char *slot, const char *at) {
 
 /* ---- cube ---- */
 
+/* A mad of so many tiles of 16 x 16 may follow another one on the same accumulators at once. */
+enum { BACK_TO_BACK_TILES = 10 };
+
+/* Smaller ones need a barrier between them (Ascend C, Mmad). */
+static void drain_small_mads(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  bool edges = w->mm->m % t->bm != 0 || w->mm->n % t->bn != 0;
+  if (!edges && ceil_div(t->bm, FRACTAL_ROWS) * ceil_div(t->bn, FRACTAL_ROWS) >= BACK_TO_BACK_TILES)
+    return;
+  emit_loop(e, "small", "((cm+15)/16*((cn+15)/16)<%d)*((ku+s)>0)", BACK_TO_BACK_TILES);
+  emit_barrier(e, PIPE_M);
+  emit_endloop(e);
+}
+
 static void mad(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
@@ -143,6 +158,7 @@ void matmul_steps(const struct writer *w) {
   to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
   emit_set_flag(e, PIPE_MTE1, PIPE_M, "l0");
   emit_wait_flag(e, PIPE_MTE1, PIPE_M, "l0");
+  drain_small_mads(w);
   mad(w);
   emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
   emit_endloop(e);
