@@ -47,7 +47,7 @@ static const struct option_row run_options[] = {
                     "the folder that holds soc/ with the hardware descriptions"),
     OPTION_TEXT_ROW(
         "memory", 0, struct run_settings, memory, "MODEL",
-        "flat (default): bandwidth limits; cycle: requests, L2 slices, DRAM commands, slower"),
+        "cycle (default): requests, L2 slices, DRAM commands; flat: bandwidth limits, faster"),
     OPTION_TEXT_ROW("network", 0, struct run_settings, network, "LEVEL",
                     "packet (default) or flit: virtual channels and credits, slower"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
@@ -282,13 +282,13 @@ static bool choose(const char *option, const char *given, const char *const name
 }
 
 static bool choose_models(struct run_settings *settings) {
-  static const char *const memories[2] = {"flat", "cycle"};
+  static const char *const memories[2] = {"cycle", "flat"};
   static const char *const networks[2] = {"packet", "flit"};
   unsigned memory, network;
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network))
     return false;
-  settings->memory_model = memory == 0 ? VINCI_MEMORY_FLAT : VINCI_MEMORY_CYCLE;
+  settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   return true;
 }

@@ -32,7 +32,7 @@ static const struct option_row run_options[] = {
     OPTION_TEXT_ROW("shard", 0, struct sweep_settings, shard, "I/N",
                     "run only every N-th point, from the I-th (0 to N-1), and make no table"),
     OPTION_TEXT_ROW("memory", 0, struct sweep_settings, request.memory, "MODEL",
-                    "flat or cycle, as for 'vinci run'"),
+                    "cycle or flat, as for 'vinci run'"),
     OPTION_TEXT_ROW("network", 0, struct sweep_settings, request.network, "LEVEL",
                     "packet or flit, as for 'vinci run'"),
     OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, request.max_cycles, "N", 1,

@@ -2,7 +2,7 @@
 /*
  * A suite: a Lua file that returns
  *
- *     { soc = "Ascend910B4", set = { "l2.size=96MiB" }, memory = "flat",
+ *     { soc = "Ascend910B4", set = { "l2.size=96MiB" }, memory = "cycle",
  *       points = { { name = "mm", op = "matmul", m = 512, k = 512, n = 512, dtype = "fp16" },
  *                  { name = "t", trace = "file.csv", soc = "Ascend910B1", max_cycles = 100000 } } }
  *

@@ -8,7 +8,7 @@
  *       op = "matmul", m = 512, k = 512, n = 512,       -- or trace = "file.csv"
  *       params = { { "l2.size", "96MiB", "192MiB" }, { "device.cube_cores", 4, 8, 24 } },
  *       points = { { ["l2.size"] = "1GiB" }, ... },     -- further points, one by one
- *       memory = "flat", network = "packet", max_cycles = 1000000,
+ *       memory = "cycle", network = "packet", max_cycles = 1000000,
  *     }
  *
  * All other fields are arguments of the operator. Paths are relative to the file.

@@ -161,7 +161,7 @@ enum vinci_status workload_models(const char *memory, const char *network,
   else if (memory && strcmp(memory, "cycle") == 0)
     options->memory = VINCI_MEMORY_CYCLE;
   else if (memory)
-    return diag_error(diag, VINCI_E_USAGE, "memory is flat or cycle, not '%s'", memory);
+    return diag_error(diag, VINCI_E_USAGE, "memory is cycle or flat, not '%s'", memory);
   if (network && strcmp(network, "packet") == 0)
     options->network = VINCI_NETWORK_PACKET;
   else if (network && strcmp(network, "flit") == 0)

@@ -186,8 +186,8 @@ vinci_op_tilings(const vinci_soc *soc, const char *op, const char *const *args, 
 
 /* How closely the memory behind the cores is modelled. */
 enum vinci_memory {
-  VINCI_MEMORY_FLAT,  /* start-up and bandwidth limits, L2 residency */
-  VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands; some 20 times the time */
+  VINCI_MEMORY_CYCLE, /* requests, network, L2 slices, DRAM commands */
+  VINCI_MEMORY_FLAT,  /* start-up and bandwidth limits, L2 residency; several times as fast */
 };
 /* And, with VINCI_MEMORY_CYCLE, the network. */
 enum vinci_network {

@@ -41,7 +41,7 @@ wait_flag,src=V,dst=MTE2,id=last
 endloop
 END
 cat >"$work/suite.lua" <<'END'
-return { soc = "Ascend910B4", points = {
+return { soc = "Ascend910B4", memory = "flat", points = {
   { name = "add", trace = "add.csv" },
   { name = "copy", op = "copy", shape = 65536, dtype = "fp16" },
 } }

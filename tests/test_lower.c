@@ -47,8 +47,9 @@ static struct vinci_result *run(const char *op, const char *const *args, size_t 
   struct vinci_diag diag = {0};
   vinci_trace *trace;
   vinci_result *result = NULL;
+  struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
   if (vinci_compile(fixture_shared, op, args, count, &trace, &diag) != VINCI_OK ||
-      vinci_run(fixture_shared, trace, NULL, &result, &diag) != VINCI_OK)
+      vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s %s: line %lu: %s", op, args[0], diag.line, diag.text);
   vinci_trace_free(trace);
   return result;

@@ -32,9 +32,10 @@ static struct vinci_result *run(const char *op, const char *text) {
   struct vinci_diag diag = {0};
   vinci_trace *trace;
   vinci_result *result = NULL;
+  struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
   split(&words, text);
   if (vinci_compile(fixture_shared, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
-      vinci_run(fixture_shared, trace, NULL, &result, &diag) != VINCI_OK)
+      vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s %s: line %lu: %s", op, text, diag.line, diag.text);
   vinci_trace_free(trace);
   return result;

@@ -27,10 +27,11 @@ static struct vinci_result *run(const char *request) {
   char line[LINE_BYTES];
   vinci_trace *trace;
   vinci_result *result = NULL;
+  struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
   snprintf(line, sizeof line, "%s", request);
   size_t count = cut(line, words);
   if (vinci_compile(fixture_shared, words[0], words + 1, count, &trace, &diag) != VINCI_OK ||
-      vinci_run(fixture_shared, trace, NULL, &result, &diag) != VINCI_OK)
+      vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s: line %lu: %s", request, diag.line, diag.text);
   vinci_trace_free(trace);
   return result;

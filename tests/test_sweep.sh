@@ -85,7 +85,7 @@ arguments")"
 run run "$work/tiny.csv" m=3 $soc --output="$work/none"
 report "arguments for a trace" "$(expect 2 "error: 'm=3' after $work/tiny.csv: it takes no arguments")"
 run run "$work/tiny.csv" $soc --output="$work/none" --memory=fast
-report "an unknown model" "$(expect 2 "error: memory is flat or cycle, not 'fast'")"
+report "an unknown model" "$(expect 2 "error: memory is cycle or flat, not 'fast'")"
 run run "$work/tiny.csv" $soc --output="$work/none" --set=l2.size=many
 report "a bad override of all points" "$(expect 2 -)"
 run run "$work/tiny.csv" $soc --output="$work/none" --shard=2/2
@@ -198,7 +198,7 @@ bad_study "a field nobody knows" 'return { trace = "tiny.csv", parms = {} }' \
 # ---- killed and interrupted ------------------------------------------------------------
 # 60 points of the 2048 cube, some 0.05 s each. In place of the shell: a signal then meets vinci.
 many() {
-  exec "$vinci" sweep run "$example" $soc --param l2.size=8MiB,16MiB,32MiB,64MiB,128MiB,192MiB \
+  exec "$vinci" sweep run "$example" $soc --memory=flat --param l2.size=8MiB,16MiB,32MiB,64MiB,128MiB,192MiB \
     --param hbm.bandwidth_scale=0.25,0.5,0.75,1,2 --param device.cube_cores=12,24 "$@"
 }
 (many -q -j1 --output="$work/calm") 2>"$work/err"
