@@ -30,5 +30,6 @@ libvinci_memhier_la_SOURCES = \
 	memhier/transfer_copy.c \
 	memhier/transfer_dn2nz.c \
 	memhier/transfer_fix.c \
+	memhier/transfer_l0c.c \
 	memhier/transfer_load.c \
 	memhier/transfer_values.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transfer engines MTE1, MTE2, MTE3, the fixpipe and copies inside UB: what
+ * The transfer engines MTE1, MTE2, MTE3, the fixpipe, and copies of the vector unit: what
  * their instructions cost and touch. Copies between on-chip buffers take their
  * time here; of copies to or from GM this folder's memory model decides the end,
  * and the cost is start-up, bytes and addresses.
@@ -22,7 +22,10 @@
   X(transfer_load2dt)                                                                              \
   X(transfer_load3d)                                                                               \
   X(transfer_fill)                                                                                 \
-  X(transfer_fix)
+  X(transfer_fix)                                                                                  \
+  X(transfer_cc_to_ub)                                                                             \
+  X(transfer_ub_to_cc)                                                                             \
+  X(transfer_ub_row_to_cc)
 
 #define X(stem)                                                                                    \
   void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \
@@ -45,6 +48,9 @@ enum {
   BURST_CONVERT, /* copy_cbuf_to_bt only */
   BURST_ARGS
 };
+/* Between L0C and UB: as bursts, and */
+enum { L0C_CONVERT = BURST_DST_GAP + 1, L0C_IN_ARGS, L0C_RELU = L0C_IN_ARGS, L0C_OUT_ARGS };
+enum { L0C_CONVERT_NONE, L0C_CONVERT_F322F16, L0C_CONVERT_DEQF16 }; /* in: f162f32 is 1 */
 enum {
   ALIGN_COUNT = TRANSFER_SRC + 1,
   ALIGN_LENGTH,

@@ -244,7 +244,7 @@ static bool vector_inst(const char *name, struct inst *inst) {
     strcpy(op, "vconv_deq");
   else if (strcmp(op, "vectordup") == 0)
     strcpy(op, "vector_dup");
-  else if (strcmp(op, "vcmpv") == 0 || strcmp(op, "vcmpvs") == 0)
+  else if (strcmp(op, "vcmp") == 0 || strcmp(op, "vcmpv") == 0 || strcmp(op, "vcmpvs") == 0)
     strcat(op, "_eq");
   else if (strcmp(op, "vmrgsort") == 0)
     strcpy(op, "vmrgsort4");
@@ -289,7 +289,8 @@ static bool vector_row(struct report *report, const struct socs *socs, const str
   struct inst inst;
   if (!vector_inst(row->name, &inst))
     return exclude(report, row->name, "instruction or form not in the instruction table");
-  set_operand(&inst, "repeat", strtoll(row->size, NULL, 10));
+  if (!set_operand(&inst, "repeat", strtoll(row->size, NULL, 10)))
+    return exclude(report, row->name, "the instruction has one repeat, the table times several");
   if (inst.op == OP_VMRGSORT4) { /* the shortest lists, one step per repeat */
     set_operand(&inst, "length0", MERGE_LIST_ENTRIES);
     set_operand(&inst, "length1", MERGE_LIST_ENTRIES);

@@ -35,6 +35,13 @@ static const struct legality {
      "mad keeps sums in fp16 of fp16 only", ""},
     {"Ascend910A", "dav-c100", "AICORE",
      "mad,c=0,a=0,b=0,m=16,k=16,n=16,init=0,source=bt,type=fp16", "dav-c100 has no bias table", ""},
+    {"Ascend910A", "dav-c100", "AICORE",
+     "copy_matrix_cc_to_ubuf,dst=0,src=0,len_burst=1,convert=deqf16,type=fp32",
+     "this conversion is one of int32 accumulators, not of fp32", ""},
+    {"Ascend910A", "dav-c100", "AICORE", "copy_matrix_cc_to_ubuf,dst=0,src=0,len_burst=1,type=fp32",
+     NULL, NULL},
+    {"Ascend910B4", "dav-c220", "AIC", "copy_matrix_cc_to_ubuf,dst=0,src=0,len_burst=1,type=fp32",
+     "dav-c220 has no instruction \"copy_matrix_cc_to_ubuf\"", "it exists on dav-c100, dav-m200"},
     {"Ascend310P3", "dav-m200", "AICORE", "mad,c=0,a=0,b=0,m=16,k=16,n=16,type=int4", NULL, NULL},
     {"Ascend310P3", "dav-m200", "AICORE", "copy_gm_to_ubuf_align_b8,dst=0,src=0,len_burst=3",
      "dav-m200 has no instruction \"copy_gm_to_ubuf_align_b8\"", "it exists on dav-c220, dav-c310"},
@@ -268,6 +275,47 @@ static void the_fixpipe_fills_ub_of_both_vector_cores(void **state) {
   assert_int_equal(test_cost(&inst).bytes, M * N * 4);
 }
 
+static void coupled_cores_move_between_l0c_and_ub(void **state) {
+  (void)state;
+  struct value_core core = clear_core();
+  struct inst out = test_inst(OP_COPY_MATRIX_CC_TO_UBUF, DTYPE_INT32);
+  test_set(&out, "n_burst", 2);
+  test_set(&out, "len_burst", 1);
+  test_set(&out, "src_gap", 1);
+  test_set(&out, "dst_gap", 1);
+  test_set(&out, "convert", L0C_CONVERT_DEQF16);
+  test_set(&out, "relu", 1);
+  out.registers.deq_scale = fp16_from_fp32(0.5f);
+  for (int i = 0; i < 3 * 256; i++)
+    store_u32(memory[SPACE_L0C] + i * 4, (uint32_t)(i - 100));
+  execute(&out, ARCH_C100, &core);
+  assert_true(fp16_to_fp32(load_u16(memory[SPACE_UB] + 50 * 2)) == 0);
+  assert_true(fp16_to_fp32(load_u16(memory[SPACE_UB] + 255 * 2)) == 77.5f);
+  assert_true(fp16_to_fp32(load_u16(memory[SPACE_UB] + 512 + 32)) == 206); /* 512 - 100, halved */
+  assert_int_equal(test_bytes(&out, "src", READ), 3 * 1024);
+  assert_int_equal(test_bytes(&out, "dst", WRITE), 2 * 512 + 32);
+  assert_int_equal(test_cost(&out).path, PATH_L0C_UB);
+  assert_int_equal(test_cost(&out).bytes, 2 * 1024);
+  assert_int_equal(test_cost(&out).issue_cycles, T_LOCAL_STARTUP + 2 * 1024 / T_RATE);
+  struct inst rows = test_inst(OP_BROADCAST_UB_TO_CC, DTYPE_FP32);
+  test_set(&rows, "len_burst", 2);
+  for (int i = 0; i < 32; i++)
+    store_fp32(memory[SPACE_UB] + i * 4, (float)i);
+  execute(&rows, ARCH_M200, &core);
+  for (int i = 0; i < 512; i++)
+    assert_true(load_fp32(memory[SPACE_L0C] + i * 4) == (float)(i / 256 * 16 + i % 16));
+  assert_int_equal(test_bytes(&rows, "src", READ), 128);
+  assert_int_equal(test_bytes(&rows, "dst", WRITE), 2048);
+  assert_int_equal(test_cost(&rows).path, PATH_NONE);
+  struct inst in = test_inst(OP_COPY_MATRIX_UBUF_TO_CC, DTYPE_FP32);
+  test_set(&in, "len_burst", 1);
+  test_set(&in, "convert", 1);
+  store_u16(memory[SPACE_UB] + 255 * 2, fp16_from_fp32(-3));
+  execute(&in, ARCH_C100, &core);
+  assert_true(load_fp32(memory[SPACE_L0C] + 255 * 4) == -3);
+  assert_int_equal(test_bytes(&in, "src", READ), 512);
+}
+
 static void vector_functions_compute_what_they_are_called(void **state) {
   (void)state;
   enum { COUNT = 70 };
@@ -299,6 +347,7 @@ int main(void) {
       cmocka_unit_test(dn2nz_transposes),
       cmocka_unit_test(the_fixpipe_writes_columns),
       cmocka_unit_test(the_fixpipe_fills_ub_of_both_vector_cores),
+      cmocka_unit_test(coupled_cores_move_between_l0c_and_ub),
       cmocka_unit_test(vector_functions_compute_what_they_are_called),
   };
   return cmocka_run_group_tests_name("arch", tests, NULL, NULL);

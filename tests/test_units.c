@@ -67,6 +67,9 @@ static const struct stem_operands stems[] = {
     {"transfer_fix", FIX_ARGS,
      "dst src n m dst_stride src_stride quant relu unit_flag nz2nd channel_split nd_num "
      "src_nd_stride dst_nd_stride nz2dn"},
+    {"transfer_cc_to_ub", L0C_OUT_ARGS, "dst src n_burst len_burst src_gap dst_gap convert relu"},
+    {"transfer_ub_to_cc", L0C_IN_ARGS, "dst src n_burst len_burst src_gap dst_gap convert"},
+    {"transfer_ub_row_to_cc", BURST_CONVERT, "dst src n_burst len_burst src_gap dst_gap"},
     {"transfer_dn2nz", DN2NZ_ARGS,
      "dst src dn_num n d src_dn_stride src_d dst_c0_stride dst_n_stride dst_nz_stride"},
 };

@@ -258,6 +258,21 @@ static enum vinci_status check_fix(struct trace_reader *reader, const int64_t *o
   return VINCI_OK;
 }
 
+/* Conversions on the way out of L0C are of one type each; into it, of fp32 accumulators. */
+static enum vinci_status check_l0c(struct trace_reader *reader, enum isa_op op,
+                                   const int64_t *operands) {
+  const struct isa_row *isa = isa_row(op);
+  enum dtype type = (enum dtype)operands[isa->type_arg];
+  int64_t convert = operands[isa_arg_find(isa, "convert", strlen("convert"))];
+  enum dtype wanted = convert == 2 ? DTYPE_INT32 : DTYPE_FP32;
+  if (convert == 0 || type == wanted)
+    return VINCI_OK;
+  char text[96];
+  snprintf(text, sizeof text, "this conversion is one of %s accumulators, not of %s",
+           dtype_name(wanted), dtype_name(type));
+  return fail_operand(reader, "convert", text);
+}
+
 enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
                                    const int64_t *operands, uint32_t expr_mask) {
   const struct isa_row *isa = isa_row(op);
@@ -273,6 +288,11 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
   case OP_COPY_MATRIX_CC_TO_CBUF:
   case OP_COPY_MATRIX_CC_TO_UB:
     if (check_fix(reader, operands, expr_mask, op) != VINCI_OK)
+      return VINCI_E_INPUT;
+    return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
+  case OP_COPY_MATRIX_CC_TO_UBUF:
+  case OP_COPY_MATRIX_UBUF_TO_CC:
+    if (check_l0c(reader, op, operands) != VINCI_OK)
       return VINCI_E_INPUT;
     return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
   case OP_MAD:
