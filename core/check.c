@@ -134,6 +134,7 @@ static void find_args(struct check_run *run) {
   for (unsigned op = 0; op < OP_COUNT; op++) {
     const struct isa_row *row = isa_row((enum isa_op)op);
     run->unit_flag_arg[op] = (int8_t)isa_arg_find(row, "unit_flag", strlen("unit_flag"));
+    run->square_arg[op] = (int8_t)isa_arg_find(row, "frac_gap", strlen("frac_gap"));
     run->window_arg[op] = (int8_t)isa_arg_find(row, "filter_w", strlen("filter_w"));
     run->m_arg[op] = (int8_t)isa_arg_find(row, "m", 1);
     run->n_arg[op] = (int8_t)isa_arg_find(row, "n", 1);

@@ -29,7 +29,7 @@ enum { CORE_OF_EARLIER_KERNEL = UINT16_MAX };
 enum { BACK_TO_BACK_TILES = 10, TILE_SIDE = 16 };
 
 /* What an instruction moves at a time, as far as unwritten bytes are concerned. */
-enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_WINDOWS };
+enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_WINDOWS };
 
 /* One access on its way through the shadow. */
 struct visit {
@@ -161,13 +161,31 @@ static void visit_write(void *context, struct shadow_cell *cell, uint64_t start,
 
 /* ---- runs of bytes ------------------------------------------------------------------- */
 
+/* Of a load of so many bytes in one run. */
+static uint64_t piece_bytes(enum load load, uint64_t bytes) {
+  switch (load) {
+  case LOAD_FRACTALS:
+    return FRACTAL_BYTES;
+  case LOAD_SQUARES: /* two fractals of 8 or 32 bits are transposed together */
+    return UINT64_C(2) * FRACTAL_BYTES;
+  case LOAD_WINDOWS:
+    return bytes;
+  default:
+    return 1;
+  }
+}
+
+static enum load load_of(const struct check_run *run, const struct inst *inst) {
+  if (run->window_arg[inst->op] >= 0)
+    return LOAD_WINDOWS;
+  return run->square_arg[inst->op] >= 0 ? LOAD_SQUARES : LOAD_FRACTALS;
+}
+
 static bool read_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
   uint64_t start = (uint64_t)address - visit->base;
   visit->run_start = start;
-  visit->piece = visit->load == LOAD_FRACTALS  ? FRACTAL_BYTES
-                 : visit->load == LOAD_WINDOWS ? bytes
-                                               : 1;
+  visit->piece = piece_bytes(visit->load, bytes);
   if (visit->tracks && visit->records)
     shadow_change(visit->shadow, start, bytes, visit_read, visit);
   else
@@ -296,7 +314,7 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   visit.tag.flags = tag_flags(run, step->inst, step->pipe);
   for (unsigned i = 0; i < count; i++)
     if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
-      visit.load = run->window_arg[step->inst->op] < 0 ? LOAD_FRACTALS : LOAD_WINDOWS;
+      visit.load = load_of(run, step->inst);
   visit.records = !reads_and_writes_one_space(access, count);
   visit_all(&visit, access, count, false, read_run);
   visit_all(&visit, access, count, true, write_run);

@@ -44,6 +44,7 @@ struct check_run {
   uint32_t *memory;             /* by tensor: that index */
   uint32_t *first_named;        /* by row, in trace->named; one more at the end */
   int8_t unit_flag_arg[OP_COUNT], m_arg[OP_COUNT], n_arg[OP_COUNT], window_arg[OP_COUNT];
+  int8_t square_arg[OP_COUNT];
   uint32_t kernel;
   bool kernel_begun;
   uint64_t serial; /* of the present instruction */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/machine.h"
 #include "core/result.h"
 
 enum { TRIES = 3 };
@@ -214,6 +215,54 @@ static struct gemm gemm(const char *path, enum vinci_memory memory) {
   return best;
 }
 
+/* ---- without time ----------------------------------------------------------------- */
+
+static bool count_instruction(void *context, const struct machine_step *step) {
+  (void)step;
+  ++*(uint64_t *)context;
+  return true;
+}
+
+struct untimed {
+  double machine_rate; /* million instructions per second, observed by nobody */
+  double check_rate;
+  double check_ratio; /* to a timing run with flat memory */
+};
+
+/* The abstract machine and the checks on a trace of a 910B1. */
+static struct untimed untimed(const char *path) {
+  struct vinci_diag diag = {0};
+  struct untimed best = {.check_ratio = 0};
+  vinci_soc *soc = load_soc("Ascend910B1");
+  vinci_trace *trace = NULL;
+  if (vinci_trace_load(path, soc, &trace, &diag) != VINCI_OK)
+    fail(&diag);
+  double check_seconds = 1e9, timing_seconds = 1e9;
+  for (unsigned i = 0; i < TRIES; i++) {
+    uint64_t count = 0, timed_count;
+    struct machine_observer observer = {.context = &count, .execute = count_instruction};
+    double start = cpu_seconds();
+    if (machine_run(soc, trace, &observer, 1, &diag) != VINCI_OK)
+      fail(&diag);
+    double rate = (double)count / (cpu_seconds() - start) / 1e6;
+    best.machine_rate = rate > best.machine_rate ? rate : best.machine_rate;
+    vinci_findings *findings;
+    start = cpu_seconds();
+    if (vinci_check(soc, trace, NULL, &findings, &diag) != VINCI_OK)
+      fail(&diag);
+    double seconds = cpu_seconds() - start;
+    vinci_findings_free(findings);
+    check_seconds = seconds < check_seconds ? seconds : check_seconds;
+    best.check_rate = (double)count / check_seconds / 1e6;
+    seconds = run_seconds(soc, trace, VINCI_MEMORY_FLAT, &timed_count);
+    timing_seconds = seconds < timing_seconds ? seconds : timing_seconds;
+  }
+  best.check_ratio = check_seconds / timing_seconds;
+  vinci_trace_free(trace);
+  vinci_soc_free(soc);
+  return best;
+}
+
 /* ---- report -------------------------------------------------------------------- */
 
 static bool all_met = true;
@@ -258,6 +307,7 @@ int main(int argc, char **argv) {
   }
   struct gemm flat = gemm(argv[1], VINCI_MEMORY_FLAT);
   struct gemm cycle = gemm(argv[1], VINCI_MEMORY_CYCLE);
+  struct untimed without_time = untimed(argv[1]);
   print_machine();
   report("engine, 256 parts", best_rate(engine_rate), "M events/s", 20, true);
   report("reading a flat trace", best_rate(reader_rate), "M rows/s", 2, true);
@@ -269,5 +319,10 @@ int main(int argc, char **argv) {
   report("the same, cycle memory", cycle.seconds, "CPU s", 0.25, false);
   report("cycle memory against flat memory", cycle.seconds / flat.seconds, "times", 2, false);
   report("peak memory, cycle memory", cycle.mebibytes, "MiB", 96, false);
+  report("the same trace on the machine without time", without_time.machine_rate, "M instr/s", 5,
+         true);
+  printf("%-52s %10.2f M instr/s\n", "with all checks", without_time.check_rate);
+  report("all checks against a timing run, flat memory", without_time.check_ratio, "times", 4,
+         false);
   return all_met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -13,6 +13,7 @@ unit_tests = \
 	tests/test_cycle \
 	tests/test_engine \
 	tests/test_export \
+	tests/test_footprints \
 	tests/test_hbm \
 	tests/test_hbm_commands \
 	tests/test_isa \
@@ -56,6 +57,7 @@ nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_footprints_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx

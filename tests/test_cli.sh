@@ -23,6 +23,15 @@ set_flag,src=MTE2,dst=V,id=0
 wait_flag,src=MTE2,dst=V,id=0
 END
 sed '/^set_flag/d' "$work/tiny.csv" >"$work/hangs.csv"
+cat >"$work/racy.csv" <<'END'
+trace,version=1
+kernel,name=tiny,arch=dav-c220,blocks=2
+tensor,name=x,dtype=fp16,shape=2048,io=in
+buffer,name=xbuf,space=UB,address=0,size=2048
+stream,core=AIV
+copy_gm_to_ubuf,dst=xbuf,src=x+2048*blk,len_burst=64
+vadds,dst=4096,src=xbuf,scalar=1,repeat=1,type=fp16
+END
 sed 's/^wait_flag/wait_flga/' "$work/tiny.csv" >"$work/misspelt.csv"
 cat >"$work/endless.csv" <<'END'
 trace,version=1
@@ -54,7 +63,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 69
+plan 77
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -139,6 +148,30 @@ report "a canonical form that cannot be written" "$(expect 2 "$work/none/n.csv: 
 write the trace: No such file or directory")"
 run check $soc - <"$work/tiny.csv"
 report "check of standard input" "$(expect 0 '' 'ok: 1 kernel')"
+
+run check $soc "$work/racy.csv"
+report "check reports a race and exits 5" "$(expect 5 "error: $work/racy.csv: the checks found 1 error" \
+  '====== ERROR: Potential RAW hazard detected at UB in tiny:')"
+run check $soc "$work/racy.csv" -t memcheck -t synccheck
+report "checks are chosen with -t" "$(expect 0 '' 'ok: 1 kernel')"
+run check $soc "$work/racy.csv" -t racechek
+report "a misspelt check" "$(expect 2 "error: --tool takes memcheck, racecheck, initcheck or \
+synccheck, not 'racechek'
+hint: did you mean 'racecheck'?")"
+run check $soc "$work/racy.csv" "$work/tiny.csv" --json --output="$work/checked"
+report "check.json of several traces" "$(expect 5 - '"kind": "raw"'
+  grep -q '"errors": 1' "$work/checked/racy/check.json" || echo "no check.json of racy"
+  grep -q '"errors": 0' "$work/checked/tiny/check.json" || echo "no check.json of tiny")"
+run check $soc "$work/racy.csv" --json --normalize=-
+report "one standard output for two things" "$(expect 2 \
+  'error: --json and --normalize=- both need standard output')"
+run check $soc "$work/hangs.csv"
+report "check tells of a hang" "$(expect 5 - '====== ERROR: Deadlock detected in tiny')"
+run run $soc "$work/racy.csv" --check
+report "run --check does not simulate what is wrong" "$(expect 5 - '====== SUMMARY: 1 error')"
+run run $soc "$work/tiny.csv" --check --json --output="$work/good"
+report "run --check of what is right" "$(expect 0 '' '"total_cycles"'
+  grep -q '"errors": 0' "$work/good/check.json" || echo "no check.json")"
 
 # ---- soc -------------------------------------------------------------------------------
 mkdir -p "$work/empty/soc" "$work/data"
