@@ -9,6 +9,7 @@ libvinci_vector_la_SOURCES = \
 	vector/convert.c \
 	vector/elementwise.c \
 	vector/floats.c \
+	vector/integers.c \
 	vector/math.h \
 	vector/operands.h \
 	vector/permute.c \

@@ -81,6 +81,13 @@ void slots_store_float(const struct values *values, unsigned walk, enum dtype ty
 void floats_from(enum dtype type, const union slots *codes, float *values, size_t count);
 void floats_to(enum dtype type, enum arch arch, const float *values, union slots *codes,
                size_t count);
+/* fp32 to integers of up to 32 bits, cut to low..high; NaN is 0. Not rounded to odd. */
+void floats_to_integers(const float *values, enum number_round round, int64_t low, int64_t high,
+                        int32_t *out, size_t count);
+/* Stores the low bits of integers. */
+void integers_narrow(const int32_t *values, unsigned bits, union slots *out, size_t count);
+/* Integers of up to 32 bits to fp32, those of more than 24 bits rounded to nearest even. */
+void integers_to_floats(enum dtype type, const union slots *values, float *out, size_t count);
 /* A scalar operand: the bit pattern of a floating-point type. */
 float scalar_float(enum dtype type, int64_t bits);
 

@@ -184,9 +184,14 @@ static void load_choice(const struct values *values, const struct value_core *co
     start = 0;
     end = min_u64(end, MASK_LANES);
   }
-  for (size_t i = 0; i < values->slots; i++) {
-    uint64_t lane = values->first + i, bit = start + lane;
-    choice[i] = lane < end && bits[bit / BITS_PER_BYTE] >> bit % BITS_PER_BYTE & 1;
+  /* Slot 0 starts a block, so its bit starts a byte. */
+  const uint8_t *byte = bits + (start + values->first) / BITS_PER_BYTE;
+  size_t wanted = end > values->first ? (size_t)(end - values->first) : 0;
+  memset(choice, 0, values->slots);
+  for (size_t i = 0; i < wanted; i += BITS_PER_BYTE, byte++) {
+    /* A copy of the byte in each byte, of which the first keeps bit 0, the second bit 1 ... */
+    uint64_t spread = *byte * UINT64_C(0x0101010101010101) & UINT64_C(0x8040201008040201);
+    store_u64(choice + i, spread);
   }
 }
 

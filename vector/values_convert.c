@@ -63,6 +63,7 @@ struct conversion {
   double scale;   /* of vconv_deq, else 1 */
 };
 
+/* One number after the other: wide integers and modes that loops are not made for. */
 static void from_integers(const struct conversion *how, const union slots *src, union slots *dst,
                           size_t count) {
   int64_t low, high;
@@ -84,6 +85,12 @@ static void from_floats(const struct conversion *how, const float *src, union sl
   enum dtype type = how->types.dst;
   int64_t low, high;
   integer_range(type, &low, &high);
+  if (!is_float(type) && type != DTYPE_INT64) {
+    union slots integers;
+    floats_to_integers(src, how->round, low, high, integers.i32, count);
+    integers_narrow(integers.i32, dtype_bits(type), dst, count);
+    return;
+  }
   for (size_t i = 0; i < count; i++) {
     if (type == DTYPE_FP32)
       dst->fp32[i] = fp32_result((float)number_integral(src[i], how->round));
@@ -99,11 +106,18 @@ static void from_floats(const struct conversion *how, const float *src, union sl
 static void convert_slots(const struct inst *inst, const struct conversion *how,
                           const union slots *src, union slots *dst, size_t count) {
   enum dtype from = how->types.src, to = how->types.dst;
+  union slots floats;
   if (!is_float(from)) {
-    from_integers(how, src, dst, count);
+    bool exact = dtype_bits(from) <= dtype_bits(DTYPE_INT16);
+    bool rounds = how->round == ROUND_EVEN && (exact || (from == DTYPE_INT32 && to == DTYPE_FP32));
+    if (!is_float(to) || !rounds) {
+      from_integers(how, src, dst, count);
+      return;
+    }
+    integers_to_floats(from, src, floats.fp32, count);
+    floats_to(to, (enum arch)inst->arch, floats.fp32, dst, count);
     return;
   }
-  union slots floats;
   floats_from(from, src, floats.fp32, count);
   bool widens = to == DTYPE_FP32 && from != DTYPE_FP32;
   if (is_float(to) && to != from && (widens || how->round == ROUND_EVEN))

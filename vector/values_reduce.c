@@ -124,14 +124,22 @@ static void store_groups(const struct reduced *reduced, size_t slots) {
   bool sums = inst->op != OP_VCGMAX && inst->op != OP_VCGMIN;
   union slots codes;
   floats_to(reduced->type, (enum arch)inst->arch, reduced->values, &codes, slots / reduced->group);
-  for (size_t i = 0, lane = 0; lane < end; i++, lane += reduced->group) {
-    uint8_t *at = result_at(reduced, lane) + lane % per_repeat / reduced->group * element;
-    if (group_active(reduced, lane))
-      memcpy(at, codes.bytes + i * element, element);
-    else if (inst->arch == ARCH_C310 && sums)
-      memset(at, 0, element);
-    else if (inst->arch == ARCH_C310)
-      memcpy(at, codes.bytes + i * element, element);
+  size_t groups = per_repeat / reduced->group;
+  const uint8_t *from = codes.bytes;
+  for (size_t first = 0; first < end; first += per_repeat, from += groups * element) {
+    uint8_t *at = result_at(reduced, first);
+    if (!reduced->in.mask && first + per_repeat <= reduced->in.end) {
+      memcpy(at, from, groups * element);
+      continue;
+    }
+    for (size_t i = 0; i < groups; i++) {
+      if (group_active(reduced, first + i * reduced->group))
+        memcpy(at + i * element, from + i * element, element);
+      else if (inst->arch == ARCH_C310 && sums)
+        memset(at + i * element, 0, element);
+      else if (inst->arch == ARCH_C310)
+        memcpy(at + i * element, from + i * element, element);
+    }
   }
 }
 
@@ -180,21 +188,41 @@ void vec_pair_reduce_values(const struct vinci_soc *soc, const struct inst *inst
 
 /* ---- largest and smallest lane ---- */
 
+/*
+ * Integers in the order of the numbers, +0 and -0 the same, those of NaN the largest; for the
+ * smallest lane the order is turned around.
+ */
+LOOP static int32_t largest_key(const float *restrict values, int32_t *restrict keys, size_t count,
+                                bool largest) {
+  int32_t best = INT32_MIN;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t bits = fp32_bits(values[i]);
+    int32_t magnitude = (int32_t)(bits & INT32_MAX);
+    int32_t key = (bits >> 31 != 0) == largest ? -magnitude : magnitude;
+    key = magnitude > 0x7f800000 ? INT32_MAX : key;
+    keys[i] = key;
+    best = key > best ? key : best;
+  }
+  return best;
+}
+
 /* The lane of the extreme: the first of equal ones, the first NaN if there is one. */
 static size_t extreme_lane(const struct reduced *reduced, bool largest) {
   const struct values *in = &reduced->in;
-  size_t best = SIZE_MAX;
-  for (size_t i = (size_t)in->first; i < in->end; i++) {
-    if (in->mask && !values_active(in, i, 1))
-      continue;
-    float value = reduced->values[i];
-    if (value != value)
-      return i;
-    if (best == SIZE_MAX ||
-        (largest ? value > reduced->values[best] : value < reduced->values[best]))
-      best = i;
+  int32_t keys[SLOTS_MAX];
+  size_t first = (size_t)in->first, count = (size_t)(in->end - in->first);
+  int32_t best = largest_key(reduced->values + first, keys, count, largest);
+  if (in->mask) {
+    best = INT32_MIN;
+    for (size_t i = 0; i < count; i++) {
+      keys[i] = values_active(in, first + i, 1) ? keys[i] : INT32_MIN;
+      best = keys[i] > best ? keys[i] : best;
+    }
   }
-  return best;
+  size_t lane = 0;
+  while (keys[lane] != best)
+    lane++;
+  return first + lane;
 }
 
 /* Value and index, each as wide as an element; an index alone has 32 bits. */
