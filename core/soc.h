@@ -59,7 +59,7 @@ enum confidence {
   X(ONE_INT, "the same with the longer minimum of integer and shift forms")        \
   X(TWO, "two-source forms, apart from conflicts of their sources in UB")          \
   X(MULTIPLY, "the same, products")                                                \
-  X(EXP32, "32-bit exp, ln, sqrt")                                                 \
+  X(EXP32, "two cycles a repeat: 32-bit exp, ln, sqrt; vreduce, widening vaxpy")   \
   X(COMPARE, "vcmpv: two tensors into a bit mask")                                 \
   X(COMPARE_SCALAR, "vcmpvs: tensor and scalar into a bit mask")                   \
   X(THREE, "vcadd, 32 bit")                                                        \
