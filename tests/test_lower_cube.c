@@ -37,6 +37,10 @@ static struct vinci_result *run(const char *op, const char *text) {
   if (vinci_compile(fixture_shared, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
       vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s %s: line %lu: %s", op, text, diag.line, diag.text);
+  vinci_findings *findings = NULL;
+  if (vinci_check(fixture_shared, trace, NULL, &findings, &diag) != VINCI_OK)
+    fail_msg("%s %s: %s", op, text, diag.text);
+  vinci_findings_free(findings);
   vinci_trace_free(trace);
   return result;
 }

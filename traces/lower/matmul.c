@@ -114,12 +114,13 @@ struct call_shape {
   uint64_t batch_a, batch_b, batch, rows_a, columns_a, rows_b, columns_b, m, n;
 };
 
-/* Which way round the operands lie follows from the sides that fit the result; of several
- * ways the first. */
-static bool orient(const struct call_shape *s, uint64_t *k, bool *trans_a, bool *trans_b) {
-  for (int way = 0; way < 4; way++) {
-    *trans_a = way == 2 || way == 3;
-    *trans_b = way == 1 || way == 3;
+/* Which way round the operands lie follows from the sides that fit the result. Of several ways
+ * the first; but with a bias it is a linear layer, whose weights are [n,k]. */
+static bool orient(const struct call_shape *s, bool bias, uint64_t *k, bool *trans_a,
+                   bool *trans_b) {
+  for (unsigned way = 0; way < 4; way++) {
+    *trans_a = way >= 2;
+    *trans_b = (way % 2 == 1) != bias;
     uint64_t m = *trans_a ? s->columns_a : s->rows_a, ka = *trans_a ? s->rows_a : s->columns_a;
     uint64_t n = *trans_b ? s->rows_b : s->columns_b, kb = *trans_b ? s->columns_b : s->rows_b;
     *k = ka;
@@ -138,7 +139,8 @@ static bool from_tensors(struct lower_call *call) {
       !matrix(&call->input[1], &s.batch_b, &s.rows_b, &s.columns_b) ||
       !matrix(&call->output[0], &s.batch, &s.m, &s.n))
     return lower_cannot(call, "two matrices and a result are needed");
-  if (!orient(&s, &k, &trans_a, &trans_b))
+  bool bias = call->input_count > 2 && call->input[2].rank > 0;
+  if (!orient(&s, bias, &k, &trans_a, &trans_b))
     return lower_cannot(call, "the shapes do not fit together");
   if (s.batch_a != s.batch || (s.batch_b != s.batch && s.batch_b != 1))
     return lower_cannot(call, "batches differ");
@@ -152,7 +154,7 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "out_dtype=%s", dtype_name(call->output[0].dtype));
   lower_arg(call, "transpose_a=%d", trans_a);
   lower_arg(call, "transpose_b=%d", trans_b);
-  lower_arg(call, "bias=%d", call->input_count > 2 && call->input[2].rank > 0);
+  lower_arg(call, "bias=%d", bias);
   lower_arg(call, "batch=%" PRIu64, folded ? 1 : s.batch);
   lower_arg(call, "format_a=%s", strstr(call->input[0].format, "NZ") ? "NZ" : "ND");
   lower_arg(call, "format_b=%s", strstr(call->input[1].format, "NZ") ? "NZ" : "ND");

@@ -66,6 +66,24 @@ static void tensor(const struct writer *w, const char *name, enum dtype type, en
   emit_tensor(w->e, name, type, io, shape + skip, rank - skip, nz ? "FRACTAL_NZ" : NULL);
 }
 
+/* What is loaded in whole blocks or squares, and no copy writes: zeros. */
+static void fill_l1(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  bool squares = !mm->conv && mm->trans_a &&
+                 ((mm->element_bytes == 1 && mm->k % mm->c0 != 0) ||
+                  (mm->element_bytes == 4 && (mm->k % FRACTAL_ROWS || mm->m % FRACTAL_ROWS)));
+  if (squares)
+    emit_row(e, "create_cbuf_matrix,dst=a1,blocks=%llu",
+             (ull)(w->t.a_panel_bytes * (w->t.a_outer ? w->t.outer_slots : L1_SLOTS)) /
+                 BLOCK_BYTES);
+  if (mm->bias)
+    emit_row(e, "create_cbuf_matrix,dst=bias1,blocks=%llu",
+             (ull)(w->t.bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
+  if (squares || mm->bias)
+    emit_barrier(e, PIPE_MTE2);
+}
+
 static void conv_tensors(const struct writer *w) {
   const struct matmul *mm = w->mm;
   const struct conv *conv = mm->conv;
@@ -111,6 +129,7 @@ static void header(const struct writer *w) {
   emit_buffer(e, "b0", SPACE_L0B, t->bn * t->bk * mm->element_bytes * L0_SLOTS);
   emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * ACCUMULATOR_BYTES * t->c_slots);
   emit_stream(e, emit_cube_core(e->soc));
+  fill_l1(w);
 }
 
 /* ---- where a group lies ---- */
@@ -169,9 +188,14 @@ static void group_lets(const struct writer *w, const char *g, const char *x) {
 
 /* ---- GM to L1 ---- */
 
-/* Rows of a column of blocks in L1: whole fractals; of 8 bits in k order, whole squares. */
-static ull l1_unit(const struct matmul *mm, const struct operand *x) {
-  return x->rows_are_k ? max_u64(mm->c0, FRACTAL_ROWS) : FRACTAL_ROWS;
+/* Rows of a column of blocks in L1: of B as it is read, whole fractals; of transposed squares of 8
+ * bits, whole squares; load3d takes rows as they come. */
+static const char *l1_rows(const struct writer *w, const struct operand *x, const char *count) {
+  if (x->is_a && x->rows_are_k && w->mm->element_bytes == 1)
+    return matmul_rounded(w->e, count, w->mm->c0);
+  if (x->nz || (!x->is_a && !x->rows_are_k))
+    return matmul_rounded(w->e, count, FRACTAL_ROWS);
+  return count;
 }
 
 static const char *nd2nz(const struct matmul *mm) {
@@ -196,7 +220,7 @@ static void load_nz(const struct writer *w, const struct operand *x, const char 
            dst, x->tensor, suffix, mm->conv ? 0 : rows * columns * (ull)mm->element_bytes,
            x->rows_are_k ? start : k, (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES,
            x->rows_are_k ? side : depth, (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height,
-           matmul_rounded(e, x->rows_are_k ? depth : side, l1_unit(mm, x)), height);
+           l1_rows(w, x, x->rows_are_k ? depth : side), height);
 }
 
 /* Rows of k by sixteens, each as columns of blocks: full ones together, the rest alone. */
@@ -262,7 +286,7 @@ static void load_panel(const struct writer *w, const struct operand *x, const ch
   }
   const char *rows = x->rows_are_k ? depth : count, *columns = x->rows_are_k ? count : depth;
   emit_row(e, "%s,dst=%s,src=%s,n=%s,d=%s,src_d=%llu,dst_c0_stride=%s", nd2nz(mm), dst, src, rows,
-           columns, row, matmul_rounded(e, rows, l1_unit(mm, x)));
+           columns, row, l1_rows(w, x, rows));
 }
 
 static void load_outer(const struct writer *w, const char *suffix) {
@@ -307,8 +331,9 @@ static void begin_block(const struct writer *w) {
   if (w->mm->bias) {
     emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%%2", FLAG_BIAS);
     emit_wait_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-    emit_row(e, "copy_cbuf_to_bt,dst=bias0,src=bias1+i%%2*%llu,len_burst=(cn+31)/32*4",
-             (ull)w->t.bn * ACCUMULATOR_BYTES);
+    bool wide = w->mm->element_bytes == 1; /* blocks of 32 columns */
+    emit_row(e, "copy_cbuf_to_bt,dst=bias0,src=bias1+i%%2*%llu,len_burst=%s",
+             (ull)w->t.bn * ACCUMULATOR_BYTES, wide ? "(cn+31)/32*4" : "(cn+15)/16*2");
     emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%%2", FLAG_BIAS);
   }
   emit_endloop(e);

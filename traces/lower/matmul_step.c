@@ -25,6 +25,11 @@ static void to_l0a_transposed(const struct writer *w, const char *slot, const ch
   emit_let(e, "msq", bytes ? "(cm+31)/32" : "(cm+15)/16");
   emit_loop(e, "back", "ksq");
   emit_let(e, "j", "ksq-1-back");
+  if (!bytes) {
+    emit_loop(e, "over", "(kf%%2)*(back>0)");
+    emit_barrier(e, PIPE_MTE1);
+    emit_endloop(e);
+  }
   emit_row(e,
            "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%d,src=a1+%s*%llu,base=%s,repeat=msq,"
            "src_stride=%s,dst_gap=%s,frac_gap=%s,type=%s",
@@ -68,14 +73,14 @@ static void to_l0a(const struct writer *w, const char *slot, const char *at) {
     emit_row(e,
              "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
              "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-             half, slot, (ull)w->t.a_panel_bytes, matmul_rounded(e, "kk", mm->c0), cm, at, cm,
-             matmul_rounded(e, "da", mm->c0), type);
+             half, slot, (ull)w->t.a_panel_bytes, matmul_rounded(e, "kk", mm->c0), cm, at,
+             mm->nz_a ? cm : "cm", matmul_rounded(e, "da", mm->c0), type);
   else if (es == 2)
     emit_row(e,
              "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
              "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,transpose=1,type=%s",
              half, slot, (ull)w->t.a_panel_bytes, cm, matmul_rounded(e, "kk", FRACTAL_ROWS), at,
-             matmul_rounded(e, "da", FRACTAL_ROWS), cm, type);
+             mm->nz_a ? matmul_rounded(e, "da", FRACTAL_ROWS) : "da", cm, type);
   else
     to_l0a_transposed(w, slot, at);
 }
@@ -90,29 +95,33 @@ static void to_l0b(const struct writer *w, const char *slot, const char *at) {
              "repeat=(kk+%llu)/%llu*((cn+15)/16)",
              half, slot, (ull)w->t.b_panel_bytes, at, c0, c0 - 1, c0);
   else
-    emit_row(
-        e,
-        "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
-        "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-        half, slot, (ull)w->t.b_panel_bytes, matmul_rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)),
-        matmul_rounded(e, "kk", max_u64(c0, FRACTAL_ROWS)), at,
-        matmul_rounded(e, "db", max_u64(c0, FRACTAL_ROWS)),
-        matmul_rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)), dtype_name(matmul_stored(mm->type)));
+    emit_row(e,
+             "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
+             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
+             half, slot, (ull)w->t.b_panel_bytes,
+             matmul_rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)),
+             matmul_rounded(e, "kk", max_u64(c0, FRACTAL_ROWS)), at,
+             mm->nz_b ? matmul_rounded(e, "db", FRACTAL_ROWS) : "db", matmul_rounded(e, "cn", c0),
+             dtype_name(matmul_stored(mm->type)));
 }
 
 /* ---- cube ---- */
 
-/* A mad of so many tiles of 16 x 16 may follow another one on the same accumulators at once. */
-enum { BACK_TO_BACK_TILES = 10 };
+/* A mad that has fewer tiles of C than that is not done when the next one on them begins. */
+enum { MAD_OVERLAP_TILES = 10 };
 
-/* Smaller ones need a barrier between them (Ascend C, Mmad). */
-static void drain_small_mads(const struct writer *w) {
+static uint64_t least_fractals(uint64_t extent, uint64_t side) {
+  uint64_t tail = extent % side;
+  return ceil_div(tail ? tail : side, FRACTAL_ROWS);
+}
+
+/* Ascend C documentation, Mmad: small ones on the same accumulators need a barrier between them. */
+static void mad_barrier(const struct writer *w) {
   struct emit *e = w->e;
-  const struct matmul_tiling *t = &w->t;
-  bool edges = w->mm->m % t->bm != 0 || w->mm->n % t->bn != 0;
-  if (!edges && ceil_div(t->bm, FRACTAL_ROWS) * ceil_div(t->bn, FRACTAL_ROWS) >= BACK_TO_BACK_TILES)
+  if (w->mm->k <= w->t.bk ||
+      least_fractals(w->mm->m, w->t.bm) * least_fractals(w->mm->n, w->t.bn) >= MAD_OVERLAP_TILES)
     return;
-  emit_loop(e, "small", "((cm+15)/16*((cn+15)/16)<%d)*((ku+s)>0)", BACK_TO_BACK_TILES);
+  emit_loop(e, "small", "((ku+s)>0)*((cm+15)/16*((cn+15)/16)<%d)", MAD_OVERLAP_TILES);
   emit_barrier(e, PIPE_M);
   emit_endloop(e);
 }
@@ -158,7 +167,7 @@ void matmul_steps(const struct writer *w) {
   to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
   emit_set_flag(e, PIPE_MTE1, PIPE_M, "l0");
   emit_wait_flag(e, PIPE_MTE1, PIPE_M, "l0");
-  drain_small_mads(w);
+  mad_barrier(w);
   mad(w);
   emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
   emit_endloop(e);

@@ -254,10 +254,12 @@ bool matmul_cost(struct lower_job *job) {
 
 /*
  * Sides of blocks. With work enough for every core the vendor's library takes blocks of 128 x 256
- * or 256 x 128; smaller shapes choose among all.
+ * or 256 x 128 and streams both operands; smaller shapes choose among all. An operand that stays in
+ * L1 would be up to 7 % faster for k around 1024, and can be asked for.
  */
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
-enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2, DEPTH_COUNT = 5 };
+enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
+enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
 enum { LARGE_BLOCKS_PER_CORE = 2 };
 
 static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
@@ -292,23 +294,25 @@ static void set_panels(struct lower_job *job, const struct matmul *mm, uint64_t 
   uint64_t room = (uint64_t)job->soc->l1_bytes, all = round_up(mm->k, bk);
   room -= mm->bias ? BT_SLOTS * (uint64_t)job->soc->bt_bytes : 0;
   uint64_t ka, kb;
-  if (kind < 3) {
+  if (kind < STREAMING_COUNT) {
     uint64_t unit = INNER_SLOTS * mm->element_bytes * (bm * ratio_a[kind] + bn * ratio_b[kind]);
     uint64_t depth = max_u64(min_u64(room / unit / bk * bk, all), bk);
     ka = depth * ratio_a[kind];
     kb = depth * ratio_b[kind];
   } else {
-    uint64_t held = (kind == 3 ? bm : bn) * all * mm->element_bytes;
-    uint64_t other = INNER_SLOTS * mm->element_bytes * (kind == 3 ? bn : bm);
+    uint64_t held = (kind == STREAMING_COUNT ? bm : bn) * all * mm->element_bytes;
+    uint64_t other = INNER_SLOTS * mm->element_bytes * (kind == STREAMING_COUNT ? bn : bm);
     uint64_t left = held < room ? (room - held) / other / bk * bk : 0;
     uint64_t depth = max_u64(min_u64(left, all), bk);
     uint64_t outer = round_up(all, depth); /* a whole number of inner panels */
-    ka = kind == 3 ? outer : depth;
-    kb = kind == 3 ? depth : outer;
+    ka = kind == STREAMING_COUNT ? outer : depth;
+    kb = kind == STREAMING_COUNT ? depth : outer;
   }
   const uint64_t tile[3] = {bm, bk, bn};
   matmul_set_tiling(job, tile, ka, kb,
-                    kind < 3 ? RESIDENT_NONE : (enum matmul_resident)(kind - 3 + RESIDENT_A));
+                    kind < STREAMING_COUNT
+                        ? RESIDENT_NONE
+                        : (enum matmul_resident)(kind - STREAMING_COUNT + RESIDENT_A));
 }
 
 uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit) {
@@ -340,13 +344,15 @@ void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t k
 
 bool matmul_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
-  size_t count = is_large(job->soc, mm) ? LARGE_SIDES : SIDE_COUNT;
-  if (index >= count * count * DEPTH_COUNT)
+  bool large = is_large(job->soc, mm);
+  size_t count = large ? LARGE_SIDES : SIDE_COUNT;
+  size_t depths = large && !matmul_key(job, MATMUL_RESIDENT)->given ? STREAMING_COUNT : DEPTH_COUNT;
+  if (index >= count * count * depths)
     return false;
   uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
-  uint64_t bm = matmul_even(mm->m, sides[index / DEPTH_COUNT / count], m_unit(mm));
-  uint64_t bn = matmul_even(mm->n, sides[index / DEPTH_COUNT % count], unit);
+  uint64_t bm = matmul_even(mm->m, sides[index / depths / count], m_unit(mm));
+  uint64_t bn = matmul_even(mm->n, sides[index / depths % count], unit);
   uint64_t bk = step_depth(job->soc, mm, bm, bn);
-  set_panels(job, mm, bm, bn, bk, index % DEPTH_COUNT);
+  set_panels(job, mm, bm, bn, bk, index % depths);
   return true;
 }
