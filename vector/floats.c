@@ -6,7 +6,7 @@
  */
 #include "vector/values.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HAS_F16C 1
 #include <immintrin.h>
 #else
