@@ -80,26 +80,23 @@ static const struct option_row run_options[] = {
 /* ---- one trace ------------------------------------------------------------------- */
 
 static enum vinci_status simulate(const struct run_settings *settings, const vinci_soc *soc,
-                                  const vinci_trace *trace, const char *path, vinci_result **result,
-                                  struct vinci_diag *diag) {
-  struct monitor monitor;
-  monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
+                                  const vinci_trace *trace, struct monitor *monitor,
+                                  vinci_result **result, struct vinci_diag *diag) {
   struct vinci_run_options options = {
       .struct_size = sizeof options,
       .max_cycles = settings->max_cycles,
       .max_events = settings->output ? settings->timeline_events : 0,
       .part_order_seed = settings->shuffle_seed,
       .progress = monitor_progress,
-      .progress_context = &monitor,
+      .progress_context = monitor,
       .memory = settings->memory_model,
       .network = settings->network_level,
   };
   enum vinci_status status = vinci_run(soc, trace, &options, result, diag);
-  monitor_clear(&monitor);
-  if (status == VINCI_E_LIMIT && (monitor_interrupted() || monitor.timed_out)) {
+  monitor_clear(monitor);
+  if (status == VINCI_E_LIMIT && !monitor_goes_on(monitor)) {
     *diag = (struct vinci_diag){0};
-    diag_error(diag, status, "%s; results are partial",
-               monitor_interrupted() ? "interrupted" : "the time given by --timeout is over");
+    diag_error(diag, status, "%s; results are partial", monitor_reason());
   }
   return status;
 }
@@ -172,7 +169,8 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
 
 /* Once the run with time is through and kept. */
 static enum vinci_status run_values(const struct batch *batch, vinci_values *values,
-                                    const char *path, struct vinci_diag *diag) {
+                                    const char *path, struct monitor *monitor,
+                                    struct vinci_diag *diag) {
   const struct run_settings *settings = batch->settings;
   char folder[PATH_MAX];
   bool keep = settings->output != NULL;
@@ -183,7 +181,7 @@ static enum vinci_status run_values(const struct batch *batch, vinci_values *val
   if (status != VINCI_OK)
     return status;
   FILE *report = settings->json || settings->quiet ? NULL : stdout;
-  return values_execute(&settings->values, values, keep ? folder : NULL, report, diag);
+  return values_execute(&settings->values, values, keep ? folder : NULL, report, monitor, diag);
 }
 
 /* The report goes where it disturbs no JSON. */
@@ -215,14 +213,16 @@ static void run_trace(struct batch *batch, const char *path) {
     status = check_program(batch, trace, path, &diag);
   if (status == VINCI_OK)
     status = values_prepare(&batch->settings->values, batch->soc, trace, &values, &diag);
+  struct monitor monitor;
+  monitor_start(&monitor, path, batch->settings->timeout_minutes, batch->settings->quiet);
   if (status == VINCI_OK)
-    status = simulate(batch->settings, batch->soc, trace, path, &result, &diag);
+    status = simulate(batch->settings, batch->soc, trace, &monitor, &result, &diag);
   if (result)
     keep_result(batch, result, path);
   else
     print_failure(batch, &diag, path);
   if (status == VINCI_OK && values)
-    status = run_values(batch, values, path, &diag);
+    status = run_values(batch, values, path, &monitor, &diag);
   fflush(stdout);
   if (status != VINCI_OK)
     fail(batch, &diag);

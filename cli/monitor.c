@@ -51,12 +51,20 @@ void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_min
                               .terminal = !quiet && isatty(STDERR_FILENO)};
 }
 
+bool monitor_goes_on(struct monitor *monitor) {
+  if (monitor->limit_seconds > 0 && now_seconds() - monitor->start_seconds > monitor->limit_seconds)
+    monitor->timed_out = true;
+  return !interrupted && !monitor->timed_out;
+}
+
+const char *monitor_reason(void) {
+  return interrupted ? "interrupted" : "the time given by --timeout is over";
+}
+
 bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille) {
   static const double first_seconds = 1.0, period_seconds = 0.2;
   struct monitor *monitor = context;
   double now = now_seconds();
-  if (monitor->limit_seconds > 0 && now - monitor->start_seconds > monitor->limit_seconds)
-    monitor->timed_out = true;
   if (monitor->terminal && now - monitor->start_seconds > first_seconds &&
       now - monitor->shown_seconds > period_seconds) {
     fprintf(stderr, "\r%.60s: %3u.%u %% of the blocks, %" PRIu64 " cycles, %.0f s ", monitor->what,
@@ -65,7 +73,7 @@ bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille) {
     monitor->shown = true;
     monitor->shown_seconds = now;
   }
-  return !interrupted && !monitor->timed_out;
+  return monitor_goes_on(monitor);
 }
 
 void monitor_clear(const struct monitor *monitor) {

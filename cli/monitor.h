@@ -23,6 +23,9 @@ struct monitor {
 void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_minutes, bool quiet);
 /* For vinci_run_options.progress; the context is the monitor. */
 bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille);
+/* Whether neither the user nor the limit asks for an end; and what does. */
+bool monitor_goes_on(struct monitor *monitor);
+const char *monitor_reason(void);
 /* Wipes the line of progress. */
 void monitor_clear(const struct monitor *monitor);
 

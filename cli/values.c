@@ -140,10 +140,7 @@ enum vinci_status values_prepare(const struct values_settings *settings, const v
 
 /* ---- the run and after it --------------------------------------------------------------- */
 
-static bool goes_on(void *context) {
-  (void)context;
-  return !monitor_interrupted();
-}
+static bool goes_on(void *context) { return monitor_goes_on(context); }
 
 static enum vinci_status save_outputs(const vinci_values *values, const char *folder,
                                       struct vinci_diag *diag) {
@@ -191,8 +188,13 @@ static enum vinci_status compare_outputs(const struct values_settings *settings,
 }
 
 enum vinci_status values_execute(const struct values_settings *settings, vinci_values *values,
-                                 const char *folder, FILE *report, struct vinci_diag *diag) {
-  enum vinci_status status = vinci_values_run(values, goes_on, NULL, diag);
+                                 const char *folder, FILE *report, struct monitor *monitor,
+                                 struct vinci_diag *diag) {
+  enum vinci_status status = vinci_values_run(values, goes_on, monitor, diag);
+  if (status == VINCI_E_LIMIT) {
+    *diag = (struct vinci_diag){0};
+    return diag_error(diag, status, "%s before all values were computed", monitor_reason());
+  }
   if (status == VINCI_OK && folder)
     status = save_outputs(values, folder, diag);
   return status == VINCI_OK ? compare_outputs(settings, values, report, diag) : status;

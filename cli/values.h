@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "cli/monitor.h"
 #include "cli/options.h"
 
 struct values_settings {
@@ -46,13 +47,14 @@ VINCI_MUST_CHECK enum vinci_status values_prepare(const struct values_settings *
                                                   const vinci_soc *soc, const vinci_trace *trace,
                                                   vinci_values **out, struct vinci_diag *diag);
 /*
- * Executes, stores the outputs in tensors/ of the result folder (NULL: nowhere), compares. report
- * (may be NULL) gets a line per comparison. A comparison that fails does not keep the others
- * from being made.
+ * Executes while the monitor lets it, stores the outputs in tensors/ of the result folder (NULL:
+ * nowhere), compares. report (may be NULL) gets a line per comparison. A comparison that fails does
+ * not keep the others from being made.
  */
 VINCI_MUST_CHECK enum vinci_status values_execute(const struct values_settings *settings,
                                                   vinci_values *values, const char *folder,
-                                                  FILE *report, struct vinci_diag *diag);
+                                                  FILE *report, struct monitor *monitor,
+                                                  struct vinci_diag *diag);
 void values_settings_free(struct values_settings *settings);
 
 #endif

@@ -55,10 +55,10 @@ expect() {
   esac
 }
 
-# npy FILE DESCR SHAPE DATA: version 1, DATA by printf.
+# npy FILE DESCR SHAPE DATA: version 1, DATA as it stands.
 npy() {
   header="{'descr': '$2', 'fortran_order': ${5:-False}, 'shape': $3, }"
-  { printf '\223NUMPY\001\000\166\000%-117s\n' "$header"; printf "$4"; } >"$1"
+  { printf '\223NUMPY\001\000\166\000%-117s\n' "$header"; printf '%s' "$4"; } >"$1"
 }
 zeros() {
   head -c "$1" /dev/zero

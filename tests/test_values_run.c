@@ -119,24 +119,23 @@ static void a_hang_is_told(void **state) {
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-#define EVERY_TYPE                                                                                 \
-  HEAD(1)                                                                                          \
-  TENSOR("fp16", "fp16", "3x5", "inout")                                                           \
-  TENSOR("bf16", "bf16", "3x5", "inout")                                                           \
-  TENSOR("fp32", "fp32", "3x5", "inout")                                                           \
-  TENSOR("int4", "int4", "3x5", "inout")                                                           \
-  TENSOR("int8", "int8", "3x5", "inout")                                                           \
-  TENSOR("uint8", "uint8", "3x5", "inout") TENSOR("int16", "int16", "3x5", "inout")                \
-      TENSOR("uint16", "uint16", "3x5", "inout") TENSOR("int32", "int32", "3x5", "inout")          \
-          TENSOR("uint32", "uint32", "3x5", "inout") TENSOR("int64", "int64", "3x5", "inout") AIV  \
-      "scalar\n"
+/* A trace with a tensor of each of the types, named like it. */
+static struct values_run *start_with(const char *const *types, size_t count) {
+  char text[2048];
+  int used = snprintf(text, sizeof text, "%s", HEAD(1));
+  for (size_t i = 0; i < count; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "tensor,name=%s,dtype=%s,shape=3x5,io=inout\n", types[i], types[i]);
+  snprintf(text + used, sizeof text - (size_t)used, "%s", AIV "scalar\n");
+  return start(text);
+}
 
 static void every_type_comes_back_from_its_file(void **state) {
   (void)state;
   static const char *const types[] = {"fp16",  "bf16",   "fp32",  "int4",   "int8", "uint8",
                                       "int16", "uint16", "int32", "uint32", "int64"};
   static const char path[] = "test_values_run.npy";
-  struct values_run *run = start(EVERY_TYPE);
+  struct values_run *run = start_with(types, sizeof types / sizeof *types);
   vinci_values_fill(run->values, 3);
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     struct vinci_tensor given = tensor(run, types[i]);

@@ -18,10 +18,23 @@ from images import TooLarge
 WINDOWS = (("GM", 64), ("L0A", 20480), ("L0B", 20480), ("L0C", 12288), ("BT", 1024))
 COUPLED = tuple(window for window in WINDOWS if window[0] != "BT")
 FRACTAL = 512
-LEGAL = {"dav-c100": ["fp16", "int8"], "dav-m200": ["fp16", "int8", "int4"],
-         "dav-c220": ["fp16", "bf16", "fp32", "hf32", "int8", "int4"],
-         "dav-c310": ["fp16", "bf16", "fp32", "hf32", "int8"]}
-WIDTH = {"fp16": 16, "bf16": 16, "fp32": 32, "hf32": 32, "int8": 8, "int4": 4}
+# Types of A, and what B may be instead of the same.
+LEGAL = {"dav-c100": [("fp16",), ("int8",), ("uint8", "int8")],
+         "dav-m200": [("fp16",), ("int8",), ("int4",), ("uint8", "int8")],
+         "dav-c220": [("fp16",), ("bf16",), ("fp32",), ("hf32",), ("int8",), ("int4",)],
+         "dav-c310": [("fp16",), ("bf16",), ("fp32",), ("hf32",), ("int8",),
+                      ("fp8_e4m3", "fp8_e5m2"), ("fp8_e5m2", "fp8_e4m3")]}
+WIDTH = {"fp16": 16, "bf16": 16, "fp32": 32, "hf32": 32, "int8": 8, "uint8": 8, "int4": 4,
+         "fp8_e4m3": 8, "fp8_e5m2": 8}
+ROUNDED_STEPS = 128 # of k between two roundings of sums kept in fp16
+
+
+def fp8_e4m3(codes):
+    """No infinities; the largest magnitude is NaN."""
+    exponent, fraction = (codes >> 3 & 15).astype(int), (codes & 7) / 8.0
+    value = np.where(exponent == 0, fraction * 2.0**-6, (1 + fraction) * np.exp2(exponent - 7.0))
+    value = np.where(codes & 127 == 127, np.nan, value)
+    return np.where(codes & 128, -value, value).astype(np.float32)
 
 
 def to_hf32(values, fraction):
@@ -36,6 +49,12 @@ def numbers(case, kind, data):
     """float32 or int64 numbers of bytes in the order of memory."""
     if kind == "int8":
         return data.view(np.int8).astype(np.int64)
+    if kind == "uint8":
+        return data.astype(np.int64)
+    if kind == "fp8_e4m3":
+        return fp8_e4m3(data)
+    if kind == "fp8_e5m2": # the upper half of fp16
+        return (data.astype(np.uint16) << 8).view(np.float16).astype(np.float32)
     if kind == "int4":
         nibbles = np.stack([data & 15, data >> 4], axis=-1).reshape(-1).astype(np.int64)
         return np.where(nibbles > 7, nibbles - 16, nibbles)
@@ -44,14 +63,19 @@ def numbers(case, kind, data):
     return to_hf32(values, 10 if case.machine.a_is_nz else 11) if kind == "hf32" else values
 
 
-def sums(start, a, b):
-    """start + a @ b, one product after the other."""
+def sums(case, start, a, b, narrow):
+    """Codes of start + a @ b, one product after the other."""
     if a.dtype == np.int64:
         total = start.astype(np.int64) + a @ b
         return (total & 0xFFFFFFFF).astype(np.uint32)
     total = start.copy()
     for k in range(a.shape[1]):
         total = total + a[:, k:k + 1] * b[k:k + 1, :]
+        if narrow and (k + 1) % ROUNDED_STEPS == 0:
+            total = ref.encode("fp16", total, case.machine.saturates).view(np.float16).astype(
+                np.float32)
+    if narrow:
+        return ref.encode("fp16", total, case.machine.saturates)
     codes = total.view(np.uint32).copy()
     codes[np.isnan(total)] = ref.NAN_CODE["fp32"]
     return codes
@@ -71,18 +95,31 @@ def draw_shape(case):
 
 
 def mad(case, pools):
-    kind = case.pick(LEGAL[case.machine.arch])
+    kinds = case.pick(LEGAL[case.machine.arch])
+    kind, b_kind = kinds[0], case.pick(kinds)
     c0 = 256 // WIDTH[kind]
     m, k, n = draw_shape(case)
     m1, k1, n1 = -(-m // 16), -(-k // c0), -(-n // 16)
-    a_bytes = k1 * 32 if m == 1 else m1 * k1 * FRACTAL
+    if b_kind != kind:
+        case.set(b_type=b_kind)
+    case.gemv = m == 1
+    if case.machine.a_is_nz and case.draw(0, 1):
+        case.set(gemv=0)
+        case.gemv = False
+    if case.machine.split and case.draw(0, 1):
+        case.set(k_align=1)
+        k1 += k1 % 2 if WIDTH[kind] == 32 else 0
+    narrow = kind == "fp16" and not case.machine.split and case.draw(0, 1)
+    if narrow:
+        case.set(sums="fp16")
+    a_bytes = k1 * 32 if case.gemv else m1 * k1 * FRACTAL
     at = {"L0A": case.place("L0A", a_bytes, FRACTAL), "L0B": case.place("L0B", n1 * k1 * FRACTAL, FRACTAL),
           "L0C": case.place("L0C", m1 * n1 * 1024, 1024)}
-    integer = kind in ("int8", "int4")
+    integer = "int" in kind
     for space in ("L0A", "L0B"):
-        pool = "bytes" if integer else "fp32" if kind == "hf32" else kind
+        pool = "bytes" if WIDTH[kind] < 16 else "fp32" if kind == "hf32" else kind
         case.old(space)[:] = case.slice_of(pools[calm(case, pool)], case.windows[space])
-    source = "int32" if integer else calm(case, "fp32")
+    source = "int32" if integer else calm(case, "fp16" if narrow else "fp32")
     case.old("L0C")[:] = case.slice_of(pools[source], case.windows["L0C"])
     init = case.draw(0, 1)
     case.set(c=at["L0C"], a=at["L0A"], b=at["L0B"], m=m, k=k, n=n, init=init, type=kind,
@@ -94,7 +131,7 @@ def mad(case, pools):
         case.set(source="bt", bias=bias)
     case.begin()
     if m and k and n:
-        compute(case, kind, (m, k, n), (m1, k1, n1), c0, at, bias)
+        compute(case, (kind, b_kind), (m, k, n), (m1, k1, n1), c0, at, bias, narrow)
 
 
 def calm(case, pool):
@@ -102,30 +139,35 @@ def calm(case, pool):
     return pool if pool == "bytes" or case.draw(0, 3) == 0 else "calm " + pool
 
 
-def compute(case, kind, shape, blocks, c0, at, bias):
+def compute(case, kinds, shape, blocks, c0, at, bias, narrow):
     (m, k, n), (m1, k1, n1) = shape, blocks
-    size = FRACTAL * 8 // WIDTH[kind]
-    raw_a = numbers(case, kind, case.old("L0A")[at["L0A"]:].copy())
-    raw_b = numbers(case, kind, case.old("L0B")[at["L0B"]:].copy())
-    if m == 1:
+    size = FRACTAL * 8 // WIDTH[kinds[0]]
+    raw_a = numbers(case, kinds[0], case.old("L0A")[at["L0A"]:].copy())
+    raw_b = numbers(case, kinds[1], case.old("L0B")[at["L0B"]:].copy())
+    if case.gemv:
         a = raw_a[:k][None, :]
     elif case.machine.a_is_nz:
         a = raw_a[:m1 * k1 * size].reshape(k1, m1, 16, c0).transpose(1, 2, 0, 3)
     else:
         a = raw_a[:m1 * k1 * size].reshape(m1, k1, 16, c0).transpose(0, 2, 1, 3)
-    a = a.reshape(-1, k1 * c0 if m > 1 else k)[:m, :k]
+    a = a.reshape(-1, k if case.gemv else k1 * c0)[:m, :k]
+    k1 = -(-k // c0)
     b = raw_b[:n1 * k1 * size].reshape(k1, n1, 16, c0).transpose(0, 3, 1, 2)
     b = b.reshape(k1 * c0, n1 * 16)[:k, :n]
     # L0C: columns of 16, rows of all blocks below each other.
-    result = case.new("L0C")[at["L0C"]:at["L0C"] + m1 * n1 * 1024].view(np.uint32)
+    code = np.dtype(np.uint16 if narrow else np.uint32)
+    result = case.new("L0C")[at["L0C"]:at["L0C"] + m1 * n1 * 256 * code.itemsize].view(code)
     grid = result.reshape(n1, m1 * 16, 16)
     start = grid.transpose(1, 0, 2).reshape(m1 * 16, n1 * 16)[:m, :n].copy()
     if bias is not None:
         start = np.tile(case.old("BT")[bias:bias + n * 4].copy().view(np.uint32), (m, 1))
     if case.fields["init"]:
-        start = np.zeros((m, n), np.uint32)
-    start = start.view(np.int32 if a.dtype == np.int64 else np.float32)
-    wide = np.pad(sums(start, a, b), ((0, m1 * 16 - m), (0, n1 * 16 - n)))
+        start = np.zeros((m, n), code)
+    if narrow:
+        start = start.view(np.float16).astype(np.float32)
+    else:
+        start = start.view(np.int32 if a.dtype == np.int64 else np.float32)
+    wide = np.pad(sums(case, start, a, b, narrow), ((0, m1 * 16 - m), (0, n1 * 16 - n)))
     mask = np.zeros_like(wide, bool)
     mask[:m, :n] = True
     place = mask.reshape(m1 * 16, n1, 16).transpose(1, 0, 2)

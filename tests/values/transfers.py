@@ -195,6 +195,38 @@ def nd2nz(element):
     return generate
 
 
+def dn2nz(case, _):
+    """d rows of n elements, transposed and then as ND2NZ."""
+    kind = case.pick(["int8", "uint8", "fp16", "bf16", "fp32", "int32", "uint32"])
+    element = WIDTH[kind] // 8
+    c0 = BLOCK // element
+    number, n, d = case.draw(0, 3), case.draw(0, 9), case.draw(0, 2 * c0 + 2)
+    row = n + case.draw(1, 9)
+    n_stride, columns = case.draw(1, 2), -(-d // c0)
+    column = max(n * n_stride + case.draw(0, 3), 1)
+    nz_stride = columns * column * c0 + case.draw(0, 2) * c0
+    dn_stride = case.draw(0, d * row + 5)
+    src_size = (max(number - 1, 0) * dn_stride + max(d - 1, 0) * row + n) * element
+    dst_size = (max(number - 1, 0) * nz_stride * element +
+                (max(columns - 1, 0) * column + max(n - 1, 0) * n_stride + 1) * BLOCK)
+    start, to = case.place("GM", src_size, 1), case.place("L1", dst_size, BLOCK)
+    case.set(dst=to, src=address("GM", start), dn_num=number, n=n, d=d, src_dn_stride=dn_stride,
+             src_d=row, dst_c0_stride=column, dst_n_stride=n_stride, dst_nz_stride=nz_stride,
+             type=kind)
+    case.begin()
+    for i in range(number if n and d else 0):
+        base = start + i * dn_stride * element
+        index = base + np.arange(d)[:, None] * row * element + np.arange(n * element)[None, :]
+        codes = case.old("GM")[index].view(CODE[8 * element]).T
+        matrix = np.zeros((n, columns * c0), codes.dtype)
+        matrix[:, :d] = codes
+        blocks = matrix.view(np.uint8).reshape(n, columns, BLOCK)
+        for j in range(columns):
+            for r in range(n):
+                store(case, "L1", to + i * nz_stride * element + (j * column + r * n_stride) * BLOCK,
+                      blocks[r, j])
+
+
 # ---- fractals ----
 
 
@@ -451,6 +483,7 @@ def fix(dst):
         quant = case.pick(FIX[kind])
         element = 4 if quant == "none" else 1 if "8" in quant[-2:] else 2
         nd, relu = case.draw(0, 1), case.draw(0, 1)
+        dn = nd and case.machine.arch == "dav-c310" and case.draw(0, 1)
         split = not nd and dst == "GM" and quant == "none" and kind == "fp32" and case.draw(0, 1)
         unit = 1 if nd else 8 if split else 16
         n, m = case.draw(0, 64 // unit) * unit, case.draw(0, 40)
@@ -462,9 +495,10 @@ def fix(dst):
         start = case.place("L0C", src_size, 64)
         width = 8 if split else 32 if element == 1 else 16
         if nd:
-            stride = n + case.draw(0, 9)
-            dst_nd = m * stride + case.draw(0, 9)
-            size = (max(number - 1, 0) * dst_nd + max(m - 1, 0) * stride + n) * element
+            inner, outer = (m, n) if dn else (n, m)
+            stride = inner + case.draw(0, 9)
+            dst_nd = outer * stride + case.draw(0, 9)
+            size = (max(number - 1, 0) * dst_nd + max(outer - 1, 0) * stride + inner) * element
         else:
             stride = -(-m * width * element // BLOCK) + case.draw(0, 3)
             dst_nd = 0
@@ -473,9 +507,11 @@ def fix(dst):
             raise TooLarge
         to = case.place(dst, size, 1 if dst == "GM" else BLOCK)
         case.set(dst=address(dst, to), src=start, n=n, m=m, dst_stride=stride, src_stride=rows,
-                 quant=quant, relu=relu, nz2nd=nd, channel_split=int(split), nd_num=number,
+                 quant=quant, relu=relu, nz2nd=int(nd and not dn), channel_split=int(split), nd_num=number,
                  src_nd_stride=src_nd, dst_nd_stride=dst_nd, type=kind,
                  unit_flag=case.pick([0, 0, 2, 3]))
+        if dn:
+            case.set(nz2dn=1)
         case.old("L0C")[:] = case.slice_of(pools[kind], case.windows["L0C"])
         words = quant_words(case, n)
         if quant[0] == "v":
@@ -500,7 +536,8 @@ def fix(dst):
                      np.arange(m)[:, None, None] * 16 + np.arange(16)[None, None, :])
             raw = case.old("L0C").view(np.uint32)[index.reshape(m, columns * 16)[:, :n]]
             codes = results(case, raw, quant, relu, words[None, :])
-            put_results(case, dst, to + i * dst_nd * element, codes, nd, stride, width)
+            put_results(case, dst, to + i * dst_nd * element, codes.T if dn else codes, nd, stride,
+                        width)
     return generate
 
 
@@ -537,6 +574,7 @@ CUBE_SIDE = [
     ("copy_gm_to_cbuf_multi_nd2nz_b8", nd2nz(1), SPLIT),
     ("copy_gm_to_cbuf_multi_nd2nz_b16", nd2nz(2), SPLIT),
     ("copy_gm_to_cbuf_multi_nd2nz_b32s", nd2nz(4), SPLIT),
+    ("copy_gm_to_cbuf_multi_dn2nz", dn2nz, on("dav-c310")),
     ("load_gm_to_ca", load2d("L0A", "GM"), on("dav-c220")),
     ("load_gm_to_cb", load2d("L0B", "GM"), on("dav-c220")),
     ("load_cbuf_to_ca", load2d("L0A", "L1"), SPLIT),
