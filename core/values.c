@@ -103,11 +103,38 @@ enum vinci_status vinci_values_run(vinci_values *values, bool (*progress)(void *
 
 /* ---- tensors ---------------------------------------------------------------------- */
 
-bool values_is_first(const struct vinci_values *values, uint32_t tensor) {
-  for (uint32_t i = 0; i < tensor; i++)
-    if (values->trace->tensors[i].address == values->trace->tensors[tensor].address)
-      return false;
+/* Tensors get addresses in the order of their first declarations. */
+static uint32_t find_first(const struct vinci_trace *trace, const uint32_t *firsts, uint32_t count,
+                           uint64_t address) {
+  uint32_t low = 0;
+  while (count > 1) {
+    uint32_t half = count / 2;
+    if (trace->tensors[firsts[low + half]].address <= address)
+      low += half;
+    count -= half;
+  }
+  return firsts[low];
+}
+
+static bool list_tensors(struct vinci_values *values) {
+  const struct vinci_trace *trace = values->trace;
+  uint32_t *firsts = calloc((size_t)trace->tensor_count + 1, sizeof *firsts), count = 0;
+  if (!firsts)
+    return false;
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    if (count == 0 || tensor->address > trace->tensors[firsts[count - 1]].address)
+      firsts[count++] = i;
+    values->first[i] = find_first(trace, firsts, count, tensor->address);
+    if (tensor->io == TENSOR_OUT || tensor->io == TENSOR_INOUT)
+      values->is_written[values->first[i]] = true;
+  }
+  free(firsts);
   return true;
+}
+
+bool values_is_first(const struct vinci_values *values, uint32_t tensor) {
+  return values->first[tensor] == tensor;
 }
 
 bool values_is_input(const struct vinci_values *values, uint32_t tensor) {
@@ -116,14 +143,7 @@ bool values_is_input(const struct vinci_values *values, uint32_t tensor) {
 }
 
 bool values_is_output(const struct vinci_values *values, uint32_t tensor) {
-  const struct vinci_trace *trace = values->trace;
-  if (!values_is_first(values, tensor))
-    return false;
-  for (uint32_t i = tensor; i < trace->tensor_count; i++)
-    if (trace->tensors[i].address == trace->tensors[tensor].address &&
-        (trace->tensors[i].io == TENSOR_OUT || trace->tensors[i].io == TENSOR_INOUT))
-      return true;
-  return false;
+  return values->is_written[tensor] && values_is_first(values, tensor);
 }
 
 static const char *tensor_name_at(const void *context, size_t index) {
@@ -243,8 +263,11 @@ enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *t
     values->gm = calloc(1, (size_t)trace->gm_bytes + 1);
     values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
     values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);
+    values->is_written = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_written);
+    values->first = calloc((size_t)trace->tensor_count + 1, sizeof *values->first);
   }
-  if (!values || !values->gm || !values->cores || !values->is_loaded) {
+  if (!values || !values->gm || !values->cores || !values->is_loaded || !values->is_written ||
+      !values->first || !list_tensors(values)) {
     vinci_values_free(values);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for %llu bytes of tensors",
                       (unsigned long long)trace->gm_bytes);
@@ -263,5 +286,7 @@ void vinci_values_free(vinci_values *values) {
   free(values->cores);
   free(values->gm);
   free(values->is_loaded);
+  free(values->is_written);
+  free(values->first);
   free(values);
 }

@@ -22,7 +22,9 @@ struct vinci_values {
   uint8_t *gm;
   struct value_core *cores; /* by machine_step.core */
   uint32_t core_count;
-  bool *is_loaded; /* by tensor: its values have been given */
+  bool *is_loaded;  /* by tensor: its values have been given */
+  uint32_t *first;  /* by tensor: the first declaration of the same memory */
+  bool *is_written; /* by first declaration: some kernel has it as output */
 };
 
 /* What the tensors of one name are to a run: the first declaration of the name. */

@@ -49,9 +49,9 @@ class Kernels:
     def path(self, name):
         return os.path.join(self.options.folder, name + ".npy")
 
-    def check(self, name, words, inputs, expected, atol=0.0, rtol=0.0):
+    def check(self, name, words, inputs, expected, atol=0.0, rtol=0.0, soc=SOC):
         """Runs an operator or a trace and compares all of its results."""
-        command = [self.options.vinci, "run"] + words + ["-s", SOC, "-q"]
+        command = [self.options.vinci, "run"] + words + ["-s", soc, "-q"]
         for tensor, array in inputs.items():
             np.save(self.path(tensor), array)
             command += ["--input", "%s=%s" % (tensor, self.path(tensor))]
@@ -78,7 +78,7 @@ class Kernels:
 # ---- products ----
 
 
-def matmul(kernels, m, k, n, kind, *more):
+def matmul(kernels, m, k, n, kind, *more, soc=SOC):
     a, b = kernels.numbers(kind, m, k), kernels.numbers(kind, k, n)
     exact = as_numbers(kind, a) @ as_numbers(kind, b)
     bound = np.abs(as_numbers(kind, a)) @ np.abs(as_numbers(kind, b))
@@ -92,9 +92,9 @@ def matmul(kernels, m, k, n, kind, *more):
     want = exact.astype(np.int32) if out == "int32" else exact
     if kind == "int8":
         atol = rtol = 0.0
-    kernels.check("matmul %dx%dx%d %s %s" % (m, k, n, kind, " ".join(more)),
+    kernels.check("matmul %dx%dx%d %s %s on %s" % (m, k, n, kind, " ".join(more), soc),
                   ["matmul", "m=%d" % m, "k=%d" % k, "n=%d" % n, "dtype=" + kind] + list(more),
-                  {"a": a, "b": b}, {"c": want}, atol, rtol)
+                  {"a": a, "b": b}, {"c": want}, atol, rtol, soc)
 
 
 QUANTISED = """trace,version=1
@@ -348,8 +348,10 @@ def main():
     kernels = Kernels(options)
     for kind in ("fp16", "bf16", "fp32", "hf32", "int8"):
         matmul(kernels, 100, 70, 50, kind)
+        matmul(kernels, 100, 70, 50, kind, soc="Ascend950PR_9589")
     matmul(kernels, 513, 300, 520, "fp16")
-    matmul(kernels, 160, 300, 256, "int8")
+    matmul(kernels, 513, 300, 520, "int8")
+    matmul(kernels, 1, 256, 96, "fp16", "out_dtype=fp32")
     matmul(kernels, 33, 129, 200, "fp16", "out_dtype=fp32")
     requantised(kernels)
     convolution(kernels, 2, 8, 9, 32, 1, 1, 1)
