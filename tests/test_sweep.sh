@@ -202,10 +202,19 @@ many() {
     --param hbm.bandwidth_scale=0.25,0.5,0.75,1,2 --param device.cube_cores=12,24 "$@"
 }
 (many -q -j1 --output="$work/calm") 2>"$work/err"
-for delay in 0.2 0.4 0.3; do
+# Waits until a folder's journals hold so many records; the host may be slow or busy.
+until_done() {
+  local tries=0
+  while [ "$(cat "$1"/journal/*.log 2>/dev/null | grep -c "$(printf '\t')")" -lt "$2" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 6000 ] || return
+    sleep 0.01
+  done
+}
+for records in 2 9 17; do
   many -q -j2 --output="$work/killed" &
   child=$!
-  sleep $delay
+  until_done "$work/killed" $records
   kill -9 $child
   wait $child 2>/dev/null
 done 2>/dev/null
@@ -220,7 +229,7 @@ report "killed three times: the same table, and nothing done twice" "$(
   [ "$records" -le 66 ] || echo "$records records of 60 points, 3 kills with 2 in flight each")"
 many -j2 --output="$work/stopped" >"$work/out" 2>"$work/err" &
 child=$!
-sleep 0.4
+until_done "$work/stopped" 1
 kill -TERM $child
 wait $child
 code=$? err=$(tail -n 1 "$work/err")
