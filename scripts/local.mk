@@ -42,6 +42,19 @@ dist_lualib_DATA = \
 	scripts/lib/kernel.lua \
 	scripts/lib/plot.lua
 
+# Scripts that answer questions; they double as examples of the module.
+experimentsdir = $(pkgdatadir)/experiments
+dist_experiments_DATA = \
+	scripts/experiments/bank_conflicts.lua \
+	scripts/experiments/buffer_size.lua \
+	scripts/experiments/common.lua \
+	scripts/experiments/core_scaling.lua \
+	scripts/experiments/cube_shape.lua \
+	scripts/experiments/double_buffering.lua \
+	scripts/experiments/hbm_bandwidth.lua \
+	scripts/experiments/l2_size.lua \
+	scripts/experiments/roofline.lua
+
 # Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, the source folder
 # it was built from, and here.
 socdir = $(pkgdatadir)/soc

@@ -96,6 +96,7 @@ script_tests = \
 	tests/check_exports.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
+	tests/test_experiments.sh \
 	tests/test_gate.sh \
 	tests/test_lua.sh \
 	tests/test_isa_cli.sh \
@@ -207,13 +208,16 @@ dist_noinst_DATA += \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
-bench_programs = tests/bench tests/bench_hbm tests/bench_noc tests/bench_values \
+bench_programs = tests/bench tests/bench_hbm tests/bench_lua tests/bench_noc tests/bench_values \
 	tests/bench_values_run
 EXTRA_PROGRAMS += $(bench_programs)
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
 tests_bench_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_hbm_SOURCES = dummy.cxx
 tests_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_bench_lua_SOURCES = dummy.cxx
+tests_bench_lua_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
+tests_bench_lua_LDADD = libvinci_lua.la libvinci_internal.la
 nodist_EXTRA_tests_bench_noc_SOURCES = dummy.cxx
 tests_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_values_run_SOURCES = dummy.cxx
@@ -223,8 +227,8 @@ tests_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
 bench: $(bench_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
 	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; \
-	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_noc$(EXEEXT) || status=1; \
-	tests/bench_values$(EXEEXT) || status=1; \
+	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_lua$(EXEEXT) || status=1; \
+	tests/bench_noc$(EXEEXT) || status=1; tests/bench_values$(EXEEXT) || status=1; \
 	tests/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
 .PHONY: bench
 CLEANFILES += $(bench_programs)
@@ -304,3 +308,9 @@ bless: vinci$(EXEEXT)
 	  --reason="$(REASON)" --rebase-inputs
 .PHONY: gate bless
 CLEANFILES += gate.xml gate.md
+
+# ---- make study: a thousand points, killed and not, one process and two ----
+study: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/study.sh
+.PHONY: study
+dist_noinst_SCRIPTS += tests/study.sh

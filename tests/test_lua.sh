@@ -136,7 +136,7 @@ run "$srcdir/tests/lua/fuzz.lua" 20000 1
 report "20000 calls with arguments of all sorts" "$(expect 0 - ok)"
 run "$srcdir/tests/lua/fuzz.lua" 20000 "$(date +%j)"
 report "and others every day" "$(expect 0 - ok; head -n 1 out >&2)"
-runs=10000
+runs=3000
 [ -z "${VINCI_INSTRUMENT:-}" ] || runs=300
 run "$srcdir/tests/lua/memory.lua" "$runs"
 report "memory is flat over $runs runs" "$(expect 0 - "$runs runs: ")"

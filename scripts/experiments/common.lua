@@ -1,0 +1,83 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the experiments share: their arguments, tables on stdout, CSV and SVG files.
+--
+--     vinci lua EXPERIMENT.lua [--quick] [--soc=NAME] [--memory=flat|cycle] [--output=DIR]
+--
+-- --quick takes small sizes, for a first look and for the tests. With --output the table is also
+-- written as CSV and drawn as SVG there.
+local vinci = require "vinci"
+local M = { soc = "Ascend910B1", memory = "flat", quick = false }
+
+for _, word in ipairs(arg) do
+  local key, value = word:match "^%-%-(%a+)=(.+)$"
+  if word == "--quick" then
+    M.quick = true
+  elseif key == "soc" or key == "memory" or key == "output" then
+    M[key] = value
+  else
+    io.stderr:write(("usage: vinci lua %s [--quick] [--soc=NAME] [--memory=flat|cycle] [--output=DIR]\n")
+      :format(arg[0]))
+    os.exit(2)
+  end
+end
+if M.output then os.execute(("mkdir -p '%s'"):format((M.output:gsub("'", "'\\''")))) end
+
+-- The chip with overrides.
+function M.chip(set) return vinci.soc(M.soc, { set = set or {} }) end
+
+-- Compiles and runs an operator; the result's summary, the result, the trace.
+function M.run(chip, op, args)
+  local trace = vinci.compile(chip, op, args)
+  local result = vinci.run(chip, trace, { memory = M.memory })
+  return result:summary(), result, trace
+end
+
+-- Runs a trace that was built.
+function M.run_trace(chip, trace)
+  local result = vinci.run(chip, trace, { memory = M.memory })
+  return result:summary(), result
+end
+
+-- Numbers in a table have as many digits as they need, up to four.
+local function cell(value)
+  if math.type(value) == "float" then return ("%.4g"):format(value) end
+  return tostring(value)
+end
+
+-- Prints rows (lists) below the names of their columns, and keeps them as CSV.
+function M.table(name, columns, rows)
+  local widths, lines = {}, { columns }
+  for _, row in ipairs(rows) do
+    local line = {}
+    for i = 1, #columns do line[i] = cell(row[i]) end
+    lines[#lines + 1] = line
+  end
+  for _, line in ipairs(lines) do
+    for i, text in ipairs(line) do widths[i] = math.max(widths[i] or 0, #text) end
+  end
+  for _, line in ipairs(lines) do
+    local out = {}
+    for i, text in ipairs(line) do out[i] = (" "):rep(widths[i] - #text) .. text end
+    print((table.concat(out, "  ")))
+  end
+  if not M.output then return end
+  local file = assert(io.open(("%s/%s.csv"):format(M.output, name), "w"))
+  for _, line in ipairs(lines) do file:write(table.concat(line, ","), "\n") end
+  file:close()
+end
+
+-- Draws series of a table: { title, column of x, column of y [, rows] }.
+function M.draw(name, fields, rows, series)
+  if not M.output then return end
+  fields.file = ("%s/%s.svg"):format(M.output, name)
+  fields.series = {}
+  for _, one in ipairs(series) do
+    local x, y = {}, {}
+    for _, row in ipairs(one[4] or rows) do x[#x + 1], y[#y + 1] = row[one[2]], row[one[3]] end
+    fields.series[#fields.series + 1] = { title = one[1], x = x, y = y, style = one.style }
+  end
+  vinci.plot(fields)
+  print("drawn: " .. fields.file)
+end
+
+return M
