@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/sweep.h"
+#include "cli/sweep_submit.h"
 #include "core/diag.h"
 #include "traces/export/export.h"
 
@@ -14,32 +15,56 @@ struct sweep_settings {
   const char *output;
   const char *shard;
   uint64_t jobs;
+  uint64_t limit;
   bool quiet;
+  /* submit */
+  bool slurm;
+  bool wait;
+  uint64_t shards;
+  uint64_t at_once;
+  struct text_list sbatch;
 };
 
+#define STUDY_ROWS                                                                                 \
+  OPTION_TEXT_ROW("soc-version", 's', struct sweep_settings, request.soc, "NAME",                  \
+                  "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),               \
+      OPTION_LIST_ROW("param", 'p', struct sweep_settings, request.params, "KEY=V1,V2,...",        \
+                      "a number of the chip, op.KEY of the operator, or soc, and its values; may " \
+                      "be repeated: all combinations run"),                                        \
+      OPTION_LIST_ROW("set", 0, struct sweep_settings, request.sets, "KEY=VALUE",                  \
+                      "change a number of the chip in all points; may be repeated"),               \
+      OPTION_TEXT_ROW("output", 'o', struct sweep_settings, output, "DIR",                         \
+                      "where journals and results.csv go; running again goes on there"),           \
+      OPTION_NUMBER_ROW("jobs", 'j', struct sweep_settings, jobs, "N", 1, SWEEP_JOBS_MAX,          \
+                        "points that run at a time (default: the number of processors)"),          \
+      OPTION_TEXT_ROW("memory", 0, struct sweep_settings, request.memory, "MODEL",                 \
+                      "flat or cycle, as for 'vinci run'"),                                        \
+      OPTION_TEXT_ROW("network", 0, struct sweep_settings, request.network, "LEVEL",               \
+                      "packet or flit, as for 'vinci run'"),                                       \
+      OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, request.max_cycles, "N", 1,        \
+                        UINT64_MAX, "a point that takes more core cycles fails"),                  \
+      OPTION_TEXT_ROW("data", 0, struct sweep_settings, request.data, "DIR",                       \
+                      "the folder that holds soc/ with the hardware descriptions"),                \
+      OPTION_FLAG_ROW("quiet", 'q', struct sweep_settings, quiet, "print errors only")
+
 static const struct option_row run_options[] = {
-    OPTION_TEXT_ROW("soc-version", 's', struct sweep_settings, request.soc, "NAME",
-                    "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),
-    OPTION_LIST_ROW("param", 'p', struct sweep_settings, request.params, "KEY=V1,V2,...",
-                    "a number of the chip, op.KEY of the operator, or soc, and its values; may be "
-                    "repeated: all combinations run"),
-    OPTION_LIST_ROW("set", 0, struct sweep_settings, request.sets, "KEY=VALUE",
-                    "change a number of the chip in all points; may be repeated"),
-    OPTION_TEXT_ROW("output", 'o', struct sweep_settings, output, "DIR",
-                    "where journals and results.csv go; running again goes on there"),
-    OPTION_NUMBER_ROW("jobs", 'j', struct sweep_settings, jobs, "N", 1, SWEEP_JOBS_MAX,
-                      "points that run at a time (default: the number of processors)"),
+    STUDY_ROWS,
     OPTION_TEXT_ROW("shard", 0, struct sweep_settings, shard, "I/N",
                     "run only every N-th point, from the I-th (0 to N-1), and make no table"),
-    OPTION_TEXT_ROW("memory", 0, struct sweep_settings, request.memory, "MODEL",
-                    "cycle or flat, as for 'vinci run'"),
-    OPTION_TEXT_ROW("network", 0, struct sweep_settings, request.network, "LEVEL",
-                    "packet or flit, as for 'vinci run'"),
-    OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, request.max_cycles, "N", 1,
-                      UINT64_MAX, "a point that takes more core cycles fails"),
-    OPTION_TEXT_ROW("data", 0, struct sweep_settings, request.data, "DIR",
-                    "the folder that holds soc/ with the hardware descriptions"),
-    OPTION_FLAG_ROW("quiet", 'q', struct sweep_settings, quiet, "print errors only"),
+    OPTION_NUMBER_ROW("limit", 0, struct sweep_settings, limit, "N", 1, SWEEP_POINTS_MAX,
+                      "of a shard, run at most N points"),
+};
+
+static const struct option_row submit_options[] = {
+    STUDY_ROWS,
+    OPTION_FLAG_ROW("slurm", 0, struct sweep_settings, slurm, "submit to Slurm, by sbatch"),
+    OPTION_NUMBER_ROW("shards", 0, struct sweep_settings, shards, "N", 1, 100000,
+                      "tasks of the job array (default 8)"),
+    OPTION_NUMBER_ROW("at-once", 0, struct sweep_settings, at_once, "N", 1, 100000,
+                      "tasks that run at a time, at most"),
+    OPTION_LIST_ROW("sbatch", 0, struct sweep_settings, sbatch, "OPTION",
+                    "hand an option to sbatch, such as --sbatch=--partition=sim; may be repeated"),
+    OPTION_FLAG_ROW("wait", 0, struct sweep_settings, wait, "wait until all is collected"),
 };
 
 /* ---- run ------------------------------------------------------------------------------- */
@@ -122,6 +147,8 @@ static enum vinci_status run_pool(const struct sweep_settings *settings, struct 
   if (status == VINCI_OK)
     status = list_todo(study, shard, &records, &todo, &count, diag);
   sweep_records_free(&records);
+  if (settings->limit && count > settings->limit)
+    count = (size_t)settings->limit;
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   *pool = (struct sweep_pool){
       .study = study,
@@ -188,7 +215,7 @@ static int run_study(const struct sweep_settings *settings, const struct text_li
   if (status == VINCI_OK)
     status = sweep_lock(settings->output, shard.name, &lock, &diag);
   if (status == VINCI_OK)
-    status = sweep_write_manifest(&study, settings->output, &diag);
+    status = sweep_write_manifest(&study, settings->output, shard.count > 1, &diag);
   if (status == VINCI_OK)
     status = run_pool(settings, &study, &chips, &shard, &pool, &diag);
   int exit_code = status == VINCI_OK ? report(settings, &pool, &shard, &diag) : cli_fail(&diag);
@@ -207,6 +234,69 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
     exit_code = run_study(&settings, &arguments);
   text_list_free(&settings.request.sets);
   text_list_free(&settings.request.params);
+  text_list_free(&arguments);
+  return exit_code;
+}
+
+/* ---- submit ---------------------------------------------------------------------------- */
+
+enum { SHARDS_DEFAULT = 8 };
+
+/* The study is opened here only to find its mistakes before a cluster does. */
+static enum vinci_status submit_study(const struct sweep_settings *settings,
+                                      const struct text_list *arguments, struct vinci_diag *diag) {
+  struct sweep_study study = {0};
+  struct chip_cache chips = {.data = settings->request.data};
+  struct sweep_submit submit = {
+      .request = &settings->request,
+      .arguments = arguments,
+      .sbatch = &settings->sbatch,
+      .folder = settings->output,
+      .shards = settings->shards ? (unsigned)settings->shards : SHARDS_DEFAULT,
+      .at_once = (unsigned)settings->at_once,
+      .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
+      .wait = settings->wait,
+      .quiet = settings->quiet,
+  };
+  enum vinci_status status = VINCI_OK;
+  if (!settings->slurm)
+    status = diag_error(diag, VINCI_E_USAGE, "submit to what? --slurm is missing");
+  else if (!settings->output)
+    status = diag_error(diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
+  if (status == VINCI_OK)
+    status = sweep_study_open(&study, &settings->request, arguments, 0, diag);
+  if (status == VINCI_OK)
+    status = sweep_identify(&study, &chips, diag);
+  if (status == VINCI_OK)
+    status = export_make_folder(settings->output, diag);
+  if (status == VINCI_OK)
+    status = sweep_write_manifest(&study, settings->output, true, diag);
+  if (status == VINCI_OK)
+    status = sweep_submit_slurm(&submit, diag);
+  chip_cache_free(&chips);
+  sweep_study_free(&study);
+  return status;
+}
+
+static int submit(const struct cli_verb *verb, int argc, char **argv) {
+  struct sweep_settings settings = {0};
+  struct text_list arguments = {0};
+  struct vinci_diag diag = {0};
+  struct sweep_counts counts;
+  int exit_code;
+  if (cli_begin(verb, argc, argv, &settings, &arguments, &exit_code)) {
+    enum vinci_status status = submit_study(&settings, &arguments, &diag);
+    /* What the jobs say of themselves is not trusted: the records are counted. */
+    if (status == VINCI_OK && settings.wait)
+      status = sweep_collect(settings.output, true, &counts, &diag);
+    exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
+    if (status == VINCI_OK && settings.wait && !settings.quiet)
+      printf("%zu points: %zu ok, %zu failed; %s/results.csv\n", counts.points,
+             counts.points - counts.failed, counts.failed, settings.output);
+  }
+  text_list_free(&settings.request.sets);
+  text_list_free(&settings.request.params);
+  text_list_free(&settings.sbatch);
   text_list_free(&arguments);
   return exit_code;
 }
@@ -283,7 +373,21 @@ static const struct cli_verb sweep_collect_verb = {
     .run = collect,
 };
 
-static const struct cli_verb *const commands[] = {&sweep_run, &sweep_status, &sweep_collect_verb};
+static const struct cli_verb sweep_submit_verb = {
+    .name = "sweep submit",
+    .arguments = "--slurm STUDY.lua | TRACE | OP KEY=VALUE...",
+    .summary = "Run a study as a Slurm job array, with a canary before and a collector after it",
+    .details =
+        "DIR must be seen by all hosts of the cluster. A point is done by its record alone, never "
+        "by\n"
+        "the exit code of a task; submitting again runs what is missing. Scripts and logs are in\n"
+        "DIR/slurm. With --wait the exit code is 0 when all points have their row, else 7.\n",
+    .options = {submit_options, sizeof submit_options / sizeof *submit_options},
+    .run = submit,
+};
+
+static const struct cli_verb *const commands[] = {&sweep_run, &sweep_submit_verb, &sweep_status,
+                                                  &sweep_collect_verb};
 
 static int sweep(const struct cli_verb *verb, int argc, char **argv) {
   return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
@@ -294,6 +398,7 @@ const struct cli_verb cli_verb_sweep = {
     .arguments = "COMMAND",
     .summary = "What-if studies of many points that survive anything",
     .details = "  run      run the points of a study that are missing, write results.csv\n"
+               "  submit   run a study as a Slurm job array\n"
                "  status   count what is done, failed and missing\n"
                "  collect  write results.csv from the journals\n\n"
                "'vinci sweep COMMAND --help' explains the options of a command.\n",

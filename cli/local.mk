@@ -48,6 +48,8 @@ vinci_SOURCES = \
 	cli/sweep_record.c \
 	cli/sweep_study.c \
 	cli/sweep_study_lua.c \
+	cli/sweep_submit.c \
+	cli/sweep_submit.h \
 	cli/sweep_table.c \
 	cli/values.c \
 	cli/values.h \

@@ -146,9 +146,11 @@ VINCI_MUST_CHECK enum vinci_status sweep_pool_run(struct sweep_pool *pool, struc
 
 /* ---- tables (sweep_table.c) ------------------------------------------------------------ */
 
-/* The cells of a point that come from the study: id, parameters, workload. */
-VINCI_MUST_CHECK enum vinci_status
-sweep_write_manifest(const struct sweep_study *study, const char *folder, struct vinci_diag *diag);
+/* The cells of a point that come from the study: id, parameters, workload. shared: others may
+ * write the same file at the same time. */
+VINCI_MUST_CHECK enum vinci_status sweep_write_manifest(const struct sweep_study *study,
+                                                        const char *folder, bool shared,
+                                                        struct vinci_diag *diag);
 struct sweep_counts {
   size_t points, done, failed;
 };

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/sweep.h"
 #include "core/diag.h"
@@ -24,13 +26,23 @@ struct table {
   char temporary[PATH_SIZE];
 };
 
+/* A temporary name of its own where others may write the same table. */
+static FILE *open_shared(char *path) {
+  enum { READ_BY_ALL = 0644 };
+  int fd = mkstemp(path);
+  if (fd >= 0)
+    (void)fchmod(fd, READ_BY_ALL);
+  return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
 static enum vinci_status table_open(struct table *table, const char *folder, const char *name,
-                                    struct vinci_diag *diag) {
-  int length = snprintf(table->temporary, sizeof table->temporary, "%s/%s.part", folder, name);
+                                    bool shared, struct vinci_diag *diag) {
+  int length = snprintf(table->temporary, sizeof table->temporary, "%s/%s.%s", folder, name,
+                        shared ? "XXXXXX" : "part");
   if (length >= (int)sizeof table->temporary)
     return diag_error(diag, VINCI_E_IO, "the name of the result folder is too long");
   snprintf(table->path, sizeof table->path, "%s/%s", folder, name);
-  table->out = fopen(table->temporary, "w");
+  table->out = shared ? open_shared(table->temporary) : fopen(table->temporary, "w");
   return table->out ? VINCI_OK : io_error(diag, table->temporary, "write");
 }
 
@@ -70,9 +82,9 @@ static bool write_point(const struct sweep_study *study, size_t point, FILE *out
 }
 
 enum vinci_status sweep_write_manifest(const struct sweep_study *study, const char *folder,
-                                       struct vinci_diag *diag) {
+                                       bool shared, struct vinci_diag *diag) {
   struct table table;
-  enum vinci_status status = table_open(&table, folder, "manifest.csv", diag);
+  enum vinci_status status = table_open(&table, folder, "manifest.csv", shared, diag);
   if (status != VINCI_OK)
     return status;
   fputs("point", table.out);
@@ -129,7 +141,7 @@ static enum vinci_status write_results(const char *folder, const struct sweep_re
   struct table table;
   enum vinci_status status = VINCI_OK;
   if (write)
-    status = table_open(&table, folder, "results.csv", diag);
+    status = table_open(&table, folder, "results.csv", true, diag);
   else if ((table.out = fopen("/dev/null", "w")) == NULL)
     status = io_error(diag, "/dev/null", "write");
   if (status != VINCI_OK)

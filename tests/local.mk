@@ -314,3 +314,9 @@ study: vinci$(EXEEXT)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/study.sh
 .PHONY: study
 dist_noinst_SCRIPTS += tests/study.sh
+
+# ---- make check-slurm: sweeps on a real Slurm, brought up here; some minutes ----
+check-slurm: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/slurm.sh
+.PHONY: check-slurm
+dist_noinst_SCRIPTS += tests/slurm.sh

@@ -51,7 +51,7 @@ expect() {
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 46
+plan 48
 
 # ---- usage -----------------------------------------------------------------------------
 run
@@ -100,6 +100,12 @@ file or directory
 hint: 'vinci sweep run ... --output=DIR' makes one")"
 run status
 report "status of nothing" "$(expect 2 'error: takes one folder: sweep status DIR')"
+
+run submit "$work/tiny.csv" $soc --output="$work/none"
+report "submit to nothing" "$(expect 2 'error: submit to what? --slurm is missing')"
+run submit --slurm coyp $soc --output="$work/none"
+report "submit finds mistakes of the study first" "$(expect 2 "error: unknown operator 'coyp'
+hint: did you mean 'copy'?"; ls "$work/none" 2>/dev/null)"
 
 # ---- points ----------------------------------------------------------------------------
 run run "$work/tiny.csv" $soc --param l2.size=1MiB,192MiB --param hbm.bandwidth_scale=0.5,1,2 \
