@@ -50,8 +50,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_elementwise.c \
 	traces/lower/vector_elementwise.h \
 	traces/lower/vector_elementwise_rows.c \
+	traces/lower/vector_layout.c \
 	traces/lower/vector_norm.c \
 	traces/lower/vector_ops.def \
+	traces/lower/vector_permute.c \
+	traces/lower/vector_permute.h \
 	traces/lower/vector_program.c \
 	traces/lower/vector_program.h \
 	traces/lower/vector_reduce.c \

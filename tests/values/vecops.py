@@ -222,7 +222,73 @@ def reductions(cases):
                 cases.add(request, {"x": x}, {"y": y}, (limits[0] * x.size ** 0.5 * 4, limits[1]))
 
 
-GROUPS = [unary, binary, others, casts, rows, reductions]
+def blocks_of(x, c0):
+    """NCHW as N C1 H W C0."""
+    n, c, h, w = x.shape
+    c1 = -(-c // c0)
+    y = np.zeros((n, c1 * c0, h, w), x.dtype)
+    y[:, :c] = x
+    return y.reshape(n, c1, c0, h, w).transpose(0, 1, 3, 4, 2)
+
+
+def fractal_z(x, c0):
+    n, _, h, w = x.shape
+    y = blocks_of(x, c0)  # n, c1, h, w, c0
+    return y.transpose(1, 2, 3, 0, 4).reshape(y.shape[1] * h * w, n // 16, 16, c0)
+
+
+def movement(cases):
+    for shape, perm in [("17x127", "2x1"), ("1009x31", "2x1"), ("300x517", "2x1"), ("1x17", "2x1"),
+                        ("5x7x11", "3x2x1"), ("5x37x64", "2x1x3"), ("4x19x3x33", "1x3x2x4"),
+                        ("8x33x50", "1x3x2"), ("3x5x7x9x2", "5x3x1x4x2")]:
+        for dtype in ["fp32", "fp16", "bf16", "int32"]:
+            x = cases.draw(shape, dtype)
+            axes = [int(i) - 1 for i in perm.split("x")]
+            cases.add("transpose shape=%s perm=%s dtype=%s" % (shape, perm, dtype), {"x": x},
+                      {"y": x.transpose(axes)})
+    for shape in ["2x16x5x7", "3x3x11x13", "1x20x17x19", "2x64x27x27", "16x8x3x3", "32x35x5x5"]:
+        for dtype in ["fp32", "fp16", "int32"]:
+            for c0 in [16, 8] if dtype != "fp16" else [16]:
+                x = cases.draw(shape, dtype)
+                y = blocks_of(x, c0)
+                tail = " c0=%d dtype=%s" % (c0, dtype)
+                cases.add("transdata shape=%s way=nchw_to_nc1hwc0" % shape + tail, {"x": x}, {"y": y})
+                cases.add("transdata shape=%s way=nc1hwc0_to_nchw" % shape + tail, {"x": y}, {"y": x})
+                if x.shape[0] % 16 == 0:
+                    z = fractal_z(x, c0)
+                    cases.add("transdata shape=%s way=nchw_to_fractal_z" % shape + tail, {"x": x},
+                              {"y": z})
+                    cases.add("transdata shape=%s way=fractal_z_to_nchw" % shape + tail, {"x": z},
+                              {"y": x})
+    for shape in ["16x16", "48x80", "3x64x32"]:
+        for dtype in ["fp16", "fp32"]:
+            x = cases.draw(shape, dtype)
+            c0 = 16 if dtype == "fp16" else 8
+            lead, (m, n) = x.shape[:-2], x.shape[-2:]
+            y = np.moveaxis(x.reshape(lead + (m, n // c0, c0)), -2, -3)
+            y = y.reshape(lead + (n // c0, m // 16, 16, c0))
+            tail = " dtype=%s" % dtype
+            cases.add("transdata shape=%s way=nd_to_fractal_nz" % shape + tail, {"x": x}, {"y": y})
+            cases.add("transdata shape=%s way=fractal_nz_to_nd" % shape + tail, {"x": y}, {"y": x})
+    for shape, out, begin in [("17x127", "5x31", (3, 11)), ("31x5x64", "31x2x17", (0, 1, 40)),
+                              ("1009", "127", (500,)), ("64x8x512", "64x8x128", (0, 0, 256))]:
+        for dtype in ["fp32", "fp16", "int8", "int64"]:
+            x = cases.draw(shape, dtype)
+            y = x[tuple(slice(b, b + e) for b, e in zip(begin, extents(out)))]
+            first = int(np.ravel_multi_index(begin, x.shape))
+            cases.add("slice shape=%s out=%s begin=%d dtype=%s" % (shape, out, first, dtype),
+                      {"x": x}, {"y": y})
+    for axis, shapes in [(1, ["17x3", "17x127", "17x1"]), (0, ["5x7", "1x7"]),
+                         (2, ["4x3x64", "4x3x32", "4x3x32"]), (0, ["127", "1009"])]:
+        for dtype in ["fp32", "fp16", "int8"]:
+            arrays = [cases.draw(shape, dtype) for shape in shapes]
+            request = "concat axis=%d dtype=%s" % (axis, dtype)
+            request += "".join(" shape%s=%s" % (i or "", s) for i, s in enumerate(shapes))
+            cases.add(request, {"x%s" % (i or ""): a for i, a in enumerate(arrays)},
+                      {"y": np.concatenate(arrays, axis)})
+
+
+GROUPS = [unary, binary, others, casts, rows, reductions, movement]
 
 
 def run(vinci, soc, case, folder):
