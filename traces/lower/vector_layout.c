@@ -59,6 +59,7 @@ static enum vinci_status transpose_setup(struct lower_job *job) {
     seen |= perm->shape[i] <= shape->rank ? 1u << (perm->shape[i] - 1) : 0;
   if (perm->rank != shape->rank || seen != (1u << shape->rank) - 1)
     return lower_error(job, "perm has to name each of the %u dimensions once", shape->rank);
+  permute->code = VTILE_CODE_PERMUTE;
   copy_shape(permute->in_shape, &permute->in_rank, shape);
   permute->out_rank = shape->rank;
   for (unsigned i = 0; i < shape->rank; i++)
@@ -114,6 +115,7 @@ const struct lower_op lower_transpose = {
  * ------------------------------------------------------------------------------------ */
 
 enum { TD_SHAPE, TD_WAY, TD_C0, TD_DTYPE, TD_TILING, TRANSDATA_KEYS = TD_TILING + VTILE_KEYS };
+enum { VENDOR_FRACTAL_BYTES = 12288 };
 enum way { TO_5HD, FROM_5HD, TO_Z, FROM_Z, TO_NZ, FROM_NZ };
 #define WAYS                                                                                       \
   "nchw_to_nc1hwc0|nc1hwc0_to_nchw|nchw_to_fractal_z|fractal_z_to_nchw|nd_to_fractal_nz|"          \
@@ -223,6 +225,7 @@ static enum vinci_status transdata_setup(struct lower_job *job) {
   bool is_z = way == TO_Z || way == FROM_Z;
   if (is_z && shape->shape[0] % FRACTAL_ROWS != 0)
     return lower_error(job, "N is a multiple of %d", FRACTAL_ROWS);
+  permute->code = VTILE_CODE_FORMATS;
   set_block_shape(permute, shape, c0, way);
   if (fractal)
     return add_fractals(job, permute, shape, c0, way == FROM_NZ);
@@ -247,6 +250,13 @@ static bool call_transdata(struct lower_call *call) {
   arg_shape(call, "shape", plain);
   lower_arg(call, "c0=%llu", (ull)blocks->shape[blocks->rank - 1]);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
+  uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
+  uint64_t bytes = lower_elements(plain->shape, plain->rank) * vtile_bytes(x->dtype);
+  if (blocks->rank == 5)
+    lower_arg(call, "blocks=%llu", (ull)min_u64(cores, plain->shape[0]));
+  else if (blocks->rank == plain->rank)
+    lower_arg(call, "blocks=%llu", (ull)min_u64(cores, ceil_div(bytes, VENDOR_FRACTAL_BYTES)));
   return true;
 }
 
@@ -266,6 +276,7 @@ const struct lower_op lower_transdata = {
 /* ---- slice
  * ----------------------------------------------------------------------------------------- */
 
+enum { VENDOR_SLICE_ROWS = 4 };
 enum { SL_SHAPE, SL_OUT, SL_BEGIN, SL_DTYPE, SL_TILING, SLICE_KEYS = SL_TILING + VTILE_KEYS };
 
 static const struct lower_key slice_keys[SLICE_KEYS] = {
@@ -307,6 +318,10 @@ static bool call_slice(struct lower_call *call) {
   arg_shape(call, "shape", &call->input[0]);
   arg_shape(call, "out", &call->output[0]);
   lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  /* The vendor's kernel moves few rows at a time, as its durations tell. */
+  const struct lower_tensor *y = &call->output[0];
+  if (y->rank > 1 && y->shape[y->rank - 1] < call->input[0].shape[y->rank - 1])
+    lower_arg(call, "rows=%llu", (ull)min_u64(y->shape[y->rank - 2], VENDOR_SLICE_ROWS));
   return true;
 }
 

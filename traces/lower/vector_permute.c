@@ -24,6 +24,7 @@ struct permute *permute_new(struct lower_job *job, enum dtype type) {
     permute->type = type;
     permute->buffers = 2;
     permute->inputs = 1;
+    permute->code = VTILE_CODE_SMALL;
   }
   job->data = permute;
   return permute;
@@ -285,6 +286,35 @@ static void put_chunks(struct emit *e, const struct ppass *pass, const char *fir
   emit_endloop(e);
 }
 
+/* Rows that follow each other on both sides: 8 of them are one burst. */
+static void put_packed(struct emit *e, const struct ppass *pass, ull turns, ull chunk_bytes) {
+  const struct vtile *tile = &pass->tile;
+  const char *rows = tile->rows_text, *slot = tile->slot_text, *p = tile->prefix;
+  const char *from = vtile_offset(e, tile, &pass->in);
+  ull gap = chunk_bytes / BLOCK_BYTES;
+  emit_row(
+      e,
+      "copy_gm_to_ubuf_align_b32,dst=%s,src=%s,n_burst=min(%llu,%s/%d),len_burst=%llu,dst_gap=%llu",
+      slot, from, turns, rows, CHUNK, chunk_bytes, gap);
+  emit_loop(e, emit_text(e, "%ssecond", p), "%s/%d>%llu", rows, CHUNK, turns);
+  emit_row(e,
+           "copy_gm_to_ubuf_align_b32,dst=%s+%llu,src=%s+%llu,n_burst=%s/"
+           "%d-%llu,len_burst=%llu,dst_gap=%llu",
+           slot, chunk_bytes, from, turns * chunk_bytes, rows, CHUNK, turns, chunk_bytes, gap);
+  emit_endloop(e);
+  if (tile->rows % CHUNK == 0 && is_number(rows))
+    return;
+  emit_loop(e, emit_text(e, "%srest", p), "%s%%%d>0", rows, CHUNK);
+  const char *chunk = emit_text(e, "%slast_chunk", p);
+  emit_let(e, chunk, "%s/%d", rows, CHUNK);
+  emit_row(e,
+           "copy_gm_to_ubuf_align_b32,dst=%s+(%s%%%llu*2+%s/"
+           "%llu)*%llu,src=%s+%s*%llu,len_burst=%s%%%d*%llu",
+           slot, chunk, turns, chunk, turns, chunk_bytes, from, chunk, chunk_bytes, rows, CHUNK,
+           chunk_bytes / CHUNK);
+  emit_endloop(e);
+}
+
 /*
  * 32-bit elements leave the transposition as blocks of 8 rows. For the rows of the result to be
  * in order, 8 rows of the first half of the tile alternate in UB with 8 of the second half.
@@ -298,16 +328,9 @@ static void put_load(struct emit *e, const struct ppass *pass) {
   ull half = round_up(tile->rows, SIDE) / 2, turns = half / CHUNK;
   ull bytes = vtile_bytes(pass->in.dtype), row = pass->in_pitch * bytes;
   bool packed = pass->in.row_stride == tile->space.cols && tile->cols == tile->space.cols &&
-                pass->in_pitch == tile->cols && is_number(tile->rows_text) &&
-                tile->rows % SIDE == 0;
+                pass->in_pitch == tile->cols;
   if (packed) {
-    const char *from = vtile_offset(e, tile, &pass->in);
-    for (unsigned i = 0; i < 2; i++)
-      emit_row(e,
-               "copy_gm_to_ubuf_align_b32,dst=%s+%llu,src=%s+%llu,n_burst=%llu,len_burst=%llu,dst_"
-               "gap=%llu",
-               tile->slot_text, i * CHUNK * row, from, i * half * row, turns, CHUNK * row,
-               CHUNK * row / BLOCK_BYTES);
+    put_packed(e, pass, turns, CHUNK * row);
     return;
   }
   put_chunks(e, pass, "0",
@@ -406,6 +429,7 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
   put_tensors(e, permute);
   emit_buffer(e, "buf", SPACE_UB, permute->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
+  vtile_prologue(e, permute->code, blocks);
   emit_row(e, "set_mask_count");
   put_gaps(e, permute);
   for (unsigned i = 0; i < permute->passes; i++) {

@@ -223,6 +223,7 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
   struct vtile_operand y = {
       .name = "y", .dtype = reduce->type, .row_stride = 1, .address = reduce->out};
   emit_stream(e, emit_vector_core(job->soc));
+  vtile_prologue(e, vreduce_code(reduce), tile->blocks);
   emit_row(e, "set_mask_count");
   vtile_open(e, tile);
   vtile_load(e, tile, &x);

@@ -38,6 +38,11 @@ struct vreduce {
   uint64_t pitch, slot_bytes, converted, accumulator, column, out, ub_bytes;
 };
 
+static inline enum vtile_code vreduce_code(const struct vreduce *reduce) {
+  if (reduce->count == 1)
+    return VTILE_CODE_TILES;
+  return reduce->func->norm ? VTILE_CODE_NORM : VTILE_CODE_REDUCE;
+}
 void vreduce_region_split(const struct vinci_soc *soc, struct vreduce *reduce);
 void vreduce_region_lay_out(struct vreduce *reduce);
 uint64_t vreduce_units(const struct vreduce *reduce);

@@ -9,7 +9,8 @@ typedef unsigned long long ull;
 enum {
   FLOAT_BYTES = 4,
   LANES_BYTES = VROW_LANES * 4,
-  TILE_BYTES = 32768, /* of x in single precision: large enough for the full rate of copies */
+  TILE_BYTES = 32768,     /* of x in single precision: large enough for the full rate of copies */
+  ONE_CORE_BYTES = 16384, /* not worth the meeting of all cores */
   STORE_FLAG = 2,
   SYNC_FLAG = 0,
 };
@@ -43,7 +44,7 @@ static void set_segments(struct vreduce *reduce) {
   reduce->segments = 1;
   reduce->segment = extent;
   if (reduce->form != VREDUCE_FOLD || reduce->outer >= cores || reduce->tile.blocks < cores ||
-      elements < cores * VROW_LANES)
+      elements * FLOAT_BYTES <= ONE_CORE_BYTES)
     return;
   uint64_t unit = by_rows ? 1 : VROW_LANES;
   reduce->segment = ceil_div(ceil_div(extent, cores / reduce->outer), unit) * unit;
@@ -390,6 +391,7 @@ static void put_gaps(struct emit *e, const struct vreduce *reduce) {
 void vreduce_region_emit(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
   struct region region = {.e = e, .reduce = reduce, .machine = {.emit = e, .type = DTYPE_FP32}};
   emit_stream(e, emit_vector_core(job->soc));
+  vtile_prologue(e, vreduce_code(reduce), reduce->tile.blocks);
   emit_row(e, "set_mask_count");
   if (reduce->converted && reduce->tile.rows > 1 && reduce->cols % reduce->tile.cols != 0)
     put_gaps(e, reduce);

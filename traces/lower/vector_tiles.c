@@ -97,6 +97,19 @@ void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned 
   tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, cores)));
 }
 
+void vtile_prologue(struct emit *e, enum vtile_code code, uint64_t blocks) {
+  static const struct {
+    unsigned start_cycles, fetch_cycles;
+  } codes[] = {
+      [VTILE_CODE_TILES] = {1300, 55},   [VTILE_CODE_SMALL] = {2000, 80},
+      [VTILE_CODE_NORM] = {3900, 70},    [VTILE_CODE_REDUCE] = {7600, 440},
+      [VTILE_CODE_FORMATS] = {300, 480}, [VTILE_CODE_PERMUTE] = {300, 750},
+  };
+  emit_comment(e, "Start of the kernel, and its code, which all cores fetch.");
+  emit_row(e, "scalar,cycles=%llu",
+           codes[code].start_cycles + (ull)codes[code].fetch_cycles * blocks);
+}
+
 /* ---- the loop ------------------------------------------------------------------ */
 
 /* "min(tile,all-start)", or a number where it is the same for all tiles. */

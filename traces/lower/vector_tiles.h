@@ -73,6 +73,22 @@ void vtile_split_run(const struct vinci_soc *soc, struct vtile *tile, unsigned e
 void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
                       uint64_t rows_max);
 
+/*
+ * What a core does before its first copy, in cycles of its scalar unit: a start of its own, and
+ * code that all cores fetch from the same addresses, one after the other. Kernels of the vendor's
+ * library differ by how much code they are. Fitted to the durations of kernels with little data
+ * among the calibration rows: those on one core give the first number, the others the second.
+ */
+enum vtile_code {
+  VTILE_CODE_TILES,   /* elementwise kernels */
+  VTILE_CODE_SMALL,   /* plain copies */
+  VTILE_CODE_NORM,    /* normalisations, norms */
+  VTILE_CODE_REDUCE,  /* reductions, softmax */
+  VTILE_CODE_FORMATS, /* changes of format */
+  VTILE_CODE_PERMUTE, /* permutations */
+};
+void vtile_prologue(struct emit *emit, enum vtile_code code, uint64_t blocks);
+
 /* Opens the loop over the tiles of this block; the rows up to vtile_loaded() copy in. */
 void vtile_open(struct emit *emit, struct vtile *tile);
 void vtile_loaded(struct emit *emit, struct vtile *tile);
