@@ -67,7 +67,7 @@ return soc {
   },
   launch = {
     base = num(0.46 * us, "s", "DKX", "derived", "task duration minus core time with 1 block"),
-    per_block = num(0.09 * us, "s", "MSI", "derived", "duration less mean core time of vector kernels on a 910B2, median 2.58 us: the base and, as blocks start one after the other and mostly end together, half of 47 steps. 910B4: 0.064. Samples of DKX had 6.5 to 12 us more task duration with 48 blocks, 0.187 a block, which profiling of the cores may have caused"),
+    per_block = num(0.187 * us, "s", "DKX", "derived", "6.5 to 12 us more task duration with 48 blocks, middle 9.25: (9.25 us - 0.46 us) / 47"),
   },
 
   cube = {
