@@ -349,9 +349,13 @@ report "--ops: the same bytes with several jobs" "$(expect 0 ''
   cmp "$work/ops1/op_summary.csv" "$work/ops2/op_summary.csv" 2>&1)"
 printf 'Layer,M,N,K,\nproj,16,32,64,\n,,,,\n' >"$work/gemm.csv"
 printf 'm,n,k,a_t,b_t\n16,32,64,0,1\n' >"$work/deepbench.csv"
+cat >"$work/topology.csv" <<'END'
+Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
+Conv1,34,34,3,3,16,32,2,
+END
 printf 'op,args\nmatmul,m=16 k=64 n=32\ncopy,shape=77\n' >"$work/args.csv"
 report "--ops: lists of GEMMs and of operators with arguments" "$(
-  for list in gemm deepbench args; do
+  for list in gemm deepbench topology args; do
     run run --ops "$work/$list.csv" --output="$work/$list" $soc -q
     expect 0 ''
     grep -q ',ok,' "$work/$list/op_summary.csv" || cat "$work/$list/op_summary.csv"

@@ -166,8 +166,22 @@ static bool from_tensors(struct lower_call *call) {
 
 const struct lower_op lower_matmul = {
     .name = "matmul",
-    .vendor_types = "MatMul|MatMulV2|MatMulV3|BatchMatMul|BatchMatMulV2|BatchMatMulV3|Gemm",
+    .vendor_types = "MatMul|MatMulV2|MatMulV3|Gemm",
     .text = "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation",
+    .keys = keys,
+    .key_count = MATMUL_KEY_COUNT,
+    .setup = setup,
+    .candidate = matmul_candidate,
+    .cost = matmul_cost,
+    .emit = matmul_emit,
+    .from_tensors = from_tensors,
+};
+
+/* The same, under the name that people look for. */
+const struct lower_op lower_batch_matmul = {
+    .name = "batch_matmul",
+    .vendor_types = "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
+    .text = "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul",
     .keys = keys,
     .key_count = MATMUL_KEY_COUNT,
     .setup = setup,
