@@ -12,30 +12,34 @@ const char *matmul_rounded(struct emit *e, const char *count, ull unit) {
 
 /*
  * Transposed squares into L0A. Of 8 bits: 32 x 32, two fractals below each other. Of 32 bits:
- * 16 x 16, two fractals beside each other, of which the last may be one too many; it lands on the
- * place of the next row of fractals, which is why the squares come last to first.
+ * 16 x 16, two fractals beside each other. At an edge the second may be one too many; it lands on
+ * the place of a fractal of another square, which therefore comes later, behind a barrier.
  */
 static void to_l0a_transposed(const struct writer *w, const char *slot, const char *at) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
-  bool bytes = mm->element_bytes == 1;
+  bool bytes = mm->element_bytes == 1, nz = e->soc->arch == ARCH_C310;
   ull half = w->t.bm * w->t.bk * mm->element_bytes;
-  emit_let(e, "kf", "(kk+%llu)/%llu", (ull)mm->c0 - 1, (ull)mm->c0);
+  emit_let(e, "kf", "(kk+%llu)/%llu", (ull)mm->c0 - 1, (ull)mm->c0); /* fractals along k */
+  emit_let(e, "mf", "(cm+15)/16");
   emit_let(e, "ksq", bytes ? "kf" : "(kk+15)/16");
-  emit_let(e, "msq", bytes ? "(cm+31)/32" : "(cm+15)/16");
+  emit_let(e, "msq", bytes ? "(cm+31)/32" : "mf");
   emit_loop(e, "back", "ksq");
-  emit_let(e, "j", "ksq-1-back");
-  if (!bytes) {
-    emit_loop(e, "over", "(kf%%2)*(back>0)");
+  emit_let(e, "j", nz ? "back" : "ksq-1-back");
+  /* ZZ: the next row of fractals, of 32 bits; NZ: the next column, of 8 bits. */
+  if (bytes == nz) {
+    emit_loop(e, "over", "(%s%%2)*(back>0)", nz ? "mf" : "kf");
     emit_barrier(e, PIPE_MTE1);
     emit_endloop(e);
   }
+  const char *column = nz ? "mf" : "1"; /* from a fractal to the next along k */
+  const char *row = nz ? "1" : "kf";    /* and along m */
   emit_row(e,
-           "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%d,src=a1+%s*%llu,base=%s,repeat=msq,"
-           "src_stride=%s,dst_gap=%s,frac_gap=%s,type=%s",
-           half, bytes ? FRACTAL_BYTES : 2 * FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes,
+           "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%s*%d,src=a1+%s*%llu,base=%s,repeat=msq,"
+           "src_stride=%s,dst_gap=%s%s-1,frac_gap=%s-1,type=%s",
+           half, column, bytes ? FRACTAL_BYTES : 2 * FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes,
            bytes ? emit_text(e, "%s/32+j", at) : emit_text(e, "(%s/16+j)*msq", at),
-           bytes ? "(da+31)/32" : "1", bytes ? "kf*2-1" : "kf-1", bytes ? "kf-1" : "0",
+           bytes ? "(da+31)/32" : "1", row, bytes ? "*2" : "", bytes ? row : column,
            dtype_name(matmul_stored(mm->type)));
   emit_endloop(e);
 }
