@@ -181,7 +181,6 @@ static bool prepare(struct check_run *run) {
   const struct vinci_trace *trace = run->trace;
   unsigned on_shadow = VINCI_CHECK_MEMCHECK | VINCI_CHECK_RACECHECK | VINCI_CHECK_INITCHECK;
   run->uses_shadow = (run->checks & on_shadow) != 0;
-  run->pool.bytes_max = SHADOW_BYTES_MAX;
   run->core_count = machine_core_count(run->soc, trace);
   run->cores = ARENA_ARRAY(arena, struct check_core, run->core_count);
   run->tensors = ARENA_ARRAY(arena, struct check_tensor, trace->tensor_count + 1);
@@ -243,9 +242,9 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
   enum vinci_status status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
   if (run->pool.failed && run->pool.bytes > run->pool.bytes_max)
     return diag_error(diag, VINCI_E_LIMIT,
-                      "%s: the checks need more than %llu MiB for what the "
-                      "program has touched",
-                      run->trace->path, (unsigned long long)(run->pool.bytes_max >> 20));
+                      "%s: what the program has done to memory takes more than the %llu bytes that "
+                      "the checks may keep",
+                      run->trace->path, (unsigned long long)run->pool.bytes_max);
   if (run->findings->failed || run->pool.failed)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
   if (status == VINCI_E_DEADLOCK)
@@ -257,9 +256,10 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
   return status == VINCI_E_DEADLOCK ? VINCI_OK : status;
 }
 
-static enum vinci_status read_options(const struct vinci_check_options *options, unsigned *checks,
-                                      struct vinci_diag *diag) {
-  *checks = VINCI_CHECK_ALL;
+static enum vinci_status read_options(const struct vinci_check_options *options,
+                                      struct check_run *run, struct vinci_diag *diag) {
+  run->checks = VINCI_CHECK_ALL;
+  run->pool.bytes_max = SHADOW_BYTES_MAX;
   if (!options)
     return VINCI_OK;
   if (options->struct_size != sizeof *options)
@@ -269,7 +269,9 @@ static enum vinci_status read_options(const struct vinci_check_options *options,
     return diag_error(diag, VINCI_E_USAGE, "unknown bits in the set of checks: %#x",
                       options->checks);
   if (options->checks)
-    *checks = options->checks;
+    run->checks = options->checks;
+  if (options->max_shadow_bytes)
+    run->pool.bytes_max = options->max_shadow_bytes;
   return VINCI_OK;
 }
 
@@ -278,7 +280,7 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
                               struct vinci_diag *diag) {
   struct check_run run = {.soc = soc, .trace = trace};
   *out = NULL;
-  enum vinci_status status = read_options(options, &run.checks, diag);
+  enum vinci_status status = read_options(options, &run, diag);
   if (status != VINCI_OK)
     return status;
   run.findings = create_findings(trace, run.checks);

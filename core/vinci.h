@@ -311,6 +311,8 @@ enum vinci_checks {
 struct vinci_check_options {
   size_t struct_size; /* sizeof(struct vinci_check_options) */
   unsigned checks;    /* enum vinci_checks, several added; 0 = all */
+  /* What may be kept of the memory that the program touches; 0 = 1 GiB. */
+  uint64_t max_shadow_bytes;
 };
 
 typedef struct vinci_findings vinci_findings;
@@ -319,8 +321,8 @@ typedef struct vinci_findings vinci_findings;
  * Executes all kernels of a trace without time and checks what they do, independent of the
  * order in which things happen to run. options may be NULL. VINCI_OK when nothing was found;
  * VINCI_E_CHECK with the findings in *out when something was, a program that hangs included;
- * on other failures *out is NULL. VINCI_E_LIMIT: what is known of the memory that the program
- * touches would take more than 1 GiB. The caller frees the findings.
+ * on other failures *out is NULL, VINCI_E_LIMIT being that max_shadow_bytes are too few. The
+ * caller frees the findings.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_check(const vinci_soc *soc,
                                                          const vinci_trace *trace,

@@ -8,6 +8,7 @@ unit_tests = \
 	tests/test_base \
 	tests/test_check_memory \
 	tests/test_check_race \
+	tests/test_check_random \
 	tests/test_core \
 	tests/test_cube \
 	tests/test_cycle \
@@ -52,6 +53,7 @@ nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_race_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_check_random_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
@@ -139,6 +141,8 @@ libvinci_tests_la_SOURCES = \
 	tests/hbm_traffic.h \
 	tests/networks.c \
 	tests/networks.h \
+	tests/orders.c \
+	tests/orders.h \
 	tests/results.h \
 	tests/runs.c \
 	tests/runs.h \

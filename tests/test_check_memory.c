@@ -317,12 +317,62 @@ static void test_options(void **state) {
   vinci_trace *trace = runs_parse(CHECK_HEAD(1) COPY_IN, fixture_shared);
   struct vinci_check_options options = {.struct_size = 1};
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_USAGE);
-  assert_string_equal(diag.text, "struct_size of the check options is 1, not 16");
+  assert_string_equal(diag.text, "struct_size of the check options is 1, not 24");
   diag = (struct vinci_diag){0};
   options = (struct vinci_check_options){.struct_size = sizeof options, .checks = 16};
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_USAGE);
   assert_string_equal(diag.text, "unknown bits in the set of checks: 0x10");
   assert_null(findings);
+  vinci_trace_free(trace);
+}
+
+/* Each store leaves a run of its own; a limit that is hit is told, not passed over. */
+static void test_bounded_memory(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_findings *findings;
+  vinci_trace *trace =
+      runs_parse(CHECK_HEAD(1) "vector_dup,dst=uby,scalar=0,repeat=1,type=fp16\n" SET(V, MTE3)
+                     WAIT(V, MTE3) "loop,i,60\ncopy_ubuf_to_gm,dst=y+i*64,src=uby,len_burst=1\n"
+                                   "endloop\n",
+                 fixture_shared);
+  struct vinci_check_options options = {.struct_size = sizeof options, .max_shadow_bytes = 4096};
+  assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_LIMIT);
+  assert_string_equal(diag.text, "t.csv: what the program has done to memory takes more than the "
+                                 "4096 bytes that the checks may keep");
+  assert_null(findings);
+  options.max_shadow_bytes = 65536;
+  assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_OK);
+  vinci_findings_free(findings);
+  vinci_trace_free(trace);
+}
+
+static void test_memory_that_is_short(void **state) {
+  (void)state;
+  vinci_trace *trace = runs_parse(CHECK_HEAD(1) IN_AND_OUT, fixture_shared);
+  enum vinci_status status = VINCI_E_NOMEM;
+  for (size_t chunks = 1; chunks < 100 && status != VINCI_OK; chunks++) {
+    struct vinci_diag diag = {0};
+    vinci_findings *findings;
+    arena_fail_after(chunks);
+    status = vinci_check(fixture_shared, trace, NULL, &findings, &diag);
+    arena_fail_after(0);
+    assert_true(status == VINCI_OK || status == VINCI_E_NOMEM);
+    vinci_findings_free(findings);
+  }
+  assert_int_equal(status, VINCI_OK);
+  vinci_trace_free(trace);
+}
+
+static void test_addresses_beyond_reason(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_findings *findings;
+  vinci_trace *trace = runs_parse(CHECK_HEAD(1) "loop,i,1\nvector_dup,dst=i+0x7ffffffffffffff0,"
+                                                "scalar=0,repeat=1,type=fp16\nendloop\n",
+                                  fixture_shared);
+  assert_int_equal(vinci_check(fixture_shared, trace, NULL, &findings, &diag), VINCI_E_INPUT);
+  assert_int_equal(diag.line, 9);
   vinci_trace_free(trace);
 }
 
@@ -348,6 +398,9 @@ int main(void) {
       cmocka_unit_test(test_fractals_that_are_not_full),
       cmocka_unit_test(test_json),
       cmocka_unit_test(test_options),
+      cmocka_unit_test(test_bounded_memory),
+      cmocka_unit_test(test_memory_that_is_short),
+      cmocka_unit_test(test_addresses_beyond_reason),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }
