@@ -39,9 +39,9 @@ static uint64_t digest_text(uint64_t digest, const char *text) {
 }
 
 static uint64_t config_digest(const struct gate_point *point, const vinci_soc *soc) {
-  char text[96];
-  snprintf(text, sizeof text, "%016" PRIx64 " %d %d %" PRIu64, soc_digest(soc),
-           (int)point->options.memory, (int)point->options.network, point->options.max_cycles);
+  char models[64], text[96];
+  workload_models_text(&point->options, models, sizeof models);
+  snprintf(text, sizeof text, "%016" PRIx64 " %s", soc_digest(soc), models);
   return digest_text(DIGEST_SEED, text);
 }
 

@@ -166,9 +166,10 @@ static void print_usage(FILE *out) {
         "Options:\n"
         "  -h, --help     print this help\n"
         "  -V, --version  print the version of the program and of its model\n\n"
-        "Exit codes: 0 ok; 2 usage or configuration; 3 input rejected; 5 a check found an error;\n"
-        "6 the simulated program hangs; 7 a limit was reached, results are partial; 8 internal\n"
-        "error.\n",
+        "Exit codes: 0 ok; 1 a gate failed; 2 usage or configuration; 3 input rejected, or a gate's\n"
+        "baseline missing or stale; 4 values differ; 5 a check found an error; 6 the simulated program\n"
+        "hangs; 7 a limit was reached, results are partial; 8 internal error; 9 results of a gate\n"
+        "differ from run to run.\n",
         out);
 }
 

@@ -307,10 +307,9 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
     status = sweep_workload(study, point, &scratch, &workload)
                  ? workload_digest(&workload, &input, diag)
                  : no_memory(diag);
-  snprintf(models, sizeof models, "%s %d %d %llu", vinci_model_revision(),
-           (int)study->options.memory, (int)study->options.network,
-           (unsigned long long)study->options.max_cycles);
-  *id = digest_text(DIGEST_SEED, models);
+  workload_models_text(&study->options, models, sizeof models);
+  *id = digest_text(DIGEST_SEED, vinci_model_revision());
+  *id = digest_text(*id, models);
   *id = digest_bytes(*id, &config, sizeof config);
   *id = digest_bytes(*id, &input, sizeof input);
   arena_free(&scratch);

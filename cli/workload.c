@@ -170,3 +170,10 @@ enum vinci_status workload_models(const char *memory, const char *network,
     return diag_error(diag, VINCI_E_USAGE, "network is packet or flit, not '%s'", network);
   return VINCI_OK;
 }
+
+void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size) {
+  bool cycle = options->memory == VINCI_MEMORY_CYCLE;
+  snprintf(buffer, size, "%s %s %llu", cycle ? "cycle" : "flat",
+           options->network == VINCI_NETWORK_FLIT ? "flit" : "packet",
+           (unsigned long long)options->max_cycles);
+}

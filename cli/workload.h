@@ -56,4 +56,7 @@ VINCI_MUST_CHECK enum vinci_status workload_models(const char *memory, const cha
                                                    struct vinci_run_options *options,
                                                    struct vinci_diag *diag);
 
+/* The models by name, with the limit of cycles: what a result depends on beside chip and program. */
+void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size);
+
 #endif

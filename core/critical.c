@@ -57,9 +57,10 @@ static int compare_events(const void *left, const void *right) {
   return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Instructions that only wait for others: the chain goes on to what they waited for. */
+/* Flags and barriers last as long as what they wait for: the chain goes on to that. */
 static bool only_waits(const struct result_event *event) {
-  return event->op == OP_WAIT_FLAG || event->op == OP_PIPE_BARRIER || event->op == OP_WAIT_FLAG_DEV;
+  return event->op == OP_SET_FLAG || event->op == OP_WAIT_FLAG || event->op == OP_PIPE_BARRIER ||
+         event->op == OP_WAIT_FLAG_DEV || event->op == OP_FFTS_CROSS_CORE_SYNC;
 }
 
 /* Sorts the core's events into lanes. */
