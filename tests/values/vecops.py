@@ -288,7 +288,33 @@ def movement(cases):
                       {"y": np.concatenate(arrays, axis)})
 
 
-GROUPS = [unary, binary, others, casts, rows, reductions, movement]
+def halves(cases):
+    for shape in ["2", "17x130", "331x64", "5x1x3002"]:
+        for dtype in ["fp32", "fp16", "bf16"]:
+            x = cases.draw(shape, dtype)
+            a, b = np.split(wide(x), 2, -1)
+            cases.add("swiglu shape=%s dtype=%s" % (shape, dtype), {"x": x},
+                      {"y": rounded(a / (1 + np.exp(-a)) * b, dtype)}, CHAIN[dtype])
+    for shape in ["17x1x3x16", "97x2x5x34", "331x128"]:
+        for dtype in ["fp32", "fp16", "bf16"]:
+            x = cases.draw(shape, dtype)
+            table = "%dx%d" % (x.shape[0], x.shape[-1])
+            cos, sin = cases.draw(table, dtype), cases.draw(table, dtype)
+            view = (x.shape[0],) + (1,) * (x.ndim - 2) + (x.shape[-1],)
+            a, b = np.split(wide(x), 2, -1)
+            c, s = wide(cos).reshape(view), wide(sin).reshape(view)
+            y = wide(x) * c + np.concatenate([-b, a], -1) * s
+            limits = (CHAIN[dtype][0] * 10, CHAIN[dtype][1])
+            cases.add("rope shape=%s dtype=%s" % (shape, dtype), {"x": x, "cos": cos, "sin": sin},
+                      {"y": rounded(y, dtype)}, limits)
+            h = c.shape[-1] // 2
+            swapped = np.concatenate([b * s[..., h:], -a * s[..., :h]], -1)
+            cases.add("rope_grad shape=%s dtype=%s" % (shape, dtype),
+                      {"x": x, "cos": cos, "sin": sin},
+                      {"y": rounded(wide(x) * c + swapped, dtype)}, limits)
+
+
+GROUPS = [unary, binary, others, casts, rows, reductions, movement, halves]
 
 
 def run(vinci, soc, case, folder):

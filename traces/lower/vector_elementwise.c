@@ -14,7 +14,13 @@
 
 typedef unsigned long long ull;
 
-enum { REPEATS_MAX = 255, STRIDE_MAX = 255, WIDE_ROW_BYTES = 4096, HALVINGS = 4 };
+enum {
+  REPEATS_MAX = 255,
+  STRIDE_MAX = 255,
+  WIDE_ROW_BYTES = 4096,
+  WIDEST_ROW_BYTES = 16384,
+  HALVINGS = 4
+};
 
 const struct lower_value *vkey(const struct lower_job *job, const char *name) {
   for (size_t i = 0; i < job->op->key_count; i++)
@@ -313,11 +319,15 @@ static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
   struct vtile *tile = &ew->tile;
   const struct vtile_space *space = &tile->space;
   uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  bool repeats = false;
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    repeats |= ew->in[k].kind != VKIND_FULL;
   tile->rows = 1;
   if (is_run(space)) {
     uint64_t most = largest(job, ew, &tile->cols, space->cols);
     vtile_split_run(job->soc, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
-  } else if (space->cols * widest_bytes(ew) >= WIDE_ROW_BYTES || space->rows == 1) {
+  } else if (space->rows == 1 ||
+             space->cols * widest_bytes(ew) >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
     uint64_t most = max_u64(largest(job, ew, &tile->cols, space->cols) >> halvings, 1);
     uint64_t pieces = ceil_div(space->cols, most);
     uint64_t unit = BLOCK_BYTES;

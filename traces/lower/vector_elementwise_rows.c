@@ -160,8 +160,9 @@ static void put_tensors(struct emit *e, const struct vew *ew) {
                   ew->rank[k], NULL);
   }
   for (unsigned k = 0; k < func->outputs && !func->in_place; k++)
-    emit_tensor(e, ew->out[k].tile.name, ew->out[k].type, TENSOR_OUT, ew->out_shape, ew->out_rank,
-                NULL);
+    if (k == 0 || strcmp(ew->out[k].tile.name, ew->out[k - 1].tile.name) != 0)
+      emit_tensor(e, ew->out[k].tile.name, ew->out[k].type, TENSOR_OUT, ew->out_shape, ew->out_rank,
+                  NULL);
 }
 
 /* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that. */

@@ -325,7 +325,9 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
   emit_buffer(e, "buf", SPACE_UB, norm->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, norm->norm->weights ? VTILE_CODE_NORM : VTILE_CODE_REDUCE, tile->blocks);
+  vtile_prologue(
+      e, norm->norm->weights || norm->norm->inputs > 1 ? VTILE_CODE_NORM : VTILE_CODE_REDUCE,
+      tile->blocks);
   emit_row(e, "set_mask_count");
   put_weights(e, norm);
   put_columns(e, norm);

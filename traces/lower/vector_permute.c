@@ -15,6 +15,7 @@ enum {
   ROWS_STRIDED = 64,
   COLS_MAX = 512,
   REPEATS_MAX = 255,
+  PIECE_BYTES_MAX = 64,
   COPY_BYTES = 65536, /* of one buffer of plain rows */
 };
 
@@ -70,6 +71,25 @@ static unsigned nearest(const struct pmap *map, unsigned but) {
   return found;
 }
 
+/* Pieces of rows that are next to each other in the target: rows are put together in UB. */
+static void join_pieces(struct ppass *pass) {
+  struct vtile_space *space = &pass->tile.space;
+  uint64_t bytes = vtile_bytes(pass->in.dtype), cols = space->cols;
+  pass->fan = 1;
+  if (cols * bytes % BLOCK_BYTES != 0 || cols * bytes > PIECE_BYTES_MAX ||
+      pass->in.row_stride != cols)
+    return;
+  for (unsigned i = 0; i < space->outers; i++) {
+    if (pass->out.outer_stride[i] != cols || space->outer[i] * cols * bytes > COPY_BYTES / 2)
+      continue;
+    pass->fan = space->outer[i];
+    pass->fan_stride = pass->in.outer_stride[i];
+    space->cols *= pass->fan;
+    space->outer[i] = 1;
+    return;
+  }
+}
+
 enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
                               const struct pmap *wanted) {
   struct pmap map;
@@ -110,6 +130,8 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
     pass->in.outer_stride[outer] = map.from[i];
     pass->out.outer_stride[outer] = map.to[i];
   }
+  if (!pass->transposes)
+    join_pieces(pass);
   if (pass->transposes && vtile_bytes(permute->type) != 4 && vtile_bytes(permute->type) != 2)
     return lower_error(job, "elements of %u bytes cannot change places with their rows",
                        vtile_bytes(permute->type));
@@ -173,6 +195,8 @@ static void split_copied(const struct permute *permute, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   uint64_t elements = COPY_BYTES / vtile_bytes(permute->type);
   tile->cols = min_u64(tile->space.cols, elements);
+  if (pass->fan > 1)
+    tile->cols = tile->space.cols;
   uint64_t pitch = vtile_pitch(tile->cols, vtile_bytes(permute->type));
   tile->rows = min_u64(tile->space.rows, max_u64(1, min_u64(elements / pitch, ROWS_MAX)));
 }
@@ -189,7 +213,7 @@ static void spread_over_cores(const struct vinci_soc *soc, const struct permute 
     bool by_rows = tile->rows > SIDE && (tile->rows >= tile->cols || tile->cols <= SIDE);
     if (by_rows)
       tile->rows = round_up(tile->rows / 2, SIDE);
-    else if (tile->cols > SIDE)
+    else if (tile->cols > SIDE && pass->fan <= 1)
       tile->cols = round_up(tile->cols / 2, SIDE);
     else
       break;
@@ -238,6 +262,8 @@ bool permute_cost(struct lower_job *job) {
   if (!vtile_count(job, &given))
     return false;
   take_tiling(job, permute);
+  if (permute->pass[0].fan > 1 && given.cols != given.space.cols)
+    return lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)given.space.cols);
   if (permute->ub_bytes > vtile_ub_bytes(job->soc))
     return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
                         (ull)permute->ub_bytes, (ull)vtile_ub_bytes(job->soc));
@@ -286,6 +312,18 @@ static void put_chunks(struct emit *e, const struct ppass *pass, const char *fir
   emit_endloop(e);
 }
 
+static void put_pieces(struct emit *e, const struct ppass *pass) {
+  const struct vtile *tile = &pass->tile;
+  ull bytes = vtile_bytes(pass->in.dtype), piece = tile->space.cols / pass->fan * bytes;
+  const char *index = emit_text(e, "%spiece", tile->prefix);
+  emit_loop(e, index, "%llu", (ull)pass->fan);
+  emit_row(e, "%s,dst=%s+%s*%llu,src=%s+%s*%llu,n_burst=%s,len_burst=%llu,dst_gap=%llu",
+           vtile_copy_name(false, pass->in.dtype), tile->slot_text, index, piece,
+           vtile_offset(e, tile, &pass->in), index, (ull)pass->fan_stride * bytes, tile->rows_text,
+           piece, (pass->in_pitch * bytes - piece) / BLOCK_BYTES);
+  emit_endloop(e);
+}
+
 /* Rows that follow each other on both sides: 8 of them are one burst. */
 static void put_packed(struct emit *e, const struct ppass *pass, ull turns, ull chunk_bytes) {
   const struct vtile *tile = &pass->tile;
@@ -321,6 +359,10 @@ static void put_packed(struct emit *e, const struct ppass *pass, ull turns, ull 
  */
 static void put_load(struct emit *e, const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
+  if (pass->fan > 1) {
+    put_pieces(e, pass);
+    return;
+  }
   if (!pass->chunks) {
     vtile_load(e, tile, &pass->in);
     return;
