@@ -67,6 +67,13 @@ static void bytes_move_once(void **state) {
       {"adamw shape=4099", 65584, 49188},
       {"dropout shape=1024 dtype1=fp32", 4224, 4096},
       {"softmax shape=97x1031", 200014, 200014},
+      {"transpose shape=17x127 perm=2x1", 4318, 4318},
+      {"transpose shape=300x517 perm=2x1 dtype=fp32", 620400, 620400},
+      {"transdata shape=2x64x27x27 way=nchw_to_nc1hwc0 dtype=fp32", 373248, 373248},
+      {"transdata shape=48x80 way=fractal_nz_to_nd", 7680, 7680},
+      {"slice shape=17x127 out=5x31 begin=392 dtype=fp32", 620, 620},
+      {"concat shape=17x3 shape1=17x127 dtype=fp32", 8840, 8840},
+      {"swiglu shape=17x130", 4420, 2210},
       {"reduce_sum shape=331x61", 80764, 1324},
       {"reduce_max shape=61x64x13 axis=0 axis2=2 dtype=fp16", 101504, 128},
       {"reduce_mean shape=300x3001 axis=0", 3601200, 12004},
@@ -121,6 +128,14 @@ static void an_error_says(const char *request, const char *text) {
 
 static void errors_say_what_is_wrong(void **state) {
   (void)state;
+  an_error_says("transpose shape=4x4 perm=1x1",
+                "transpose: perm has to name each of the 2 dimensions once");
+  an_error_says("transdata shape=4x4 way=nchw_to_nc1hwc0", "transdata: shape has 4 extents");
+  an_error_says("slice shape=4x4 out=5x1", "slice: y reaches beyond dimension 1 of x");
+  an_error_says("concat shape=2x3 shape1=3x4",
+                "concat: all shapes need to agree but for dimension 1");
+  an_error_says("reduce_sum shape=4x4 axis=2", "reduce_sum: x has only 2 dimensions");
+  an_error_says("swiglu shape=3", "swiglu: the last extent of x is even");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");
