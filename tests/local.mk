@@ -230,7 +230,8 @@ nodist_EXTRA_tests_bench_values_SOURCES = dummy.cxx
 tests_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
 bench: $(bench_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
-	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; \
+	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv \
+	  $(srcdir)/traces/examples/add8_tile10240_double.csv || status=1; \
 	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_lua$(EXEEXT) || status=1; \
 	tests/bench_noc$(EXEEXT) || status=1; tests/bench_values$(EXEEXT) || status=1; \
 	tests/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
