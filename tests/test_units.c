@@ -22,6 +22,7 @@ static const struct stem_operands stems[] = {
      "dst src0 src1 repeat dst_block src0_block src1_block dst_repeat src0_repeat src1_repeat"},
     {"vec_binary_convert", BINARY_ARGS,
      "dst src0 src1 repeat dst_block src0_block src1_block dst_repeat src0_repeat src1_repeat"},
+    {"vec_convert_half", UNARY_ARGS, "dst src repeat dst_block src_block dst_repeat src_repeat"},
     {"vec_compare_register", COMPARER_ARGS, "src0 src1 src0_block src1_block"},
     {"vec_set_compare_mask", COMPARE_MASK_ARGS, "src"},
     {"vec_get_compare_mask", COMPARE_MASK_ARGS, "dst"},
@@ -323,7 +324,7 @@ static void conversions_move_what_they_are_called(void **state) {
   unsigned seen = 0;
   for (int op = 0; op < OP_COUNT; op++) {
     const char *name = isa_row((enum isa_op)op)->name;
-    if (strncmp(name, "vconv_", 6) != 0)
+    if (strcmp(stem_of[op], "vec_convert") != 0)
       continue;
     const char *text = strcmp(name, "vconv_deq") == 0 ? "s322f16" : name + 6;
     unsigned src = type_width(&text);
@@ -339,6 +340,24 @@ static void conversions_move_what_they_are_called(void **state) {
     seen++;
   }
   assert_int_equal(seen, 25);
+}
+
+/* 16 results of a block fill its lower or its upper half. */
+static void requantisation_fills_halves(void **state) {
+  (void)state;
+  struct inst inst = test_inst(OP_VCONV_DEQS162B8H, DTYPE_INT16);
+  test_set(&inst, "repeat", 2);
+  assert_int_equal(test_bytes(&inst, "src", READ), 512);
+  struct inst_access whole = test_access(&inst, "dst", WRITE);
+  assert_int_equal(whole.bytes, 256); /* the first repeat; the last one is told apart */
+  assert_int_equal(whole.runs.offset, BLOCK_BYTES / 2);
+  assert_int_equal(whole.runs.bytes, BLOCK_BYTES / 2);
+  inst.mask = (struct vector_mask){.low = 17, .counter = true};
+  inst.op = OP_VCONV_DEQS162B8L;
+  struct inst_access access[INST_ACCESS_MAX];
+  unsigned count = registry_access(OP_VCONV_DEQS162B8L)(test_soc(), &inst, access);
+  assert_int_equal(access[count - 1].runs.offset, 0);
+  assert_int_equal(access[count - 1].bytes, BLOCK_BYTES + BLOCK_BYTES / 2);
 }
 
 static void comparisons_pack_bits(void **state) {
@@ -480,6 +499,7 @@ int main(void) {
       cmocka_unit_test(high_mask_is_of_16_bit_types_only),
       cmocka_unit_test(accumulating_forms_read_their_result),
       cmocka_unit_test(conversions_move_what_they_are_called),
+      cmocka_unit_test(requantisation_fills_halves),
       cmocka_unit_test(comparisons_pack_bits),
       cmocka_unit_test(selection_reads_its_bits),
       cmocka_unit_test(reductions_leave_little),

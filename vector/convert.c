@@ -108,3 +108,58 @@ unsigned vec_convert_access(const struct vinci_soc *soc, const struct inst *inst
   unsigned count = vector_touch_strided(inst, access, 0, &lanes, convert_src(inst, types));
   return vector_touch_strided(inst, access, count, &lanes, convert_dst(inst, types));
 }
+
+/* A block of 16 results of 8 bits fills half of a block: the destination walks as the source. */
+struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  struct vector_conversion types = {DTYPE_INT16, DTYPE_INT16};
+  return (struct vector_walks){
+      .lanes = convert_lanes(soc, inst, types),
+      .operand = {convert_src(inst, types), convert_dst(inst, types)},
+      .count = 2,
+      .bits = dtype_bits(DTYPE_INT16),
+  };
+}
+
+uint64_t vec_convert_half_offset(const struct inst *inst) {
+  return inst->op == OP_VCONV_DEQS162B8H ? BLOCK_BYTES / 2 : 0;
+}
+
+void vec_convert_half_cost(const struct vinci_soc *soc, const struct inst *inst,
+                           struct inst_cost *cost) {
+  struct vector_walks walks = vec_convert_half_walks(soc, inst);
+  struct bank_traffic traffic = {0};
+  vector_traffic(&traffic, inst, &walks.lanes, walks.operand[0]);
+  vector_traffic(&traffic, inst, &walks.lanes, walks.operand[1]);
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = walks.bits,
+                                   .repeats = walks.lanes.repeats,
+                                   .operations = walks.lanes.active,
+                                   .traffic = &traffic},
+              cost);
+}
+
+/* The halves that so many repeats write, up to a lane, from one repeat on. */
+static unsigned touch_halves(const struct inst *inst, struct inst_access *access, unsigned count,
+                             uint64_t first, uint64_t repeats, uint64_t end) {
+  uint64_t stride = (uint64_t)inst->arg[UNARY_DST_REPEAT] * BLOCK_BYTES;
+  if (repeats == 0 || end == 0)
+    return inst_touch(inst, access, count, UNARY_DST, 0, 0);
+  struct inst_runs runs = {
+      .offset = first * stride + vec_convert_half_offset(inst),
+      .bytes = BLOCK_BYTES / 2,
+      .level = {{repeats, stride},
+                {ceil_div(end, BLOCK_BYTES / 2),
+                 (uint64_t)inst->arg[UNARY_DST_BLOCK] * BLOCK_BYTES}},
+  };
+  return vector_touch_runs(inst, access, count, UNARY_DST, runs);
+}
+
+unsigned vec_convert_half_access(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct inst_access *access) {
+  struct vector_walks walks = vec_convert_half_walks(soc, inst);
+  const struct vector_lanes *lanes = &walks.lanes;
+  unsigned count = vector_touch_strided(inst, access, 0, lanes, walks.operand[0]);
+  uint64_t whole = lanes->repeats ? lanes->repeats - 1 : 0;
+  count = touch_halves(inst, access, count, 0, whole, lanes->end);
+  return touch_halves(inst, access, count, whole, lanes->repeats - whole, lanes->tail_end);
+}

@@ -212,3 +212,46 @@ void vec_binary_convert_values(const struct vinci_soc *soc, const struct inst *i
     slots_store(&values, DST, out.bytes);
   }
 }
+
+/* The scale register of requantisation to 8 bits. */
+struct requantisation {
+  double scale; /* fp32 with 10 bits of fraction */
+  double offset;
+  int64_t low;
+  int64_t high;
+};
+
+static struct requantisation requantisation_of(uint64_t word) {
+  int64_t offset = (int64_t)(word >> 37 & 0x1ff);
+  bool is_signed = word >> 46 & 1;
+  return (struct requantisation){
+      .scale = fp32_from_bits((uint32_t)word & ~UINT32_C(0x1fff)),
+      .offset = (double)(offset - (offset & 0x100) * 2),
+      .low = is_signed ? INT8_MIN : 0,
+      .high = is_signed ? INT8_MAX : UINT8_MAX,
+  };
+}
+
+void vec_convert_half_values(const struct vinci_soc *soc, const struct inst *inst,
+                             struct value_core *core) {
+  struct values values;
+  values_start(&values, inst, core, vec_convert_half_walks(soc, inst), VECTOR_MASKED);
+  struct requantisation how = requantisation_of(inst->registers.deq_scale);
+  uint8_t *dst = values.ub + (uint64_t)inst->arg[UNARY_DST] + vec_convert_half_offset(inst);
+  const struct vector_operand *walk = &values.walks.operand[WALK_DST];
+  union slots src;
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
+      continue;
+    slots_load(&values, WALK_SRC, src.bytes);
+    for (uint64_t lane = values.first; lane < values.end; lane++) {
+      if (!values_active(&values, lane, 1))
+        continue;
+      double result = src.i16[lane - values.first] * how.scale + how.offset;
+      uint64_t block = lane / (BLOCK_BYTES / 2);
+      uint64_t at = repeat * walk->repeat_stride + block * walk->block_stride;
+      dst[at * BLOCK_BYTES + lane % (BLOCK_BYTES / 2)] =
+          (uint8_t)number_to_integer(result, ROUND_EVEN, how.low, how.high);
+    }
+  }
+}

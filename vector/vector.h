@@ -25,6 +25,7 @@
   X(vec_get_compare_mask)                                                                          \
   X(vec_unary)                                                                                     \
   X(vec_convert)                                                                                   \
+  X(vec_convert_half)                                                                              \
   X(vec_scalar)                                                                                    \
   X(vec_dup)                                                                                       \
   X(vec_reduce)                                                                                    \
@@ -89,6 +90,9 @@ struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct in
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct inst *inst);
+struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const struct inst *inst);
+/* Which half of a block the results go to, in bytes from its start. */
+uint64_t vec_convert_half_offset(const struct inst *inst);
 struct vector_walks vec_reduce_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_gather_walks(const struct vinci_soc *soc, const struct inst *inst);
