@@ -105,6 +105,8 @@ static void broadcasts_run(void **state) {
       {"add shape=15x3x7 shape1=3x1", 630},
       {"max shape=5x1x7 shape1=3x1 dtype=int32", 420},
       {"div shape=2x3x5x7x11 shape1=3x1x7x1", 4620},
+      {"batch_norm shape=2x17x13x17", 15028},
+      {"batch_norm shape=2x3x5x31x16 format=nc1hwc0 dtype=fp32", 59520},
       {"where shape=31x1 shape1=31x100 shape2=1 dtype=fp32", 12400},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -136,6 +138,8 @@ static void errors_say_what_is_wrong(void **state) {
                 "concat: all shapes need to agree but for dimension 1");
   an_error_says("reduce_sum shape=4x4 axis=2", "reduce_sum: x has only 2 dimensions");
   an_error_says("swiglu shape=3", "swiglu: the last extent of x is even");
+  an_error_says("batch_norm shape=3", "batch_norm: shape has at least 2 extents");
+  an_error_says("batch_norm shape=2x3x4x5 format=nc1hwc0", "batch_norm: shape has 5 extents");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");

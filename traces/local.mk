@@ -47,6 +47,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/plan.c \
 	traces/lower/plan.h \
 	traces/lower/vector_binary.c \
+	traces/lower/vector_channels.c \
 	traces/lower/vector_elementwise.c \
 	traces/lower/vector_elementwise.h \
 	traces/lower/vector_elementwise_rows.c \

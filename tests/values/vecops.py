@@ -314,7 +314,31 @@ def halves(cases):
                       {"y": rounded(wide(x) * c + swapped, dtype)}, limits)
 
 
-GROUPS = [unary, binary, others, casts, rows, reductions, movement, halves]
+def channels(cases):
+    for shape in ["1x1x1", "15x17", "331x127", "3x5x7x11", "2x17x13x17", "1x3x151x101", "5x331x3",
+                  "2x17x37 rows=5 cols=16", "2x3x5x31x16", "1x1x331x7x16"]:
+        shape, _, tiling = shape.partition(" ")
+        blocked = shape.count("x") == 4
+        for dtype, dtype1 in [("fp32", "fp32"), ("fp16", "fp32"), ("bf16", "bf16"),
+                              ("fp32", "fp16")]:
+            x = cases.draw(shape, dtype)
+            n = x.shape[1] * (x.shape[4] if blocked else 1)
+            mean, gamma, beta = (cases.draw(str(n), dtype1) for _ in range(3))
+            var = cases.draw(str(n), dtype1, 0.1, 4)
+            view = [1] * x.ndim
+            view[1] = x.shape[1]
+            if blocked:
+                view[4] = x.shape[4]
+            m, v, g, b = (wide(a).reshape(view) for a in (mean, var, gamma, beta))
+            y = (wide(x) - m) / np.sqrt(v + 1e-5) * g + b
+            limits = (CHAIN[dtype][0] * 30, CHAIN[dtype][1])
+            cases.add("batch_norm shape=%s dtype=%s dtype1=%s format=%s %s"
+                      % (shape, dtype, dtype1, "nc1hwc0" if blocked else "nchw", tiling),
+                      {"x": x, "mean": mean, "var": var, "gamma": gamma, "beta": beta},
+                      {"y": rounded(y, dtype)}, limits)
+
+
+GROUPS = [unary, binary, others, casts, rows, channels, reductions, movement, halves]
 
 
 def run(vinci, soc, case, folder):
