@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/noc_config.h"
+
 /* The device, the memory system and the network come first; cores follow. */
 enum {
   PART_DEVICE,
@@ -372,7 +374,13 @@ static bool create_result(struct device *device) {
   result->core_count = device->core_count;
   result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->core_count);
   result->kernels = ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
-  if (!result->cores || !result->kernels)
+  if (device->options.memory == VINCI_MEMORY_CYCLE) {
+    result->channel_count = (uint32_t)device->soc->hbm_channels;
+    result->link_count = NOC_WAYS * device->soc->topology->link_count;
+  }
+  result->channels = ARENA_ARRAY(&result->arena, struct hbm_totals, result->channel_count);
+  result->links = ARENA_ARRAY(&result->arena, struct link_load, result->link_count);
+  if (!result->cores || !result->kernels || !result->channels || !result->links)
     return false;
   result->event_capacity = device->options.max_events;
   if (result->event_capacity > 0) {

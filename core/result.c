@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/arith.h"
 #include "core/clock.h"
 
 static const char *const stall_keys[] = {
@@ -22,6 +23,8 @@ static const char *const stall_reasons[] = {
     STALL_LIST(X)
 #undef X
 };
+
+const char *noc_way_name(enum noc_way way) { return way == NOC_REQUESTS ? "requests" : "answers"; }
 
 const char *stall_key(enum stall stall) { return stall_keys[stall]; }
 const char *stall_text(enum stall stall) { return stall_texts[stall]; }
@@ -322,6 +325,40 @@ static enum vinci_status check_bytes(const char *direction, uint64_t asked, uint
                     direction, asked, moved);
 }
 
+static enum vinci_status check_channels(const struct vinci_result *result,
+                                        struct vinci_diag *diag) {
+  struct hbm_totals sum = {0};
+  for (uint32_t i = 0; i < result->channel_count; i++) {
+    sum.read_bytes += result->channels[i].read_bytes;
+    sum.write_bytes += result->channels[i].write_bytes;
+    sum.row_hits += result->channels[i].row_hits;
+    sum.row_misses += result->channels[i].row_misses;
+  }
+  const struct hbm_totals *hbm = &result->hbm;
+  if (result->channel_count == 0 ||
+      (sum.read_bytes == hbm->read_bytes && sum.write_bytes == hbm->write_bytes &&
+       sum.row_hits == hbm->row_hits && sum.row_misses == hbm->row_misses))
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_INTERNAL,
+                    "the channels of device memory read %" PRIu64 " and wrote %" PRIu64
+                    " bytes with %" PRIu64 " row hits and %" PRIu64
+                    " misses, but all of it %" PRIu64 ", %" PRIu64 ", %" PRIu64 " and %" PRIu64,
+                    sum.read_bytes, sum.write_bytes, sum.row_hits, sum.row_misses, hbm->read_bytes,
+                    hbm->write_bytes, hbm->row_hits, hbm->row_misses);
+}
+
+static enum vinci_status check_links(const struct vinci_result *result, struct vinci_diag *diag) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < result->link_count; i++)
+    most = max_u64(most, result->links[i].utilization_ppm);
+  if (result->link_count == 0 || most == result->noc_max_link_ppm)
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_INTERNAL,
+                    "the busiest link is used %" PRIu64 " ppm of the time, but the network says "
+                    "%" PRIu64,
+                    most, result->noc_max_link_ppm);
+}
+
 enum vinci_status result_check(const struct vinci_result *result, struct vinci_diag *diag) {
   for (uint32_t i = 0; i < result->core_count; i++) {
     enum vinci_status status = check_core(&result->cores[i], diag);
@@ -333,5 +370,9 @@ enum vinci_status result_check(const struct vinci_result *result, struct vinci_d
   uint64_t read, write;
   result_gm_bytes(result, &read, &write);
   enum vinci_status status = check_bytes("read", read, result->gm_read_bytes, diag);
-  return status != VINCI_OK ? status : check_bytes("wrote", write, result->gm_write_bytes, diag);
+  if (status == VINCI_OK)
+    status = check_bytes("wrote", write, result->gm_write_bytes, diag);
+  if (status == VINCI_OK)
+    status = check_channels(result, diag);
+  return status == VINCI_OK ? check_links(result, diag) : status;
 }

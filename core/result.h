@@ -83,6 +83,16 @@ struct hbm_totals {
   uint64_t row_hits, row_misses; /* 0 when the memory model has no rows */
 };
 
+/* The two networks between cores and L2: what goes to slices, and what comes back. */
+enum noc_way { NOC_REQUESTS, NOC_ANSWERS, NOC_WAYS };
+
+/* Load of a link between routers, in one direction. */
+struct link_load {
+  enum noc_way way;
+  uint32_t from, to;        /* routers */
+  uint64_t utilization_ppm; /* share of its cycles with a flit, millionths */
+};
+
 /* One executed instruction in the event store. Cycles of the core's clock. */
 struct result_event {
   uint64_t start_cycle;
@@ -121,6 +131,10 @@ struct vinci_result {
   uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
   struct l2_counters l2;
   struct hbm_totals hbm;
+  struct hbm_totals *channels; /* of hbm by channel; none where the memory model has none */
+  uint32_t channel_count;
+  struct link_load *links; /* of each way those of the topology; none without a topology */
+  uint32_t link_count;
   uint64_t hbm_peak_bytes_per_second;
   uint64_t noc_max_link_ppm; /* utilization of the busiest link, millionths */
   bool noc_past_model;       /* busier than the network's level of detail is good for */
@@ -133,6 +147,7 @@ struct vinci_result {
 /* A zeroed result, or NULL. vinci_result_free frees it, its arena and its soc. */
 struct vinci_result *result_create(void);
 
+const char *noc_way_name(enum noc_way way); /* "requests", "answers" */
 const char *stall_key(enum stall stall);
 const char *stall_text(enum stall stall);
 const char *bound_name(enum bound bound);
@@ -163,7 +178,8 @@ uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
 
 /*
  * Checks the identities every run must satisfy: busy + stalls + idle = total for
- * each pipe, total >= busy, bytes through the memory system equal bytes asked for.
+ * each pipe, total >= busy, bytes through the memory system equal bytes asked for, the
+ * channels of device memory add up to the whole, the busiest link is one of the links.
  * A violation is a bug of the model and is reported as VINCI_E_INTERNAL.
  */
 enum vinci_status result_check(const struct vinci_result *result, struct vinci_diag *diag);

@@ -147,6 +147,19 @@ static void add_l2(struct l2_counters *sum, const struct l2_counters *part) {
   sum->writebacks += part->writebacks;
 }
 
+/* What a channel did. Writes count when L2 has handed them over. */
+static struct hbm_totals channel_totals(const struct hbm_port *port, uint64_t burst_bytes,
+                                        uint64_t total_ps) {
+  const struct hbm_counters *channel = hbm_port_counters(port, total_ps);
+  uint64_t columns = channel->reads + channel->writes;
+  return (struct hbm_totals){
+      .read_bytes = (channel->reads + channel->forwarded_reads) * burst_bytes,
+      .write_bytes = port->written_granules * L2_GRANULE_BYTES,
+      .row_misses = channel->activates,
+      .row_hits = columns > channel->activates ? columns - channel->activates : 0,
+  };
+}
+
 static void cycle_report(const struct memsys *memory, uint64_t total_ps,
                          struct vinci_result *result) {
   for (uint32_t i = 0; i < result->core_count; i++) {
@@ -154,14 +167,13 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
     add_l2(&result->l2, &memory->l2_of_core[i]);
   }
   uint64_t burst_bytes = (uint64_t)memory->soc->memory->burst_bytes;
-  /* What L2 has handed over; the last of it may still wait in the controllers' write queues. */
   result->hbm.write_bytes = result->l2.writebacks * L2_GRANULE_BYTES;
-  for (uint32_t i = 0; i < memory->slice_count * memory->channels_per_slice; i++) {
-    const struct hbm_counters *channel = hbm_port_counters(&memory->channels[i], total_ps);
-    uint64_t columns = channel->reads + channel->writes;
-    result->hbm.read_bytes += (channel->reads + channel->forwarded_reads) * burst_bytes;
-    result->hbm.row_misses += channel->activates;
-    result->hbm.row_hits += columns > channel->activates ? columns - channel->activates : 0;
+  for (uint32_t i = 0; i < result->channel_count; i++) {
+    struct hbm_totals channel = channel_totals(&memory->channels[i], burst_bytes, total_ps);
+    result->channels[i] = channel;
+    result->hbm.read_bytes += channel.read_bytes;
+    result->hbm.row_misses += channel.row_misses;
+    result->hbm.row_hits += channel.row_hits;
   }
   result->hbm_peak_bytes_per_second = channel_hz(memory->soc) /
                                       (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *

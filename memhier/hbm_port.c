@@ -156,6 +156,8 @@ void hbm_port_submit(struct hbm_port *port, struct hbm_op *op) {
   uint64_t cycle = now_cycle(port);
   catch_up(port, cycle);
   bool idle = port->first == NULL;
+  if (op->write)
+    port->written_granules += l2_count(op->granules);
   op->port = port;
   op->next = NULL;
   op->burst = 0;

@@ -55,6 +55,7 @@ struct hbm_port {
   struct hbm_op *last;
   uint32_t read_cycles; /* from the command of a read to its last data */
   uint64_t reads;       /* bursts offered and not done */
+  uint64_t written_granules; /* taken on; the last of them may still wait in the controller */
 };
 
 /* part and sequence place the port's own event in the total order. */

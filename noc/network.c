@@ -5,6 +5,7 @@
  * with requests and answers need to be free of deadlock. Clusters and slices are spread
  * evenly over the routers (where they sit is not published).
  */
+#include "core/arith.h"
 #include "core/memsys.h"
 #include "noc/transport.h"
 
@@ -163,10 +164,21 @@ static uint64_t idle_ps(const struct network *network, uint64_t bytes, bool to_c
 }
 
 static void report(const struct network *network, uint64_t total_ps, struct vinci_result *result) {
-  uint32_t link;
-  uint64_t there = noc_busiest_link_ppm(network->to_slices, total_ps, &link);
-  uint64_t back = noc_busiest_link_ppm(network->to_cores, total_ps, &link);
-  result->noc_max_link_ppm = there > back ? there : back;
+  const struct noc_graph *graph = &network->config.graph;
+  for (uint32_t i = 0; i < result->link_count; i++) {
+    enum noc_way way = i < graph->link_count ? NOC_REQUESTS : NOC_ANSWERS;
+    const struct noc *noc = way == NOC_REQUESTS ? network->to_slices : network->to_cores;
+    uint32_t link = i % graph->link_count;
+    result->links[i] = (struct link_load){
+        .way = way,
+        .from = graph->links[link].from,
+        .to = graph->links[link].to,
+        .utilization_ppm = noc_port_ppm(noc, noc_map_of(noc)->link_port[link], total_ps),
+    };
+  }
+  uint64_t there = noc_busiest_link_ppm(network->to_slices, total_ps, NULL);
+  uint64_t back = noc_busiest_link_ppm(network->to_cores, total_ps, NULL);
+  result->noc_max_link_ppm = max_u64(there, back);
   result->noc_past_model =
       network->level == NOC_LEVEL_PACKET && result->noc_max_link_ppm > NOC_PACKET_LEVEL_MAX_PPM;
 }

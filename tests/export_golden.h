@@ -83,9 +83,24 @@ static const char *const golden_summary[] = {
     "  },",
     "  \"l2\": {\"read_hits\": 4096, \"read_misses\": 12288, \"write_hits\": 8192, \"write_misses\": "
     "0, \"writebacks\": 100, \"hit_rate\": 0.5},",
-    "  \"hbm\": {\"read_bytes\": 1572864, \"write_bytes\": 12800, \"peak_fraction\": 0.198208, "
-    "\"row_hits\": 0, \"row_misses\": 0},",
-    "  \"noc\": {\"max_link_utilization\": 0.1234, \"past_model\": false},",
+    "  \"hbm\": {",
+    "    \"read_bytes\": 1572864,",
+    "    \"write_bytes\": 12800,",
+    "    \"peak_fraction\": 0.198208,",
+    "    \"row_hits\": 0,",
+    "    \"row_misses\": 0,",
+    "    \"channels\": [",
+    "      {\"index\": 1, \"read_bytes\": 1572864, \"write_bytes\": 12800, \"row_hits\": 0, "
+    "\"row_misses\": 0}",
+    "    ]",
+    "  },",
+    "  \"noc\": {",
+    "    \"max_link_utilization\": 0.1234,",
+    "    \"past_model\": false,",
+    "    \"links\": [",
+    "      {\"way\": \"answers\", \"from\": 3, \"to\": 2, \"utilization\": 0.1234}",
+    "    ]",
+    "  },",
     "  \"host\": {\"cpu_seconds\": 0.25, \"peak_rss_bytes\": 16777216, \"executed_instructions\": "
     "256}",
     "}",

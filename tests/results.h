@@ -88,6 +88,13 @@ static inline struct vinci_result *vector_result(void) {
       .read_hits = 4096, .read_misses = 12288, .write_hits = 8192, .writebacks = 100};
   result->hbm = (struct hbm_totals){.read_bytes = 12288 * 128, .write_bytes = 12800};
   result->noc_max_link_ppm = 123400;
+  result->channel_count = result->link_count = 2;
+  result->channels = ARENA_ARRAY(&result->arena, struct hbm_totals, 2);
+  result->channels[1] = result->hbm;
+  result->links = ARENA_ARRAY(&result->arena, struct link_load, 2);
+  result->links[0] = (struct link_load){.way = NOC_REQUESTS, .from = 2, .to = 3};
+  result->links[1] =
+      (struct link_load){.way = NOC_ANSWERS, .from = 3, .to = 2, .utilization_ppm = 123400};
   result->executed_instructions = 256;
   result->cpu_seconds = 0.25;
   result->peak_rss_bytes = 1 << 24;

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "core/arith.h"
+#include "core/noc_config.h"
 #include "core/result.h"
 
 #define SEED UINT64_C(0xCAC4E)
@@ -119,6 +121,32 @@ static void l2_of_the_cores_adds_up(void **state) {
   assert_int_equal(sum.read_hits, result->l2.read_hits);
   assert_int_equal(sum.read_misses, result->l2.read_misses);
   assert_true(sum.read_hits > 0);
+  vinci_result_free(result);
+  free(text);
+  vinci_soc_free(soc);
+}
+
+/* A stream written once through an L2 it does not fit in loads every channel, and both
+ * networks; a run knows no channels or links it does not model. */
+static void loads_of_channels_and_links_are_told(void **state) {
+  (void)state;
+  vinci_soc *soc = load("Ascend910B4", "l2.size=2MiB");
+  char *text = stream_text(16, 512, 1, true);
+  vinci_result *result = run(soc, text);
+  assert_int_equal(result->channel_count, soc->hbm_channels);
+  uint64_t written = 0, most = 0, used[NOC_WAYS] = {0};
+  for (uint32_t i = 0; i < result->channel_count; i++) {
+    assert_true(result->channels[i].write_bytes > 0);
+    written += result->channels[i].write_bytes;
+  }
+  assert_int_equal(written, result->hbm.write_bytes);
+  assert_int_equal(result->link_count, NOC_WAYS * soc->topology->link_count);
+  for (uint32_t i = 0; i < result->link_count; i++) {
+    most = max_u64(most, result->links[i].utilization_ppm);
+    used[result->links[i].way] += result->links[i].utilization_ppm;
+  }
+  assert_int_equal(most, result->noc_max_link_ppm);
+  assert_true(used[NOC_REQUESTS] > used[NOC_ANSWERS] && used[NOC_ANSWERS] > 0);
   vinci_result_free(result);
   free(text);
   vinci_soc_free(soc);
@@ -238,6 +266,7 @@ int main(void) {
       cmocka_unit_test(working_set_against_l2_follows_the_closed_form),
       cmocka_unit_test(written_bytes_leave_when_l2_is_full),
       cmocka_unit_test(l2_of_the_cores_adds_up),
+      cmocka_unit_test(loads_of_channels_and_links_are_told),
       cmocka_unit_test(results_do_not_depend_on_part_order),
       cmocka_unit_test(the_flit_level_agrees_at_low_load),
       cmocka_unit_test(more_of_a_resource_is_never_slower),

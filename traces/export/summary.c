@@ -94,6 +94,40 @@ static uint64_t l2_hit_ppm(const struct l2_counters *l2) {
   return result_share_ppm(hits, hits + l2->read_misses + l2->write_misses);
 }
 
+/* Of the channels and links only those that had something to do. */
+static void write_channels(struct json_writer *json, const struct vinci_result *result) {
+  json_array(json, "channels", false);
+  for (uint32_t i = 0; i < result->channel_count; i++) {
+    const struct hbm_totals *channel = &result->channels[i];
+    if (channel->read_bytes + channel->write_bytes == 0)
+      continue;
+    json_object(json, NULL, true);
+    json_number(json, "index", i);
+    json_number(json, "read_bytes", channel->read_bytes);
+    json_number(json, "write_bytes", channel->write_bytes);
+    json_number(json, "row_hits", channel->row_hits);
+    json_number(json, "row_misses", channel->row_misses);
+    json_end(json);
+  }
+  json_end(json);
+}
+
+static void write_links(struct json_writer *json, const struct vinci_result *result) {
+  json_array(json, "links", false);
+  for (uint32_t i = 0; i < result->link_count; i++) {
+    const struct link_load *link = &result->links[i];
+    if (link->utilization_ppm == 0)
+      continue;
+    json_object(json, NULL, true);
+    json_text(json, "way", noc_way_name(link->way));
+    json_number(json, "from", link->from);
+    json_number(json, "to", link->to);
+    json_decimal(json, "utilization", decimal_exact(link->utilization_ppm, PPM_DIGITS));
+    json_end(json);
+  }
+  json_end(json);
+}
+
 static void write_memories(struct json_writer *json, const struct vinci_result *result) {
   json_object(json, "bytes", false);
   for (unsigned path = 0; path < PATH_COUNT; path++)
@@ -110,7 +144,7 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
   json_end(json);
 
   const struct hbm_totals *hbm = &result->hbm;
-  json_object(json, "hbm", true);
+  json_object(json, "hbm", false);
   json_number(json, "read_bytes", hbm->read_bytes);
   json_number(json, "write_bytes", hbm->write_bytes);
   json_decimal(json, "peak_fraction",
@@ -119,11 +153,13 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
                              PPM_DIGITS));
   json_number(json, "row_hits", hbm->row_hits);
   json_number(json, "row_misses", hbm->row_misses);
+  write_channels(json, result);
   json_end(json);
 
-  json_object(json, "noc", true);
+  json_object(json, "noc", false);
   json_decimal(json, "max_link_utilization", decimal_exact(result->noc_max_link_ppm, PPM_DIGITS));
   json_bool(json, "past_model", result->noc_past_model);
+  write_links(json, result);
   json_end(json);
 }
 
