@@ -120,15 +120,16 @@ def binary(cases):
         x, x1 = cases.draw(shape, "fp32"), cases.draw(shape1, "bf16")
         cases.add("add shape=%s shape1=%s dtype=fp32 dtype1=bf16" % (shape, shape1),
                   {"x": x, "x1": x1}, {"y": x + x1}, ROUNDED["fp32"])
-    for shape in SIZES:
-        x, x1 = cases.draw(shape, "fp16"), cases.draw(shape, "fp16")
-        cases.add("relu_grad shape=%s" % shape, {"x": x, "x1": x1},
-                  {"y": np.where(x1 > 0, x, np.float16(0))})
+    for dtype in ["fp16", "bf16", "fp32"]:
+        for shape, shape1 in [(size, size) for size in SIZES] + [("5x13", "1"), ("97x1031", "1031")]:
+            x, x1 = cases.draw(shape, dtype), cases.draw(shape1, dtype)
+            cases.add("relu_grad shape=%s shape1=%s dtype=%s" % (shape, shape1, dtype),
+                      {"x": x, "x1": x1}, {"y": np.where(x1 > 0, x, np.float32(0)).astype(x.dtype)})
 
 
 def others(cases):
     for shape, shape1, shape2 in [("17", "17", "17"), ("31x1", "31x100", "1"), ("1009",) * 3,
-                                  ("15x3x7", "3x1", "7")]:
+                                  ("15x3x7", "3x1", "7"), ("1", "7x9", "9")]:
         for dtype in ["fp16", "bf16", "fp32"]:
             x = cases.draw(shape, "uint8", 0, 1)
             x1, x2 = cases.draw(shape1, dtype), cases.draw(shape2, dtype)
@@ -136,10 +137,9 @@ def others(cases):
                       {"x": x, "x1": x1, "x2": x2}, {"y": np.where(x != 0, x1, x2)})
     for dtype in ["fp16", "bf16", "fp32", "int32", "int16"]:
         for shape in SIZES:
-            if dtype == "bf16":
-                continue
-            cases.add("fill shape=%s dtype=%s value=7" % (shape, dtype), {},
-                      {"y": np.full(extents(shape), 7, NUMPY[dtype])})
+            value = -1.5 if dtype in ROUNDED else -7
+            cases.add("fill shape=%s dtype=%s value=%g" % (shape, dtype, value), {},
+                      {"y": np.full(extents(shape), value, NUMPY[dtype])})
     for shape in ["8", "1024", "32x9216"]:
         x1 = cases.draw(shape, "fp32")
         bits = cases.rng.integers(0, 2, x1.size, np.uint8)
@@ -210,7 +210,8 @@ def reductions(cases):
         for i, dtype in enumerate(["fp32", "fp16", "bf16"]):
             for shape, axes in calls if i == 0 or name == "reduce_sum" else calls[i::3]:
                 x = cases.draw(shape, dtype)
-                y = rounded(function(wide(x), axis=axes or 0), dtype).reshape(-1)
+                y = rounded(function(wide(x), axis=axes or 0), dtype)
+                y = y.reshape(y.shape or (1,))
                 request = "%s shape=%s dtype=%s" % (name, shape, dtype)
                 if axes:
                     run = 1
@@ -241,12 +242,13 @@ def movement(cases):
     for shape, perm in [("17x127", "2x1"), ("1009x31", "2x1"), ("300x517", "2x1"), ("1x17", "2x1"),
                         ("5x7x11", "3x2x1"), ("5x37x64", "2x1x3"), ("4x19x3x33", "1x3x2x4"),
                         ("8x33x50", "1x3x2"), ("3x5x7x9x2", "5x3x1x4x2")]:
-        for dtype in ["fp32", "fp16", "bf16", "int32"]:
+        for dtype in ["fp32", "fp16", "bf16", "int32", "int8", "uint8", "int64"]:
             x = cases.draw(shape, dtype)
             axes = [int(i) - 1 for i in perm.split("x")]
             cases.add("transpose shape=%s perm=%s dtype=%s" % (shape, perm, dtype), {"x": x},
                       {"y": x.transpose(axes)})
-    for shape in ["2x16x5x7", "3x3x11x13", "1x20x17x19", "2x64x27x27", "16x8x3x3", "32x35x5x5"]:
+    for shape in ["2x16x5x7", "3x3x11x13", "1x20x17x19", "2x64x27x27", "16x8x3x3", "32x35x5x5",
+                  "2x17x5x3", "3x33x13x11", "3x17x1x1", "16x20x1x1", "16x1x1x1"]:
         for dtype in ["fp32", "fp16", "int32"]:
             for c0 in [16, 8] if dtype != "fp16" else [16]:
                 x = cases.draw(shape, dtype)

@@ -90,6 +90,30 @@ static void join_pieces(struct ppass *pass) {
   }
 }
 
+static unsigned add_single(struct pmap *map) {
+  map->extent[map->count] = map->from[map->count] = map->to[map->count] = 1;
+  return map->count++;
+}
+
+/*
+ * Rows of the copy from the source and of that to the target. Where one side has no neighbours,
+ * or elements are of a size that no transposition knows, single elements are copied. Padding
+ * comes from a transposition, even of a single row.
+ */
+static void choose_sides(struct pmap *map, unsigned bytes, unsigned *cols, unsigned *target) {
+  *cols = innermost(map, false);
+  *target = innermost(map, true);
+  if (map->padded) {
+    *target = *target == map->count ? add_single(map) : *target;
+    if (*cols == map->count || *cols == *target)
+      *cols = add_single(map);
+    return;
+  }
+  bool narrow_or_wide = bytes != sizeof(uint16_t) && bytes != sizeof(uint32_t);
+  if (*cols == map->count || *target == map->count || (*cols != *target && narrow_or_wide))
+    *cols = *target = add_single(map);
+}
+
 enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
                               const struct pmap *wanted) {
   struct pmap map;
@@ -97,12 +121,8 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
     if (wanted->extent[i] == 0)
       return VINCI_OK;
   simplify(wanted, &map);
-  unsigned cols = innermost(&map, false), target = innermost(&map, true);
-  /* Where one side has no neighbours, single elements are copied. */
-  if (cols == map.count || target == map.count) {
-    cols = target = map.count++;
-    map.extent[cols] = map.from[cols] = map.to[cols] = 1;
-  }
+  unsigned cols, target;
+  choose_sides(&map, vtile_bytes(permute->type), &cols, &target);
   unsigned rows = target;
   if (permute->passes == PERMUTE_PASSES || map.count > VTILE_OUTERS + 2)
     return lower_error(job, "too many dimensions to move");
@@ -132,9 +152,6 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
   }
   if (!pass->transposes)
     join_pieces(pass);
-  if (pass->transposes && vtile_bytes(permute->type) != 4 && vtile_bytes(permute->type) != 2)
-    return lower_error(job, "elements of %u bytes cannot change places with their rows",
-                       vtile_bytes(permute->type));
   return VINCI_OK;
 }
 
@@ -435,14 +452,14 @@ static void put_store(struct emit *e, const struct ppass *pass) {
 }
 
 /* Rows and padding that no copy writes are transposed too. */
+static bool has_gaps(const struct ppass *pass) {
+  const struct vtile *tile = &pass->tile;
+  return pass->transposes && (tile->space.rows % SIDE != 0 || tile->space.cols % SIDE != 0 ||
+                              tile->rows % SIDE != 0);
+}
+
+/* Only before a pass that computes, whose first copy waits for the vector pipe. */
 static void put_gaps(struct emit *e, const struct permute *permute) {
-  bool transposes = false;
-  for (unsigned i = 0; i < permute->passes; i++)
-    transposes |= permute->pass[i].transposes && (permute->pass[i].tile.space.rows % SIDE != 0 ||
-                                                  permute->pass[i].tile.space.cols % SIDE != 0 ||
-                                                  permute->pass[i].tile.rows % SIDE != 0);
-  if (!transposes)
-    return;
   emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)permute->ub_bytes / sizeof(float));
   emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
 }
@@ -460,6 +477,7 @@ static void put_tensors(struct emit *e, const struct permute *permute) {
 void permute_emit(const struct lower_job *job, struct emit *e) {
   struct permute *permute = job->data;
   uint64_t blocks = 1;
+  bool filled = false;
   take_tiling(job, permute);
   for (unsigned i = 0; i < permute->passes; i++)
     blocks = max_u64(blocks, permute->pass[i].tile.blocks);
@@ -473,13 +491,14 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
   emit_stream(e, emit_vector_core(job->soc));
   vtile_prologue(e, permute->code, blocks);
   emit_row(e, "set_mask_count");
-  put_gaps(e, permute);
   for (unsigned i = 0; i < permute->passes; i++) {
     struct ppass *pass = &permute->pass[i];
     if (i > 0)
       emit_barrier(e, PIPE_ALL);
-    if (i > 0 && pass->padded)
+    if (has_gaps(pass) && (!filled || pass->padded)) {
       put_gaps(e, permute);
+      filled = true;
+    }
     vtile_open(e, &pass->tile);
     put_load(e, pass);
     vtile_loaded(e, &pass->tile);

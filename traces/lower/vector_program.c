@@ -14,6 +14,8 @@ long long vscalar_bits(enum dtype type, double value) {
     return (long long)fp32_bits((float)value);
   case DTYPE_FP16:
     return (long long)fp16_from_fp32((float)value);
+  case DTYPE_BF16:
+    return (long long)bf16_from_fp32((float)value);
   default:
     return (long long)value;
   }
@@ -112,7 +114,8 @@ void vmachine_step(struct vmachine *machine, const struct vstep *step) {
     emit_row(e, "vector_dup,dst=%s,scalar=%lld,repeat=1,type=%s", dst, bits, type);
     break;
   case VFORM_COMPARE:
-    emit_row(e, "%s,dst=%s,src=%s,scalar=%lld,repeat=1,type=%s", step->inst, dst, a, bits, type);
+    emit_row(e, "%s,dst=%s,src=%s,scalar=%lld,repeat=1%s,type=%s", step->inst, dst, a, bits,
+             a_block, type);
     break;
   case VFORM_SELECT:
     emit_row(e, "vsel,dst=%s,src0=%s,src1=%s,mask=%s,repeat=1%s%s,type=%s", dst, a, b,

@@ -39,6 +39,14 @@ struct groups {
   bool reduced[TENSOR_RANK_MAX];
 };
 
+static bool is_reduced(const struct lower_job *job, unsigned dimension) {
+  const struct lower_value *value = job->value;
+  unsigned rank = value[KEY_SHAPE].rank;
+  uint64_t axis = value[KEY_AXIS].present ? value[KEY_AXIS].size : rank - 1;
+  return (dimension >= axis && dimension < axis + value[KEY_AXES].size) ||
+         (value[KEY_AXIS2].present && value[KEY_AXIS2].size == dimension);
+}
+
 static enum vinci_status group(struct lower_job *job, struct groups *groups) {
   const struct lower_value *shape = &job->value[KEY_SHAPE], *axis2 = &job->value[KEY_AXIS2];
   uint64_t axis = job->value[KEY_AXIS].present ? job->value[KEY_AXIS].size : shape->rank - 1;
@@ -47,7 +55,7 @@ static enum vinci_status group(struct lower_job *job, struct groups *groups) {
     return lower_error(job, "x has only %u dimensions", shape->rank);
   *groups = (struct groups){0};
   for (unsigned i = 0; i < shape->rank; i++) {
-    bool reduced = (i >= axis && i < end) || (axis2->present && axis2->size == i);
+    bool reduced = is_reduced(job, i);
     unsigned last = groups->count - 1;
     if (shape->shape[i] == 1)
       continue;
@@ -59,6 +67,17 @@ static enum vinci_status group(struct lower_job *job, struct groups *groups) {
     groups->extent[groups->count++] = shape->shape[i];
   }
   return VINCI_OK;
+}
+
+/* y keeps the extents that are not reduced, as numpy does; one element when all are. */
+static void put_result(struct emit *e, const struct lower_job *job, enum dtype type) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  uint64_t kept[TENSOR_RANK_MAX] = {1};
+  unsigned rank = 0;
+  for (unsigned i = 0; i < shape->rank; i++)
+    if (!is_reduced(job, i))
+      kept[rank++] = shape->shape[i];
+  emit_tensor(e, "y", type, TENSOR_OUT, kept, rank ? rank : 1, NULL);
 }
 
 /* The region of one result, from the groups. */
@@ -295,7 +314,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   vtile_counts(&reduce->tile);
   emit_kernel(e, job->op->name, (uint32_t)reduce->tile.blocks);
   emit_tensor(e, "x", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
-  emit_vector(e, "y", reduce->type, TENSOR_OUT, reduce->results);
+  put_result(e, job, reduce->type);
   if (reduce->segments > 1)
     emit_vector(e, "partial", DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
   emit_buffer(e, "buf", SPACE_UB, reduce->ub_bytes);
