@@ -30,10 +30,12 @@ struct run_settings {
   uint64_t shuffle_seed;
   const char *memory;
   const char *network;
+  const char *l2;
   const char *ops;
   uint64_t jobs;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
+  enum vinci_l2 l2_start;
   bool check;
   struct values_settings values;
 };
@@ -50,6 +52,12 @@ static const struct option_row run_options[] = {
         "cycle (default): requests, L2 slices, DRAM commands; flat: bandwidth limits, faster"),
     OPTION_TEXT_ROW("network", 0, struct run_settings, network, "LEVEL",
                     "packet (default) or flit: virtual channels and credits, slower"),
+    OPTION_TEXT_ROW(
+        "l2", 0, struct run_settings, l2, "STATE",
+        "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
+        "full of what kernels of the same kind left, to be written back; --ops chooses "
+        "by operator: matmul, conv2d and sums of two types empty, updates of parameters "
+        "(Apply..., Foreach..., arithmetic on vectors) streaming, others warm"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -91,6 +99,7 @@ static enum vinci_status simulate(const struct run_settings *settings, const vin
       .progress_context = monitor,
       .memory = settings->memory_model,
       .network = settings->network_level,
+      .l2_start = settings->l2_start,
   };
   enum vinci_status status = vinci_run(soc, trace, &options, result, diag);
   monitor_clear(monitor);
@@ -266,30 +275,30 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   return batch.exit_code;
 }
 
-static bool choose(const char *option, const char *given, const char *const names[2],
+static bool choose(const char *option, const char *given, const char *const names[3],
                    unsigned *choice) {
-  *choice = 0;
-  if (!given || strcmp(given, names[0]) == 0)
-    return true;
-  *choice = 1;
-  if (strcmp(given, names[1]) == 0)
-    return true;
+  for (*choice = 0; *choice < 3 && names[*choice]; ++*choice)
+    if (!given || strcmp(given, names[*choice]) == 0)
+      return true;
   struct vinci_diag diag = {0};
-  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s or %s, not '%s'", option, names[0], names[1],
-                   given);
+  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s%s%s or %s, not '%s'", option, names[0],
+                   names[2] ? ", " : "", names[2] ? names[1] : "", names[*choice - 1], given);
   (void)cli_fail(&diag);
   return false;
 }
 
 static bool choose_models(struct run_settings *settings) {
-  static const char *const memories[2] = {"cycle", "flat"};
-  static const char *const networks[2] = {"packet", "flit"};
-  unsigned memory, network;
+  static const char *const memories[3] = {"cycle", "flat"};
+  static const char *const networks[3] = {"packet", "flit"};
+  static const char *const states[3] = {"empty", "warm", "streaming"};
+  unsigned memory, network, state;
   if (!choose("memory", settings->memory, memories, &memory) ||
-      !choose("network", settings->network, networks, &network))
+      !choose("network", settings->network, networks, &network) ||
+      !choose("l2", settings->l2, states, &state))
     return false;
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
+  settings->l2_start = (enum vinci_l2)state;
   return true;
 }
 
@@ -309,6 +318,8 @@ static int run_list(const struct run_settings *settings, const struct text_list 
       .jobs = settings->jobs,
       .memory = settings->memory_model,
       .network = settings->network_level,
+      .l2_given = settings->l2 != NULL,
+      .l2_start = settings->l2_start,
       .quiet = settings->quiet,
   };
   return run_ops(&options);

@@ -67,13 +67,17 @@ static void keep_args(const struct call_request *request, struct outcome *outcom
                              request->args[i]);
 }
 
-static enum vinci_status simulate(const struct worker *worker, const struct call_request *request,
-                                  struct outcome *outcome, struct vinci_diag *diag) {
+static enum vinci_status simulate(const struct worker *worker, const struct call_row *row,
+                                  const struct call_request *request, struct outcome *outcome,
+                                  struct vinci_diag *diag) {
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   struct vinci_run_options options = {.struct_size = sizeof options,
                                       .memory = worker->options->memory,
-                                      .network = worker->options->network};
+                                      .network = worker->options->network,
+                                      .l2_start = worker->options->l2_given
+                                                      ? worker->options->l2_start
+                                                      : calls_l2_start(row, request)};
   enum vinci_status status = vinci_compile(worker->soc, request->op->name, request->args,
                                            request->arg_count, &trace, diag);
   if (status == VINCI_OK)
@@ -97,7 +101,7 @@ static void run_row(struct worker *worker, const struct call_row *row, struct ou
     snprintf(outcome->status, sizeof outcome->status, "unsupported: %.200s", request.reason);
   } else {
     keep_args(&request, outcome);
-    enum vinci_status status = simulate(worker, &request, outcome, &diag);
+    enum vinci_status status = simulate(worker, row, &request, outcome, &diag);
     outcome->simulated = status == VINCI_OK;
     snprintf(outcome->status, sizeof outcome->status, "%s%.200s",
              status == VINCI_OK        ? "ok"

@@ -14,6 +14,8 @@ struct run_ops {
   uint64_t jobs; /* processes at a time */
   enum vinci_memory memory;
   enum vinci_network network;
+  bool l2_given; /* else by operator */
+  enum vinci_l2 l2_start;
   bool quiet;
 };
 

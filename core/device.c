@@ -424,7 +424,10 @@ static bool create_memory(struct device *device) {
   if (device->network)
     device->memory = model.memory->create(arena, device->engine, device->soc, model.network,
                                           device->network, &memory);
-  return device->memory != NULL;
+  if (!device->memory)
+    return false;
+  device_start_l2(device);
+  return true;
 }
 
 enum vinci_status device_create(struct device *device) {

@@ -55,6 +55,8 @@ struct device {
 
 /* Builds the chip for a trace. */
 enum vinci_status device_create(struct device *device);
+/* Brings L2 into the state that the options ask for; once the memory system is there. */
+void device_start_l2(struct device *device);
 /* Launches the first kernel; the engine does the rest. */
 void device_launch(struct device *device);
 /* Ends the run early with a status. */

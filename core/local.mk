@@ -30,6 +30,7 @@ libvinci_core_la_SOURCES = \
 	core/critical.h \
 	core/device.c \
 	core/device.h \
+	core/device_l2.c \
 	core/diag.c \
 	core/diag.h \
 	core/digest.c \

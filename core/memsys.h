@@ -101,6 +101,8 @@ struct memsys_ops {
   struct memsys *(*create)(struct arena *arena, struct engine *engine, const struct vinci_soc *soc,
                            const struct network_ops *network_ops, struct network *network,
                            const struct memsys_shape *shape);
+  /* Brings bytes into L2 before the run; takes no time and counts nothing. */
+  void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty);
   /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
   void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
   void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);

@@ -129,6 +129,7 @@ struct vinci_result {
   uint32_t core_count;
   uint64_t gm_read_bytes;  /* moved from and to GM, counted by the memory system (its report()): */
   uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
+  enum vinci_l2 l2_start;
   struct l2_counters l2;
   struct hbm_totals hbm;
   struct hbm_totals *channels; /* of hbm by channel; none where the memory model has none */

@@ -195,6 +195,17 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
+/* What lies in L2 when the first kernel starts. */
+enum vinci_l2 {
+  VINCI_L2_EMPTY,
+  /* The inputs, clean, as far as they have room beside what the kernels write: the operators before
+   * have just left them. */
+  VINCI_L2_WARM,
+  /* Lines of other kernels of the same kind: of every so many, as many are dirty as the trace's own
+   * tensors are written. What comes in pushes them out, as in an endless sequence of such kernels. */
+  VINCI_L2_STREAMING,
+};
+
 struct vinci_run_options {
   size_t struct_size; /* sizeof(struct vinci_run_options) */
   /* Stop with VINCI_E_LIMIT and partial results after so many core cycles; 0 = no limit. */
@@ -210,6 +221,7 @@ struct vinci_run_options {
   void *progress_context;
   enum vinci_memory memory;
   enum vinci_network network;
+  enum vinci_l2 l2_start;
 };
 
 /*

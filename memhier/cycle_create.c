@@ -139,6 +139,14 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   return memory;
 }
 
+static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty) {
+  for (uint64_t end = address + bytes; address < end;) {
+    struct line_run run = cycle_run_at(memory, address, end - address);
+    (void)l2_look_up(&memory->slices[run.slice], run.line, run.granules, dirty);
+    address += run.bytes;
+  }
+}
+
 static void add_l2(struct l2_counters *sum, const struct l2_counters *part) {
   sum->read_hits += part->read_hits;
   sum->read_misses += part->read_misses;
@@ -185,6 +193,7 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
 const struct memsys_ops memhier_cycle_ops = {
     .name = "cycle",
     .create = cycle_create,
+    .preload = cycle_preload,
     .start = cycle_start,
     .report = cycle_report,
 };

@@ -177,6 +177,15 @@ static void flat_start(struct memsys *memory, struct gm_transfer *transfer, uint
   port->last = transfer;
 }
 
+static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty) {
+  for (uint64_t end = address + bytes, in_line; address < end; address += in_line) {
+    uint64_t offset = address % L2_FLAT_LINE_BYTES;
+    in_line = min_u64(end - address, L2_FLAT_LINE_BYTES - offset);
+    (void)l2_look_up(&memory->l2, address / L2_FLAT_LINE_BYTES, l2_granules(offset, in_line),
+                     dirty);
+  }
+}
+
 static void flat_report(const struct memsys *memory, uint64_t total_ps,
                         struct vinci_result *result) {
   (void)total_ps;
@@ -191,6 +200,7 @@ static void flat_report(const struct memsys *memory, uint64_t total_ps,
 const struct memsys_ops memhier_flat_ops = {
     .name = "flat",
     .create = flat_create,
+    .preload = flat_preload,
     .start = flat_start,
     .report = flat_report,
 };

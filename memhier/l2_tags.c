@@ -84,8 +84,7 @@ struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granule
   return outcome;
 }
 
-/* Bits of the granules that [offset, offset + bytes) of a line touches. */
-static uint32_t granule_mask(uint64_t offset, uint64_t bytes) {
+uint32_t l2_granules(uint64_t offset, uint64_t bytes) {
   uint64_t first = offset / L2_GRANULE_BYTES;
   uint64_t last = (offset + bytes - 1) / L2_GRANULE_BYTES;
   return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
@@ -94,7 +93,7 @@ static uint32_t granule_mask(uint64_t offset, uint64_t bytes) {
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write) {
   uint32_t line_bytes = l2->geometry.line_bytes;
   struct l2_outcome outcome =
-      l2_look_up(l2, address / line_bytes, granule_mask(address % line_bytes, bytes), write);
+      l2_look_up(l2, address / line_bytes, l2_granules(address % line_bytes, bytes), write);
   l2_count_outcome(&l2->counters, &outcome, write);
   return outcome;
 }

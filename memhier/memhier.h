@@ -82,7 +82,9 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
                uint64_t gm_bytes);
 /* Reads or writes granules of a line, at least one; counts nothing. */
 struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write);
-/* The same for a run inside one line, bytes > 0, with the cache's own counters. */
+/* Bits of the granules that [offset, offset + bytes) of a line touches. */
+uint32_t l2_granules(uint64_t offset, uint64_t bytes);
+/* The same as l2_look_up() for a run inside one line, bytes > 0, with the cache's own counters. */
 struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write);
 
 /* Bits of a mask. */

@@ -2,7 +2,8 @@
 /*
  * `make accuracy`, operators: every row of tests/reference/silicon_calibration.csv (profiles of
  * real kernels, medians of identical launches, each row naming its public source) is lowered with
- * the default tiling on as many cores as were launched, and simulated. Prints the signed error of
+ * the default tiling on as many cores as were launched, and simulated, with the state of L2 that
+ * vinci run --ops chooses for the operator. Prints the signed error of
  * every row by class, rows that cannot be compared with the reason, and the verdicts.
  *
  * One argument: the memory model, flat (default) or cycle, which takes a quarter of an hour.
@@ -116,7 +117,8 @@ static void simulate(struct row *row, const vinci_soc *soc, const struct call_re
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
-  struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
+  struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory,
+                                      .l2_start = calls_l2_start(row->source, request)};
   if (vinci_compile(soc, request->op->name, request->args, request->arg_count, &trace, &diag) ==
           VINCI_OK &&
       vinci_run(soc, trace, &options, &result, &diag) == VINCI_OK) {

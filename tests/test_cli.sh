@@ -63,7 +63,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 77
+plan 78
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -364,6 +364,8 @@ printf 'a,b\n1,2\n' >"$work/other.csv"
 run run --ops "$work/other.csv" --output="$work/other" $soc
 report "--ops: a header that is none" "$(expect 3 - ; printf '%s\n' "$err" |
   grep -q "other.csv:1: error: the header is not that of a list of operators" || echo "$err")"
+run run --ops "$work/gemm.csv" $soc --output="$work/gemm" --l2=hot
+report "--l2: an unknown state" "$(expect 2 "error: --l2 is empty, warm or streaming, not 'hot'")"
 run run --ops "$work/gemm.csv" $soc
 report "--ops without --output" "$(expect 2 'error: --ops needs --output=DIR')"
 { "$vinci" run "$example" "$example" $soc --json 2>"$work/err"; echo $? >"$work/code"; } | :

@@ -244,6 +244,63 @@ static void more_of_a_resource_is_never_slower(void **state) {
   free(text);
 }
 
+static struct l2_counters l2_with(const vinci_soc *soc, const char *text, enum vinci_l2 start,
+                                  enum vinci_memory memory) {
+  struct vinci_run_options options = {
+      .struct_size = sizeof options, .memory = memory, .l2_start = start};
+  struct vinci_diag diag = {0};
+  vinci_trace *trace = NULL;
+  vinci_result *result = NULL;
+  if (vinci_trace_parse("t.csv", text, strlen(text), soc, &trace, &diag) != VINCI_OK ||
+      vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
+    fail_msg("line %lu: %s", diag.line, diag.text);
+  struct l2_counters counters = result->l2;
+  vinci_result_free(result);
+  vinci_trace_free(trace);
+  return counters;
+}
+
+/* 2 MiB of a tensor that is read and written: 16384 granules. */
+static void l2_starts_as_asked(void **state) {
+  (void)state;
+  enum { GRANULES = 16384 };
+  static const enum vinci_memory memories[] = {VINCI_MEMORY_FLAT, VINCI_MEMORY_CYCLE};
+  vinci_soc *soc = load("Ascend910B4", NULL), *small = load("Ascend910B4", "l2.size=1536KiB");
+  char *text = stream_text(8, 256, 1, false);
+  for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++) {
+    struct l2_counters empty = l2_with(soc, text, VINCI_L2_EMPTY, memories[i]);
+    assert_int_equal(empty.read_misses, GRANULES);
+    assert_int_equal(empty.writebacks, 0);
+    struct l2_counters warm = l2_with(soc, text, VINCI_L2_WARM, memories[i]);
+    assert_int_equal(warm.read_hits, GRANULES);
+    assert_int_equal(warm.read_misses + warm.writebacks, 0);
+    struct l2_counters streaming = l2_with(soc, text, VINCI_L2_STREAMING, memories[i]);
+    assert_int_equal(streaming.read_misses, GRANULES);
+    assert_int_equal(streaming.writebacks, GRANULES);
+    struct l2_counters too_small = l2_with(small, text, VINCI_L2_WARM, memories[i]);
+    assert_int_equal(too_small.read_misses, GRANULES);
+  }
+  free(text);
+  vinci_soc_free(soc);
+  vinci_soc_free(small);
+}
+
+static void an_unknown_state_of_l2_is_refused(void **state) {
+  (void)state;
+  vinci_soc *soc = load("Ascend910B4", NULL);
+  struct vinci_run_options options = {.struct_size = sizeof options, .l2_start = (enum vinci_l2)3};
+  struct vinci_diag diag = {0};
+  vinci_trace *trace = NULL;
+  vinci_result *result = NULL;
+  char *text = stream_text(1, 16, 1, false);
+  assert_int_equal(vinci_trace_parse("t", text, strlen(text), soc, &trace, &diag), VINCI_OK);
+  assert_int_equal(vinci_run(soc, trace, &options, &result, &diag), VINCI_E_USAGE);
+  assert_string_equal(diag.text, "l2_start of the run options is 3, not 0 to 2");
+  free(text);
+  vinci_trace_free(trace);
+  vinci_soc_free(soc);
+}
+
 static void an_uneven_memory_is_refused(void **state) {
   (void)state;
   vinci_soc *soc = load("Ascend910B4", NULL);
@@ -270,6 +327,8 @@ int main(void) {
       cmocka_unit_test(results_do_not_depend_on_part_order),
       cmocka_unit_test(the_flit_level_agrees_at_low_load),
       cmocka_unit_test(more_of_a_resource_is_never_slower),
+      cmocka_unit_test(l2_starts_as_asked),
+      cmocka_unit_test(an_unknown_state_of_l2_is_refused),
       cmocka_unit_test(an_uneven_memory_is_refused),
   };
   return cmocka_run_group_tests_name("cycle", tests, NULL, NULL);

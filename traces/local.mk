@@ -29,6 +29,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/args.c \
 	traces/lower/calls.c \
 	traces/lower/calls.h \
+	traces/lower/calls_l2.c \
 	traces/lower/calls_resolve.c \
 	traces/lower/compile.c \
 	traces/lower/conv2d.c \

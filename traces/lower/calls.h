@@ -92,6 +92,17 @@ bool calls_resolve(const struct call_list *list, const struct call_row *row,
 /* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
 bool calls_parse(const struct call_row *row, struct lower_call *call);
 
+/*
+ * The state of L2 that a row of a network's profile most likely started with, by operator:
+ * - cube operators, and sums of two types (gradients accumulated): empty, as weights and gradients
+ *   were last used a pass ago;
+ * - updates of parameters: streaming, as they sweep over more than L2 holds. They are the types
+ *   Apply... and Foreach..., and arithmetic whose operands all have at most one dimension
+ *   (parameters flattened);
+ * - all others: warm, as the operator before has just written their inputs.
+ */
+enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request);
+
 /* Times of a run as a profiler gives them: pipes as the mean over the cores that had work. */
 struct call_times {
   uint64_t duration_ps;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of L2 that a row of a profile starts with, by operator. */
+#include <string.h>
+
+#include "traces/lower/calls.h"
+
+static bool is_one_of(const char *name, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof names / sizeof *names)
+
+static bool all_flat(const struct lower_call *call) {
+  for (unsigned i = 0; i < call->input_count; i++)
+    if (call->input[i].rank > 1)
+      return false;
+  return call->input_count > 0;
+}
+
+static bool accumulates(const struct lower_call *call) {
+  return strcmp(call->type, "Add") == 0 && call->input_count == 2 &&
+         call->input[0].dtype != call->input[1].dtype;
+}
+
+static bool updates_parameters(const struct lower_call *call, const char *op) {
+  static const char *const moves[] = {"copy", "fill", "transpose", "transdata", "slice", "concat"};
+  if (strncmp(call->type, "Apply", 5) == 0 || strncmp(call->type, "Foreach", 7) == 0)
+    return true;
+  return all_flat(call) && !IS_ONE_OF(op, moves);
+}
+
+enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request) {
+  static const char *const cubes[] = {"matmul", "batch_matmul", "conv2d"};
+  struct lower_call call = {0};
+  if (IS_ONE_OF(request->op->name, cubes))
+    return VINCI_L2_EMPTY;
+  if (!calls_parse(row, &call))
+    return VINCI_L2_WARM;
+  if (accumulates(&call))
+    return VINCI_L2_EMPTY;
+  return updates_parameters(&call, request->op->name) ? VINCI_L2_STREAMING : VINCI_L2_WARM;
+}
