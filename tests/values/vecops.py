@@ -241,7 +241,8 @@ def fractal_z(x, c0):
 def movement(cases):
     for shape, perm in [("17x127", "2x1"), ("1009x31", "2x1"), ("300x517", "2x1"), ("1x17", "2x1"),
                         ("5x7x11", "3x2x1"), ("5x37x64", "2x1x3"), ("4x19x3x33", "1x3x2x4"),
-                        ("8x33x50", "1x3x2"), ("3x5x7x9x2", "5x3x1x4x2")]:
+                        ("8x33x50", "1x3x2"), ("528x784", "2x1"), ("48x64", "2x1"),
+                        ("16x3x256", "2x3x1"), ("3x5x7x9x2", "5x3x1x4x2")]:
         for dtype in ["fp32", "fp16", "bf16", "int32", "int8", "uint8", "int64"]:
             x = cases.draw(shape, dtype)
             axes = [int(i) - 1 for i in perm.split("x")]

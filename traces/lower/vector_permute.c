@@ -2,6 +2,8 @@
 /* Maps of strides: merging dimensions, tiles, rows. */
 #include "traces/lower/vector_permute.h"
 
+#include <string.h>
+
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
@@ -399,6 +401,20 @@ static void put_load(struct emit *e, const struct ppass *pass) {
              CHUNK);
 }
 
+/* How many runs of `unit` the tile has, where the last tile may have fewer. */
+static const char *runs_of(struct emit *e, const char *extent, uint64_t all, uint64_t unit) {
+  if (is_number(extent))
+    return emit_text(e, "%llu", (ull)all);
+  return emit_text(e, "(%s+%llu)/%llu", extent, (ull)unit - 1, (ull)unit);
+}
+
+/* A single repeat takes no strides: they would be added to its addresses. */
+static const char *stride_of(struct emit *e, const char *runs, uint64_t blocks) {
+  if (is_number(runs))
+    return emit_text(e, "%llu", strcmp(runs, "1") == 0 ? 0ull : (ull)blocks);
+  return emit_text(e, "(%s>1)*%llu", runs, (ull)blocks);
+}
+
 /* Transposes the tile: a loop over one direction, repeats over the other. */
 static void put_transpose(struct emit *e, const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
@@ -409,10 +425,14 @@ static void put_transpose(struct emit *e, const struct ppass *pass) {
   /* From group to group, from column of blocks to column, in blocks. */
   ull group_in = SIDE * in_row, group_out = 1, column_in = 1, column_out = block * out_row;
   bool over_groups = groups >= columns && groups <= REPEATS_MAX;
-  ull turns = over_groups ? columns : groups, repeats = over_groups ? groups : columns;
+  ull turns = over_groups ? columns : groups;
   const char *turn = emit_text(e, "%sturn", tile->prefix);
+  const char *group_runs =
+      pass->chunks ? emit_text(e, "%llu", groups) : runs_of(e, tile->rows_text, groups, SIDE);
+  const char *column_runs = runs_of(e, tile->cols_text, columns, block);
+  const char *runs = over_groups ? group_runs : column_runs;
   if (turns > 1)
-    emit_loop(e, turn, "%llu", turns);
+    emit_loop(e, turn, "%s", over_groups ? column_runs : group_runs);
   const char *in =
       turns > 1 ? emit_text(e, "+%s*%llu", turn, (over_groups ? column_in : group_in) * BLOCK_BYTES)
                 : "";
@@ -420,11 +440,11 @@ static void put_transpose(struct emit *e, const struct ppass *pass) {
                                           (over_groups ? column_out : group_out) * BLOCK_BYTES)
                               : "";
   emit_row(e,
-           "scatter_vnchwconv_b%llu,dst=%s+%llu%s,src=%s%s,repeat=%llu,dst_step=%llu,src_step=%llu,"
-           "dst_repeat=%llu,src_repeat=%llu",
+           "scatter_vnchwconv_b%llu,dst=%s+%llu%s,src=%s%s,repeat=%s,dst_step=%llu,src_step=%llu,"
+           "dst_repeat=%s,src_repeat=%s",
            bytes * BITS_PER_BYTE, tile->slot_text, (ull)pass->out.address, out, tile->slot_text, in,
-           repeats, step, in_row, repeats > 1 ? (over_groups ? group_out : column_out) : 0,
-           repeats > 1 ? (over_groups ? group_in : column_in) : 0);
+           runs, step, in_row, stride_of(e, runs, over_groups ? group_out : column_out),
+           stride_of(e, runs, over_groups ? group_in : column_in));
   if (turns > 1)
     emit_endloop(e);
 }
@@ -454,12 +474,14 @@ static void put_store(struct emit *e, const struct ppass *pass) {
 /* Rows and padding that no copy writes are transposed too. */
 static bool has_gaps(const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
+  bool last_is_short = pass->chunks && tile->space.rows % tile->rows != 0;
   return pass->transposes && (tile->space.rows % SIDE != 0 || tile->space.cols % SIDE != 0 ||
-                              tile->rows % SIDE != 0);
+                              tile->rows % SIDE != 0 || last_is_short);
 }
 
 /* Only before a pass that computes, whose first copy waits for the vector pipe. */
 static void put_gaps(struct emit *e, const struct permute *permute) {
+  emit_row(e, "set_mask_count");
   emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)permute->ub_bytes / sizeof(float));
   emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
 }
@@ -490,7 +512,6 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
   emit_buffer(e, "buf", SPACE_UB, permute->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
   vtile_prologue(e, permute->code, blocks);
-  emit_row(e, "set_mask_count");
   for (unsigned i = 0; i < permute->passes; i++) {
     struct ppass *pass = &permute->pass[i];
     if (i > 0)
