@@ -34,7 +34,7 @@ static void warm(struct device *device) {
   uint64_t written = written_bytes(trace, &all);
   for (uint32_t i = 0; i < trace->tensor_count; i++) {
     const struct program_tensor *tensor = &trace->tensors[i];
-    bool input = tensor->io == TENSOR_IN || tensor->io == TENSOR_INOUT;
+    bool input = !tensor->passes_l2 && (tensor->io == TENSOR_IN || tensor->io == TENSOR_INOUT);
     /* What is read and written lies in the part that is written. */
     uint64_t more = tensor->io == TENSOR_IN ? tensor->bytes : 0;
     if (!input || is_repeated(trace, i) || written > room || more > room - written)

@@ -96,6 +96,7 @@ struct inst_cost {
   bool uses_gm;
   bool overlaps; /* the next such transfer may start up while this one streams */
   bool gm_write;
+  bool passes_l2; /* the tensor's mode, not the instruction's */
   uint64_t gm_address;
   uint64_t gm_bursts;
   uint64_t gm_burst_bytes;

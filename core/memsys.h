@@ -20,6 +20,7 @@ struct gm_transfer {
   uint32_t port; /* architectural number of the engine: core index * PIPE_COUNT + pipe */
   enum path path;
   bool write;
+  bool passes_l2; /* takes no room there; what is there all the same is used */
   uint64_t address;
   uint64_t bursts; /* runs of burst_bytes, stride_bytes from start to start */
   uint64_t burst_bytes;

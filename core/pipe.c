@@ -165,6 +165,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
       .port = core->index * PIPE_COUNT + pipe->id,
       .path = cost->path,
       .write = cost->gm_write,
+      .passes_l2 = cost->passes_l2,
       .address = cost->gm_address,
       .bursts = cost->gm_bursts,
       .burst_bytes = cost->gm_burst_bytes,

@@ -91,6 +91,7 @@ struct program_tensor {
   uint64_t address; /* in GM, 512-byte aligned */
   uint64_t bytes;
   uint32_t line;
+  bool passes_l2; /* cache=disable: takes no room in L2 */
 };
 
 struct program_buffer {
@@ -150,6 +151,7 @@ struct vinci_trace {
   struct program_named *named; /* in the order of rows */
   uint64_t named_count;
   uint64_t gm_bytes; /* end of the last tensor */
+  bool any_passes_l2; /* one of the tensors does */
 };
 
 /*

@@ -169,6 +169,8 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
     break;
   }
   registry_cost((enum isa_op)inst->op)(core->device->soc, inst, &entry->cost);
+  if (entry->cost.uses_gm)
+    entry->cost.passes_l2 = stream_passes_l2(&core->stream, inst, entry->cost.gm_address);
 }
 
 /* Which paths exist is data of the SoC, not of the instruction table. */

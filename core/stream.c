@@ -220,6 +220,20 @@ static bool inside_any_tensor(struct stream *stream, uint64_t address, uint64_t 
   return false;
 }
 
+bool stream_passes_l2(const struct stream *stream, const struct inst *inst, uint64_t address) {
+  const struct vinci_trace *trace = stream->trace;
+  if (!trace->any_passes_l2)
+    return false;
+  uint32_t named = trace->rows[inst->row].partner;
+  if (named > 0)
+    return trace->tensors[named - 1].passes_l2;
+  const struct program_tensor *tensor = &trace->tensors[stream->kernel->first_tensor];
+  for (uint32_t i = 0; i < stream->kernel->tensor_count; i++)
+    if (is_inside(&tensor[i], address, 1))
+      return tensor[i].passes_l2;
+  return false;
+}
+
 /* A row that names a tensor has to stay inside it, even where another one follows. */
 static enum vinci_status check_gm_range(struct stream *stream, const struct inst *inst,
                                         const struct inst_access *access, struct vinci_diag *diag) {

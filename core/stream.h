@@ -33,6 +33,8 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
                   enum core_kind kind, uint32_t blk, uint32_t sub);
 /* Evaluates the next instruction into *inst (all but mask and registers). */
 enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
+/* Whether what the instruction reads or writes at a GM address passes L2. */
+bool stream_passes_l2(const struct stream *stream, const struct inst *inst, uint64_t address);
 /* Checks all ranges the instruction touches (inst->mask must be set). */
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag);

@@ -171,7 +171,7 @@ static void message_at_slice(struct network_message *message, uint64_t now_ps) {
   bool write = request->transfer->write;
   struct l2_outcome outcome;
   uint64_t ready_ps =
-      cycle_slice_access(request->memory, &request->run, request->port, write, now_ps, &outcome);
+      cycle_slice_access(request->memory, &request->run, request->transfer, now_ps, &outcome);
   if (cycle_needs_memory(&outcome, write))
     cycle_use_memory(request, &outcome, ready_ps);
   else
@@ -197,7 +197,7 @@ static void walk(struct engine_port *port, const struct line_run *run, uint64_t 
   uint64_t arrival_ps = memory->network_ops->arrival_ps(memory->network, port->cluster, run->slice,
                                                         false, write ? run->moved_bytes : 0, at_ps);
   struct l2_outcome outcome;
-  uint64_t ready_ps = cycle_slice_access(memory, run, port->index, write, arrival_ps, &outcome);
+  uint64_t ready_ps = cycle_slice_access(memory, run, transfer, arrival_ps, &outcome);
   if (cycle_needs_memory(&outcome, write))
     cycle_use_memory(take_request(port, run), &outcome, ready_ps);
   else

@@ -128,10 +128,11 @@ struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint
 
 /*
  * A run arrives at its slice at arrival_ps, now or later: takes the slice, looks up the tags
- * and counts the outcome for the core of the port. Returns when the slice is through.
+ * and counts the outcome for the core of the transfer. Returns when the slice is through.
  */
-uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run, uint32_t port,
-                            bool write, uint64_t arrival_ps, struct l2_outcome *outcome);
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
+                            const struct gm_transfer *transfer, uint64_t arrival_ps,
+                            struct l2_outcome *outcome);
 
 /* Whether the outcome of an access needs device memory. */
 static inline bool cycle_needs_memory(const struct l2_outcome *outcome, bool write) {

@@ -41,10 +41,14 @@ static uint64_t serve(struct memsys *memory, const struct line_run *run, uint64_
   return clock_edge_ps(clock, span.last + 1) + memory->hit_ps;
 }
 
-uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run, uint32_t port,
-                            bool write, uint64_t arrival_ps, struct l2_outcome *outcome) {
-  *outcome = l2_look_up(&memory->slices[run->slice], run->line, run->granules, write);
-  l2_count_outcome(&memory->l2_of_core[port / PIPE_COUNT], outcome, write);
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
+                            const struct gm_transfer *transfer, uint64_t arrival_ps,
+                            struct l2_outcome *outcome) {
+  struct l2_tags *slice = &memory->slices[run->slice];
+  bool write = transfer->write;
+  *outcome = transfer->passes_l2 ? l2_pass(slice, run->line, run->granules, write)
+                                 : l2_look_up(slice, run->line, run->granules, write);
+  l2_count_outcome(&memory->l2_of_core[transfer->port / PIPE_COUNT], outcome, write);
   return serve(memory, run, arrival_ps);
 }
 

@@ -76,7 +76,8 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
     bytes = in_line;
   if (bytes > room)
     bytes = room;
-  struct l2_outcome outcome = l2_access(&memory->l2, address, bytes, transfer->write);
+  struct l2_outcome outcome =
+      l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
   piece->bytes += bytes;
   piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
   uint64_t misses = l2_count(outcome.misses);

@@ -61,14 +61,27 @@ static unsigned replace(struct l2_tags *l2, uint64_t set, uint32_t tag, uint64_t
   return way;
 }
 
+struct l2_outcome l2_pass(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write) {
+  struct l2_outcome outcome = {.misses = granules, .victim = line};
+  if (l2->set_count != 0) {
+    uint64_t round = line / l2->set_count, set = line - round * l2->set_count;
+    unsigned way = find_way(l2, set, (uint32_t)line + 1, round & 0xff);
+    if (way != l2->geometry.ways) {
+      struct l2_state *state = &l2->state[set * l2->geometry.ways + way];
+      outcome.hits = state->valid & granules;
+      outcome.misses = granules & ~state->valid;
+      if (write)
+        state->dirty |= outcome.hits;
+    }
+  }
+  outcome.written_back = write ? outcome.misses : 0; /* what is written goes straight through */
+  return outcome;
+}
+
 struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write) {
   struct l2_outcome outcome = {.misses = granules};
-  if (l2->set_count == 0) {
-    /* Without a cache what is written goes straight through. */
-    outcome.written_back = write ? granules : 0;
-    outcome.victim = line;
-    return outcome;
-  }
+  if (l2->set_count == 0)
+    return l2_pass(l2, line, granules, write);
   uint64_t round = line / l2->set_count, set = line - round * l2->set_count;
   uint64_t mark = round & 0xff;
   uint32_t tag = (uint32_t)line + 1;
@@ -90,10 +103,12 @@ uint32_t l2_granules(uint64_t offset, uint64_t bytes) {
   return (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
 }
 
-struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write) {
+struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write,
+                            bool passes) {
   uint32_t line_bytes = l2->geometry.line_bytes;
+  uint32_t granules = l2_granules(address % line_bytes, bytes);
   struct l2_outcome outcome =
-      l2_look_up(l2, address / line_bytes, l2_granules(address % line_bytes, bytes), write);
+      (passes ? l2_pass : l2_look_up)(l2, address / line_bytes, granules, write);
   l2_count_outcome(&l2->counters, &outcome, write);
   return outcome;
 }

@@ -82,10 +82,13 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
                uint64_t gm_bytes);
 /* Reads or writes granules of a line, at least one; counts nothing. */
 struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write);
+/* The same for an access that takes no room: it uses what is there, and the rest passes. */
+struct l2_outcome l2_pass(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
 uint32_t l2_granules(uint64_t offset, uint64_t bytes);
-/* The same as l2_look_up() for a run inside one line, bytes > 0, with the cache's own counters. */
-struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write);
+/* One of both lookups for a run inside one line, bytes > 0, with the cache's own counters. */
+struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes, bool write,
+                            bool passes);
 
 /* Bits of a mask. */
 static inline unsigned l2_count(uint32_t granules) { return (unsigned)count_bits(granules); }

@@ -25,20 +25,25 @@ static vinci_soc *load(const char *name, const char *set) {
   return soc;
 }
 
-static vinci_result *run_with(const vinci_soc *soc, const char *text,
-                              const struct vinci_run_options *options) {
+static vinci_result *run_on(const vinci_soc *soc, const char *text,
+                            const struct vinci_run_options *options) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
+  if (vinci_trace_parse("t.csv", text, strlen(text), soc, &trace, &diag) != VINCI_OK ||
+      vinci_run(soc, trace, options, &result, &diag) != VINCI_OK)
+    fail_msg("line %lu: %s", diag.line, diag.text);
+  vinci_trace_free(trace);
+  return result;
+}
+
+static vinci_result *run_with(const vinci_soc *soc, const char *text,
+                              const struct vinci_run_options *options) {
   struct vinci_run_options cycle = {.struct_size = sizeof cycle};
   if (options)
     cycle = *options;
   cycle.memory = VINCI_MEMORY_CYCLE;
-  if (vinci_trace_parse("t.csv", text, strlen(text), soc, &trace, &diag) != VINCI_OK ||
-      vinci_run(soc, trace, &cycle, &result, &diag) != VINCI_OK)
-    fail_msg("line %lu: %s", diag.line, diag.text);
-  vinci_trace_free(trace);
-  return result;
+  return run_on(soc, text, &cycle);
 }
 
 static vinci_result *run(const vinci_soc *soc, const char *text) {
@@ -55,15 +60,16 @@ static uint64_t cycles_with(const char *set, const char *text) {
 }
 
 /* `blocks` cores read (or write) `kibibytes` each, in copies of 16 KiB. */
-static char *stream_text(unsigned blocks, unsigned kibibytes, unsigned passes, bool write) {
+static char *keyed_stream_text(unsigned blocks, unsigned kibibytes, unsigned passes, bool write,
+                               const char *keys) {
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
   unsigned copies = kibibytes / 16;
   fprintf(out,
           "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=%u\n"
-          "tensor,name=x,dtype=fp16,shape=%u,io=inout\nstream,core=AIV\nloop,p,%u\nloop,i,%u\n",
-          blocks, blocks * kibibytes * 512, passes, copies);
+          "tensor,name=x,dtype=fp16,shape=%u,io=inout%s\nstream,core=AIV\nloop,p,%u\nloop,i,%u\n",
+          blocks, blocks * kibibytes * 512, keys, passes, copies);
   fprintf(out,
           write ? "copy_ubuf_to_gm,src=0,dst=x+(blk*%u+i)*16384,len_burst=512\n"
                 : "copy_gm_to_ubuf,dst=0,src=x+(blk*%u+i)*16384,len_burst=512\n",
@@ -71,6 +77,10 @@ static char *stream_text(unsigned blocks, unsigned kibibytes, unsigned passes, b
   fputs("endloop\nendloop\n", out);
   fclose(out);
   return text;
+}
+
+static char *stream_text(unsigned blocks, unsigned kibibytes, unsigned passes, bool write) {
+  return keyed_stream_text(blocks, kibibytes, passes, write, "");
 }
 
 /* Reading s bytes p times: what fits in L2 is fetched once, a stream larger than it each time. */
@@ -124,6 +134,54 @@ static void l2_of_the_cores_adds_up(void **state) {
   vinci_result_free(result);
   free(text);
   vinci_soc_free(soc);
+}
+
+static void check_device_bytes(enum vinci_memory memory, const char *text, uint64_t read,
+                               uint64_t write) {
+  vinci_soc *soc = load("Ascend910B4", NULL);
+  struct vinci_run_options options = {.struct_size = sizeof options, .memory = memory};
+  vinci_result *result = run_on(soc, text, &options);
+  assert_int_equal(result->hbm.read_bytes, read);
+  assert_int_equal(result->hbm.write_bytes, write);
+  vinci_result_free(result);
+  vinci_soc_free(soc);
+}
+
+/* What takes no room in L2 goes to device memory each time, in both models. */
+static void a_disabled_tensor_passes_l2(void **state) {
+  (void)state;
+  static const enum vinci_memory memories[] = {VINCI_MEMORY_CYCLE, VINCI_MEMORY_FLAT};
+  enum { BYTES = 4 * 64 * 1024 };
+  for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++) {
+    for (unsigned write = 0; write < 2; write++) {
+      char *plain = keyed_stream_text(4, 64, 2, write, ",cache=normal");
+      char *disabled = keyed_stream_text(4, 64, 2, write, ",cache=disable");
+      check_device_bytes(memories[i], plain, write ? 0 : BYTES, 0);
+      check_device_bytes(memories[i], disabled, write ? 0 : 2 * BYTES, write ? 2 * BYTES : 0);
+      free(plain);
+      free(disabled);
+    }
+  }
+}
+
+/* The mode is the tensor's: by name or, through a variable, by address. What an earlier
+ * kernel has left in L2 is used. */
+static void the_mode_is_that_of_the_tensor(void **state) {
+  (void)state;
+  static const char kernel[] = "kernel,name=k,arch=dav-c220,blocks=1\n"
+                               "tensor,name=x,dtype=fp16,shape=8192,io=in%s\n"
+                               "tensor,name=y,dtype=fp16,shape=8192,io=in,cache=disable\n"
+                               "stream,core=AIV\n%s";
+  static const char both[] = "loop,i,3\nlet,a,x+i/8\nlet,b,y+i/8\n"
+                             "copy_gm_to_ubuf,dst=0,src=a,len_burst=512\n"
+                             "copy_gm_to_ubuf,dst=0,src=b,len_burst=512\nendloop\n";
+  static const char named[] = "copy_gm_to_ubuf,dst=0,src=x,len_burst=512\n";
+  char text[2048], first[512], second[512];
+  snprintf(first, sizeof first, kernel, "", both);
+  snprintf(second, sizeof second, kernel, ",cache=disable", named);
+  snprintf(text, sizeof text, "trace,version=1\n%s%s", first, second);
+  check_device_bytes(VINCI_MEMORY_CYCLE, text, 4 * 16384, 0);
+  check_device_bytes(VINCI_MEMORY_FLAT, text, 4 * 16384, 0);
 }
 
 /* A stream written once through an L2 it does not fit in loads every channel, and both
@@ -323,6 +381,8 @@ int main(void) {
       cmocka_unit_test(working_set_against_l2_follows_the_closed_form),
       cmocka_unit_test(written_bytes_leave_when_l2_is_full),
       cmocka_unit_test(l2_of_the_cores_adds_up),
+      cmocka_unit_test(a_disabled_tensor_passes_l2),
+      cmocka_unit_test(the_mode_is_that_of_the_tensor),
       cmocka_unit_test(loads_of_channels_and_links_are_told),
       cmocka_unit_test(results_do_not_depend_on_part_order),
       cmocka_unit_test(the_flit_level_agrees_at_low_load),

@@ -28,8 +28,8 @@ static void second_read_hits(void **state) {
   (void)state;
   struct arena arena = {0};
   struct l2_tags l2 = new_l2(&arena, 1 << 20);
-  struct l2_outcome first = l2_access(&l2, 8192, 1024, false);
-  struct l2_outcome again = l2_access(&l2, 8192, 1024, false);
+  struct l2_outcome first = l2_access(&l2, 8192, 1024, false, false);
+  struct l2_outcome again = l2_access(&l2, 8192, 1024, false, false);
   assert_int_equal(l2_count(first.misses), 8);
   assert_int_equal(l2_count(first.hits), 0);
   assert_int_equal(l2_count(again.hits), 8);
@@ -42,9 +42,9 @@ static void granules_are_counted_exactly(void **state) {
   (void)state;
   struct arena arena = {0};
   struct l2_tags l2 = new_l2(&arena, 1 << 20);
-  assert_int_equal(l2_count(l2_access(&l2, GRANULE - 1, 2, false).misses), 2);
-  assert_int_equal(l2_count(l2_access(&l2, 0, LINE, false).misses), LINE / GRANULE - 2);
-  assert_int_equal(l2_count(l2_access(&l2, LINE - 1, 1, false).hits), 1);
+  assert_int_equal(l2_count(l2_access(&l2, GRANULE - 1, 2, false, false).misses), 2);
+  assert_int_equal(l2_count(l2_access(&l2, 0, LINE, false, false).misses), LINE / GRANULE - 2);
+  assert_int_equal(l2_count(l2_access(&l2, LINE - 1, 1, false, false).hits), 1);
   arena_free(&arena);
 }
 
@@ -55,7 +55,7 @@ static void streamed_writes_are_written_back(void **state) {
   struct arena arena = {0};
   struct l2_tags l2 = new_l2(&arena, (uint64_t)CAPACITY_LINES * LINE);
   for (uint64_t i = 0; i < STREAM_LINES; i++)
-    l2_access(&l2, i * LINE, LINE, true);
+    l2_access(&l2, i * LINE, LINE, true, false);
   uint64_t per_line = LINE / GRANULE;
   assert_int_equal(l2.counters.writebacks, (STREAM_LINES - CAPACITY_LINES) * per_line);
   assert_int_equal(l2.counters.write_misses, STREAM_LINES * per_line);
@@ -66,8 +66,8 @@ static void no_cache_never_hits(void **state) {
   (void)state;
   struct arena arena = {0};
   struct l2_tags l2 = new_l2(&arena, 0);
-  l2_access(&l2, 0, LINE, true);
-  assert_int_equal(l2_count(l2_access(&l2, 0, LINE, false).hits), 0);
+  l2_access(&l2, 0, LINE, true, false);
+  assert_int_equal(l2_count(l2_access(&l2, 0, LINE, false, false).hits), 0);
   assert_int_equal(l2.counters.writebacks, LINE / GRANULE);
   arena_free(&arena);
 }

@@ -200,6 +200,8 @@ static void coupled_cores(void **state) {
       {"stream,core=AICORE\nwait_flag_dev,id=0\n", 4, 1,
        "dav-c100 has no instruction \"wait_flag_dev\"", "it exists on dav-c220, dav-c310"},
       {"tensor,name=x,dtype=bf16,shape=1,io=in\n", 3, 21, "dav-c100 has no data type \"bf16\"", ""},
+      {"tensor,name=x,dtype=fp16,shape=1,io=in,cache=off\n", 3, 46, "unknown cache mode \"off\"",
+       "known are normal, disable"},
       {"buffer,name=b,space=BT,address=0,size=64\n", 3, 21, "fixture100 has no BT", ""},
   };
   vinci_soc *coupled = fixture_soc_coupled();

@@ -13,11 +13,12 @@ enum {
   TENSOR_IO,
   TENSOR_FILE,
   TENSOR_FORMAT,
+  TENSOR_CACHE,
   TENSOR_KEYS
 };
-static const struct trace_key tensor_keys[TENSOR_KEYS] = {{"name", true},  {"dtype", true},
-                                                          {"shape", true}, {"io", true},
-                                                          {"file", false}, {"format", false}};
+static const struct trace_key tensor_keys[TENSOR_KEYS] = {
+    {"name", true},  {"dtype", true},   {"shape", true}, {"io", true},
+    {"file", false}, {"format", false}, {"cache", false}};
 
 static const char *dtype_at(const void *context, size_t index) {
   (void)context;
@@ -41,6 +42,14 @@ static const char *const formats[] = {
 static const char *format_at(const void *context, size_t index) {
   (void)context;
   return formats[index];
+}
+
+/* As of SetL2CacheHint (Ascend C documentation). */
+enum { CACHE_NORMAL, CACHE_DISABLE, CACHE_MODES };
+
+static const char *cache_at(const void *context, size_t index) {
+  (void)context;
+  return index == CACHE_NORMAL ? "normal" : "disable";
 }
 
 /* "8x2048x2048" */
@@ -81,7 +90,7 @@ static enum vinci_status tensor_shape(struct trace_reader *reader,
 static enum vinci_status tensor_values(struct trace_reader *reader,
                                        const struct trace_values *values,
                                        struct program_tensor *tensor) {
-  size_t dtype = 0, io = 0, format = 0;
+  size_t dtype = 0, io = 0, format = 0, cache = CACHE_NORMAL;
   enum vinci_status status =
       trace_value_word(reader, values, TENSOR_DTYPE, "data type", dtype_at, DTYPE_COUNT, &dtype);
   if (status == VINCI_OK && !arch_has_dtype(reader->kernel->arch, (enum dtype)dtype))
@@ -101,6 +110,10 @@ static enum vinci_status tensor_values(struct trace_reader *reader,
                               sizeof formats / sizeof *formats, &format);
   if (status == VINCI_OK)
     tensor->format = formats[format];
+  if (status == VINCI_OK && values->field[TENSOR_CACHE] != 0)
+    status =
+        trace_value_word(reader, values, TENSOR_CACHE, "cache mode", cache_at, CACHE_MODES, &cache);
+  tensor->passes_l2 = cache == CACHE_DISABLE;
   return status;
 }
 

@@ -285,6 +285,8 @@ static enum vinci_status finish(struct trace_reader *reader, uint64_t digest, vi
       !keep(arena, &reader->codes, sizeof *trace->codes, &trace->codes) ||
       !keep(arena, &reader->named, sizeof *trace->named, &trace->named))
     return trace_no_memory(reader);
+  for (uint32_t i = 0; i < trace->tensor_count; i++)
+    trace->any_passes_l2 = trace->any_passes_l2 || trace->tensors[i].passes_l2;
   trace->arena = *arena;
   *arena = (struct arena){0};
   arena_seal(&trace->arena);

@@ -236,6 +236,8 @@ static void put_tensor(struct writer *writer, const struct program_tensor *tenso
     put_text(writer, "file", tensor->file);
   if (strcmp(tensor->format, "ND") != 0)
     put_text(writer, "format", tensor->format);
+  if (tensor->passes_l2)
+    fputs(",cache=disable", writer->out);
   fputc('\n', writer->out);
 }
 
