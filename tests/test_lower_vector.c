@@ -80,6 +80,8 @@ static void bytes_move_once(void **state) {
       {"transdata shape=48x80 way=fractal_nz_to_nd", 7680, 7680},
       {"slice shape=17x127 out=5x31 begin=392 dtype=fp32", 620, 620},
       {"concat shape=17x3 shape1=17x127 dtype=fp32", 8840, 8840},
+      {"pad shape=3x5x33x31 before=0x0x1x1 after=0x0x1x1 dtype=fp32", 61380, 69300},
+      {"pad shape=17 before=3 after=0 dtype=int8 value=-1", 17, 20},
       {"swiglu shape=17x130", 4420, 2210},
       {"reduce_sum shape=331x61", 80764, 1324},
       {"reduce_max shape=61x64x13 axis=0 axis2=2 dtype=fp16", 101504, 128},
@@ -207,6 +209,9 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("swiglu shape=3", "swiglu: the last extent of x is even");
   an_error_says("batch_norm shape=3", "batch_norm: shape has at least 2 extents");
   an_error_says("batch_norm shape=2x3x4x5 format=nc1hwc0", "batch_norm: shape has 5 extents");
+  an_error_says("pad shape=4x4 before=1", "pad: before and after need 2 numbers");
+  an_error_says("pad shape=4 before=1 dtype=int8 value=200", "pad: int8 cannot hold the value");
+  an_error_says("pad shape=4x4x4 before=1x1x1", "pad: at most 5 sides can grow");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");

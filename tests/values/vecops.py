@@ -281,6 +281,15 @@ def movement(cases):
             first = int(np.ravel_multi_index(begin, x.shape))
             cases.add("slice shape=%s out=%s begin=%d dtype=%s" % (shape, out, first, dtype),
                       {"x": x}, {"y": y})
+    for shape, before, after in [("1", "3", "0"), ("17", "15", "1009"), ("127x17", "0x3", "1x2"),
+                                 ("100003", "1", "2"), ("31x127", "5x0", "3x0"),
+                                 ("3x5x33x31", "0x0x1x1", "0x0x1x1"), ("7x5x64", "0x2x0", "0x1x0"),
+                                 ("5x61x67", "1x0x3", "2x0x0"), ("17x1031", "0x0", "0x0")]:
+        for dtype in ["fp32", "fp16", "bf16", "int8", "int16", "int32"]:
+            x = cases.draw(shape, dtype)
+            y = np.pad(x, list(zip(extents(before), extents(after))), constant_values=-3)
+            cases.add("pad shape=%s before=%s after=%s value=-3 dtype=%s"
+                      % (shape, before, after, dtype), {"x": x}, {"y": y})
     for axis, shapes in [(1, ["17x3", "17x127", "17x1"]), (0, ["5x7", "1x7"]),
                          (2, ["4x3x64", "4x3x32", "4x3x32"]), (0, ["127", "1009"])]:
         for dtype in ["fp32", "fp16", "int8"]:

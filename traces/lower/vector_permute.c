@@ -129,7 +129,8 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
   if (permute->passes == PERMUTE_PASSES || map.count > VTILE_OUTERS + 2)
     return lower_error(job, "too many dimensions to move");
   struct ppass *pass = &permute->pass[permute->passes++];
-  *pass = (struct ppass){.transposes = cols != target, .padded = wanted->padded};
+  *pass = (struct ppass){
+      .transposes = cols != target, .padded = wanted->padded, .fills = wanted->fills};
   if (!pass->transposes)
     rows = nearest(&map, cols);
   const char *source = map.source ? map.source : "x", *name = map.target ? map.target : "y";
@@ -177,7 +178,8 @@ static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
     slot += vtile_align(pass->in_pitch * rows * bytes);
   }
   tile->slot_bytes = slot;
-  tile->parts = VTILE_LOADS | VTILE_STORES | (pass->transposes ? VTILE_COMPUTES : 0);
+  tile->parts = VTILE_STORES | (pass->fills ? VTILE_COMPUTES : VTILE_LOADS) |
+                (pass->transposes ? VTILE_COMPUTES : 0);
   tile->buffers = permute->buffers;
 }
 
@@ -289,8 +291,10 @@ bool permute_cost(struct lower_job *job) {
   for (unsigned i = 0; i < permute->passes; i++) {
     const struct ppass *pass = &permute->pass[i];
     uint64_t bytes = pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
-    struct vtile_work work = {
-        .in_bytes = bytes, .out_bytes = bytes, .in_copies = 1, .out_copies = 1};
+    struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
+                              .out_bytes = bytes,
+                              .in_copies = !pass->fills,
+                              .out_copies = 1};
     if (pass->transposes)
       work.vector_cycles = ceil_div(pass->tile.rows, SIDE) * ceil_div(pass->tile.cols, CHUNK) * 2;
     vtile_cost(job, &pass->tile, &work);
@@ -486,6 +490,13 @@ static void put_gaps(struct emit *e, const struct permute *permute) {
   emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
 }
 
+/* All buffers of a pass that fills, before its first turn: turns only store them. */
+static void put_fill(struct emit *e, const struct permute *permute, const struct ppass *pass) {
+  emit_row(e, "set_vector_mask,high=0,low=%llu",
+           (ull)(pass->tile.slot_bytes * pass->tile.buffers / sizeof(uint32_t)));
+  emit_row(e, "vector_dup,dst=0,scalar=%llu,repeat=1,type=uint32", (ull)permute->fill);
+}
+
 static void put_tensors(struct emit *e, const struct permute *permute) {
   static const char *const names[PERMUTE_PASSES] = {"x", "x1", "x2", "x3", "x4", "x5"};
   for (unsigned i = 0; i < permute->inputs; i++)
@@ -520,8 +531,11 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
       put_gaps(e, permute);
       filled = true;
     }
+    if (pass->fills)
+      put_fill(e, permute, pass);
     vtile_open(e, &pass->tile);
-    put_load(e, pass);
+    if (!pass->fills)
+      put_load(e, pass);
     vtile_loaded(e, &pass->tile);
     if (pass->transposes)
       put_transpose(e, pass);

@@ -17,6 +17,7 @@ struct pmap {
   uint64_t from_base, to_base;
   const char *source, *target; /* tensors; "x" and "y" */
   uint64_t padded;             /* of the innermost dimension of the target, filled with zeros */
+  bool fills;                  /* the target gets permute->fill; strides of the source as its own */
 };
 
 /* One map, cut into tiles. */
@@ -24,6 +25,7 @@ struct ppass {
   struct vtile tile;
   struct vtile_operand in, out;
   bool transposes;
+  bool fills;
   bool chunks; /* rows go to UB in turns of 8, see put_load() */
   uint64_t in_pitch, out_pitch;
   uint64_t padded; /* elements of a row of the result, or 0 */
@@ -39,6 +41,7 @@ struct permute {
   unsigned in_rank, out_rank;
   const char *in_format, *out_format;
   enum vtile_code code;
+  uint32_t fill;   /* 4 bytes of whole elements */
   unsigned inputs; /* more than one: in_shapes, named x, x1, ... */
   uint64_t in_shapes[PERMUTE_PASSES][TENSOR_RANK_MAX];
   uint64_t buffers;
