@@ -82,6 +82,8 @@ static void bytes_move_once(void **state) {
       {"concat shape=17x3 shape1=17x127 dtype=fp32", 8840, 8840},
       {"pad shape=3x5x33x31 before=0x0x1x1 after=0x0x1x1 dtype=fp32", 61380, 69300},
       {"pad shape=17 before=3 after=0 dtype=int8 value=-1", 17, 20},
+      {"gather shape=31x61 count=17 dtype=fp32", 4216, 4148},
+      {"gather shape=1009x3x31 count=3x61 step=1 dtype=int8 dtype1=int64", 18483, 17019},
       {"swiglu shape=17x130", 4420, 2210},
       {"reduce_sum shape=331x61", 80764, 1324},
       {"reduce_max shape=61x64x13 axis=0 axis2=2 dtype=fp16", 101504, 128},
@@ -212,6 +214,7 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("pad shape=4x4 before=1", "pad: before and after need 2 numbers");
   an_error_says("pad shape=4 before=1 dtype=int8 value=200", "pad: int8 cannot hold the value");
   an_error_says("pad shape=4x4x4 before=1x1x1", "pad: at most 5 sides can grow");
+  an_error_says("gather shape=1x1x1x1x1 count=1x1x1x1x1", "gather: y has at most 8 dimensions");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");

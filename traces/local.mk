@@ -52,6 +52,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_elementwise.c \
 	traces/lower/vector_elementwise.h \
 	traces/lower/vector_elementwise_rows.c \
+	traces/lower/vector_gather.c \
 	traces/lower/vector_halves.c \
 	traces/lower/vector_layout.c \
 	traces/lower/vector_norm.c \

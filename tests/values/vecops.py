@@ -290,6 +290,19 @@ def movement(cases):
             y = np.pad(x, list(zip(extents(before), extents(after))), constant_values=-3)
             cases.add("pad shape=%s before=%s after=%s value=-3 dtype=%s"
                       % (shape, before, after, dtype), {"x": x}, {"y": y})
+    for shape, count, tail in [("1x1", "1", ""), ("17", "127", ""), ("127x17", "331", " first=5"),
+                               ("1009x3x31", "3x61", " step=1"), ("31x40009", "5", ""),
+                               ("1009x64", "1009", " step=1000003"), ("61x129", "61", " step=0")]:
+        series = dict(word.split("=") for word in tail.split())
+        first, step = int(series.get("first", 0)), int(series.get("step", 7919))
+        for dtype in ["fp32", "fp16", "int8", "int64"]:
+            for dtype1 in ["int32", "int64"]:
+                x = cases.draw(shape, dtype)
+                index = (first + np.arange(np.prod(extents(count))) * step) % x.shape[0]
+                index = index.astype(NUMPY[dtype1]).reshape(extents(count))
+                cases.add("gather shape=%s count=%s dtype=%s dtype1=%s%s"
+                          % (shape, count, dtype, dtype1, tail), {"x": x, "x1": index},
+                          {"y": x[index]})
     for axis, shapes in [(1, ["17x3", "17x127", "17x1"]), (0, ["5x7", "1x7"]),
                          (2, ["4x3x64", "4x3x32", "4x3x32"]), (0, ["127", "1009"])]:
         for dtype in ["fp32", "fp16", "int8"]:
