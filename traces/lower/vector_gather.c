@@ -173,6 +173,8 @@ static bool call_gather(struct lower_call *call) {
   arg_shape(call, "count", index);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   lower_arg(call, "dtype1=%s", dtype_name(index->dtype));
+  /* The vendor's kernel moves a row at a time, as its MTE2 is busy for the latency of each. */
+  lower_arg(call, "rows=1");
   return true;
 }
 
