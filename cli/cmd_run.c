@@ -247,6 +247,12 @@ static bool names_operator(const struct text_list *words) {
   return words->count > 0 && !strpbrk(words->items[0], "./") && operator_exists(words->items[0]);
 }
 
+/* `run OP key=value...` with a name that no operator has; traces are no assignments. */
+static bool misspells_operator(const struct text_list *words) {
+  return words->count > 1 && !strpbrk(words->items[0], "./=") && strchr(words->items[1], '=') &&
+         !strpbrk(words->items[1], "./") && !operator_exists(words->items[0]);
+}
+
 static int run_all(struct run_settings *settings, const struct text_list *words) {
   bool lowered = names_operator(words);
   struct text_list op = {.items = words->items, .count = lowered};
@@ -254,6 +260,10 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  if (misspells_operator(words)) {
+    (void)operator_unknown(words->items[0], &diag);
+    return cli_fail(&diag);
+  }
   if (values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
       cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||

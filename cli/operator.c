@@ -59,16 +59,23 @@ static void print_op(size_t index, FILE *out) {
   }
 }
 
+enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag) {
+  (void)diag_error(diag, VINCI_E_USAGE, "unknown operator '%s'", name);
+  const char *near = diag_nearest(name, vinci_op_count(), name_at, NULL);
+  if (near)
+    diag_hint(diag, "did you mean '%s'?", near);
+  else
+    diag_hint(diag, "'vinci compile --list' shows them all");
+  return VINCI_E_USAGE;
+}
+
 bool operator_print(const char *name, FILE *out, struct vinci_diag *diag) {
   size_t index = find(name);
   if (index < vinci_op_count()) {
     print_op(index, out);
     return true;
   }
-  (void)diag_error(diag, VINCI_E_USAGE, "unknown operator '%s'", name);
-  const char *near = diag_nearest(name, vinci_op_count(), name_at, NULL);
-  if (near)
-    diag_hint(diag, "did you mean '%s'?", near);
+  (void)operator_unknown(name, diag);
   return false;
 }
 

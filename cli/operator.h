@@ -8,6 +8,8 @@
 bool operator_exists(const char *name);
 /* The keys of one operator; false, with an error, when there is none of that name. */
 bool operator_print(const char *name, FILE *out, struct vinci_diag *diag);
+/* The error on a name that no operator has. */
+enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag);
 void operator_print_all(FILE *out);
 
 #endif

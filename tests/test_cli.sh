@@ -63,7 +63,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 78
+plan 79
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -319,6 +319,9 @@ report "misspelt key" "$(expect 2 "error: copy has no key 'shap'
 hint: did you mean 'shape'?")"
 run compile copi $soc shape=4
 report "misspelt operator" "$(expect 2 "error: unknown operator 'copi'
+hint: did you mean 'copy'?")"
+run run copi shape=4 $soc
+report "misspelt operator to run" "$(expect 2 "error: unknown operator 'copi'
 hint: did you mean 'copy'?")"
 run compile copy $soc shape=33x7 -o "$work/copy.csv"
 report "compile writes a trace that run takes" "$(expect 0 ''
