@@ -149,6 +149,10 @@ static void checks_find_nothing(void **state) {
       "transpose shape=48x64 perm=2x1 dtype=fp16 rows=32 cols=48 blocks=4 buffers=2",
       "transdata shape=16x128x5x112 way=nchw_to_nc1hwc0",
       "transdata shape=2x17x4x4 way=nchw_to_nc1hwc0",
+      "pad shape=17 before=15 after=1009",
+      "pad shape=5x61x67 before=1x0x3 after=2x0x0 dtype=int8",
+      "gather shape=1009x3x31 count=3x61",
+      "batch_norm shape=2x17x13x17",
       "softmax shape=17x127",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
   };

@@ -492,6 +492,7 @@ static void put_gaps(struct emit *e, const struct permute *permute) {
 
 /* All buffers of a pass that fills, before its first turn: turns only store them. */
 static void put_fill(struct emit *e, const struct permute *permute, const struct ppass *pass) {
+  emit_row(e, "set_mask_count");
   emit_row(e, "set_vector_mask,high=0,low=%llu",
            (ull)(pass->tile.slot_bytes * pass->tile.buffers / sizeof(uint32_t)));
   emit_row(e, "vector_dup,dst=0,scalar=%llu,repeat=1,type=uint32", (ull)permute->fill);
