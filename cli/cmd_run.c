@@ -77,7 +77,8 @@ static const struct option_row run_options[] = {
                       "instructions kept for trace.json of --output (default 1000000, 0 for none)"),
     OPTION_TEXT_ROW("ops", 0, struct run_settings, ops, "LIST",
                     "simulate the operators of a CSV list (a profiler's table, GEMMs, "
-                    "convolutions, or op,args) and write DIR/op_summary.csv"),
+                    "convolutions, or op,args) and write DIR/op_summary.csv; with flat memory "
+                    "unless --memory says otherwise"),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
@@ -319,6 +320,12 @@ static int run_list(const struct run_settings *settings, const struct text_list 
                      words->items[0]);
     return cli_fail(&diag);
   }
+  if (settings->check || settings->values.keep || settings->values.fill ||
+      settings->values.inputs.count > 0 || settings->values.expected.count > 0) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--ops runs no checks and keeps no values; run its "
+                                           "operators one by one for that");
+    return cli_fail(&diag);
+  }
   struct run_ops options = {
       .list = settings->ops,
       .output = settings->output,
@@ -326,7 +333,9 @@ static int run_list(const struct run_settings *settings, const struct text_list 
       .data = settings->data,
       .sets = &settings->sets,
       .jobs = settings->jobs,
-      .memory = settings->memory_model,
+      /* A list of a network's operators takes seconds with flat memory and many minutes with the
+       * other, which is no nearer to measured durations of whole operators. */
+      .memory = settings->memory ? settings->memory_model : VINCI_MEMORY_FLAT,
       .network = settings->network_level,
       .l2_given = settings->l2 != NULL,
       .l2_start = settings->l2_start,

@@ -63,7 +63,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 79
+plan 83
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -337,19 +337,27 @@ soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us,mac_us
 Ascend910B2,MatMulV3,AI_CORE,"64,32;32,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,0.1
 Ascend910B2,MatMulV3,AI_CORE,"64,32;33,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,
 Ascend910B4,NoSuchOp,AI_VECTOR_CORE,"1,2","1,2",FLOAT,ND,1,2.5,
+Ascend910B4,Relu,AI_VECTOR_CORE,"1,2","1,2",WEIRD,ND,1,2.5,
 END
 run run --ops "$work/profile.csv" --output="$work/ops1"
 report "--ops: a profile, chips from its rows" \
-  "$(expect 0 '' '1 of 3 operators simulated, 2 unsupported, 0 failed'
+  "$(expect 0 '' '1 of 4 operators simulated, 3 unsupported, 0 failed'
   grep -q ',ok,.*,10.000,-0\.[0-9]*,0.100,.*,Ascend910B2,matmul m=64 k=32 n=128 ' \
     "$work/ops1/op_summary.csv" || cat "$work/ops1/op_summary.csv")"
 report "--ops: what is not supported is listed with its reason" "$(
-  grep -q 'unsupported: no operator stands for NoSuchOp' "$work/ops1/op_summary.csv" &&
-  grep -q 'unsupported: MatMulV3: the shapes do not fit together' "$work/ops1/op_summary.csv" ||
+  grep -q "unsupported: no operator stands for 'NoSuchOp'" "$work/ops1/op_summary.csv" &&
+  grep -q 'unsupported: MatMulV3: the shapes do not fit together' "$work/ops1/op_summary.csv" &&
+  grep -q "unsupported: the data types 'WEIRD' are not known" "$work/ops1/op_summary.csv" ||
   cat "$work/ops1/op_summary.csv")"
 run run --ops "$work/profile.csv" --output="$work/ops2" -j 3 -q
 report "--ops: the same bytes with several jobs" "$(expect 0 ''
   cmp "$work/ops1/op_summary.csv" "$work/ops2/op_summary.csv" 2>&1)"
+run run --ops "$work/profile.csv" --output="$work/ops3" --values
+report "--ops keeps no values" "$(expect 2 'error: --ops runs no checks and keeps no values; run its operators one by one for that')"
+for lack in device.cube_cores "device.vector_cores" path.GM_UB.bytes_per_cycle; do
+  run run copy shape=64 $soc --set=$lack=0
+  report "a chip without $lack is refused" "$([ "$code" -eq 2 ] || echo "exit code $code: $err")"
+done
 printf 'Layer,M,N,K,\nproj,16,32,64,\n,,,,\n' >"$work/gemm.csv"
 printf 'm,n,k,a_t,b_t\n16,32,64,0,1\n' >"$work/deepbench.csv"
 cat >"$work/topology.csv" <<'END'

@@ -146,7 +146,9 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
     return refuse(out, "%s", call->reason);
   out->op = lower_find_vendor(call->type);
   if (!out->op)
-    return refuse(out, "no operator stands for %s", call->type);
+    return refuse(out, "no operator stands for '%s'", call->type);
+  if (call->input_count > 0 && call->input[0].dtype == DTYPE_COUNT)
+    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
   if (!out->op->from_tensors || !out->op->from_tensors(call))
     return refuse(out, "%s: %s", call->type, *call->reason ? call->reason : "shapes are not known");
   out->arg_count = call->arg_count;

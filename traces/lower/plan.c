@@ -64,8 +64,24 @@ static bool keep_best(struct lower_job *job, void *context) {
   return true;
 }
 
+/* What every template takes for granted; a what-if may have taken it away. */
+static enum vinci_status check_chip(struct lower_job *job) {
+  static const enum path paths[] = {PATH_GM_UB, PATH_UB_GM};
+  const struct vinci_soc *soc = job->soc;
+  const enum core_kind kinds[] = {emit_cube_core(soc), emit_vector_core(soc)};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (soc_core_count(soc, kinds[i]) == 0)
+      return lower_error(job, "%s has no %s cores", soc->name, core_kind_name(kinds[i]));
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (soc->path[paths[i]].mbytes_per_cycle == 0)
+      return lower_error(job, "%s has no path %s", soc->name, path_name(paths[i]));
+  return VINCI_OK;
+}
+
 enum vinci_status lower_prepare(struct lower_job *job, const char *const *args, size_t count) {
-  enum vinci_status status = lower_parse_args(job, args, count);
+  enum vinci_status status = check_chip(job);
+  if (status == VINCI_OK)
+    status = lower_parse_args(job, args, count);
   if (status == VINCI_OK && job->op->setup)
     status = job->op->setup(job);
   return status;
