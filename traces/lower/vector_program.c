@@ -54,8 +54,8 @@ void vmachine_lanes(struct vmachine *machine, unsigned lanes) {
   }
   machine->normal = true;
   unsigned low = lanes < half ? lanes : half, high = lanes - low;
-  long long low_bits = low == half ? -1 : (1LL << low) - 1;
-  long long high_bits = high == half ? -1 : (1LL << high) - 1;
+  long long low_bits = low == half ? -1 : (long long)((UINT64_C(1) << low) - 1);
+  long long high_bits = high == half ? -1 : (long long)((UINT64_C(1) << high) - 1);
   if (!same_mask(machine, emit_text(machine->emit, "%u lanes", lanes)))
     emit_row(machine->emit, "set_vector_mask,high=%lld,low=%lld", high_bits, low_bits);
 }
