@@ -245,6 +245,8 @@ def movement(cases):
                         ("16x3x256", "2x3x1"), ("3x5x7x9x2", "5x3x1x4x2")]:
         for dtype in ["fp32", "fp16", "bf16", "int32", "int8", "uint8", "int64"]:
             x = cases.draw(shape, dtype)
+            if dtype in ["int8", "uint8", "int64"] and x.size > 20000:
+                continue  # these move an element at a time
             axes = [int(i) - 1 for i in perm.split("x")]
             cases.add("transpose shape=%s perm=%s dtype=%s" % (shape, perm, dtype), {"x": x},
                       {"y": x.transpose(axes)})
@@ -368,7 +370,7 @@ GROUPS = [unary, binary, others, casts, rows, channels, reductions, movement, ha
 
 def run(vinci, soc, case, folder):
     request, inputs, outputs, limits = case
-    command = [vinci, "run"] + request.split() + ["-s", soc, "--values", "--check", "-q"]
+    command = [vinci, "run"] + request.split() + ["-s", soc, "--values", "--check", "--memory=flat", "-q"]
     command += ["--atol=%g" % limits[0], "--rtol=%g" % limits[1]]
     for kind, arrays in (("input", inputs), ("expect", outputs)):
         for name, array in arrays.items():
