@@ -13,7 +13,7 @@ case $module in /*) ;; *) module=$PWD/$module ;; esac
 VINCI_DATA=$srcdir/scripts
 export VINCI_DATA
 
-work=$(mktemp -d "${TMPDIR:-.}/test_lua.XXXXXX") || exit 99
+work=$(mktemp -d "${TMPDIR:-$PWD}/test_lua.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
