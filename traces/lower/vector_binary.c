@@ -62,18 +62,7 @@ static bool call_binary(struct lower_call *call) {
         .name = #id, .inputs = 2, .outputs = 1, .types = types_, .steps = id##_steps};             \
     return vew_setup(job, &func);                                                                  \
   }                                                                                                \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = binary_keys,                                                                         \
-      .key_count = BINARY_KEYS,                                                                    \
-      .setup = id##_setup,                                                                         \
-      .candidate = vew_candidate,                                                                  \
-      .cost = vew_cost,                                                                            \
-      .emit = vew_emit,                                                                            \
-      .from_tensors = call_binary,                                                                 \
-  };
+  VEW_OP(id, vendor, summary, binary_keys, BINARY_KEYS, call_binary)
 
 #define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 OPERATOR(add, "Add|AddV2", "y = x + x1", NUMBER_TYPES)
@@ -116,18 +105,7 @@ static bool call_where(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_where = {
-    .name = "where",
-    .vendor_types = "Select|SelectV2",
-    .text = "y = x ? x1 : x2",
-    .keys = where_keys,
-    .key_count = WHERE_KEYS,
-    .setup = where_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_where,
-};
+VEW_OP(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, WHERE_KEYS, call_where)
 
 /* ---- fill ----------------------------------------------------------------------------------- */
 
@@ -157,18 +135,7 @@ static bool call_fill(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_fill = {
-    .name = "fill",
-    .vendor_types = "ZerosLike|OnesLike|Fill",
-    .text = "y = value",
-    .keys = fill_keys,
-    .key_count = FILL_KEYS,
-    .setup = fill_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_fill,
-};
+VEW_OP(fill, "ZerosLike|OnesLike|Fill", "y = value", fill_keys, FILL_KEYS, call_fill)
 
 /* ---- dropout -------------------------------------------------------------------------------- */
 
@@ -206,18 +173,8 @@ static bool call_dropout(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_dropout = {
-    .name = "dropout",
-    .vendor_types = "DropOutDoMask",
-    .text = "y = bit of x ? x1 / keep : 0; x holds a bit for each element",
-    .keys = dropout_keys,
-    .key_count = DROP_KEYS,
-    .setup = dropout_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_dropout,
-};
+VEW_OP(dropout, "DropOutDoMask", "y = bit of x ? x1 / keep : 0; x holds a bit for each element",
+       dropout_keys, DROP_KEYS, call_dropout)
 
 /* ---- AdamW ---------------------------------------------------------------------------------- */
 
@@ -293,15 +250,6 @@ static bool call_adamw(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_adamw = {
-    .name = "adamw",
-    .vendor_types = "ApplyAdamW|ApplyAdamWV2",
-    .text = "a step of AdamW: x, its moments x1 and x2, and the gradient x3",
-    .keys = adamw_keys,
-    .key_count = ADAM_KEYS,
-    .setup = adamw_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_adamw,
-};
+VEW_OP(adamw, "ApplyAdamW|ApplyAdamWV2",
+       "a step of AdamW: x, its moments x1 and x2, and the gradient x3", adamw_keys, ADAM_KEYS,
+       call_adamw)

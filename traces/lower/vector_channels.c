@@ -138,15 +138,6 @@ static bool call_batch_norm(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_batch_norm = {
-    .name = "batch_norm",
-    .vendor_types = "BNInfer|BNInferD|BNInferenceD|BatchNorm",
-    .text = "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel",
-    .keys = batch_norm_keys,
-    .key_count = BATCH_NORM_KEYS,
-    .setup = batch_norm_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_batch_norm,
-};
+VEW_OP(batch_norm, "BNInfer|BNInferD|BNInferenceD|BatchNorm",
+       "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel", batch_norm_keys,
+       BATCH_NORM_KEYS, call_batch_norm)

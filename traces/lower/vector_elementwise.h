@@ -74,6 +74,20 @@ enum vinci_status vew_program(struct lower_job *job, struct vew *ew);
 bool vew_candidate(struct lower_job *job, size_t index);
 bool vew_cost(struct lower_job *job);
 void vew_emit(const struct lower_job *job, struct emit *emit);
+/* The row of an operator of this template, whose setup function is id_setup. */
+#define VEW_OP(id, vendor, summary, table, count, call)                                            \
+  const struct lower_op lower_##id = {                                                             \
+      .name = #id,                                                                                 \
+      .vendor_types = vendor,                                                                      \
+      .text = summary,                                                                             \
+      .keys = table,                                                                               \
+      .key_count = count,                                                                          \
+      .setup = id##_setup,                                                                         \
+      .candidate = vew_candidate,                                                                  \
+      .cost = vew_cost,                                                                            \
+      .emit = vew_emit,                                                                            \
+      .from_tensors = call,                                                                        \
+  };
 
 /* Tiles of one row see rows and columns of operands as whole operands and scalars. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);

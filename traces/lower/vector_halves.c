@@ -90,18 +90,8 @@ static enum vinci_status swiglu_setup(struct lower_job *job) {
   return vew_program(job, ew);
 }
 
-const struct lower_op lower_swiglu = {
-    .name = "swiglu",
-    .vendor_types = "SwiGlu",
-    .text = "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
-    .keys = gate_keys,
-    .key_count = HALVES_KEYS,
-    .setup = swiglu_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_halves,
-};
+VEW_OP(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
+       gate_keys, HALVES_KEYS, call_halves)
 
 /* ---- rotary position embedding ------------------------------------------------------------------
  */
@@ -157,18 +147,7 @@ static enum vinci_status rope_any_setup(struct lower_job *job, const struct vfun
         .name = #id, .inputs = 6, .outputs = 2, .steps = id##_steps};                              \
     return rope_any_setup(job, &func);                                                             \
   }                                                                                                \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = rope_keys,                                                                           \
-      .key_count = HALVES_KEYS,                                                                    \
-      .setup = id##_setup,                                                                         \
-      .candidate = vew_candidate,                                                                  \
-      .cost = vew_cost,                                                                            \
-      .emit = vew_emit,                                                                            \
-      .from_tensors = call_halves,                                                                 \
-  };
+  VEW_OP(id, vendor, summary, rope_keys, HALVES_KEYS, call_halves)
 
 ROPE(rope, "RotaryPositionEmbedding",
      "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position")

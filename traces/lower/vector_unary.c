@@ -139,18 +139,7 @@ static const char *const alpha_parameter[] = {"alpha", NULL};
                                       .parameters = parameter};                                    \
     return vew_setup(job, &func);                                                                  \
   }                                                                                                \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = table,                                                                               \
-      .key_count = count,                                                                          \
-      .setup = id##_setup,                                                                         \
-      .candidate = vew_candidate,                                                                  \
-      .cost = vew_cost,                                                                            \
-      .emit = vew_emit,                                                                            \
-      .from_tensors = call,                                                                        \
-  };
+  VEW_OP(id, vendor, summary, table, count, call)
 #define FUNCTION(id, vendor, summary, types)                                                       \
   OPERATOR(id, vendor, summary, float_keys, UNARY_KEYS, types, NULL, call_x)
 #define NUMBERS(id, vendor, summary, types)                                                        \
@@ -185,15 +174,5 @@ static enum vinci_status cast_setup(struct lower_job *job) {
   return vew_setup(job, &func);
 }
 
-const struct lower_op lower_cast = {
-    .name = "cast",
-    .vendor_types = "Cast",
-    .text = "y = x in another data type; towards zero into integers, to nearest even else",
-    .keys = cast_keys,
-    .key_count = CAST_KEYS,
-    .setup = cast_setup,
-    .candidate = vew_candidate,
-    .cost = vew_cost,
-    .emit = vew_emit,
-    .from_tensors = call_cast,
-};
+VEW_OP(cast, "Cast", "y = x in another data type; towards zero into integers, to nearest even else",
+       cast_keys, CAST_KEYS, call_cast)
