@@ -226,7 +226,9 @@ static void test_atomic_stores_commute(void **state) {
   HEAD(4)                                                                                          \
   "tensor,name=w,dtype=fp16,shape=2048,io=inout\n" AIV before DUP("0") SET(V, MTE3)                \
       WAIT(V, MTE3) "copy_ubuf_to_gm,dst=w,src=0,len_burst=8\n"
-  assert_true(find_with(fixture_shared, ATOMIC_STORE(""), 0) != NULL);
+  vinci_findings *findings = find_with(fixture_shared, ATOMIC_STORE(""), 0);
+  assert_non_null(findings);
+  vinci_findings_free(findings);
   expect_clean(ATOMIC_STORE("set_atomic_f16\nset_atomic_add\n"));
 }
 
