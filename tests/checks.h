@@ -69,6 +69,13 @@ static inline void expect_clean(const char *text) {
   assert_string_equal(report_of(fixture_shared, text, 0), "");
 }
 
+/* Some of the checks find something. */
+static inline void expect_found(const char *text, unsigned checks) {
+  vinci_findings *findings = find_with(fixture_shared, text, checks);
+  assert_non_null(findings);
+  vinci_findings_free(findings);
+}
+
 /* Whether there is a finding of a kind whose later instruction stands in a line. */
 static inline bool finds(const char *text, unsigned checks, enum finding_kind kind, uint32_t line) {
   vinci_findings *findings = find_with(fixture_shared, text, checks);

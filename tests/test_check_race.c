@@ -91,7 +91,7 @@ static void test_double_buffers(void **state) {
   (void)state;
   expect_clean(TURN(WAIT_FREE("b"), SET_FREE("b")));
   /* The flag of the other buffer: one turn too early. */
-  assert_true(find_with(fixture_shared, TURN(WAIT_FREE("1-b"), SET_FREE("b")), RACE) != NULL);
+  expect_found(TURN(WAIT_FREE("1-b"), SET_FREE("b")), RACE);
 }
 
 static void test_disjoint_lanes_do_not_race(void **state) {
@@ -193,7 +193,7 @@ static void test_between_cores(void **state) {
 /* Blocks that follow each other on one core may as well run side by side. */
 static void test_blocks_of_one_core_are_not_ordered(void **state) {
   (void)state;
-  assert_true(find_with(fixture_shared, SHARED(80, ""), RACE) != NULL);
+  expect_found(SHARED(80, ""), RACE);
 }
 
 static void test_kernels_follow_each_other(void **state) {
@@ -226,9 +226,7 @@ static void test_atomic_stores_commute(void **state) {
   HEAD(4)                                                                                          \
   "tensor,name=w,dtype=fp16,shape=2048,io=inout\n" AIV before DUP("0") SET(V, MTE3)                \
       WAIT(V, MTE3) "copy_ubuf_to_gm,dst=w,src=0,len_burst=8\n"
-  vinci_findings *findings = find_with(fixture_shared, ATOMIC_STORE(""), 0);
-  assert_non_null(findings);
-  vinci_findings_free(findings);
+  expect_found(ATOMIC_STORE(""), 0);
   expect_clean(ATOMIC_STORE("set_atomic_f16\nset_atomic_add\n"));
 }
 
