@@ -41,6 +41,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/matmul.c \
 	traces/lower/matmul.h \
 	traces/lower/matmul_emit.c \
+	traces/lower/matmul_load.c \
 	traces/lower/matmul_step.c \
 	traces/lower/matmul_tiling.c \
 	traces/lower/matmul_writer.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the writer of matmul traces: matmul_emit.c has the stream and the copies to L1,
- * matmul_step.c what follows from L1 on.
+ * Inside of the writer of matmul traces: matmul_emit.c has the stream, matmul_load.c the
+ * copies to L1, matmul_step.c what follows from there on.
  */
 #ifndef VINCI_TRACES_LOWER_MATMUL_WRITER_H
 #define VINCI_TRACES_LOWER_MATMUL_WRITER_H
@@ -28,9 +28,27 @@ static inline enum dtype matmul_stored(enum dtype type) {
   return type == DTYPE_HF32 ? DTYPE_FP32 : type;
 }
 
+/* One operand as loaded: `side` is its extent besides k. */
+struct matmul_operand {
+  const char *tensor;
+  const char *name;  /* "a" or "b": name1 and name0 are its buffers */
+  const char *start; /* let that holds the first row or column of the block: "m", "n" */
+  const char *count; /* let of its rows or columns: "cm", "cn" */
+  bool rows_are_k;   /* given as [k, side] */
+  bool nz;
+  bool outer;
+  bool is_a;
+  uint64_t side, panel_bytes;
+};
+
+struct matmul_operand matmul_operand(const struct writer *w, bool is_a);
+
 /* "count" rounded up, as an expression. */
 const char *matmul_rounded(struct emit *e, const char *count, ull unit);
 
+/* A panel from k on, `depth` deep, of the block whose lets end in `suffix`. */
+void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, const char *slot,
+                       const char *k, const char *depth, const char *suffix);
 /* The steps of a turn: loads to L0, and mads. */
 void matmul_steps(const struct writer *w);
 /* After the last turn: the block leaves L0C. */
