@@ -65,12 +65,21 @@ static enum vinci_status write_file(const vinci_findings *findings, const char *
 }
 
 enum vinci_status checks_run(const vinci_soc *soc, const vinci_trace *trace, unsigned checks,
-                             FILE *report, FILE *json, const char *folder,
+                             struct monitor *monitor, FILE *report, FILE *json, const char *folder,
                              struct vinci_diag *diag) {
-  struct vinci_check_options options = {.struct_size = sizeof options, .checks = checks};
+  struct vinci_check_options options = {.struct_size = sizeof options,
+                                        .checks = checks,
+                                        .progress = monitor_check_progress,
+                                        .progress_context = monitor};
   struct vinci_diag found = {0};
   vinci_findings *findings;
   enum vinci_status result = vinci_check(soc, trace, &options, &findings, &found);
+  monitor_clear(monitor);
+  if (result == VINCI_E_LIMIT && !monitor_goes_on(monitor)) {
+    found = (struct vinci_diag){0};
+    (void)diag_error(&found, result, "%s before the checks were through; findings are partial",
+                     monitor_reason());
+  }
   enum vinci_status status = VINCI_OK;
   if (findings && report)
     status = vinci_findings_write_text(findings, report, diag);

@@ -3,6 +3,7 @@
 #ifndef VINCI_CLI_CHECKS_H
 #define VINCI_CLI_CHECKS_H
 
+#include "cli/monitor.h"
 #include "cli/options.h"
 
 /* Reads names such as "memcheck" into enum vinci_checks, 0 for none. */
@@ -10,10 +11,12 @@ VINCI_MUST_CHECK enum vinci_status checks_choose(const struct text_list *names, 
                                                  struct vinci_diag *diag);
 /*
  * Checks a trace. report (may be NULL) gets what was found for people, json (may be NULL) and
- * check.json in folder (may be NULL) the same for scripts. VINCI_E_CHECK when there is something.
+ * check.json in folder (may be NULL) the same for scripts. VINCI_E_CHECK when there is something,
+ * VINCI_E_LIMIT with what was found so far when the monitor asks for an end.
  */
 VINCI_MUST_CHECK enum vinci_status checks_run(const vinci_soc *soc, const vinci_trace *trace,
-                                              unsigned checks, FILE *report, FILE *json,
-                                              const char *folder, struct vinci_diag *diag);
+                                              unsigned checks, struct monitor *monitor,
+                                              FILE *report, FILE *json, const char *folder,
+                                              struct vinci_diag *diag);
 
 #endif

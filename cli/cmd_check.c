@@ -18,9 +18,12 @@ struct check_settings {
   struct text_list sets;
   struct text_list tools;
   unsigned checks; /* what they name, 0 = all */
+  uint64_t timeout_minutes;
   bool json;
   bool quiet;
 };
+
+enum { TIMEOUT_MINUTES_MAX = 2880 };
 
 static const struct option_row check_options[] = {
     OPTION_TEXT_ROW("soc-version", 's', struct check_settings, soc, "NAME",
@@ -37,6 +40,9 @@ static const struct option_row check_options[] = {
                     "print check.json instead of the report; for several traces an array"),
     OPTION_TEXT_ROW("normalize", 0, struct check_settings, normalize, "FILE",
                     "also write the trace in canonical form, '-' for standard output"),
+    OPTION_NUMBER_ROW("timeout", 0, struct check_settings, timeout_minutes, "MINUTES", 1,
+                      TIMEOUT_MINUTES_MAX,
+                      "stop after so many minutes of each trace with partial findings (exit code 7)"),
     OPTION_FLAG_ROW("quiet", 'q', struct check_settings, quiet, "print errors only"),
 };
 
@@ -85,8 +91,10 @@ static enum vinci_status check_program(struct check_batch *batch, const vinci_tr
   if (settings->json && batch->printed++ > 0)
     fputs(",\n", stdout);
   FILE *report = settings->json ? NULL : stdout_taken ? stderr : stdout;
-  return checks_run(batch->soc, trace, settings->checks, report, settings->json ? stdout : NULL,
-                    settings->output ? folder : NULL, diag);
+  struct monitor monitor;
+  monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
+  return checks_run(batch->soc, trace, settings->checks, &monitor, report,
+                    settings->json ? stdout : NULL, settings->output ? folder : NULL, diag);
 }
 
 static void print_ok(const vinci_trace *trace, const char *path, bool several) {
@@ -101,6 +109,8 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
                                      struct vinci_diag *diag) {
   const struct check_settings *settings = batch->settings;
   vinci_trace *trace;
+  if (monitor_interrupted())
+    return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s was checked", path);
   enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, diag);
   if (status != VINCI_OK)
     return status;
@@ -140,6 +150,7 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
   struct check_batch batch = {.settings = settings, .traces = traces, .soc = soc};
   bool array = settings->json && traces->count > 1;
   int exit_code = 0;
+  monitor_catch_interrupt();
   if (array)
     fputs("[\n", stdout);
   for (size_t i = 0; i < traces->count; i++) {
@@ -181,7 +192,8 @@ const struct cli_verb cli_verb_check = {
         "  synccheck  flags that do not pair, signals between cores\n"
         "and any program that hangs. Errors are printed with the lines of the trace, each\n"
         "pair of lines once; the exit code is then 5. Else 'ok' is printed with the number\n"
-        "of kernels and rows. '-' reads standard input.\n",
+        "of kernels and rows. '-' reads standard input.\n"
+        "Checks that are stopped early tell what they have found so far; exit code 7.\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };

@@ -71,7 +71,8 @@ static const struct option_row run_options[] = {
                       "stop after N core cycles with partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
-                      "stop after so many minutes with partial results (exit code 7)"),
+                      "stop after so many minutes of each trace, checks and values included, with "
+                      "partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
                       TIMELINE_EVENTS_MAX,
                       "instructions kept for trace.json of --output (default 1000000, 0 for none)"),
@@ -196,7 +197,8 @@ static enum vinci_status run_values(const struct batch *batch, vinci_values *val
 
 /* The report goes where it disturbs no JSON. */
 static enum vinci_status check_program(const struct batch *batch, const vinci_trace *trace,
-                                       const char *path, struct vinci_diag *diag) {
+                                       const char *path, struct monitor *monitor,
+                                       struct vinci_diag *diag) {
   const struct run_settings *settings = batch->settings;
   char folder[PATH_MAX];
   enum vinci_status status = VINCI_OK;
@@ -205,7 +207,7 @@ static enum vinci_status check_program(const struct batch *batch, const vinci_tr
                                sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  return checks_run(batch->soc, trace, 0, settings->json ? stderr : stdout, NULL,
+  return checks_run(batch->soc, trace, 0, monitor, settings->json ? stderr : stdout, NULL,
                     settings->output ? folder : NULL, diag);
 }
 
@@ -219,12 +221,12 @@ static void run_trace(struct batch *batch, const char *path) {
       : batch->args
           ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, &trace, &diag)
           : vinci_trace_load(path, batch->soc, &trace, &diag);
-  if (status == VINCI_OK && batch->settings->check)
-    status = check_program(batch, trace, path, &diag);
-  if (status == VINCI_OK)
-    status = values_prepare(&batch->settings->values, batch->soc, trace, &values, &diag);
   struct monitor monitor;
   monitor_start(&monitor, path, batch->settings->timeout_minutes, batch->settings->quiet);
+  if (status == VINCI_OK && batch->settings->check)
+    status = check_program(batch, trace, path, &monitor, &diag);
+  if (status == VINCI_OK)
+    status = values_prepare(&batch->settings->values, batch->soc, trace, &values, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, &monitor, &result, &diag);
   if (result)

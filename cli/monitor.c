@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,22 +62,46 @@ const char *monitor_reason(void) {
   return interrupted ? "interrupted" : "the time given by --timeout is over";
 }
 
-bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille) {
+static void show(struct monitor *monitor, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Not at once, and not too often. */
+static void show(struct monitor *monitor, const char *format, ...) {
   static const double first_seconds = 1.0, period_seconds = 0.2;
-  struct monitor *monitor = context;
   double now = now_seconds();
-  if (monitor->terminal && now - monitor->start_seconds > first_seconds &&
-      now - monitor->shown_seconds > period_seconds) {
-    fprintf(stderr, "\r%.60s: %3u.%u %% of the blocks, %" PRIu64 " cycles, %.0f s ", monitor->what,
-            done_permille / 10, done_permille % 10, cycles, now - monitor->start_seconds);
-    fflush(stderr);
-    monitor->shown = true;
-    monitor->shown_seconds = now;
-  }
-  return monitor_goes_on(monitor);
+  if (!monitor->terminal || now - monitor->start_seconds <= first_seconds ||
+      now - monitor->shown_seconds <= period_seconds)
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "\r%.60s: ", monitor->what);
+  vfprintf(stderr, format, arguments);
+  fprintf(stderr, ", %.0f s ", now - monitor->start_seconds);
+  fflush(stderr);
+  va_end(arguments);
+  monitor->shown = true;
+  monitor->shown_seconds = now;
 }
 
-void monitor_clear(const struct monitor *monitor) {
+bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille) {
+  show(context, "%3u.%u %% of the blocks, %" PRIu64 " cycles", done_permille / 10,
+       done_permille % 10, cycles);
+  return monitor_goes_on(context);
+}
+
+bool monitor_check_progress(void *context, uint64_t instructions, unsigned done_permille) {
+  show(context, "checks, %3u.%u %% of the blocks, %" PRIu64 " instructions", done_permille / 10,
+       done_permille % 10, instructions);
+  return monitor_goes_on(context);
+}
+
+bool monitor_values_progress(void *context) {
+  show(context, "values");
+  return monitor_goes_on(context);
+}
+
+void monitor_clear(struct monitor *monitor) {
   if (monitor->shown)
     fputs("\r\033[K", stderr);
+  monitor->shown = false;
 }

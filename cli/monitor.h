@@ -21,13 +21,15 @@ struct monitor {
 
 /* limit_minutes 0: no limit. */
 void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_minutes, bool quiet);
-/* For vinci_run_options.progress; the context is the monitor. */
+/* For the progress of vinci_run, vinci_check and vinci_values_run; the context is the monitor. */
 bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille);
+bool monitor_check_progress(void *context, uint64_t instructions, unsigned done_permille);
+bool monitor_values_progress(void *context);
 /* Whether neither the user nor the limit asks for an end; and what does. */
 bool monitor_goes_on(struct monitor *monitor);
 const char *monitor_reason(void);
 /* Wipes the line of progress. */
-void monitor_clear(const struct monitor *monitor);
+void monitor_clear(struct monitor *monitor);
 
 /* From here on Ctrl-C and SIGTERM end the run with partial results. */
 void monitor_catch_interrupt(void);

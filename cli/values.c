@@ -140,8 +140,6 @@ enum vinci_status values_prepare(const struct values_settings *settings, const v
 
 /* ---- the run and after it --------------------------------------------------------------- */
 
-static bool goes_on(void *context) { return monitor_goes_on(context); }
-
 static enum vinci_status save_outputs(const vinci_values *values, const char *folder,
                                       struct vinci_diag *diag) {
   char path[PATH_MAX];
@@ -190,7 +188,8 @@ static enum vinci_status compare_outputs(const struct values_settings *settings,
 enum vinci_status values_execute(const struct values_settings *settings, vinci_values *values,
                                  const char *folder, FILE *report, struct monitor *monitor,
                                  struct vinci_diag *diag) {
-  enum vinci_status status = vinci_values_run(values, goes_on, monitor, diag);
+  enum vinci_status status = vinci_values_run(values, monitor_values_progress, monitor, diag);
+  monitor_clear(monitor);
   if (status == VINCI_E_LIMIT) {
     *diag = (struct vinci_diag){0};
     return diag_error(diag, status, "%s before all values were computed", monitor_reason());

@@ -237,7 +237,12 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
       .misuse = misuse,
   };
   /* In program order what is written later in the trace is the later one in reports, too. */
-  struct machine_options options = {.order = MACHINE_PROGRAM_ORDER, .unchecked_ranges = true};
+  struct machine_options options = {
+      .order = MACHINE_PROGRAM_ORDER,
+      .unchecked_ranges = true,
+      .progress = run->progress,
+      .progress_context = run->progress_context,
+  };
   struct vinci_diag stuck = {0};
   enum vinci_status status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
   if (run->pool.failed && run->pool.bytes > run->pool.bytes_max)
@@ -272,6 +277,8 @@ static enum vinci_status read_options(const struct vinci_check_options *options,
     run->checks = options->checks;
   if (options->max_shadow_bytes)
     run->pool.bytes_max = options->max_shadow_bytes;
+  run->progress = options->progress;
+  run->progress_context = options->progress_context;
   return VINCI_OK;
 }
 
@@ -291,14 +298,15 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
   check_free_shadows(&run);
   order_free(run.order);
   arena_free(&run.arena);
-  if (status != VINCI_OK) {
+  if (status != VINCI_OK && status != VINCI_E_LIMIT) {
     vinci_findings_free(run.findings);
     return status;
   }
+  run.findings->partial = status == VINCI_E_LIMIT;
   findings_sort(run.findings);
   *out = run.findings;
-  if (run.findings->count == 0)
-    return VINCI_OK;
+  if (status != VINCI_OK || run.findings->count == 0)
+    return status;
   return diag_error(diag, VINCI_E_CHECK, "%s: the checks found %zu error%s", trace->path,
                     run.findings->count, run.findings->count == 1 ? "" : "s");
 }

@@ -34,6 +34,8 @@ struct check_run {
   struct vinci_findings *findings;
   struct arena arena;
   unsigned checks;
+  bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
+  void *progress_context;
   bool uses_shadow;
   struct shadow_pool pool;
   struct order *order;

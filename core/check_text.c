@@ -86,8 +86,10 @@ enum vinci_status vinci_findings_write_text(const vinci_findings *findings, FILE
     write_finding(out, findings, &findings->items[i]);
     fprintf(out, "======\n");
   }
-  if (findings->count > 0)
-    fprintf(out, "====== SUMMARY: %zu error%s\n", findings->count, findings->count == 1 ? "" : "s");
+  if (findings->count > 0 || findings->partial)
+    fprintf(out, "====== SUMMARY: %zu error%s%s\n", findings->count,
+            findings->count == 1 ? "" : "s",
+            findings->partial ? " so far; the program was not executed to its end" : "");
   if (fflush(out) != 0 || ferror(out))
     return diag_error(diag, VINCI_E_IO, "cannot write the report of the checks");
   return VINCI_OK;

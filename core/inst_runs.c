@@ -11,7 +11,7 @@ static void normalize(struct inst_runs *runs) {
   unsigned count = 0;
   for (unsigned i = INST_LEVELS; i-- > 0;) {
     struct inst_level level = runs->level[i];
-    if (level.count <= 1)
+    if (level.count <= 1 || level.stride_bytes == 0)
       continue;
     if (count == 0 && level.stride_bytes == runs->bytes)
       runs->bytes *= level.count;
@@ -68,8 +68,13 @@ static bool each_lane(const struct inst_runs *runs, int64_t address, inst_run_fn
   uint64_t per_block = (uint64_t)BLOCK_BYTES * BITS_OF_BYTE / runs->lane_bits;
   struct inst_level repeats = runs->level[INST_LEVELS - 2];
   struct inst_level blocks = runs->level[INST_LEVELS - 1];
+  uint64_t tail = runs->tail;
+  if (repeats.stride_bytes == 0 && repeats.count > 1) { /* the first repeat touches it all */
+    repeats.count = 1;
+    tail = 0;
+  }
   for (uint64_t r = 0; r < repeats.count; r++) {
-    uint64_t end = runs->tail && r == repeats.count - 1 ? runs->tail : per_block * blocks.count;
+    uint64_t end = tail && r == repeats.count - 1 ? tail : per_block * blocks.count;
     for (uint64_t b = 0; b < blocks.count; b++) {
       uint64_t at = r * repeats.stride_bytes + b * blocks.stride_bytes;
       if (!each_of_block(runs, address + (int64_t)at, b * per_block, end, each, context))

@@ -144,6 +144,23 @@ void machine_signal(struct machine_core *core, const struct machine_step *step) 
   deliver(core, step, &delivery);
 }
 
+/* ---- progress -------------------------------------------------------------------------- */
+
+/* Kernels count alike, whatever their length. */
+void machine_show_progress(struct machine *machine) {
+  static const uint64_t whole = 1000;
+  machine->progress_rows = 0;
+  if (!machine->options.progress)
+    return;
+  uint64_t blocks = machine->trace->kernels[machine->kernel].blocks;
+  uint64_t permille = (whole * machine->kernel + whole * machine->blocks_done / blocks) /
+                      machine->trace->kernel_count;
+  if (!machine->options.progress(machine->options.progress_context, machine->instructions,
+                                 (unsigned)permille))
+    machine->status = diag_error(machine->diag, VINCI_E_LIMIT, "%s: stopped by the caller",
+                                 machine->trace->path);
+}
+
 /* ---- kernels ------------------------------------------------------------------------ */
 
 static void form_units(struct machine *machine, const struct program_kernel *kernel) {

@@ -12,6 +12,8 @@ static const uint8_t down_the_way[] = {PIPE_MTE3, PIPE_FIX, PIPE_V, PIPE_M, PIPE
 enum { QUEUED_PIPES = sizeof down_the_way };
 /* MACHINE_SHUFFLED: a core gets from 1 to so many steps in a row. */
 enum { TURN_STEPS_MAX = 24 };
+/* Rows of the trace between two looks at progress: a millisecond or so. */
+enum { PROGRESS_ROWS = 1 << 12 };
 
 struct machine_flag *machine_core_flag(const struct machine_core *core, enum pipe src,
                                        enum pipe dst, uint32_t id) {
@@ -211,6 +213,15 @@ static bool execute_on_scalar(struct machine_core *core) {
   }
 }
 
+static void count_rows(struct machine_core *core) {
+  struct machine *machine = core->machine;
+  machine->instructions++;
+  machine->progress_rows += 1 + core->stream.turns;
+  core->stream.turns = 0;
+  if (machine->progress_rows >= PROGRESS_ROWS)
+    machine_show_progress(machine);
+}
+
 static bool load_next(struct machine_core *core) {
   struct machine *machine = core->machine;
   switch (stream_next(&core->stream, &core->inst, machine->diag)) {
@@ -223,13 +234,17 @@ static bool load_next(struct machine_core *core) {
     machine->status = VINCI_E_INPUT;
     return false;
   }
-  if (!machine->options.unchecked_ranges &&
-      stream_check_access(&core->stream, &core->inst, machine->diag) != VINCI_OK) {
-    machine->status = VINCI_E_INPUT;
+  enum vinci_status status =
+      machine->options.unchecked_ranges
+          ? stream_check_count(&core->stream, &core->inst, machine->diag)
+          : stream_check_access(&core->stream, &core->inst, machine->diag);
+  if (status != VINCI_OK) {
+    machine->status = status;
     return false;
   }
+  count_rows(core);
   core->loaded = true;
-  return true;
+  return machine_goes_on(machine);
 }
 
 /* One instruction of the stream; false when it waits, has ended or failed. */

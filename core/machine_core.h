@@ -78,6 +78,8 @@ struct machine {
   uint32_t kernel;
   uint32_t next_block;
   uint32_t blocks_done;
+  uint64_t instructions;   /* issued */
+  uint64_t progress_rows; /* rows since the last look at progress */
 };
 
 static inline bool machine_goes_on(const struct machine *machine) {
@@ -96,6 +98,8 @@ struct machine_step machine_step_of(const struct machine_core *core, const struc
 void machine_misused(struct machine_core *core, const struct machine_step *step,
                      enum machine_misuse misuse, uint32_t line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Tells the caller how far the run is, and ends it when that is wanted. */
+void machine_show_progress(struct machine *machine);
 /* A core signals a cross-core flag. */
 void machine_signal(struct machine_core *core, const struct machine_step *step);
 

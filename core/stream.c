@@ -191,6 +191,7 @@ enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vi
                    (unsigned long long)IDLE_TURNS_MAX);
       return STREAM_ERROR;
     }
+    stream->turns++;
     if (!step_control(stream, row)) {
       stream_error(stream, row->line, diag,
                    "the expression divides by zero or leaves the 64-bit range");
@@ -282,16 +283,18 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
                       (unsigned long long)capacity);
 }
 
-/* More elements than any buffer holds; keeps the arithmetic of strides inside 64 bits. */
-static enum vinci_status check_count(const struct stream *stream, const struct inst *inst,
+/* Keeps the arithmetic of strides inside 64 bits and the work of one instruction bounded. */
+enum vinci_status stream_check_count(const struct stream *stream, const struct inst *inst,
                                      struct vinci_diag *diag) {
+  if (!inst->mask.counter)
+    return VINCI_OK;
   const struct isa_row *isa = isa_row((enum isa_op)inst->op);
-  if (!inst->mask.counter || inst->mask.low <= UINT32_MAX || isa->class16 == VECTOR_CLASS_NONE)
+  uint64_t bytes = soc_space_bytes(stream->soc, SPACE_UB);
+  if (inst->mask.low <= bytes || isa->class16 == VECTOR_CLASS_NONE)
     return VINCI_OK;
   return stream_error(stream, inst->line, diag,
-                      "%s in counter mode: the mask counts %llu elements, allowed is 0..%llu",
-                      isa->name, (unsigned long long)inst->mask.low,
-                      (unsigned long long)UINT32_MAX);
+                      "%s in counter mode: the mask counts %llu elements, UB has %llu bytes",
+                      isa->name, (unsigned long long)inst->mask.low, (unsigned long long)bytes);
 }
 
 /* UB of an AIV: the block must have it. */
@@ -307,7 +310,7 @@ static enum vinci_status check_remote(const struct stream *stream, const struct 
 
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag) {
-  if (check_count(stream, inst, diag) != VINCI_OK)
+  if (stream_check_count(stream, inst, diag) != VINCI_OK)
     return VINCI_E_INPUT;
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)inst->op)(stream->soc, inst, access);

@@ -17,6 +17,7 @@ struct stream {
   const struct program_stream *program;
   uint64_t row; /* next */
   uint64_t end;
+  uint64_t turns;       /* loop, endloop and let rows, so far */
   uint32_t tensor_hint; /* where the last GM range was found */
   bool unchecked_addresses; /* of expressions: whoever executes looks at all ranges */
   int64_t *variables;
@@ -35,7 +36,10 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
 enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
 /* Whether what the instruction reads or writes at a GM address passes L2. */
 bool stream_passes_l2(const struct stream *stream, const struct inst *inst, uint64_t address);
-/* Checks all ranges the instruction touches (inst->mask must be set). */
+/* Checks that a vector instruction in counter mode has no more elements than UB has bytes. */
+enum vinci_status stream_check_count(const struct stream *stream, const struct inst *inst,
+                                     struct vinci_diag *diag);
+/* Checks that and all ranges the instruction touches (inst->mask must be set). */
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag);
 

@@ -325,6 +325,10 @@ struct vinci_check_options {
   unsigned checks;    /* enum vinci_checks, several added; 0 = all */
   /* What may be kept of the memory that the program touches; 0 = 1 GiB. */
   uint64_t max_shadow_bytes;
+  /* Called now and then with the instructions that were issued and the share of the blocks that
+   * is done (0..1000); returning false ends the checks with VINCI_E_LIMIT. May be NULL. */
+  bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
+  void *progress_context;
 };
 
 typedef struct vinci_findings vinci_findings;
@@ -333,8 +337,8 @@ typedef struct vinci_findings vinci_findings;
  * Executes all kernels of a trace without time and checks what they do, independent of the
  * order in which things happen to run. options may be NULL. VINCI_OK when nothing was found;
  * VINCI_E_CHECK with the findings in *out when something was, a program that hangs included;
- * on other failures *out is NULL, VINCI_E_LIMIT being that max_shadow_bytes are too few. The
- * caller frees the findings.
+ * VINCI_E_LIMIT with what was found so far when progress asked for an end or max_shadow_bytes
+ * are too few. On other failures *out is NULL. The caller frees the findings.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_check(const vinci_soc *soc,
                                                          const vinci_trace *trace,

@@ -176,7 +176,8 @@ static int check_trace(lua_State *lua) {
   }
   vinci_findings *findings = NULL;
   enum vinci_status status = vinci_check(soc, trace, &options, &findings, &diag);
-  if (status != VINCI_OK && !findings) {
+  if (status != VINCI_OK && status != VINCI_E_CHECK) {
+    vinci_findings_free(findings);
     diag.status = status;
     lua_vinci_raise(lua, &diag);
   }

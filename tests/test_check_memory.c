@@ -290,6 +290,7 @@ static void test_json(void **state) {
       "  \"checks\": [\"memcheck\", \"synccheck\"],\n"
       "  \"executed_instructions\": 2,\n"
       "  \"errors\": 1,\n"
+      "  \"partial\": false,\n"
       "  \"findings\": [\n"
       "    {\n"
       "      \"level\": \"ERROR\",\n"
@@ -317,7 +318,7 @@ static void test_options(void **state) {
   vinci_trace *trace = runs_parse(CHECK_HEAD(1) COPY_IN, fixture_shared);
   struct vinci_check_options options = {.struct_size = 1};
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_USAGE);
-  assert_string_equal(diag.text, "struct_size of the check options is 1, not 24");
+  assert_string_equal(diag.text, "struct_size of the check options is 1, not 40");
   diag = (struct vinci_diag){0};
   options = (struct vinci_check_options){.struct_size = sizeof options, .checks = 16};
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_USAGE);
@@ -340,11 +341,75 @@ static void test_bounded_memory(void **state) {
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_LIMIT);
   assert_string_equal(diag.text, "t.csv: what the program has done to memory takes more than the "
                                  "4096 bytes that the checks may keep");
-  assert_null(findings);
+  assert_int_equal(vinci_findings_count(findings), 0);
+  vinci_findings_free(findings);
   options.max_shadow_bytes = 65536;
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_OK);
   vinci_findings_free(findings);
   vinci_trace_free(trace);
+}
+
+static bool stop(void *context, uint64_t instructions, unsigned done_permille) {
+  ++*(unsigned *)context;
+  assert_true(instructions > 0 && done_permille <= 1000);
+  return false;
+}
+
+/* What was found before the end that somebody asked for. */
+static void test_partial_findings(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_findings *findings;
+  vinci_trace *trace = runs_parse(
+      CHECK_HEAD(1) "vector_dup,dst=ubx+3968,scalar=0,repeat=1,type=fp16\nloop,i,100000000\n"
+                    "scalar\nendloop\nvector_dup,dst=ubx+3968,scalar=0,repeat=1,type=fp16\n",
+      fixture_shared);
+  unsigned looks = 0;
+  struct vinci_check_options options = {
+      .struct_size = sizeof options, .progress = stop, .progress_context = &looks};
+  assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_LIMIT);
+  assert_int_equal(looks, 1);
+  assert_int_equal(vinci_findings_count(findings), 1);
+  char text[4096] = "";
+  FILE *out = fmemopen(text, sizeof text - 1, "w");
+  assert_int_equal(vinci_findings_write_text(findings, out, &diag), VINCI_OK);
+  assert_int_equal(vinci_findings_write_json(findings, out, &diag), VINCI_OK);
+  fclose(out);
+  assert_non_null(strstr(text, "====== SUMMARY: 1 error so far; the program was not executed to "
+                               "its end\n"));
+  assert_non_null(strstr(text, "  \"errors\": 1,\n  \"partial\": true,\n"));
+  vinci_findings_free(findings);
+  vinci_trace_free(trace);
+}
+
+/* More elements than the buffers hold are refused at once, also where nothing else checks ranges. */
+static void test_counts_beyond_reason(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_findings *findings;
+  vinci_trace *trace = runs_parse(
+      CHECK_HEAD(1) "set_mask_count\nset_vector_mask,high=0,low=8589934592\n"
+                    "vadd,dst=ubx,src0=uby,src1=uby,repeat=1,src1_repeat=0,type=fp16\n",
+      fixture_shared);
+  assert_int_equal(vinci_check(fixture_shared, trace, NULL, &findings, &diag), VINCI_E_INPUT);
+  assert_string_equal(diag.text, "vadd in counter mode: the mask counts 8589934592 elements, UB "
+                                 "has 196608 bytes");
+  assert_int_equal(diag.line, 10);
+  vinci_trace_free(trace);
+}
+
+/* A source that stays where it is has its bytes once, however often it is read. */
+static void test_repeats_in_one_place(void **state) {
+  (void)state;
+  expect_report(CHECK_HEAD(1) "vadds,dst=uby,src=ubx,scalar=1,repeat=8,src_repeat=0,type=fp16\n",
+                VINCI_CHECK_INITCHECK,
+                "====== ERROR: uninitialized read of size 256\n"
+                "======    at 0x0 on UB in k\n"
+                "======    operand \"src\" reads 256 bytes, of which 256 have never been written\n"
+                "======    in block aiv(0) on PIPE_V\n"
+                "======    #0 t.csv:8 vadds\n"
+                "======\n"
+                "====== SUMMARY: 1 error\n");
 }
 
 static void test_memory_that_is_short(void **state) {
@@ -399,6 +464,9 @@ int main(void) {
       cmocka_unit_test(test_json),
       cmocka_unit_test(test_options),
       cmocka_unit_test(test_bounded_memory),
+      cmocka_unit_test(test_partial_findings),
+      cmocka_unit_test(test_counts_beyond_reason),
+      cmocka_unit_test(test_repeats_in_one_place),
       cmocka_unit_test(test_memory_that_is_short),
       cmocka_unit_test(test_addresses_beyond_reason),
   };

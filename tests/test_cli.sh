@@ -63,7 +63,7 @@ expect() {
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 83
+plan 86
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -273,6 +273,21 @@ for signal in INT TERM; do
   report "interrupted by SIG$signal" \
     "$(expect 7 'error: interrupted; results are partial' PARTIAL)"
 done
+"$vinci" check "$work/endless.csv" $soc --timeout=1 --json >"$work/out" 2>"$work/err" &
+child=$!
+sleep 1
+kill -INT "$child" 2>/dev/null
+wait "$child"
+code=$? out=$(cat "$work/out") err=$(cat "$work/err")
+report "checks are interrupted" "$(expect 7 "error: interrupted before the checks were through; \
+findings are partial" '"partial": true')"
+run check $soc "$work/tiny.csv" --timeout=0
+report "checks have a limit of time" "$(expect 2 "error: --timeout takes a whole number from 1 to \
+2880, not '0'")"
+run run matmul m=64 k=64 n=64 $soc --set flag.ids=3
+report "operators need flags" "$(expect 2 "error: matmul: operators take 4 flag ids between two \
+pipes, Ascend910B4 has 3
+hint: 'vinci compile matmul --help' explains its keys")"
 # Nobody writes to the pipe, so the run is stuck where it cannot look at its first signal.
 mkfifo "$work/pipe.csv"
 "$vinci" run "$work/pipe.csv" $soc >"$work/out" 2>"$work/err" &

@@ -314,6 +314,43 @@ static void test_paths_the_chip_lacks(void **state) {
   vinci_soc_free(soc);
 }
 
+struct looks {
+  unsigned count, last_permille;
+  uint64_t last_instructions;
+  unsigned stop_at;
+};
+
+static bool look(void *context, uint64_t instructions, unsigned done_permille) {
+  struct looks *looks = context;
+  assert_true(instructions >= looks->last_instructions && done_permille <= 1000);
+  assert_true(done_permille >= looks->last_permille);
+  looks->last_instructions = instructions;
+  looks->last_permille = done_permille;
+  return ++looks->count != looks->stop_at;
+}
+
+/* Loops without instructions count, too. */
+static void test_progress(void **state) {
+  (void)state;
+  vinci_trace *trace =
+      runs_parse(HEAD(100) AIV "loop,i,1000\nscalar\nendloop\n"
+                               "loop,i,100000\nlet,a,i\nendloop\nscalar\n"
+                               "kernel,name=k2,arch=dav-c220,blocks=100\n" AIV "scalar\n",
+                 fixture_shared);
+  struct looks looks = {0};
+  struct machine_options options = {.progress = look, .progress_context = &looks};
+  struct vinci_diag diag = {0};
+  assert_int_equal(machine_run_with(fixture_shared, trace, &options, NULL, 0, &diag), VINCI_OK);
+  assert_true(looks.count >= 100);
+  assert_in_range(looks.last_permille, 490, 500);
+  looks = (struct looks){.stop_at = 3};
+  assert_int_equal(machine_run_with(fixture_shared, trace, &options, NULL, 0, &diag),
+                   VINCI_E_LIMIT);
+  assert_int_equal(looks.count, 3);
+  assert_string_equal(diag.text, "t.csv: stopped by the caller");
+  vinci_trace_free(trace);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_flags_order_pipes),
@@ -330,6 +367,7 @@ int main(void) {
       cmocka_unit_test(test_misuse),
       cmocka_unit_test(test_an_observer_stops_it),
       cmocka_unit_test(test_paths_the_chip_lacks),
+      cmocka_unit_test(test_progress),
   };
   return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
 }

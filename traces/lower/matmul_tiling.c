@@ -11,6 +11,8 @@
 #include "core/layout.h"
 #include "traces/lower/matmul.h"
 
+enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
+
 enum {
   L0_SLOTS = 2,
   INNER_SLOTS = 2,
@@ -87,6 +89,9 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
     return lower_refuse(job, "two tiles of an operand do not fit L0A or L0B");
   if (bm * bn * ACCUMULATOR_BYTES > (uint64_t)soc->l0c_bytes)
     return lower_refuse(job, "the block does not fit L0C");
+  if (mm->bias && soc->flag_ids < BIAS_FLAG_IDS)
+    return lower_refuse(job, "a bias takes %d flag ids between two pipes, %s has %d", BIAS_FLAG_IDS,
+                        soc->name, (int)soc->flag_ids);
   if (mm->bias && bn * ACCUMULATOR_BYTES > (uint64_t)soc->bt_bytes)
     return lower_refuse(job, "the bias of a block does not fit the bias table");
   return true;

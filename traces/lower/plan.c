@@ -66,6 +66,7 @@ static bool keep_best(struct lower_job *job, void *context) {
 
 /* What every template takes for granted; a what-if may have taken it away. */
 static enum vinci_status check_chip(struct lower_job *job) {
+  enum { FLAG_IDS = 4 }; /* as many as the chip with the fewest has */
   static const enum path paths[] = {PATH_GM_UB, PATH_UB_GM};
   const struct vinci_soc *soc = job->soc;
   const enum core_kind kinds[] = {emit_cube_core(soc), emit_vector_core(soc)};
@@ -75,6 +76,9 @@ static enum vinci_status check_chip(struct lower_job *job) {
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
     if (soc->path[paths[i]].mbytes_per_cycle == 0)
       return lower_error(job, "%s has no path %s", soc->name, path_name(paths[i]));
+  if (soc->flag_ids < FLAG_IDS)
+    return lower_error(job, "operators take %d flag ids between two pipes, %s has %d", FLAG_IDS,
+                       soc->name, (int)soc->flag_ids);
   return VINCI_OK;
 }
 
