@@ -16,9 +16,18 @@ import tempfile
 
 import numpy as np
 
-TYPES = {"fp16": np.float16, "fp32": np.float32, "int8": np.int8}
-RESULT = {"fp16": np.float16, "fp32": np.float32, "int8": np.int32}
+# What files hold; bf16 is read from fp32.
+TYPES = {"fp16": np.float16, "bf16": np.float32, "fp32": np.float32, "hf32": np.float32,
+         "int8": np.int8}
+RESULT = TYPES | {"int8": np.int32}
+C0 = {"fp16": 16, "bf16": 16, "fp32": 8, "hf32": 8, "int8": 32}
 SIZES = [(1, 1, 1), (15, 17, 127), (127, 15, 17), (17, 127, 1), (1, 453, 88), (131, 257, 263)]
+# One of the operands, or both, in rows longer than 65535 elements; m, k, n, transposed, NZ.
+WIDE = [((2, 65552, 3), (False, False), False), ((3, 65551, 17), (False, True), False),
+        ((65552, 17, 15), (True, False), False), ((65551, 5, 33), (True, False), False),
+        ((17, 1, 65552), (True, False), False), ((17, 19, 65552), (False, False), False),
+        ((65552, 33, 17), (False, False), True), ((18, 65553, 16), (True, False), True),
+        ((65552, 1, 3), (True, True), False)]
 
 
 class Runner:
@@ -39,13 +48,21 @@ class Runner:
         return f"{op} {' '.join(args)}: {done.stderr.strip()[:300]}"
 
 
-def fractal_nz(matrix):
+def fractal_nz(matrix, c0):
     """Columns of blocks of 32 bytes, rows padded to 16."""
-    c0 = 32 // matrix.dtype.itemsize
     rows, columns = (-(-matrix.shape[0] // 16) * 16, -(-matrix.shape[1] // c0) * c0)
     padded = np.zeros((rows, columns), matrix.dtype)
     padded[:matrix.shape[0], :matrix.shape[1]] = matrix
     return padded.reshape(rows // 16, 16, columns // c0, c0).transpose(2, 0, 1, 3)
+
+
+def rounded(values, kind):
+    """Exact values in the type of a result."""
+    values = values.astype(RESULT[kind])
+    if kind != "bf16":
+        return values
+    bits = values.view(np.uint32)
+    return ((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000).view(np.float32)
 
 
 def operand(rng, kind, shape):
@@ -65,13 +82,13 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
         c = c + inputs["bias"]
     for name, tensor, turned in (("a", a, transposed[0]), ("b", b, transposed[1])):
         tensor = tensor.transpose(0, 2, 1) if turned else tensor
-        tensor = np.stack([fractal_nz(matrix) for matrix in tensor]) if nz else tensor
+        tensor = np.stack([fractal_nz(matrix, C0[kind]) for matrix in tensor]) if nz else tensor
         inputs[name] = tensor if batch > 1 else tensor[0]
     layout = "NZ" if nz else "ND"
     args = [f"m={m}", f"k={k}", f"n={n}", f"dtype={kind}", f"batch={batch}", f"bias={int(bias)}",
             f"transpose_a={int(transposed[0])}", f"transpose_b={int(transposed[1])}",
             f"format_a={layout}", f"format_b={layout}", *extra]
-    result = c.astype(RESULT[kind])
+    result = rounded(c, kind)
     return runner.run("matmul", args, inputs, {"c": result if batch > 1 else result[0]})
 
 
@@ -152,16 +169,20 @@ def fixed_cases(runner, rng):
     for kind, turned_a, turned_b in itertools.product(TYPES, (False, True), (False, True)):
         for index, size in enumerate(SIZES):
             bias, batch, nz, extra = forms[(index + 3 * turned_a + turned_b) % len(forms)]
-            if nz and kind == "fp32" and turned_a:
-                continue
             yield matmul(runner, rng, size, kind, (turned_a, turned_b), bias, batch, nz, extra)
+
+
+def wide_cases(runner, rng):
+    for (index, (size, transposed, nz)), kind in itertools.product(enumerate(WIDE), TYPES):
+        if index % 2 == 0 or kind != "hf32":
+            yield matmul(runner, rng, size, kind, transposed, False, 1, nz, [])
 
 
 def random_cases(runner, rng, count):
     tilings = [["resident=none"], ["resident=a"], ["resident=b"], ["cores=3"], ["band=2"], []]
     for _ in range(count):
         size = (rng.integers(1, 300), rng.integers(1, 700), rng.integers(1, 600))
-        yield matmul(runner, rng, size, list(TYPES)[rng.integers(3)],
+        yield matmul(runner, rng, size, list(TYPES)[rng.integers(len(TYPES))],
                      (bool(rng.integers(2)), bool(rng.integers(2))), bool(rng.integers(2)), 1,
                      False, tilings[rng.integers(len(tilings))])
 
@@ -176,7 +197,7 @@ def main():
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         runner = Runner(options.program, options.soc, folder)
-        outcomes = list(itertools.chain(fixed_cases(runner, rng), conv_cases(runner, rng),
+        outcomes = list(itertools.chain(fixed_cases(runner, rng), wide_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} operators, {len(wrong)} differ")

@@ -54,10 +54,6 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
     return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
   if (out_integer && mm->nz_c)
     return lower_error(job, "an int32 result is ND only");
-  /* nd2nz counts the distance of rows in 16 bits. */
-  uint64_t row_a = mm->trans_a ? mm->m : mm->k, row_b = mm->trans_b ? mm->k : mm->n;
-  if ((!mm->nz_a && row_a > UINT16_MAX) || (!mm->nz_b && row_b > UINT16_MAX))
-    return lower_error(job, "rows of more than %d elements need format NZ", UINT16_MAX);
   return VINCI_OK;
 }
 

@@ -83,6 +83,13 @@ struct matmul_tiling {
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
+/* How a panel comes to L1: copies for what is too far apart for one. */
+enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
+enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
+                           const struct matmul_tiling *t, bool is_a);
+/* How many copies that takes, for a full panel. */
+uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
+                       enum matmul_way way);
 /* Of a convolution: most rows of the map under the windows of bm places. */
 uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);

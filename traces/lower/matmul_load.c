@@ -36,10 +36,70 @@ static const char *l1_rows(const struct writer *w, const struct matmul_operand *
   return count;
 }
 
+/* ---- rows too long for one copy ---- */
+
+enum { GAP_MAX = 65535, BURSTS_MAX = 4095 };
+
+static bool rows_are_k(const struct matmul *mm, bool is_a) {
+  return is_a ? mm->trans_a : !mm->trans_b;
+}
+
+uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
+                       enum matmul_way way) {
+  uint64_t depth = min_u64(is_a ? t->ka : t->kb, mm->k);
+  uint64_t count = min_u64(is_a ? t->bm : t->bn, is_a ? mm->m : mm->n);
+  if (way == COPY_AT_ONCE)
+    return 1;
+  if (way == COPY_BY_ROW)
+    return rows_are_k(mm, is_a) ? depth : count;
+  return ceil_div(rows_are_k(mm, is_a) ? count : depth, mm->c0);
+}
+
+enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
+                           const struct matmul_tiling *t, bool is_a) {
+  if (is_a && mm->conv)
+    return COPY_AT_ONCE;
+  uint64_t side = is_a ? mm->m : mm->n;
+  bool nz = is_a ? mm->nz_a : mm->nz_b, by_k = rows_are_k(mm, is_a);
+  bool squares = is_a && by_k && mm->element_bytes == 4;
+  /* The distance of columns of blocks has 16 bits, like that of rows. */
+  if (nz)
+    return squares || round_up(by_k ? mm->k : side, FRACTAL_ROWS) > GAP_MAX ? COPY_BY_COLUMN
+                                                                            : COPY_AT_ONCE;
+  uint64_t row = by_k ? side : mm->k, row_bytes = row * mm->element_bytes;
+  uint64_t rows = matmul_copies(mm, t, is_a, COPY_BY_ROW);
+  if (row <= UINT16_MAX || (rows == 1 && !squares))
+    return COPY_AT_ONCE;
+  if (squares || row_bytes % BLOCK_BYTES || row_bytes / BLOCK_BYTES > GAP_MAX || rows > BURSTS_MAX)
+    return COPY_BY_ROW;
+  uint64_t by_row = rows * (uint64_t)soc->nd2nz_startup_mcycles;
+  uint64_t columns = matmul_copies(mm, t, is_a, COPY_BY_COLUMN);
+  return by_row <= columns * (uint64_t)soc->path[PATH_GM_L1].startup_mcycles ? COPY_BY_ROW
+                                                                             : COPY_BY_COLUMN;
+}
+
 static const char *nd2nz(const struct matmul *mm) {
   return mm->element_bytes == 1   ? "copy_gm_to_cbuf_multi_nd2nz_b8"
          : mm->element_bytes == 2 ? "copy_gm_to_cbuf_multi_nd2nz_b16"
                                   : "copy_gm_to_cbuf_multi_nd2nz_b32s";
+}
+
+/* NZ in GM, 16 rows of k after the other in L1: each column of blocks in pieces. */
+static void load_nz_squares(const struct writer *w, const struct matmul_operand *x, const char *dst,
+                            const char *k, const char *depth, const char *suffix) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull rows = round_up(mm->k, FRACTAL_ROWS), c0 = mm->c0;
+  const char *count = emit_text(e, "%s%s", x->count, suffix);
+  const char *column = emit_text(e, "column%s", x->name);
+  emit_loop(e, column, "(%s+%llu)/%llu", count, c0 - 1, c0);
+  emit_row(e,
+           "copy_gm_to_cbuf,dst=%s+%s*%d,src=%s+z%s*%llu+((%s%s/%llu+%s)*%llu+%s)*%d,"
+           "n_burst=(%s+15)/16,len_burst=16,dst_gap=(%s/%llu-1)*16",
+           dst, column, FRACTAL_BYTES, x->tensor, suffix,
+           rows * round_up(x->side, c0) * (ull)mm->element_bytes, x->start, suffix, c0, column,
+           rows, k, BLOCK_BYTES, depth, matmul_rounded(e, count, FRACTAL_ROWS), c0);
+  emit_endloop(e);
 }
 
 /* NZ in GM: whole columns of blocks, rows padded to 16. */
@@ -52,13 +112,24 @@ static void load_nz(const struct writer *w, const struct matmul_operand *x, cons
   const char *side = emit_text(e, "%s%s", x->count, suffix);
   const char *start = emit_text(e, "%s%s", x->start, suffix);
   const char *height = matmul_rounded(e, x->rows_are_k ? depth : side, FRACTAL_ROWS);
-  emit_row(e,
-           "copy_gm_to_cbuf,dst=%s,src=%s+z%s*%llu+(%s/%llu*%llu+%s)*%d,n_burst=(%s+%llu)/%llu,"
-           "len_burst=%s,src_gap=%llu-%s,dst_gap=%s-%s",
-           dst, x->tensor, suffix, mm->conv ? 0 : rows * columns * (ull)mm->element_bytes,
-           x->rows_are_k ? start : k, (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES,
-           x->rows_are_k ? side : depth, (ull)mm->c0 - 1, (ull)mm->c0, height, rows, height,
-           l1_rows(w, x, x->rows_are_k ? depth : side), height);
+  const char *width =
+      emit_text(e, "(%s+%llu)/%llu", x->rows_are_k ? side : depth, (ull)mm->c0 - 1, (ull)mm->c0);
+  const char *pitch = l1_rows(w, x, x->rows_are_k ? depth : side);
+  const char *src =
+      emit_text(e, "%s+z%s*%llu+(%s/%llu*%llu+%s)*%d", x->tensor, suffix,
+                mm->conv ? 0 : rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k,
+                (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES);
+  if (matmul_way(e->soc, mm, &w->t, x->is_a) == COPY_AT_ONCE) {
+    emit_row(e,
+             "copy_gm_to_cbuf,dst=%s,src=%s,n_burst=%s,len_burst=%s,src_gap=%llu-%s,dst_gap=%s-%s",
+             dst, src, width, height, rows, height, pitch, height);
+    return;
+  }
+  const char *column = emit_text(e, "column%s", x->name);
+  emit_loop(e, column, "%s", width);
+  emit_row(e, "copy_gm_to_cbuf,dst=%s+%s*%s*%d,src=%s+%s*%llu,len_burst=%s", dst, column, pitch,
+           BLOCK_BYTES, src, column, rows * BLOCK_BYTES, height);
+  emit_endloop(e);
 }
 
 /* Rows of k by sixteens, each as columns of blocks: full ones together, the rest alone. */
@@ -81,6 +152,45 @@ static void load_squares(const struct writer *w, const struct matmul_operand *x,
   emit_row(e, "%s,dst=%s+jr*%s,src=%s+jr*%llu,n=min(16,%s-jr*16),d=%s,src_d=%llu,dst_c0_stride=16",
            nd2nz(w->mm), dst, band, src, side * FRACTAL_ROWS * (ull)w->mm->element_bytes, depth,
            count, side);
+  emit_endloop(e);
+}
+
+/* The same, row by row. */
+static void load_squares_by_row(const struct writer *w, const struct matmul_operand *x,
+                                const char *dst, const char *src, const char *depth,
+                                const char *suffix) {
+  struct emit *e = w->e;
+  const char *count = emit_text(e, "%s%s", x->count, suffix);
+  const char *row = emit_text(e, "row%s", x->name);
+  emit_loop(e, row, "%s", depth);
+  emit_row(e, "%s,dst=%s+(%s/16*%s+%s%%16)*%d,src=%s+%s*%llu,n=1,d=%s,src_d=%d,dst_c0_stride=16",
+           nd2nz(w->mm), dst, row,
+           emit_text(e, "%s*%llu", matmul_rounded(e, count, FRACTAL_ROWS),
+                     (ull)(FRACTAL_ROWS / w->mm->c0)),
+           row, BLOCK_BYTES, src, row, x->side * (ull)w->mm->element_bytes, count, UINT16_MAX);
+  emit_endloop(e);
+}
+
+/* ND rows at a distance that no copy can tell: one copy each, or one for each column of blocks. */
+static void load_wide(const struct writer *w, const struct matmul_operand *x, const char *dst,
+                      const char *src, const char *rows, const char *columns) {
+  struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
+  ull row_bytes = (x->rows_are_k ? x->side : mm->k) * mm->element_bytes;
+  const char *pitch = l1_rows(w, x, rows);
+  if (matmul_way(e->soc, mm, &w->t, x->is_a) == COPY_BY_ROW) {
+    const char *row = emit_text(e, "row%s", x->name);
+    emit_loop(e, row, "%s", rows);
+    emit_row(e, "%s,dst=%s+%s*%d,src=%s+%s*%llu,n=1,d=%s,src_d=%d,dst_c0_stride=%s", nd2nz(mm), dst,
+             row, BLOCK_BYTES, src, row, row_bytes, columns, UINT16_MAX, pitch);
+    emit_endloop(e);
+    return;
+  }
+  const char *column = emit_text(e, "column%s", x->name);
+  emit_loop(e, column, "(%s+%llu)/%llu", columns, (ull)mm->c0 - 1, (ull)mm->c0);
+  emit_row(e, "copy_gm_to_cbuf,dst=%s+%s*%s*%d,src=%s+%s*%d,n_burst=%s,len_burst=1,src_gap=%llu",
+           dst, column, pitch, BLOCK_BYTES, src, column, BLOCK_BYTES, rows,
+           row_bytes / BLOCK_BYTES - 1);
   emit_endloop(e);
 }
 
@@ -108,7 +218,7 @@ void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, c
     return;
   }
   if (x->nz) {
-    load_nz(w, x, dst, k, depth, suffix);
+    (by_squares(w, x) ? load_nz_squares : load_nz)(w, x, dst, k, depth, suffix);
     return;
   }
   ull es = mm->element_bytes, side = x->side, row = x->rows_are_k ? side : mm->k;
@@ -117,11 +227,13 @@ void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, c
   const char *src =
       emit_text(e, "%s+z%s*%llu+(%s*%llu+%s)*%llu", x->tensor, suffix, side * (ull)mm->k * es,
                 x->rows_are_k ? k : first, row, x->rows_are_k ? first : k, es);
-  if (by_squares(w, x)) {
-    load_squares(w, x, dst, src, depth, suffix);
-    return;
-  }
+  bool wide = matmul_way(e->soc, mm, &w->t, x->is_a) != COPY_AT_ONCE;
   const char *rows = x->rows_are_k ? depth : count, *columns = x->rows_are_k ? count : depth;
-  emit_row(e, "%s,dst=%s,src=%s,n=%s,d=%s,src_d=%llu,dst_c0_stride=%s", nd2nz(mm), dst, src, rows,
-           columns, row, l1_rows(w, x, rows));
+  if (by_squares(w, x))
+    (wide ? load_squares_by_row : load_squares)(w, x, dst, src, depth, suffix);
+  else if (wide)
+    load_wide(w, x, dst, src, rows, columns);
+  else
+    emit_row(e, "%s,dst=%s,src=%s,n=%s,d=%s,src_d=%llu,dst_c0_stride=%s", nd2nz(mm), dst, src, rows,
+             columns, (ull)min_u64(row, UINT16_MAX), l1_rows(w, x, rows));
 }

@@ -149,7 +149,7 @@ static uint64_t panel_start(const struct vinci_soc *soc, bool nz) {
 }
 
 struct load {
-  uint64_t panels; /* of one core */
+  uint64_t copies; /* of one core */
   uint64_t bytes;  /* of one core */
   uint64_t unique; /* of the operand */
   bool nz;
@@ -163,7 +163,7 @@ static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load
     rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
   uint64_t miss_rate = path->hbm_mbytes_per_cycle ? (uint64_t)path->hbm_mbytes_per_cycle : rate;
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
-  return load->panels * panel_start(soc, load->nz) + cycles_at(load->bytes - missed, rate) +
+  return load->copies * panel_start(soc, load->nz) + cycles_at(load->bytes - missed, rate) +
          cycles_at(missed, min_u64(miss_rate, rate));
 }
 
@@ -185,15 +185,18 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   uint64_t b_times = t->resident == RESIDENT_B ? held : blocks;
   uint64_t m = min_u64(t->bm, mm->m), n = min_u64(t->bn, mm->n);
   const struct conv *conv = mm->conv;
-  struct load a = {.panels = a_times * (t->a_outer ? t->groups : t->turns),
-                   .bytes = a_times * (conv ? a_panel(mm, t->bm, mm->k) : m * k),
-                   .unique =
-                       mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * k),
-                   .nz = mm->nz_a};
-  struct load b = {.panels = b_times * (t->a_outer ? t->turns : t->groups),
+  enum matmul_way a_way = matmul_way(job->soc, mm, t, true);
+  enum matmul_way b_way = matmul_way(job->soc, mm, t, false);
+  struct load a = {
+      .copies = a_times * (t->a_outer ? t->groups : t->turns) * matmul_copies(mm, t, true, a_way),
+      .bytes = a_times * (conv ? a_panel(mm, t->bm, mm->k) : m * k),
+      .unique = mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * k),
+      .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
+  struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
+                             matmul_copies(mm, t, false, b_way),
                    .bytes = b_times * n * k,
                    .unique = (conv ? 1 : mm->batch) * mm->n * k,
-                   .nz = mm->nz_b};
+                   .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
   uint64_t bias = mm->bias ? blocks * panel_start(job->soc, false) : 0;
   return bias + load_cycles(job->soc, &a, t->cores) + load_cycles(job->soc, &b, t->cores);
 }
