@@ -69,7 +69,9 @@ static void every_shape_runs(void **state) {
                                       "resident=a",
                                       "resident=b transpose_b=1",
                                       "out_dtype=fp32 cores=3",
-                                      "format_a=NZ transpose_a=1 dtype=fp32"};
+                                      "format_a=NZ transpose_a=1 dtype=fp32",
+                                      "dtype=int8 out_dtype=fp16 scale=0.125 bias=1",
+                                      "dtype=int8 out_dtype=fp16 scales=1 format_c=NZ"};
   char text[256];
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (size_t j = 0; j < sizeof forms / sizeof *forms; j++)
@@ -183,6 +185,9 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("matmul", "m=4 k=4 n=4 dtype=hf32",
                 "matmul: the cube of fixture220 does not compute in hf32");
   an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 out_dtype=fp32", "matmul: int8 gives no fp32");
+  an_error_says("matmul", "m=4 k=4 n=4 scale=2", "matmul: only an fp16 result of int8 has scales");
+  an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 out_dtype=fp16 scales=1 scale=2",
+                "matmul: either one scale or one for each column");
   an_error_says("matmul", "m=512 k=512 n=512 tile=512x64x512",
                 "matmul: no legal tiling: two tiles of an operand do not fit L0A or L0B");
   an_error_says("matmul", "m=512 k=512 n=512 tile=128x60x128",

@@ -92,6 +92,41 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     return runner.run("matmul", args, inputs, {"c": result if batch > 1 else result[0]})
 
 
+def dequantised(runner, rng, size, transposed, bias, batch, by_column, extra):
+    """int8 to fp16: sums times scales that are fp32 numbers of 11 bits."""
+    m, k, n = size
+    a, b = operand(rng, "int8", (batch, m, k)), operand(rng, "int8", (batch, k, n))
+    c = np.matmul(a.astype(np.int64), b.astype(np.int64))
+    scales = (rng.integers(1, 2048, n) * 2.0 ** rng.integers(-24, -14, n)).astype(np.float32)
+    inputs = {"a": a.transpose(0, 2, 1) if transposed[0] else a,
+              "b": b.transpose(0, 2, 1) if transposed[1] else b}
+    if batch == 1:
+        inputs = {name: tensor[0] for name, tensor in inputs.items()}
+    args = [f"m={m}", f"k={k}", f"n={n}", "dtype=int8", "out_dtype=fp16", f"batch={batch}",
+            f"bias={int(bias)}", f"transpose_a={int(transposed[0])}",
+            f"transpose_b={int(transposed[1])}", *extra]
+    if bias:
+        inputs["bias"] = rng.integers(-50, 50, n).astype(np.int32)
+        c = c + inputs["bias"]
+    if by_column:
+        inputs["scales"] = scales.view(np.uint32).astype(np.int64)
+        args.append("scales=1")
+    else:
+        scales[:] = scales[0]
+        args.append(f"scale={scales[0]:.9g}")
+    result = (c.astype(np.float32).astype(np.float64) * scales).astype(np.float16)
+    return runner.run("matmul", args, inputs, {"c": result if batch > 1 else result[0]})
+
+
+def dequantised_cases(runner, rng):
+    tilings = [[], ["cores=3"], ["resident=a"], ["resident=b"]]
+    for index, size in enumerate(SIZES):
+        for by_column in (False, True):
+            turned = (index % 3 == 1, index % 2 == 0)
+            yield dequantised(runner, rng, size, turned, index % 2 == int(by_column),
+                              1 + 2 * (index == 4), by_column, tilings[index % 4])
+
+
 def blocked(image, c0):
     """[n, c, h, w] as NC1HWC0."""
     n, c, h, w = image.shape
@@ -197,7 +232,8 @@ def main():
     rng = np.random.default_rng(options.seed)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         runner = Runner(options.program, options.soc, folder)
-        outcomes = list(itertools.chain(fixed_cases(runner, rng), wide_cases(runner, rng), conv_cases(runner, rng),
+        outcomes = list(itertools.chain(fixed_cases(runner, rng), wide_cases(runner, rng),
+                                        dequantised_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} operators, {len(wrong)} differ")

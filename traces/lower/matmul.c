@@ -7,6 +7,7 @@
 
 #include "core/arith.h"
 #include "core/layout.h"
+#include "core/number.h"
 
 #define BOOLEAN "0|1"
 #define MATMUL_TYPES "fp16|bf16|fp32|hf32|int8"
@@ -27,6 +28,14 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_FORMAT_A] = {"format_a", LOWER_WORD, "ND", "ND|NZ", "layout of A", false},
     [MATMUL_FORMAT_B] = {"format_b", LOWER_WORD, "ND", "ND|NZ", "layout of B", false},
     [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result", false},
+    [MATMUL_SCALE] =
+        {"scale", LOWER_NUMBER, "1", NULL,
+         "what an int32 sum is multiplied with on its way to fp16; of its fraction the "
+         "fixpipe keeps 10 bits",
+         false},
+    [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
+                       "one scale for each column instead: a row of n words as set_quant_pre takes",
+                       false},
     [MATMUL_TILE] = {"tile", LOWER_SHAPE, NULL, NULL, "m x k x n of a block in L0", true},
     [MATMUL_PANEL] = {"panel", LOWER_SHAPE, NULL, NULL,
                       "k of A's and of B's panels in L1; one is a multiple of the other", true},
@@ -50,11 +59,29 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
     return lower_error(job, "the cube of %s does not compute in %s", soc->name,
                        dtype_name(mm->type));
   bool integer = mm->type == DTYPE_INT8, out_integer = mm->out_type == DTYPE_INT32;
-  if (integer != out_integer)
+  if (integer ? !out_integer && mm->out_type != DTYPE_FP16 : out_integer)
     return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
   if (out_integer && mm->nz_c)
     return lower_error(job, "an int32 result is ND only");
+  bool scaled = job->value[MATMUL_SCALE].given || job->value[MATMUL_SCALES].word;
+  if (scaled && mm->scale == SCALE_NONE)
+    return lower_error(job, "only an fp16 result of int8 has scales");
+  if (job->value[MATMUL_SCALE].given && mm->scale == SCALE_COLUMNS)
+    return lower_error(job, "either one scale or one for each column");
   return VINCI_OK;
+}
+
+/* The upper bits of an fp32. */
+static uint64_t scale_word(double scale) {
+  enum { LOST_BITS = 13 };
+  return fp32_bits((float)scale) >> LOST_BITS << LOST_BITS;
+}
+
+static void set_scale(struct matmul *mm, const struct lower_value *value) {
+  if (mm->type != DTYPE_INT8 || mm->out_type != DTYPE_FP16)
+    return;
+  mm->scale = value[MATMUL_SCALES].word ? SCALE_COLUMNS : SCALE_TENSOR;
+  mm->scale_word = scale_word(value[MATMUL_SCALE].number);
 }
 
 static enum vinci_status setup(struct lower_job *job) {
@@ -87,6 +114,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type),
   };
   mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  set_scale(mm, value);
   job->data = mm;
   return check(job, mm);
 }

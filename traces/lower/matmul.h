@@ -26,6 +26,8 @@ enum matmul_key {
   MATMUL_FORMAT_A,
   MATMUL_FORMAT_B,
   MATMUL_FORMAT_C,
+  MATMUL_SCALE,
+  MATMUL_SCALES,
   MATMUL_TILE,
   MATMUL_PANEL,
   MATMUL_RESIDENT,
@@ -33,6 +35,11 @@ enum matmul_key {
   MATMUL_CORES,
   MATMUL_KEY_COUNT
 };
+
+/* What the fixpipe multiplies int32 sums with on their way to fp16. */
+enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
+
+enum { MATMUL_SCALE_BYTES = 8 };
 
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
@@ -61,6 +68,8 @@ struct matmul {
   bool trans_a, trans_b;
   bool nz_a, nz_b, nz_c;
   bool bias;
+  enum matmul_scale scale;
+  uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
   uint64_t cube_mcycles; /* per tile of the cube */
 };
 

@@ -6,7 +6,8 @@
  *
  * Flags: MTE1 to MTE2 and back, 0 and 1: panels of the outer operand, 2 and 3: of the inner one,
  * 4 and 5: rows of bias. M to MTE1 and back, 0 and 1: halves of L0; 2: the bias table. M to FIX
- * and back: blocks in L0C. "Back" says filled, the other direction free.
+ * and back: blocks in L0C. FIX to MTE2 and back, 0 and 1: rows of scales. "Back" says filled, the
+ * other direction free.
  */
 #include <inttypes.h>
 
@@ -73,6 +74,8 @@ static void matrix_tensors(const struct writer *w) {
          mm->trans_b ? mm->k : mm->n, mm->nz_b);
   if (mm->bias)
     emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
+  if (mm->scale == SCALE_COLUMNS)
+    emit_vector(w->e, "scales", DTYPE_INT64, TENSOR_IN, mm->n);
   tensor(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
 }
 
@@ -90,6 +93,10 @@ static void header(const struct writer *w) {
   if (mm->bias) {
     emit_buffer(e, "bias1", SPACE_L1, t->bn * ACCUMULATOR_BYTES * L1_SLOTS);
     emit_buffer(e, "bias0", SPACE_BT, t->bn * ACCUMULATOR_BYTES);
+  }
+  if (mm->scale == SCALE_COLUMNS) {
+    emit_buffer(e, "scales1", SPACE_L1, t->bn * MATMUL_SCALE_BYTES * L1_SLOTS);
+    emit_buffer(e, "scales0", SPACE_FB, t->bn * MATMUL_SCALE_BYTES);
   }
   emit_buffer(e, "a0", SPACE_L0A, t->bm * t->bk * mm->element_bytes * L0_SLOTS);
   emit_buffer(e, "b0", SPACE_L0B, t->bn * t->bk * mm->element_bytes * L0_SLOTS);
@@ -176,6 +183,26 @@ static void load_bias(const struct writer *w, const char *suffix) {
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%s%%2", FLAG_BIAS, suffix);
 }
 
+static void load_scales(const struct writer *w, const char *suffix) {
+  struct emit *e = w->e;
+  ull words = MATMUL_SCALE_BYTES / sizeof(uint32_t);
+  emit_wait_flag(e, PIPE_FIX, PIPE_MTE2, "i%s%%2", suffix);
+  emit_row(e,
+           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=scales1+i%s%%2*%llu,src=scales+n%s*%d,n=1,"
+           "d=cn%s*%llu,src_d=%d,dst_c0_stride=1",
+           suffix, (ull)w->t.bn * MATMUL_SCALE_BYTES, suffix, MATMUL_SCALE_BYTES, suffix, words,
+           UINT16_MAX);
+  emit_set_flag(e, PIPE_MTE2, PIPE_FIX, "i%s%%2", suffix);
+}
+
+/* What a new block has besides its panels. */
+static void load_rows(const struct writer *w, const char *suffix) {
+  if (w->mm->bias)
+    load_bias(w, suffix);
+  if (w->mm->scale == SCALE_COLUMNS)
+    load_scales(w, suffix);
+}
+
 /* The inner panel at `k`; `turn` is its number on this core. */
 static void load_inner(const struct writer *w, const char *k, const char *turn,
                        const char *suffix) {
@@ -219,6 +246,8 @@ static void free_flags(const struct writer *w, bool set) {
   flag(e, PIPE_M, PIPE_MTE1, "half_%s", at);
   if (w->mm->bias)
     flag(e, PIPE_MTE1, PIPE_MTE2, "%d+half_%s", FLAG_BIAS, at);
+  if (w->mm->scale == SCALE_COLUMNS)
+    flag(e, PIPE_FIX, PIPE_MTE2, "half_%s", at);
   emit_endloop(e);
   if (w->mm->bias)
     flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
@@ -239,9 +268,9 @@ static void load_next(const struct writer *w, bool outer, bool inner) {
   }
   if (!inner)
     return;
-  if (w->mm->bias) {
+  if (w->mm->bias || w->mm->scale == SCALE_COLUMNS) {
     emit_loop(e, "new", "kx==0");
-    load_bias(w, "x");
+    load_rows(w, "x");
     emit_endloop(e);
   }
   load_inner(w, "kx", emit_text(e, "ix*%llu+kx/%llu", (ull)w->t.turns, (ull)w->t.inner_k), "x");
@@ -306,12 +335,12 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   header(&w);
   share_of_core(&w);
   free_flags(&w, true);
+  matmul_scale(&w);
   emit_comment(e, "The first panels.");
   emit_loop(e, "start", "1");
   group_lets(&w, "0", "");
   load_outer(&w, "");
-  if (w.mm->bias)
-    load_bias(&w, "");
+  load_rows(&w, "");
   load_inner(&w, "k", "0", "");
   emit_endloop(e);
   emit_loop(e, "g", "groups");

@@ -178,9 +178,30 @@ void matmul_steps(const struct writer *w) {
 }
 
 static const char *quantisation(const struct matmul *mm) {
+  if (mm->scale != SCALE_NONE)
+    return mm->scale == SCALE_COLUMNS ? ",quant=vdeqf16" : ",quant=deqf16";
   return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
          : mm->out_type == DTYPE_BF16 ? ",quant=f322bf16"
                                       : "";
+}
+
+/* FB begins with the scales: set_fpc counts from there. */
+void matmul_scale(const struct writer *w) {
+  if (w->mm->scale == SCALE_TENSOR)
+    emit_row(w->e, "set_quant_pre,value=%llu", (ull)w->mm->scale_word);
+  else if (w->mm->scale == SCALE_COLUMNS)
+    emit_row(w->e, "set_fpc,value=0");
+}
+
+/* Words of the block's columns to where the fixpipe looks for them. */
+static void scales_to_fb(const struct writer *w) {
+  struct emit *e = w->e;
+  emit_wait_flag(e, PIPE_MTE2, PIPE_FIX, "i%%2");
+  emit_barrier(e, PIPE_FIX);
+  emit_row(e, "copy_cbuf_to_fbuf,dst=scales0,src=scales1+i%%2*%llu,len_burst=(cn*%d+%d)/%d",
+           (ull)w->t.bn * MATMUL_SCALE_BYTES, MATMUL_SCALE_BYTES, BLOCK_BYTES - 1, BLOCK_BYTES);
+  emit_set_flag(e, PIPE_FIX, PIPE_MTE2, "i%%2");
+  emit_barrier(e, PIPE_FIX);
 }
 
 void matmul_store(const struct writer *w) {
@@ -192,6 +213,8 @@ void matmul_store(const struct writer *w) {
   emit_loop(e, "finish", "(ku+du)==%llu", (ull)mm->k);
   emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
   emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
+  if (mm->scale == SCALE_COLUMNS)
+    scales_to_fb(w);
   /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
   ull c0 = BLOCK_BYTES / ob, rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
   const char *common = emit_text(e, "src=c0+%s*%llu,n=%s,m=cm,src_stride=%s%s,type=%s", slot, block,

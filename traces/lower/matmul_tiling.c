@@ -42,6 +42,14 @@ static uint64_t a_panel(const struct matmul *mm, uint64_t bm, uint64_t ka) {
   return ceil_div(min_u64(ka, mm->k), conv->window) * conv_rows(conv, bm) * conv->w * BLOCK_BYTES;
 }
 
+/* For panels: what rows of bias and scales leave. */
+static uint64_t l1_room(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bn) {
+  uint64_t rows = mm->bias ? BT_SLOTS * (uint64_t)soc->bt_bytes : 0;
+  if (mm->scale == SCALE_COLUMNS)
+    rows += BT_SLOTS * round_up(bn * MATMUL_SCALE_BYTES, FRACTAL_BYTES);
+  return (uint64_t)soc->l1_bytes - min_u64((uint64_t)soc->l1_bytes, rows);
+}
+
 static bool split_panels(struct lower_job *job, const struct matmul *mm, struct matmul_tiling *t) {
   uint64_t bn = round_up(t->bn, FRACTAL_ROWS);
   if (t->ka % t->kb && t->kb % t->ka)
@@ -64,8 +72,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   t->b_panel_bytes = bn * t->kb * mm->element_bytes;
   uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
   uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
-  uint64_t room = (uint64_t)job->soc->l1_bytes;
-  room -= mm->bias ? min_u64(room, BT_SLOTS * (uint64_t)job->soc->bt_bytes) : 0;
+  uint64_t room = l1_room(job->soc, mm, bn);
   t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
   if (outer * t->outer_slots + inner * INNER_SLOTS > room)
     return lower_refuse(job, "the panels do not fit L1");
@@ -94,6 +101,8 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
                         soc->name, (int)soc->flag_ids);
   if (mm->bias && bn * ACCUMULATOR_BYTES > (uint64_t)soc->bt_bytes)
     return lower_refuse(job, "the bias of a block does not fit the bias table");
+  if (mm->scale == SCALE_COLUMNS && bn * MATMUL_SCALE_BYTES > (uint64_t)soc->fb_bytes)
+    return lower_refuse(job, "the scales of a block do not fit the fixpipe's buffer");
   return true;
 }
 
@@ -197,8 +206,9 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
                    .bytes = b_times * n * k,
                    .unique = (conv ? 1 : mm->batch) * mm->n * k,
                    .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
-  uint64_t bias = mm->bias ? blocks * panel_start(job->soc, false) : 0;
-  return bias + load_cycles(job->soc, &a, t->cores) + load_cycles(job->soc, &b, t->cores);
+  uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
+  return rows * blocks * panel_start(job->soc, false) + load_cycles(job->soc, &a, t->cores) +
+         load_cycles(job->soc, &b, t->cores);
 }
 
 static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
@@ -299,8 +309,7 @@ static void set_panels(struct lower_job *job, const struct matmul *mm, uint64_t 
                        uint64_t bk, size_t kind) {
   static const uint8_t ratio_a[DEPTH_COUNT] = {1, 2, 1, 0, 0};
   static const uint8_t ratio_b[DEPTH_COUNT] = {1, 1, 2, 0, 0};
-  uint64_t room = (uint64_t)job->soc->l1_bytes, all = round_up(mm->k, bk);
-  room -= mm->bias ? BT_SLOTS * (uint64_t)job->soc->bt_bytes : 0;
+  uint64_t room = l1_room(job->soc, mm, bn), all = round_up(mm->k, bk);
   uint64_t ka, kb;
   if (kind < STREAMING_COUNT) {
     uint64_t unit = INNER_SLOTS * mm->element_bytes * (bm * ratio_a[kind] + bn * ratio_b[kind]);

@@ -51,6 +51,8 @@ void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, c
                        const char *k, const char *depth, const char *suffix);
 /* The steps of a turn: loads to L0, and mads. */
 void matmul_steps(const struct writer *w);
+/* The registers of the fixpipe, once. */
+void matmul_scale(const struct writer *w);
 /* After the last turn: the block leaves L0C. */
 void matmul_store(const struct writer *w);
 
