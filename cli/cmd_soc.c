@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/soc_rows.h"
 #include "core/diag.h"
-#include "core/soc.h"
 #include "scripts/soc_host.h"
-#include "traces/export/export.h"
 
-enum { VALUE_TEXT = 64, PERCENT = 100, FOLDER_MAX = 4096 };
+enum { FOLDER_MAX = 4096 };
 
 struct soc_settings {
   const char *data;
@@ -26,66 +25,13 @@ static const struct option_row data_options[] = {DATA_ROW};
 
 static const struct option_row show_options[] = {
     OPTION_LIST_ROW("set", 0, struct soc_settings, sets, "KEY=VALUE",
-                    "change a number first, such as l2.size=96MiB; may be repeated"),
+                    "change a number or name first, such as l2.size=96MiB or topology=ring; may "
+                    "be repeated"),
     OPTION_FLAG_ROW("json", 0, struct soc_settings, json, "print JSON"),
     OPTION_FLAG_ROW("all", 0, struct soc_settings, all,
                     "show also the optional numbers that the description does not give"),
     DATA_ROW,
 };
-
-/* ---- what several commands print ------------------------------------------------ */
-
-/* How many numbers are known how well; overrides are left out. */
-struct shares {
-  unsigned count[CONFIDENCE_COUNT];
-  unsigned total;
-};
-
-static struct shares count_shares(const vinci_soc *soc) {
-  struct shares shares = {0};
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    const struct soc_provenance *provenance = &soc->provenance[i];
-    if (!provenance->given || provenance->overridden)
-      continue;
-    shares.count[provenance->confidence]++;
-    shares.total++;
-  }
-  return shares;
-}
-
-static unsigned percent(unsigned part, unsigned whole) {
-  return whole ? (part * PERCENT + whole / 2) / whole : 0;
-}
-
-/* The value with its unit; `vinci run --set` accepts this form. */
-static void value_text(const vinci_soc *soc, size_t index, char *buffer, size_t size) {
-  enum soc_kind kind = soc_param(index)->kind;
-  soc_format_value(soc_get(soc, index), kind, buffer, size);
-  bool bare =
-      kind == SOC_KIND_CYCLES || kind == SOC_KIND_MCYCLES || kind == SOC_KIND_MBYTES_PER_CYCLE;
-  size_t length = strlen(buffer);
-  if (bare && length < size)
-    snprintf(buffer + length, size - length, " %s", soc_kind_unit(kind));
-}
-
-/* Text of a description on a terminal: control characters are shown, not obeyed. */
-static void print_plain(const char *text) {
-  for (; *text; text++) {
-    unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
-    bool c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F in UTF-8 */
-    if (byte < 0x20 || byte == 0x7f || c1)
-      printf("\\x%02x", byte);
-    else
-      putchar(byte);
-    if (c1)
-      printf("\\x%02x", (unsigned char)*++text);
-  }
-}
-
-static int widest(int width, const char *text) {
-  int length = (int)strlen(text);
-  return length > width ? length : width;
-}
 
 /* ---- list ------------------------------------------------------------------------- */
 
@@ -115,17 +61,17 @@ static void size_text(int64_t bytes, char *buffer, size_t size) {
 }
 
 static void list_row(const vinci_soc *soc) {
-  char cores[VALUE_TEXT], clock[VALUE_TEXT], l2[VALUE_TEXT], memory[VALUE_TEXT];
+  char cores[SOC_VALUE_TEXT], clock[SOC_VALUE_TEXT], l2[SOC_VALUE_TEXT], memory[SOC_VALUE_TEXT];
   cores_text(soc, cores, sizeof cores);
   soc_format_value(soc->core_hz, SOC_KIND_HZ, clock, sizeof clock);
   size_text(soc->l2_bytes, l2, sizeof l2);
   size_text(soc->hbm_bytes, memory, sizeof memory);
-  struct shares shares = count_shares(soc);
+  struct soc_shares shares = soc_shares_count(soc);
   printf("%-17s %-9s %-18s %-8s %-7s %-8s", soc->name, arch_name(soc->arch), cores, clock, l2,
          memory);
   for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
     printf(" %*u%%", (int)strlen(confidence_name((enum confidence)i)) - 1,
-           percent(shares.count[i], shares.total));
+           soc_percent(shares.count[i], shares.total));
   putchar('\n');
 }
 
@@ -157,118 +103,6 @@ static int list_all(const struct soc_settings *settings) {
 
 /* ---- show ------------------------------------------------------------------------- */
 
-static bool is_shown(const vinci_soc *soc, size_t index, bool all) {
-  return all || soc->provenance[index].given;
-}
-
-static const char *confidence_text(const struct soc_provenance *provenance) {
-  if (!provenance->given)
-    return "not given";
-  if (provenance->overridden)
-    return "override";
-  return confidence_name((enum confidence)provenance->confidence);
-}
-
-static char mark_of(const struct soc_provenance *provenance) {
-  if (provenance->overridden)
-    return '!';
-  return provenance->given && provenance->confidence == CONFIDENCE_ASSUMED ? '?' : ' ';
-}
-
-static void show_rows(const vinci_soc *soc, bool all) {
-  int key_width = 0, value_width = 0, source_width = 0;
-  char value[VALUE_TEXT];
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    if (!is_shown(soc, i, all))
-      continue;
-    value_text(soc, i, value, sizeof value);
-    key_width = widest(key_width, soc_param(i)->key);
-    value_width = widest(value_width, value);
-    source_width = widest(source_width, soc->provenance[i].source);
-  }
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    const struct soc_provenance *provenance = &soc->provenance[i];
-    if (!is_shown(soc, i, all))
-      continue;
-    value_text(soc, i, value, sizeof value);
-    bool overridden = provenance->overridden;
-    printf("%c %-*s  %*s  %-10s", mark_of(provenance), key_width, soc_param(i)->key, value_width,
-           value, confidence_text(provenance));
-    const char *source = overridden ? "" : provenance->source;
-    if (*provenance->note)
-      printf("  %-*s  ", source_width, source);
-    else
-      printf("  %s", source);
-    print_plain(provenance->note);
-    putchar('\n');
-  }
-}
-
-static void show_text(const vinci_soc *soc, bool all) {
-  printf("%s: ", soc->name);
-  print_plain(soc->description);
-  putchar('\n');
-  printf("architecture %s%s%s, configuration %016" PRIx64 "\n\n", arch_name(soc->arch),
-         *soc->base ? ", based on " : "", soc->base, soc_digest(soc));
-  show_rows(soc, all);
-  struct shares shares = count_shares(soc);
-  printf("\n%u numbers:", shares.total);
-  for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
-    printf("%s %u %s (%u%%)", i ? "," : "", shares.count[i], confidence_name((enum confidence)i),
-           percent(shares.count[i], shares.total));
-  puts("\n? = assumed: no public statement, a plausible choice; ! = override of this call");
-  puts("\nSources:");
-  for (size_t i = 0; i < soc->source_count; i++) {
-    printf("  %-5s  ", soc->sources[i].id);
-    print_plain(soc->sources[i].text);
-    putchar('\n');
-  }
-}
-
-/* Decimal places of a kind: its scale is a power of ten. */
-static unsigned decimals_of(enum soc_kind kind) {
-  unsigned decimals = 0;
-  for (int64_t scale = soc_kind_scale(kind); scale > 1; scale /= 10)
-    decimals++;
-  return decimals;
-}
-
-static void show_json_number(struct json_writer *json, const vinci_soc *soc, size_t index) {
-  const struct soc_param *param = soc_param(index);
-  const struct soc_provenance *provenance = &soc->provenance[index];
-  char text[VALUE_TEXT];
-  soc_format_value(soc_get(soc, index), param->kind, text, sizeof text);
-  json_object(json, param->key, true);
-  json_decimal(json, "value",
-               decimal_exact((uint64_t)soc_get(soc, index), decimals_of(param->kind)));
-  json_text(json, "unit", soc_kind_unit(param->kind));
-  json_text(json, "text", text);
-  json_text(json, "confidence", confidence_text(provenance));
-  json_text(json, "source", provenance->source);
-  json_text(json, "note", provenance->note);
-  json_end(json);
-}
-
-static void show_json(const vinci_soc *soc) {
-  struct json_writer json;
-  json_start(&json, stdout);
-  json_object(&json, NULL, false);
-  json_text(&json, "soc", soc->name);
-  json_text(&json, "description", soc->description);
-  json_text(&json, "base", soc->base);
-  json_text(&json, "arch", arch_name(soc->arch));
-  json_hex64(&json, "config_digest", soc_digest(soc));
-  json_object(&json, "numbers", false);
-  for (size_t i = 0; i < soc_param_count(); i++)
-    show_json_number(&json, soc, i);
-  json_end(&json);
-  json_object(&json, "sources", false);
-  for (size_t i = 0; i < soc->source_count; i++)
-    json_text(&json, soc->sources[i].id, soc->sources[i].text);
-  json_end(&json);
-  json_end(&json);
-}
-
 static int show_one(const struct soc_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
@@ -281,46 +115,74 @@ static int show_one(const struct soc_settings *settings, const struct text_list 
     return cli_fail(&diag);
   enum vinci_status status = soc_validate(soc, &diag);
   if (status == VINCI_OK && settings->json)
-    show_json(soc);
+    soc_show_json(soc);
   else if (status == VINCI_OK)
-    show_text(soc, settings->all);
+    soc_show_text(soc, settings->all);
   vinci_soc_free(soc);
   return status == VINCI_OK ? 0 : cli_fail(&diag);
 }
 
 /* ---- diff ------------------------------------------------------------------------- */
 
-static void diff_text(const vinci_soc *soc, size_t index, char *buffer, size_t size) {
-  if (soc->provenance[index].given)
-    value_text(soc, index, buffer, size);
+/* One line of a comparison. */
+struct difference {
+  char key[SOC_KEY_TEXT], left[SOC_VALUE_TEXT], right[SOC_VALUE_TEXT];
+};
+
+enum { DIFFERENCES_MAX = 1 + SOC_NAME_COUNT + SOC_PARAMS_MAX + MEM_PARAMS_MAX };
+
+struct differences {
+  size_t count;
+  struct difference items[DIFFERENCES_MAX];
+};
+
+static void add_texts(struct differences *differences, const char *key, const char *left,
+                      const char *right) {
+  if (strcmp(left, right) == 0)
+    return;
+  struct difference *item = &differences->items[differences->count++];
+  snprintf(item->key, sizeof item->key, "%s", key);
+  snprintf(item->left, sizeof item->left, "%s", left);
+  snprintf(item->right, sizeof item->right, "%s", right);
+}
+
+static void given_text(const struct soc_row *row, char *buffer, size_t size) {
+  if (row->provenance->given)
+    soc_row_value(row, buffer, size);
   else
     snprintf(buffer, size, "-");
 }
 
+static void find_differences(const vinci_soc *left, const vinci_soc *right,
+                             struct differences *differences) {
+  add_texts(differences, "arch", arch_name(left->arch), arch_name(right->arch));
+  for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
+    add_texts(differences, soc_name_key((enum soc_name)i), left->choices[i].name,
+              right->choices[i].name);
+  for (size_t i = 0; i < soc_row_count(left) && i < soc_row_count(right); i++) {
+    struct soc_row rows[] = {soc_row_at(left, i), soc_row_at(right, i)};
+    char values[2][SOC_VALUE_TEXT];
+    if (rows[0].value == rows[1].value)
+      continue;
+    for (unsigned r = 0; r < 2; r++)
+      given_text(&rows[r], values[r], sizeof values[r]);
+    add_texts(differences, rows[0].key, values[0], values[1]);
+  }
+}
+
 static void diff_rows(const vinci_soc *left, const vinci_soc *right) {
-  int key_width = 0, left_width = widest(0, left->name);
-  char left_value[VALUE_TEXT], right_value[VALUE_TEXT];
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    if (soc_get(left, i) == soc_get(right, i))
-      continue;
-    diff_text(left, i, left_value, sizeof left_value);
-    key_width = widest(key_width, soc_param(i)->key);
-    left_width = widest(left_width, left_value);
+  struct differences differences = {0};
+  int key_width = 0, left_width = text_widest(0, left->name);
+  find_differences(left, right, &differences);
+  for (size_t i = 0; i < differences.count; i++) {
+    key_width = text_widest(key_width, differences.items[i].key);
+    left_width = text_widest(left_width, differences.items[i].left);
   }
-  unsigned differences = left->arch != right->arch;
   printf("%-*s  %-*s  %s\n", key_width, "", left_width, left->name, right->name);
-  if (differences)
-    printf("%-*s  %-*s  %s\n", key_width, "arch", left_width, arch_name(left->arch),
-           arch_name(right->arch));
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    if (soc_get(left, i) == soc_get(right, i))
-      continue;
-    diff_text(left, i, left_value, sizeof left_value);
-    diff_text(right, i, right_value, sizeof right_value);
-    printf("%-*s  %-*s  %s\n", key_width, soc_param(i)->key, left_width, left_value, right_value);
-    differences++;
-  }
-  printf("%u difference%s\n", differences, differences == 1 ? "" : "s");
+  for (size_t i = 0; i < differences.count; i++)
+    printf("%-*s  %-*s  %s\n", key_width, differences.items[i].key, left_width,
+           differences.items[i].left, differences.items[i].right);
+  printf("%zu difference%s\n", differences.count, differences.count == 1 ? "" : "s");
 }
 
 static int diff_two(const struct soc_settings *settings, const struct text_list *arguments) {
@@ -349,7 +211,7 @@ static int validate_one(const char *name, const char *data) {
   vinci_soc *soc;
   if (vinci_soc_load(name, data, &soc, &diag) != VINCI_OK)
     return cli_fail(&diag);
-  struct shares shares = count_shares(soc);
+  struct soc_shares shares = soc_shares_count(soc);
   printf("%s: ok, %u numbers\n", name, shares.total);
   vinci_soc_free(soc);
   return 0;

@@ -39,6 +39,9 @@ vinci_SOURCES = \
 	cli/options.h \
 	cli/run_ops.c \
 	cli/run_ops.h \
+	cli/soc_rows.c \
+	cli/soc_rows.h \
+	cli/soc_show.c \
 	cli/stream.h \
 	cli/stream_memory.c \
 	cli/stream_network.c \

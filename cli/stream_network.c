@@ -114,12 +114,11 @@ static bool parse_rate(const char *text, uint32_t *ppm) {
 static enum vinci_status load_graph(const struct request *request, const char *data,
                                     struct arena *arena, struct noc_graph *graph,
                                     struct vinci_diag *diag) {
-  const struct noc_parameter mesh[] = {{"columns", (uint32_t)request->columns},
-                                       {"rows", (uint32_t)request->rows}};
-  const struct noc_parameter line[] = {{"terminals", (uint32_t)request->terminals}};
-  bool is_mesh = strcmp(request->topology, "mesh") == 0;
-  return noc_graph_load(data, request->topology, is_mesh ? mesh : line, is_mesh ? 2 : 1, arena,
-                        graph, diag);
+  const struct noc_parameter parameters[] = {{"columns", (uint32_t)request->columns},
+                                             {"rows", (uint32_t)request->rows},
+                                             {"terminals", (uint32_t)request->terminals}};
+  return noc_graph_load(data, request->topology, parameters, sizeof parameters / sizeof *parameters,
+                        arena, graph, diag);
 }
 
 static enum vinci_status read_stream(const struct request *request, struct noc_stream *stream,
@@ -160,14 +159,14 @@ static void print_row(const struct request *request, const struct noc_config *co
          request->level, config->routing_cycles, config->link_cycles, config->credit_cycles,
          config->vcs, config->vc_flits, request->traffic, stream->flits,
          decimal_exact(stream->rate_ppm, RATE_DECIMALS).text, result->stable ? "ok" : "unstable");
-  printf(
-      "%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 "\n",
-      decimal_ratio(result->latency_cycles, result->packets, DECIMALS).text,
-      decimal_ratio(result->accepted_flits, (uint128)result->cycles * result->terminals, RATE_DECIMALS)
-          .text,
-      decimal_ratio(result->hops, result->packets, DECIMALS).text,
-      decimal_ratio(result->busiest_link_flits, result->total_cycles, DECIMALS).text,
-      result->cycles, stream->seed);
+  printf("%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 "\n",
+         decimal_ratio(result->latency_cycles, result->packets, DECIMALS).text,
+         decimal_ratio(result->accepted_flits, (uint128)result->cycles * result->terminals,
+                       RATE_DECIMALS)
+             .text,
+         decimal_ratio(result->hops, result->packets, DECIMALS).text,
+         decimal_ratio(result->busiest_link_flits, result->total_cycles, DECIMALS).text,
+         result->cycles, stream->seed);
 }
 
 /* Above this load of a link the packet level is too optimistic. */

@@ -71,6 +71,7 @@ libvinci_core_la_SOURCES = \
 	core/soc.c \
 	core/soc.def \
 	core/soc.h \
+	core/soc_names.h \
 	core/soc_copy.c \
 	core/soc_validate.c \
 	core/soc_value.c \

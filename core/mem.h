@@ -27,6 +27,8 @@ struct mem_spec {
 #include "core/mem.def"
 #undef PARAM
   struct soc_provenance provenance[MEM_PARAMS_MAX]; /* by parameter index */
+  const struct soc_source *sources;                 /* all that its numbers may refer to */
+  size_t source_count;
 };
 
 size_t mem_param_count(void);

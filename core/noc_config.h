@@ -82,8 +82,8 @@ const char *noc_routing_name(enum noc_routing routing);
 
 /*
  * Builds the graph of scripts/noc/<name>.lua for the given parameters; all memory
- * from the arena. data_dir as in vinci_soc_load. Unknown and missing parameters and
- * graphs that are not sound are errors. (scripts/noc_host.c)
+ * from the arena. data_dir as in vinci_soc_load. The file takes the parameters it
+ * names; one that is missing and a graph that is not sound are errors. (scripts/noc_host.c)
  */
 VINCI_MUST_CHECK enum vinci_status noc_graph_load(const char *data_dir, const char *name,
                                                   const struct noc_parameter *parameters,

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/diag.h"
-#include "core/mem.h"
 #include "core/digest.h"
+#include "core/mem.h"
 
 enum { VALUE_TEXT = 48 };
 
@@ -105,13 +105,29 @@ size_t soc_param_find(const char *key) {
   return i;
 }
 
+static const char *const name_keys[] = {
+#define NAME(id, key, text) key,
+    SOC_NAMES(NAME)
+#undef NAME
+};
+
+const char *soc_name_key(enum soc_name name) { return name_keys[name]; }
+
+enum soc_name soc_name_by_key(const char *key) {
+  unsigned name = 0;
+  while (name < SOC_NAME_COUNT && strcmp(name_keys[name], key) != 0)
+    name++;
+  return (enum soc_name)name;
+}
+
+/* Whatever an override can change: numbers, then names. */
 static const char *key_at(const void *context, size_t index) {
   (void)context;
-  return soc_param(index)->key;
+  return index < PARAM_TOTAL ? soc_param(index)->key : name_keys[index - PARAM_TOTAL];
 }
 
 const char *soc_param_nearest(const char *key) {
-  return diag_nearest(key, PARAM_TOTAL, key_at, NULL);
+  return diag_nearest(key, PARAM_TOTAL + SOC_NAME_COUNT, key_at, NULL);
 }
 
 int64_t soc_get(const struct vinci_soc *soc, size_t index) {
@@ -155,6 +171,36 @@ static char *override_note(struct vinci_soc *soc, size_t index) {
 static const char memory_prefix[] = "memory.";
 static const char network_prefix[] = "noc.";
 
+static bool has_overrides(const struct mem_spec *memory) {
+  for (size_t i = 0; i < mem_param_count(); i++)
+    if (memory->provenance[i].overridden)
+      return true;
+  return false;
+}
+
+/* Lets another description stand behind a name; a failure leaves the one there was. */
+static enum vinci_status set_name(struct vinci_soc *soc, enum soc_name name, const char *value,
+                                  struct vinci_diag *diag) {
+  struct soc_choice *choice = &soc->choices[name], old = *choice;
+  if (!soc->load_named)
+    return diag_error(diag, VINCI_E_USAGE, "%s: this SoC comes from no description files",
+                      soc_name_key(name));
+  if (strlen(value) >= sizeof choice->name)
+    return diag_error(diag, VINCI_E_USAGE, "%s: the name is too long", soc_name_key(name));
+  if (name == SOC_MEMORY && has_overrides(soc->memory)) {
+    (void)diag_error(diag, VINCI_E_USAGE,
+                     "another memory would undo the numbers memory.* set before");
+    diag_hint(diag, "set memory=%s first", value);
+    return VINCI_E_USAGE;
+  }
+  *choice = (struct soc_choice){.overridden = true};
+  strcpy(choice->name, value);
+  enum vinci_status status = soc->load_named(soc, name, diag);
+  if (status != VINCI_OK)
+    *choice = old;
+  return status;
+}
+
 enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
   const char *equals = strchr(assignment, '=');
   if (!equals) {
@@ -167,6 +213,9 @@ enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct v
   char *key = arena_strndup(&soc->arena, assignment, (size_t)(equals - assignment));
   if (!key)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum soc_name name = soc_name_by_key(key);
+  if (name != SOC_NAME_COUNT)
+    return set_name(soc, name, equals + 1, diag);
   size_t index = soc_param_find(key);
   if (index == PARAM_TOTAL) {
     (void)diag_error(diag, VINCI_E_USAGE, "unknown parameter '%s'", key);
@@ -187,9 +236,9 @@ enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct v
   struct soc_provenance provenance = {
       .source = "override", .note = note, .confidence = CONFIDENCE_ASSUMED, .overridden = true};
   status = soc_store(soc, index, value, provenance, diag);
-  if (status == VINCI_OK && soc->rebuild_topology &&
+  if (status == VINCI_OK && soc->load_named &&
       strncmp(key, network_prefix, sizeof network_prefix - 1) == 0)
-    status = soc->rebuild_topology(soc, diag);
+    status = soc->load_named(soc, SOC_TOPOLOGY, diag);
   return status;
 }
 
@@ -228,8 +277,8 @@ uint64_t soc_digest(const struct vinci_soc *soc) {
     digest = digest_text(digest, mem_param(i)->key);
     digest = digest_text(digest, value);
   }
-  digest = digest_text(digest, soc->memory_map);
-  return digest_text(digest, soc->topology_name);
+  digest = digest_text(digest, soc->choices[SOC_MEMORY_MAP].name);
+  return digest_text(digest, soc->choices[SOC_TOPOLOGY].name);
 }
 
 uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {
@@ -282,8 +331,8 @@ uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t 
 }
 
 /* AIV n stands in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
-void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n,
-                    uint32_t *cluster, uint32_t *member) {
+void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
+                    uint32_t *member) {
   uint32_t coupled = soc_core_count(soc, CORE_AICORE);
   *cluster = n;
   *member = 0;

@@ -11,6 +11,7 @@
 
 #include "core/arch.h"
 #include "core/arena.h"
+#include "core/soc_names.h"
 #include "core/vinci.h"
 
 /*
@@ -115,7 +116,7 @@ struct soc_provenance {
 /* Smallest cache that the models of L2 can hold: one set of lines. */
 enum { SOC_L2_BYTES_MIN = 64 * 1024 };
 
-enum { SOC_PARAMS_MAX = 512, SOC_TEXT_MAX = 64 };
+enum { SOC_PARAMS_MAX = 512 };
 
 struct mem_spec;
 struct noc_graph;
@@ -135,13 +136,13 @@ struct vinci_soc {
   const struct soc_source *sources;
   size_t source_count;
   /* What stands behind the numbers hbm.* and noc.*: named descriptions of their own. */
-  char memory_name[SOC_TEXT_MAX];   /* scripts/mem */
-  char memory_map[SOC_TEXT_MAX];    /* one of its address mappings, by name */
-  char topology_name[SOC_TEXT_MAX]; /* scripts/noc */
+  struct soc_choice choices[SOC_NAME_COUNT];
   struct mem_spec *memory; /* owned; NULL: the cycle model cannot run */
   const struct noc_graph *topology;
-  /* Builds the topology anew after noc.* has changed; set by who loaded the SoC. */
-  enum vinci_status (*rebuild_topology)(struct vinci_soc *soc, struct vinci_diag *diag);
+  /* Loads anew what a name stands for, after the name or (topology) a number noc.* has changed; a
+   * failure changes nothing. Set by who loaded the SoC. */
+  enum vinci_status (*load_named)(struct vinci_soc *soc, enum soc_name name,
+                                  struct vinci_diag *diag);
   const char *data_dir; /* where it was loaded from */
 };
 
@@ -185,6 +186,8 @@ enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
                             struct soc_provenance provenance, struct vinci_diag *diag);
 /* Cross-checks a completely loaded description (paths against architecture, sizes, clocks). */
 enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag);
+/* Replaces a list by a copy from the arena; false when memory is short. */
+bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count);
 /* A copy that shares nothing with the original; NULL when memory is short. */
 struct vinci_soc *soc_copy(const struct vinci_soc *soc);
 /* 64-bit digest of name, arch and all values: the identity of a configuration. */

@@ -14,16 +14,16 @@ static bool copy_text(struct arena *arena, const char **text) {
   return *text != NULL;
 }
 
-static bool copy_sources(struct vinci_soc *copy) {
-  struct soc_source *sources = ARENA_ARRAY(&copy->arena, struct soc_source, copy->source_count);
-  if (!sources)
+bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count) {
+  struct soc_source *copies = ARENA_ARRAY(arena, struct soc_source, count);
+  if (!copies)
     return false;
-  for (size_t i = 0; i < copy->source_count; i++) {
-    sources[i] = copy->sources[i];
-    if (!copy_text(&copy->arena, &sources[i].id) || !copy_text(&copy->arena, &sources[i].text))
+  for (size_t i = 0; i < count; i++) {
+    copies[i] = (*sources)[i];
+    if (!copy_text(arena, &copies[i].id) || !copy_text(arena, &copies[i].text))
       return false;
   }
-  copy->sources = sources;
+  *sources = copies;
   return true;
 }
 
@@ -57,7 +57,7 @@ struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
   copy->arena = (struct arena){0};
   copy->memory = soc->memory ? mem_copy(soc->memory) : NULL;
   bool ok = copy_text(&copy->arena, &copy->base) && copy_text(&copy->arena, &copy->description) &&
-            copy_text(&copy->arena, &copy->data_dir) && copy_sources(copy) &&
+            copy_text(&copy->arena, &copy->data_dir) && soc_copy_sources(&copy->arena, &copy->sources, copy->source_count) &&
             copy_topology(copy) && (copy->memory || !soc->memory);
   for (size_t i = 0; ok && i < soc_param_count(); i++)
     ok = copy_text(&copy->arena, &copy->provenance[i].source) &&

@@ -97,7 +97,7 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
   memory->channels_per_slice = count / memory->slice_count;
   memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
   if (!memory->channels ||
-      hbm_map_parse(&memory->layout.map, mem_map_text(soc->memory, soc->memory_map), soc->memory, 1,
+      hbm_map_parse(&memory->layout.map, mem_map_text(soc->memory, soc->choices[SOC_MEMORY_MAP].name), soc->memory, 1,
                     NULL) != VINCI_OK)
     return false;
   hbm_layout_init(&memory->layout, soc->memory);

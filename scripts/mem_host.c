@@ -256,6 +256,10 @@ static void check_complete(struct loading *loading) {
   struct vinci_diag problem = {0};
   if (mem_validate(mem, &problem) != VINCI_OK)
     sandbox_refuse(&loading->box, 0, NULL, "%s", problem.text);
+  mem->sources = loading->box.sources;
+  mem->source_count = loading->box.source_count;
+  if (!soc_copy_sources(&mem->arena, &mem->sources, mem->source_count))
+    sandbox_no_memory(&loading->box);
 }
 
 static void load_body(struct sandbox *box, void *context) {

@@ -81,14 +81,6 @@ static const char *parameter_name(struct loading *loading, int at, size_t index)
   return name;
 }
 
-static bool is_parameter(struct loading *loading, int at, const char *name) {
-  const char *known;
-  for (size_t i = 0; (known = parameter_name(loading, at, i)) != NULL; i++)
-    if (strcmp(known, name) == 0)
-      return true;
-  return false;
-}
-
 static const struct noc_parameter *find_given(const struct loading *loading, const char *name) {
   for (size_t i = 0; i < loading->given_count; i++)
     if (strcmp(loading->given[i].name, name) == 0)
@@ -104,9 +96,6 @@ static void push_parameters(struct loading *loading) {
   if (lua_getfield(lua, AT_FILE, "parameters") != LUA_TTABLE)
     sandbox_refuse(box, 0, NULL, "has no list of parameters");
   int names = lua_gettop(lua);
-  for (size_t i = 0; i < loading->given_count; i++)
-    if (!is_parameter(loading, names, loading->given[i].name))
-      sandbox_refuse(box, 0, NULL, "the topology has no parameter '%s'", loading->given[i].name);
   const char *name;
   for (size_t i = 0; (name = parameter_name(loading, names, i)) != NULL; i++) {
     const struct noc_parameter *given = find_given(loading, name);

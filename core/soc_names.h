@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a hardware description names beside its numbers: descriptions of their own. */
+#ifndef VINCI_CORE_SOC_NAMES_H
+#define VINCI_CORE_SOC_NAMES_H
+
+#include <stdbool.h>
+
+enum { SOC_TEXT_MAX = 64 };
+
+/* Key in the description and in overrides, what the name stands for. */
+#define SOC_NAMES(NAME)                                                                            \
+  NAME(MEMORY, "memory", "memory technology, a file of scripts/mem")                               \
+  NAME(MEMORY_MAP, "memory_map", "one of the address mappings of the memory technology")           \
+  NAME(TOPOLOGY, "topology", "shape of the network, a file of scripts/noc")
+enum soc_name {
+#define NAME(id, key, text) SOC_##id,
+  SOC_NAMES(NAME)
+#undef NAME
+      SOC_NAME_COUNT
+};
+
+struct soc_choice {
+  char name[SOC_TEXT_MAX];
+  bool overridden;
+};
+
+/* The key of a name; SOC_NAME_COUNT names nothing. */
+const char *soc_name_key(enum soc_name name);
+enum soc_name soc_name_by_key(const char *key);
+
+#endif
