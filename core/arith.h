@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic of all models: rounding up, the smaller and the larger, scales of held numbers. */
+/* Arithmetic of all models: rounding up, the smaller and the larger, scales of held numbers,
+ * divisions by what stays the same. */
 #ifndef VINCI_CORE_ARITH_H
 #define VINCI_CORE_ARITH_H
 
@@ -16,6 +17,25 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* The divisor must not be 0, nor the sum of both exceed 64 bits. */
 static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
   return (value + divisor - 1) / divisor;
+}
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* A number that much is divided by: a product takes the place of each division. */
+struct divisor {
+  uint64_t value;
+  uint64_t reciprocal; /* of 2^64 - 1, rounded down */
+};
+
+/* value must not be 0. */
+static inline struct divisor divisor_of(uint64_t value) {
+  return (struct divisor){value, UINT64_MAX / value};
+}
+
+/* The quotient, exactly: the product is it or one less. */
+static inline uint64_t divide(uint64_t value, const struct divisor *divisor) {
+  uint64_t quotient = (uint64_t)((uint128)value * divisor->reciprocal >> 64);
+  return quotient + (value - quotient * divisor->value >= divisor->value);
 }
 
 /* Bits that are set. (The compiler's built-in is a library call on a plain x86-64.) */

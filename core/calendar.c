@@ -21,10 +21,11 @@ static uint64_t bits_below(uint64_t word, uint64_t cycle) {
 void calendars_slide(struct calendars *calendars, uint64_t word) {
   uint64_t old_end = calendars->first_word + CALENDAR_WORDS;
   for (uint64_t w = word > old_end ? word : old_end; w < word + CALENDAR_WORDS; w++) {
-    uint64_t *taken = &calendars->taken[w % CALENDAR_WORDS * calendars->ports];
+    uint64_t *taken = &calendars->taken[w % CALENDAR_WORDS];
     bool solid = calendars->last_solid > w * CALENDAR_WORD_BITS;
     for (uint32_t port = 0; port < calendars->ports; port++)
-      taken[port] = solid ? bits_below(w, calendars->solid_until[port]) : 0;
+      taken[(size_t)port * CALENDAR_WORDS] =
+          solid ? bits_below(w, calendars->solid_until[port]) : 0;
   }
   calendars->first_word = word;
 }
@@ -58,7 +59,7 @@ struct calendar_span calendars_search(struct calendars *calendars, uint32_t port
   from = max_u64(from, calendars->first_word * CALENDAR_WORD_BITS); /* the past is forgotten */
   uint64_t end = calendars->first_word + CALENDAR_WORDS;
   for (uint64_t w = from / CALENDAR_WORD_BITS; w < end; w++) {
-    uint64_t *taken = &calendars->taken[w % CALENDAR_WORDS * calendars->ports + port];
+    uint64_t *taken = &calendars->taken[(size_t)port * CALENDAR_WORDS + w % CALENDAR_WORDS];
     uint64_t bits = ~*taken & ~bits_below(w, from);
     if (!bits)
       continue;

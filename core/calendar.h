@@ -16,7 +16,7 @@
 enum { CALENDAR_WORDS = 8, CALENDAR_WORD_BITS = 64 };
 
 struct calendars {
-  uint64_t *taken;       /* [word of time % CALENDAR_WORDS][port] */
+  uint64_t *taken;       /* [port][word of time % CALENDAR_WORDS] */
   uint64_t *solid_until; /* [port]: cycle */
   uint64_t last_solid;   /* latest of them */
   uint64_t first_word;   /* of the window */
@@ -48,7 +48,7 @@ static inline uint64_t *calendars_word(const struct calendars *calendars, uint32
   uint64_t word = cycle / CALENDAR_WORD_BITS;
   if (word - calendars->first_word >= CALENDAR_WORDS)
     return NULL;
-  return &calendars->taken[word % CALENDAR_WORDS * calendars->ports + port];
+  return &calendars->taken[(size_t)port * CALENDAR_WORDS + word % CALENDAR_WORDS];
 }
 
 /* Takes `count` cycles from `from` on when all are free and in one word: the usual case. */

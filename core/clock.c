@@ -14,8 +14,8 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
 void clock_init(struct clock_domain *clock, uint64_t hz) {
   uint64_t divisor = greatest_common_divisor(PS_PER_SECOND, hz);
   clock->hz = hz;
-  clock->ps = PS_PER_SECOND / divisor;
-  clock->edges = hz / divisor;
-  clock->safe_edge = UINT64_MAX / clock->ps;
-  clock->safe_ps = (UINT64_MAX - clock->ps) / clock->edges;
+  clock->ps = divisor_of(PS_PER_SECOND / divisor);
+  clock->edges = divisor_of(hz / divisor);
+  clock->safe_edge = UINT64_MAX / clock->ps.value;
+  clock->safe_ps = (UINT64_MAX - clock->ps.value) / clock->edges.value;
 }

@@ -7,17 +7,15 @@
 #ifndef VINCI_CORE_CLOCK_H
 #define VINCI_CORE_CLOCK_H
 
-#include <stdint.h>
+#include "core/arith.h"
 
 #define PS_PER_SECOND UINT64_C(1000000000000)
-
-__extension__ typedef unsigned __int128 uint128;
 
 /* period = ps / edges, in lowest terms; safe = largest k with k * ps in 64 bits. */
 struct clock_domain {
   uint64_t hz;
-  uint64_t ps;
-  uint64_t edges;
+  struct divisor ps;
+  struct divisor edges;
   uint64_t safe_edge;
   uint64_t safe_ps;
 };
@@ -28,15 +26,16 @@ void clock_init(struct clock_domain *clock, uint64_t hz);
 /* Time of edge k. */
 static inline uint64_t clock_edge_ps(const struct clock_domain *clock, uint64_t k) {
   if (k <= clock->safe_edge)
-    return k * clock->ps / clock->edges;
-  return (uint64_t)((uint128)k * clock->ps / clock->edges);
+    return divide(k * clock->ps.value, &clock->edges);
+  return (uint64_t)((uint128)k * clock->ps.value / clock->edges.value);
 }
 
 /* The first edge at or after a time. */
 static inline uint64_t clock_edge_at(const struct clock_domain *clock, uint64_t time_ps) {
   if (time_ps <= clock->safe_ps)
-    return (time_ps * clock->edges + clock->ps - 1) / clock->ps;
-  return (uint64_t)(((uint128)time_ps * clock->edges + clock->ps - 1) / clock->ps);
+    return divide(time_ps * clock->edges.value + clock->ps.value - 1, &clock->ps);
+  return (uint64_t)(((uint128)time_ps * clock->edges.value + clock->ps.value - 1) /
+                    clock->ps.value);
 }
 
 #endif

@@ -225,7 +225,7 @@ void device_signal(struct device *device, struct aicore *core, enum cross_mode m
 static uint64_t cycle_limit_ps(const struct device *device) {
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
-  uint128 limit_ps = (uint128)device->options.max_cycles * clock.ps / clock.edges;
+  uint128 limit_ps = (uint128)device->options.max_cycles * clock.ps.value / clock.edges.value;
   return device->options.max_cycles > 0 && limit_ps < UINT64_MAX ? (uint64_t)limit_ps : UINT64_MAX;
 }
 

@@ -65,6 +65,13 @@ struct network_shape {
   uint32_t part;
 };
 
+/* A message whose time of arrival is asked for. */
+struct network_leg {
+  uint32_t slice;
+  uint32_t bytes;   /* payload; 0: a header alone */
+  uint64_t time_ps; /* of its start (>= now), then of its arrival */
+};
+
 /* The network between cores and L2. */
 struct network_ops {
   const char *name;
@@ -78,10 +85,10 @@ struct network_ops {
   bool (*prepare)(struct network *network, struct arena *arena, uint32_t messages);
   /* Sends a message at the present time; NULL where the network knows no ends. */
   void (*send)(struct network *network, struct network_message *message);
-  /* Time of arrival of a message that starts at start_ps (>= now), when the network can tell it
-   * at once. NULL where it cannot. */
-  uint64_t (*arrival_ps)(struct network *network, uint32_t cluster, uint32_t slice, bool to_core,
-                         uint64_t bytes, uint64_t start_ps);
+  /* Sends messages between a cluster and slices, one after the other, and tells at once when
+   * they arrive. NULL where the network cannot. */
+  void (*arrivals)(struct network *network, uint32_t cluster, bool to_core,
+                   struct network_leg *legs, unsigned count);
   /* Time of a message to the farthest slice in an idle network, mean of all clusters. */
   uint64_t (*idle_ps)(const struct network *network, uint64_t bytes, bool to_core);
   void (*report)(const struct network *network, uint64_t total_ps, struct vinci_result *result);

@@ -38,7 +38,7 @@ struct memory_request;
 
 /* The next bytes of a transfer that lie in one line of L2. */
 struct line_run {
-  uint64_t line; /* number of the line in its slice */
+  struct l2_place place; /* in its slice */
   uint32_t slice;
   uint32_t granules;    /* of the line, a bit each */
   uint32_t bytes;       /* asked for */
@@ -105,8 +105,8 @@ struct memsys {
   struct l2_counters *l2_of_core;
   struct l2_tags *slices;
   struct calendars slice_calendars; /* in granules of a slice's bandwidth */
-  uint32_t slice_count;
-  uint32_t line_bytes;
+  struct divisor slice_count;
+  struct divisor line_bytes;
   struct clock_domain slice_clock; /* a granule per edge */
   uint64_t hit_ps;                 /* latency of a slice */
   struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
@@ -129,7 +129,9 @@ struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint
 /*
  * A run arrives at its slice at arrival_ps, now or later: takes the slice, looks up the tags
  * and counts the outcome for the core of the transfer. Returns when the slice is through.
+ * cycle_slices_begin() comes before the first access of an instant.
  */
+void cycle_slices_begin(struct memsys *memory);
 uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
                             const struct gm_transfer *transfer, uint64_t arrival_ps,
                             struct l2_outcome *outcome);
@@ -146,10 +148,62 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
 /* Ties the operations of a request to it, once. */
 void cycle_init_request(struct memory_request *request);
 
-/* Ports: what the network and an idle port do (cycle.c). */
-void cycle_issue(struct engine_event *event, uint64_t now_ps);
-/* Sends the answer of a request back to its core at start_ps, now or later. */
+/* Answers (cycle_answer.c). Sends that of a request back to its core at start_ps, now or later. */
 void cycle_answer(struct memory_request *request, uint64_t start_ps);
+/* Tells the end of a transfer when all of it is answered. */
+void cycle_finish_if_over(struct gm_transfer *transfer);
+void cycle_finish(struct gm_transfer *transfer, uint64_t end_ps);
+
+static inline bool cycle_any_known(const struct engine_port *port) {
+  return port->known_first != port->known_end;
+}
+
+static inline uint64_t cycle_first_known_ps(const struct engine_port *port) {
+  return port->known[port->known_first] >> ANSWER_GRANULE_BITS;
+}
+
+static inline bool cycle_all_issued(const struct gm_transfer *transfer) {
+  return transfer->burst == transfer->bursts;
+}
+
+/*
+ * The lines of a train that are on their way together: they go to their slices one after
+ * the other, then all are looked up, then all are answered. As the three work on calendars
+ * of their own, that is the same as line after line, as long as no line's issue waits for the
+ * answer of one before it in the same wagon; none comes before answers_from_ps.
+ */
+enum { WAGON_LINES = 16 };
+struct wagon {
+  unsigned count;
+  uint64_t answers_from_ps; /* UINT64_MAX: it is empty */
+  struct line_run run[WAGON_LINES];
+  struct gm_transfer *transfer[WAGON_LINES];
+  struct network_leg leg[WAGON_LINES];
+  unsigned line_of_leg[WAGON_LINES]; /* on the way back, which those that miss do not make */
+};
+
+static inline void cycle_empty(struct wagon *wagon) {
+  wagon->count = 0;
+  wagon->answers_from_ps = UINT64_MAX;
+}
+
+/* Puts a line of the port's first transfer into a wagon with room, and what it is to meet into
+ * the host's cache. */
+void cycle_board(const struct engine_port *port, struct wagon *wagon, const struct line_run *run,
+                 uint64_t at_ps);
+/* Takes all lines of a wagon to their slices and, on hits, back; empties it. */
+void cycle_carry(struct engine_port *port, struct wagon *wagon);
+/* It is known when the answers of the first legs of a wagon arrive; that may lie ahead. */
+void cycle_answers_known(struct engine_port *port, const struct wagon *wagon, unsigned count);
+/* Takes a request for a run of a transfer from the free ones of a port. */
+struct memory_request *cycle_take_request(struct engine_port *port, struct gm_transfer *transfer,
+                                          const struct line_run *run);
+/* The network tells no arrivals: a run of the port's first transfer travels as a message, from
+ * now on. */
+void cycle_send(struct engine_port *port, const struct line_run *run);
+
+/* Ports (cycle.c). */
+void cycle_issue(struct engine_event *event, uint64_t now_ps);
 void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
 
 #endif

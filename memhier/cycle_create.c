@@ -68,15 +68,16 @@ static uint64_t slice_hz(const struct vinci_soc *soc) {
 static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t gm_bytes) {
   const struct vinci_soc *soc = memory->soc;
   struct l2_geometry geometry = {
-      .capacity_bytes = (uint64_t)soc->l2_bytes / memory->slice_count,
+      .capacity_bytes = (uint64_t)soc->l2_bytes / memory->slice_count.value,
       .line_bytes = (uint32_t)soc->l2_line_bytes,
       .ways = (uint32_t)soc->l2_ways,
   };
-  memory->slices = ARENA_ARRAY(arena, struct l2_tags, memory->slice_count);
-  if (!memory->slices || !calendars_create(&memory->slice_calendars, arena, memory->slice_count))
+  memory->slices = ARENA_ARRAY(arena, struct l2_tags, memory->slice_count.value);
+  if (!memory->slices ||
+      !calendars_create(&memory->slice_calendars, arena, (uint32_t)memory->slice_count.value))
     return false;
-  uint64_t share = gm_bytes / memory->slice_count + (uint64_t)soc->l2_line_bytes;
-  for (uint32_t i = 0; i < memory->slice_count; i++)
+  uint64_t share = gm_bytes / memory->slice_count.value + (uint64_t)soc->l2_line_bytes;
+  for (uint32_t i = 0; i < memory->slice_count.value; i++)
     if (!l2_create(&memory->slices[i], arena, geometry, share))
       return false;
   return true;
@@ -94,7 +95,7 @@ static uint64_t channel_hz(const struct vinci_soc *soc) {
 static bool create_channels(struct memsys *memory, struct arena *arena) {
   const struct vinci_soc *soc = memory->soc;
   uint32_t count = (uint32_t)soc->hbm_channels;
-  memory->channels_per_slice = count / memory->slice_count;
+  memory->channels_per_slice = count / (uint32_t)memory->slice_count.value;
   memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
   if (!memory->channels ||
       hbm_map_parse(&memory->layout.map, mem_map_text(soc->memory, soc->choices[SOC_MEMORY_MAP].name), soc->memory, 1,
@@ -122,14 +123,14 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
       .network = network,
       .part = shape->part,
       .port_count = shape->ports,
-      .slice_count = (uint32_t)soc->l2_slices,
-      .line_bytes = (uint32_t)soc->l2_line_bytes,
+      .slice_count = divisor_of((uint64_t)soc->l2_slices),
+      .line_bytes = divisor_of((uint64_t)soc->l2_line_bytes),
   };
   struct clock_domain core_clock;
   clock_init(&core_clock, (uint64_t)soc->core_hz);
   clock_init(&memory->slice_clock, slice_hz(soc));
   memory->hit_ps = clock_edge_ps(&core_clock, (uint64_t)soc->l2_hit_cycles);
-  memory->train_ps = network_ops->arrival_ps ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
+  memory->train_ps = network_ops->arrivals ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
   memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
   if (!create_ports(memory, arena, shape) ||
@@ -142,7 +143,7 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
 static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty) {
   for (uint64_t end = address + bytes; address < end;) {
     struct line_run run = cycle_run_at(memory, address, end - address);
-    (void)l2_look_up(&memory->slices[run.slice], run.line, run.granules, dirty);
+    (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, dirty);
     address += run.bytes;
   }
 }

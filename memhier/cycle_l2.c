@@ -18,13 +18,16 @@ static uint64_t scramble(uint64_t x) {
  * published.)
  */
 struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes) {
-  uint64_t line = address / memory->line_bytes, group = line / memory->slice_count;
-  uint64_t offset = address - line * memory->line_bytes;
-  uint64_t run_bytes = min_u64(bytes, memory->line_bytes - offset);
+  uint64_t line = divide(address, &memory->line_bytes);
+  uint64_t group = divide(line, &memory->slice_count);
+  uint64_t slice = line + scramble(group);
+  slice -= divide(slice, &memory->slice_count) * memory->slice_count.value;
+  uint64_t offset = address - line * memory->line_bytes.value;
+  uint64_t run_bytes = min_u64(bytes, memory->line_bytes.value - offset);
   uint64_t first = offset / L2_GRANULE_BYTES, last = (offset + run_bytes - 1) / L2_GRANULE_BYTES;
   return (struct line_run){
-      .line = group,
-      .slice = (uint32_t)((line + scramble(group)) % memory->slice_count),
+      .place = l2_place_of(&memory->slices[slice], group),
+      .slice = (uint32_t)slice,
       .granules = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first)),
       .bytes = (uint32_t)run_bytes,
       .moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES,
@@ -34,11 +37,15 @@ struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint
 /* Takes the slice for as long as it moves the granules; its latency overlaps. */
 static uint64_t serve(struct memsys *memory, const struct line_run *run, uint64_t arrival_ps) {
   const struct clock_domain *clock = &memory->slice_clock;
-  calendars_move(&memory->slice_calendars, clock_edge_at(clock, engine_now_ps(memory->engine)));
   struct calendar_span span =
       calendars_take(&memory->slice_calendars, run->slice, clock_edge_at(clock, arrival_ps),
                      run->moved_bytes / L2_GRANULE_BYTES);
   return clock_edge_ps(clock, span.last + 1) + memory->hit_ps;
+}
+
+void cycle_slices_begin(struct memsys *memory) {
+  calendars_move(&memory->slice_calendars,
+                 clock_edge_at(&memory->slice_clock, engine_now_ps(memory->engine)));
 }
 
 uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
@@ -46,8 +53,8 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
                             struct l2_outcome *outcome) {
   struct l2_tags *slice = &memory->slices[run->slice];
   bool write = transfer->write;
-  *outcome = transfer->passes_l2 ? l2_pass(slice, run->line, run->granules, write)
-                                 : l2_look_up(slice, run->line, run->granules, write);
+  *outcome = transfer->passes_l2 ? l2_pass(slice, &run->place, run->granules, write)
+                                 : l2_look_up(slice, &run->place, run->granules, write);
   l2_count_outcome(&memory->l2_of_core[transfer->port / PIPE_COUNT], outcome, write);
   return serve(memory, run, arrival_ps);
 }
@@ -74,7 +81,7 @@ static void submit(struct memory_request *request, unsigned kind) {
     uint32_t granules = left & ((UINT32_C(1) << part_granules) - 1);
     if (granules == 0)
       continue;
-    uint64_t number = request->lines[kind] * memory->line_bytes / part_bytes + part;
+    uint64_t number = request->lines[kind] * memory->line_bytes.value / part_bytes + part;
     struct line_op *line = &request->operation[part][kind];
     line->op.address = number / channels * part_bytes;
     line->op.granules = granules;
@@ -117,7 +124,7 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
   request->granules[LINE_WRITE_BACK] = outcome->written_back;
   request->lines[LINE_WRITE_BACK] = outcome->victim;
   request->granules[LINE_FETCH] = request->transfer->write ? 0 : outcome->misses;
-  request->lines[LINE_FETCH] = request->run.line;
+  request->lines[LINE_FETCH] = request->run.place.line;
   request->operations =
       parts_of(request, outcome->written_back) + parts_of(request, request->granules[LINE_FETCH]);
   request->event.fire = fire_looked_up;

@@ -182,8 +182,8 @@ static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes
   for (uint64_t end = address + bytes, in_line; address < end; address += in_line) {
     uint64_t offset = address % L2_FLAT_LINE_BYTES;
     in_line = min_u64(end - address, L2_FLAT_LINE_BYTES - offset);
-    (void)l2_look_up(&memory->l2, address / L2_FLAT_LINE_BYTES, l2_granules(offset, in_line),
-                     dirty);
+    struct l2_place place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
+    (void)l2_look_up(&memory->l2, &place, l2_granules(offset, in_line), dirty);
   }
 }
 

@@ -17,83 +17,100 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
   if (lines > lines_of_gm)
     lines = lines_of_gm;
   l2->geometry = geometry;
-  l2->set_count = lines / ways;
-  if (l2->set_count == 0)
+  if (lines < ways)
     return true;
+  l2->set_count = divisor_of(lines / ways);
   l2->mark_words = (uint32_t)ceil_div(ways, MARKS_PER_WORD);
-  l2->tags = ARENA_ARRAY(arena, uint32_t, l2->set_count * ways);
-  l2->state = ARENA_ARRAY(arena, struct l2_state, l2->set_count * ways);
-  l2->marks = ARENA_ARRAY(arena, uint64_t, l2->set_count * l2->mark_words);
-  l2->oldest = ARENA_ARRAY(arena, uint8_t, l2->set_count);
-  return l2->tags && l2->state && l2->marks && l2->oldest;
+  l2->ways = ARENA_ARRAY(arena, struct l2_way, l2->set_count.value * ways);
+  l2->marks = ARENA_ARRAY(arena, uint64_t, l2->set_count.value * l2->mark_words);
+  l2->oldest = ARENA_ARRAY(arena, uint8_t, l2->set_count.value);
+  return l2->ways && l2->marks && l2->oldest;
 }
 
-/* The way of a set that holds a tag; the number of ways when none does. */
-static unsigned find_way(const struct l2_tags *l2, uint64_t set, uint32_t tag, uint64_t mark) {
-  unsigned ways = l2->geometry.ways;
-  const uint32_t *tags = &l2->tags[set * ways];
-  const uint64_t *marks = &l2->marks[set * l2->mark_words];
-  for (unsigned word = 0; word < l2->mark_words; word++) {
-    /* Bytes that are equal become 0; the top bit of each such byte is set, and rarely another. */
-    uint64_t differ = marks[word] ^ mark * EACH_BYTE;
-    uint64_t equal = (differ - EACH_BYTE) & ~differ & EACH_BYTE << (MARK_BITS - 1);
-    for (; equal != 0; equal &= equal - 1) {
-      unsigned way = word * MARKS_PER_WORD + (unsigned)__builtin_ctzll(equal) / MARK_BITS;
-      if (way < ways && tags[way] == tag)
-        return way;
+/* Marks of a word that may be equal to a mark: the top bit of each such byte is set, and rarely
+ * another. */
+static uint64_t equal_marks(uint64_t word, uint64_t mark) {
+  uint64_t differ = word ^ mark * EACH_BYTE; /* bytes that are equal become 0 */
+  return (differ - EACH_BYTE) & ~differ & EACH_BYTE << (MARK_BITS - 1);
+}
+
+static unsigned marked_way(unsigned word, uint64_t equal) {
+  return word * MARKS_PER_WORD + (unsigned)__builtin_ctzll(equal) / MARK_BITS;
+}
+
+static uint32_t tag_of(const struct l2_place *place) { return (uint32_t)place->line + 1; }
+
+/* The way that holds a line; NULL when none does. */
+static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *place) {
+  struct l2_way *ways = &l2->ways[(size_t)place->set * l2->geometry.ways];
+  const uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words];
+  uint32_t tag = tag_of(place);
+  for (unsigned word = 0; word < l2->mark_words; word++)
+    for (uint64_t equal = equal_marks(marks[word], place->mark); equal != 0; equal &= equal - 1) {
+      unsigned way = marked_way(word, equal);
+      if (way < l2->geometry.ways && ways[way].tag == tag)
+        return &ways[way];
     }
+  return NULL;
+}
+
+void l2_prefetch_way(const struct l2_tags *l2, const struct l2_place *place) {
+  if (l2->set_count.value == 0)
+    return;
+  const uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words];
+  unsigned way = l2->oldest[place->set]; /* where a line goes that is not there */
+  for (unsigned word = 0; word < l2->mark_words; word++) {
+    uint64_t equal = equal_marks(marks[word], place->mark);
+    if (equal == 0)
+      continue;
+    way = marked_way(word, equal);
+    break;
   }
-  return ways;
+  __builtin_prefetch(&l2->ways[(size_t)place->set * l2->geometry.ways + way], 1);
 }
 
 /* Makes room in a set: the oldest line leaves. */
-static unsigned replace(struct l2_tags *l2, uint64_t set, uint32_t tag, uint64_t mark,
-                        struct l2_outcome *outcome) {
-  unsigned ways = l2->geometry.ways, way = l2->oldest[set];
-  uint64_t *marks = &l2->marks[set * l2->mark_words + way / MARKS_PER_WORD];
-  unsigned shift = way % MARKS_PER_WORD * MARK_BITS;
-  l2->oldest[set] = (uint8_t)(way + 1 < ways ? way + 1 : 0);
-  outcome->written_back = l2->state[set * ways + way].dirty;
-  outcome->victim = (uint64_t)l2->tags[set * ways + way] - 1;
-  l2->tags[set * ways + way] = tag;
-  l2->state[set * ways + way] = (struct l2_state){0};
-  *marks = (*marks & ~(UINT64_C(0xff) << shift)) | mark << shift;
+static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
+                              struct l2_outcome *outcome) {
+  unsigned ways = l2->geometry.ways, number = l2->oldest[place->set];
+  struct l2_way *way = &l2->ways[(size_t)place->set * ways + number];
+  uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words + number / MARKS_PER_WORD];
+  unsigned shift = number % MARKS_PER_WORD * MARK_BITS;
+  l2->oldest[place->set] = (uint8_t)(number + 1 < ways ? number + 1 : 0);
+  outcome->written_back = way->dirty;
+  outcome->victim = (uint64_t)way->tag - 1;
+  *way = (struct l2_way){.tag = tag_of(place)};
+  *marks = (*marks & ~(UINT64_C(0xff) << shift)) | (uint64_t)place->mark << shift;
   return way;
 }
 
-struct l2_outcome l2_pass(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write) {
-  struct l2_outcome outcome = {.misses = granules, .victim = line};
-  if (l2->set_count != 0) {
-    uint64_t round = line / l2->set_count, set = line - round * l2->set_count;
-    unsigned way = find_way(l2, set, (uint32_t)line + 1, round & 0xff);
-    if (way != l2->geometry.ways) {
-      struct l2_state *state = &l2->state[set * l2->geometry.ways + way];
-      outcome.hits = state->valid & granules;
-      outcome.misses = granules & ~state->valid;
-      if (write)
-        state->dirty |= outcome.hits;
-    }
+struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+                          bool write) {
+  struct l2_outcome outcome = {.misses = granules, .victim = place->line};
+  struct l2_way *way = l2->set_count.value != 0 ? find_way(l2, place) : NULL;
+  if (way) {
+    outcome.hits = way->valid & granules;
+    outcome.misses = granules & ~way->valid;
+    if (write)
+      way->dirty |= outcome.hits;
   }
   outcome.written_back = write ? outcome.misses : 0; /* what is written goes straight through */
   return outcome;
 }
 
-struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write) {
+struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+                             bool write) {
   struct l2_outcome outcome = {.misses = granules};
-  if (l2->set_count == 0)
-    return l2_pass(l2, line, granules, write);
-  uint64_t round = line / l2->set_count, set = line - round * l2->set_count;
-  uint64_t mark = round & 0xff;
-  uint32_t tag = (uint32_t)line + 1;
-  unsigned way = find_way(l2, set, tag, mark);
-  if (way == l2->geometry.ways)
-    way = replace(l2, set, tag, mark, &outcome);
-  struct l2_state *state = &l2->state[set * l2->geometry.ways + way];
-  outcome.hits = state->valid & granules;
-  outcome.misses = granules & ~state->valid;
-  state->valid |= granules;
+  if (l2->set_count.value == 0)
+    return l2_pass(l2, place, granules, write);
+  struct l2_way *way = find_way(l2, place);
+  if (!way)
+    way = replace(l2, place, &outcome);
+  outcome.hits = way->valid & granules;
+  outcome.misses = granules & ~way->valid;
+  way->valid |= granules;
   if (write)
-    state->dirty |= granules;
+    way->dirty |= granules;
   return outcome;
 }
 
@@ -107,8 +124,8 @@ struct l2_outcome l2_access(struct l2_tags *l2, uint64_t address, uint64_t bytes
                             bool passes) {
   uint32_t line_bytes = l2->geometry.line_bytes;
   uint32_t granules = l2_granules(address % line_bytes, bytes);
-  struct l2_outcome outcome =
-      (passes ? l2_pass : l2_look_up)(l2, address / line_bytes, granules, write);
+  struct l2_place place = l2_place_of(l2, address / line_bytes);
+  struct l2_outcome outcome = (passes ? l2_pass : l2_look_up)(l2, &place, granules, write);
   l2_count_outcome(&l2->counters, &outcome, write);
   return outcome;
 }

@@ -5,8 +5,10 @@ noinst_LTLIBRARIES += libvinci_memhier.la
 libvinci_memhier_la_SOURCES = \
 	memhier/cycle.c \
 	memhier/cycle.h \
+	memhier/cycle_answer.c \
 	memhier/cycle_create.c \
 	memhier/cycle_l2.c \
+	memhier/cycle_train.c \
 	memhier/fix_values.c \
 	memhier/flat.c \
 	memhier/hbm_channel.c \

@@ -52,22 +52,46 @@ struct l2_geometry {
 };
 enum { L2_FLAT_LINE_BYTES = 4096, L2_FLAT_WAYS = 16 };
 
-/* Granules of a line, a bit each. */
-struct l2_state {
+/* What is in a way; granules of the line are a bit each. */
+struct l2_way {
+  uint32_t tag; /* line + 1; 0 = empty; hbm.size is at most 2^43 bytes */
   uint32_t valid;
   uint32_t dirty;
 };
 
 struct l2_tags {
   struct l2_geometry geometry;
-  uint64_t set_count;
-  uint32_t *tags;         /* [set][way]: line + 1; 0 = empty; hbm.size is at most 2^43 bytes */
-  struct l2_state *state; /* [set][way] */
-  uint64_t *marks;        /* [set][mark_words]: a byte of each way's tag, to find it by */
+  struct divisor set_count; /* 0: a cache without room */
+  struct l2_way *ways;      /* [set][way] */
+  uint64_t *marks;          /* [set][mark_words]: a byte of each way's tag, to find it by */
   uint32_t mark_words;
   uint8_t *oldest; /* by set: the way to replace next */
   struct l2_counters counters;
 };
+
+/* Where a line is looked for. */
+struct l2_place {
+  uint64_t line;
+  uint32_t set;
+  uint32_t mark;
+};
+
+static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t line) {
+  if (l2->set_count.value == 0)
+    return (struct l2_place){.line = line};
+  uint64_t round = divide(line, &l2->set_count);
+  return (struct l2_place){.line = line,
+                           .set = (uint32_t)(line - round * l2->set_count.value),
+                           .mark = round & UINT8_MAX};
+}
+
+/* A large cache's tags lie in the host's memory: its caches fetch what look-ups to come will ask
+ * for, first how to find the way, then the way. Hints only. */
+static inline void l2_prefetch_set(const struct l2_tags *l2, const struct l2_place *place) {
+  if (l2->set_count.value != 0)
+    __builtin_prefetch(&l2->marks[(size_t)place->set * l2->mark_words]);
+}
+void l2_prefetch_way(const struct l2_tags *l2, const struct l2_place *place);
 
 /* What an access found; masks have a bit per granule of a line. */
 struct l2_outcome {
@@ -81,9 +105,11 @@ struct l2_outcome {
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
                uint64_t gm_bytes);
 /* Reads or writes granules of a line, at least one; counts nothing. */
-struct l2_outcome l2_look_up(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write);
+struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+                             bool write);
 /* The same for an access that takes no room: it uses what is there, and the rest passes. */
-struct l2_outcome l2_pass(struct l2_tags *l2, uint64_t line, uint32_t granules, bool write);
+struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+                          bool write);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
 uint32_t l2_granules(uint64_t offset, uint64_t bytes);
 /* One of both lookups for a run inside one line, bytes > 0, with the cache's own counters. */

@@ -96,20 +96,26 @@ static bool prepare_packet(struct network *network, struct arena *arena, uint32_
   return true;
 }
 
-static uint64_t packet_arrival_ps(struct network *network, uint32_t cluster, uint32_t slice,
-                                  bool to_core, uint64_t bytes, uint64_t start_ps) {
+static void packet_arrivals(struct network *network, uint32_t cluster, bool to_core,
+                            struct network_leg *legs, unsigned count) {
   uint64_t now_ps = engine_now_ps(network->engine);
-  uint32_t far_end = network->clusters + slice;
-  if (to_core)
-    return noc_move_later_ps(network->to_cores, far_end, cluster, bytes, now_ps, start_ps);
-  return noc_move_later_ps(network->to_slices, cluster, far_end, bytes, now_ps, start_ps);
+  for (unsigned i = 0; i < count; i++) {
+    struct network_leg *leg = &legs[i];
+    uint32_t far_end = network->clusters + leg->slice;
+    leg->time_ps = to_core ? noc_move_later_ps(network->to_cores, far_end, cluster, leg->bytes,
+                                               now_ps, leg->time_ps)
+                           : noc_move_later_ps(network->to_slices, cluster, far_end, leg->bytes,
+                                               now_ps, leg->time_ps);
+  }
 }
 
 static void send_packet(struct network *network, struct network_message *message) {
+  struct network_leg leg = {.slice = message->slice,
+                            .bytes = (uint32_t)message->bytes,
+                            .time_ps = engine_now_ps(network->engine)};
+  packet_arrivals(network, message->cluster, message->to_core, &leg, 1);
   message->event.fire = fire_arrival;
-  engine_schedule(network->engine, &message->event,
-                  packet_arrival_ps(network, message->cluster, message->slice, message->to_core,
-                                    message->bytes, engine_now_ps(network->engine)));
+  engine_schedule(network->engine, &message->event, leg.time_ps);
 }
 
 /* ---- flit level ------------------------------------------------------------------------- */
@@ -188,7 +194,7 @@ const struct network_ops noc_packet_ops = {
     .create = create_packet,
     .prepare = prepare_packet,
     .send = send_packet,
-    .arrival_ps = packet_arrival_ps,
+    .arrivals = packet_arrivals,
     .idle_ps = idle_ps,
     .report = report,
 };

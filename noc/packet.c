@@ -4,6 +4,12 @@
 
 #include "core/calendar.h"
 
+/* What a router does with a packet for a destination. */
+struct step {
+  uint32_t port;
+  uint32_t next; /* router at the port's far end; NOC_NO_LINK: the destination */
+};
+
 struct packet_network {
   const struct noc_map *map;
   uint32_t request_cycles; /* from the arrival of a header to its first chance at the switch */
@@ -11,29 +17,35 @@ struct packet_network {
   uint32_t send_cycles;    /* from the source to the first router */
   uint32_t router_count;
   struct calendars calendars; /* of output ports, then of sources */
-  uint32_t *route;            /* [destination][router]: output port; a walk keeps to one row */
-  uint32_t *next_router;      /* at the far end of an output port; NOC_NO_LINK: a terminal */
+  struct step *route;         /* [destination][router]; a walk keeps to one row */
   uint32_t *input_router;
-  uint64_t *flits; /* of output ports */
+  uint64_t *flits;  /* of output ports */
+  uint64_t *walked; /* [source][destination]: flits that are not in those of ports yet */
+  const uint32_t *first_router; /* of each source */
+  uint32_t port_count;
+  uint32_t terminal_count;
+  bool any_walked;
 };
 
 /* What a walk looks up, in the order it does. */
 static bool create_routes(struct packet_network *network, struct arena *arena) {
   const struct noc_map *map = network->map;
   const struct noc_graph *graph = &map->config->graph;
+  size_t terminals = graph->terminal_count;
   network->router_count = graph->router_count;
-  network->route =
-      ARENA_ARRAY(arena, uint32_t, (size_t)graph->router_count * graph->terminal_count);
-  network->next_router = ARENA_ARRAY(arena, uint32_t, map->port_count);
-  if (!network->route || !network->next_router)
+  network->terminal_count = graph->terminal_count;
+  network->route = ARENA_ARRAY(arena, struct step, graph->router_count * terminals);
+  network->walked = ARENA_ARRAY(arena, uint64_t, terminals * terminals);
+  if (!network->route || !network->walked)
     return false;
-  for (uint32_t t = 0; t < graph->terminal_count; t++)
-    for (uint32_t r = 0; r < graph->router_count; r++)
-      network->route[(size_t)t * graph->router_count + r] = noc_next_port(map, r, t);
-  for (uint32_t port = 0; port < map->port_count; port++)
-    network->next_router[port] = map->port_input[port] < map->port_count
-                                     ? network->input_router[map->port_input[port]]
-                                     : NOC_NO_LINK;
+  for (uint32_t t = 0; t < terminals; t++)
+    for (uint32_t r = 0; r < graph->router_count; r++) {
+      uint32_t port = noc_next_port(map, r, t), input = map->port_input[port];
+      network->route[(size_t)t * graph->router_count + r] = (struct step){
+          .port = port,
+          .next = input < map->port_count ? network->input_router[input] : NOC_NO_LINK,
+      };
+    }
   return true;
 }
 
@@ -47,6 +59,8 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
       .request_cycles = config->routing_cycles + 1,
       .onward_cycles = 2 + config->link_cycles,
       .send_cycles = 1 + config->link_cycles,
+      .first_router = config->graph.terminals,
+      .port_count = map->port_count,
       .flits = ARENA_ARRAY(arena, uint64_t, map->port_count),
       .input_router = ARENA_ARRAY(arena, uint32_t, map->port_count),
   };
@@ -64,7 +78,7 @@ static void start(struct packet_network *network, struct packet_head *head, uint
                   uint64_t now, uint64_t cycle) {
   calendars_move(&network->calendars, now);
   struct calendar_span span =
-      calendars_take(&network->calendars, network->map->port_count + source, cycle, head->flits);
+      calendars_take(&network->calendars, network->port_count + source, cycle, head->flits);
   head->first_cycle = span.first + network->send_cycles;
   head->last_cycle = span.last + network->send_cycles;
 }
@@ -115,19 +129,16 @@ static void pass(struct packet_network *network, struct packet_head *head, uint3
 
 /* Passes ports as long as their cycles are free at once, from *router on; true at the end. Copies
  * of what it reads spare the compiler from reading it again after every store. */
-static bool glide(struct packet_network *network, struct packet_head *head, const uint32_t *route,
-                  uint32_t *router) {
+static inline bool glide(struct packet_network *network, struct packet_head *head,
+                         const struct step *route, uint32_t *router) {
   const struct calendars calendars = network->calendars;
-  const uint32_t *next_router = network->next_router;
-  uint64_t *flits = network->flits;
   uint64_t count = head->flits, first = head->first_cycle, start = first;
   uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
   uint32_t at = *router;
   if (head->last_cycle - first == count - 1)
     while (at != NOC_NO_LINK &&
-           calendars_take_run(&calendars, route[at], first + request_cycles, count)) {
-      flits[route[at]] += count;
-      at = next_router[route[at]];
+           calendars_take_run(&calendars, route[at].port, first + request_cycles, count)) {
+      at = route[at].next;
       first += request_cycles + onward_cycles;
     }
   head->first_cycle = first;
@@ -136,16 +147,33 @@ static bool glide(struct packet_network *network, struct packet_head *head, cons
   return at == NOC_NO_LINK;
 }
 
+/* A packet of one flit takes the first free cycle at each port. */
+static uint64_t walk_single(struct packet_network *network, const struct step *route,
+                            uint32_t router, uint64_t arrival) {
+  struct calendars *calendars = &network->calendars;
+  uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
+  for (; router != NOC_NO_LINK; router = route[router].next)
+    arrival =
+        calendars_take_one(calendars, route[router].port, arrival + request_cycles) + onward_cycles;
+  return arrival;
+}
+
 uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
                            uint64_t flits, uint64_t now, uint64_t cycle) {
+  const struct step *route = &network->route[(size_t)destination * network->router_count];
+  uint32_t router = network->first_router[source];
+  network->walked[(size_t)source * network->terminal_count + destination] += flits;
+  network->any_walked = true;
+  if (flits == 1) {
+    calendars_move(&network->calendars, now);
+    uint64_t sent = calendars_take_one(&network->calendars, network->port_count + source, cycle);
+    return walk_single(network, route, router, sent + network->send_cycles);
+  }
   struct packet_head head = {.flits = flits};
-  const uint32_t *route = &network->route[(size_t)destination * network->router_count];
-  uint32_t router = network->map->config->graph.terminals[source];
   start(network, &head, source, now, cycle);
   while (!glide(network, &head, route, &router)) {
-    network->flits[route[router]] += flits;
-    squeeze(network, &head, route[router]);
-    router = network->next_router[route[router]];
+    squeeze(network, &head, route[router].port);
+    router = route[router].next;
   }
   return head.last_cycle + sharing_delay(&head);
 }
@@ -174,6 +202,23 @@ void packet_advance(struct packet_network *network, struct packet_head *head) {
   head->last_cycle += sharing_delay(head);
 }
 
-uint64_t packet_port_flits(const struct packet_network *network, uint32_t port) {
+/* Counts walks at the ports they passed. */
+static void count_walked(struct packet_network *network) {
+  const struct noc_graph *graph = &network->map->config->graph;
+  uint64_t *walked = network->walked;
+  for (uint32_t source = 0; source < network->terminal_count; source++)
+    for (uint32_t destination = 0; destination < network->terminal_count; destination++) {
+      const struct step *route = &network->route[(size_t)destination * network->router_count];
+      if (*walked > 0)
+        for (uint32_t at = graph->terminals[source]; at != NOC_NO_LINK; at = route[at].next)
+          network->flits[route[at].port] += *walked;
+      *walked++ = 0;
+    }
+  network->any_walked = false;
+}
+
+uint64_t packet_port_flits(struct packet_network *network, uint32_t port) {
+  if (network->any_walked)
+    count_walked(network);
   return network->flits[port];
 }

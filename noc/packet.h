@@ -48,6 +48,6 @@ void packet_start(struct packet_network *network, struct packet_head *head, uint
 void packet_advance(struct packet_network *network, struct packet_head *head);
 
 /* Flits that have passed an output port (struct noc_map), in the future of their calls. */
-uint64_t packet_port_flits(const struct packet_network *network, uint32_t port);
+uint64_t packet_port_flits(struct packet_network *network, uint32_t port);
 
 #endif

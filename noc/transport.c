@@ -12,6 +12,7 @@ struct noc {
   uint32_t part;
   struct packet_network *packets;
   struct flit_network *flits;
+  struct divisor flit_bytes;
   uint64_t now_ps; /* of the latest move, and its cycle */
   uint64_t now_cycle;
   /* flit level: the two halves of a cycle */
@@ -43,9 +44,9 @@ uint64_t noc_move_later_ps(struct noc *noc, uint32_t source, uint32_t destinatio
     noc->now_ps = now_ps;
     noc->now_cycle = clock_edge_at(&noc->clock, now_ps);
   }
-  uint64_t arrival =
-      packet_walk_later(noc->packets, source, destination, noc_flits(noc->map.config, bytes),
-                        noc->now_cycle, clock_edge_at(&noc->clock, start_ps));
+  uint64_t flits = max_u64(1, divide(bytes + noc->flit_bytes.value - 1, &noc->flit_bytes));
+  uint64_t arrival = packet_walk_later(noc->packets, source, destination, flits, noc->now_cycle,
+                                       clock_edge_at(&noc->clock, start_ps));
   return edge_ps(noc, arrival);
 }
 
@@ -170,6 +171,7 @@ enum vinci_status noc_create(struct noc **out, struct arena *arena, struct engin
   if (status != VINCI_OK)
     return status;
   clock_init(&noc->clock, config->clock_hz);
+  noc->flit_bytes = divisor_of(config->flit_bytes);
   if (level == NOC_LEVEL_FLIT)
     noc->flits = flit_create(arena, &noc->map);
   else

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cycle-level memory system: requests on their way to L2. */
+#include "memhier/cycle.h"
+
+struct memory_request *cycle_take_request(struct engine_port *port, struct gm_transfer *transfer,
+                                          const struct line_run *run) {
+  struct memory_request *request = port->free;
+  port->free = request->next;
+  request->transfer = transfer;
+  request->run = *run;
+  transfer->requests++;
+  return request;
+}
+
+/* ---- the network tells arrivals: wagons -------------------------------------------- */
+
+void cycle_board(const struct engine_port *port, struct wagon *wagon, const struct line_run *run,
+                 uint64_t at_ps) {
+  const struct memsys *memory = port->memory;
+  unsigned i = wagon->count++;
+  if (i == 0)
+    wagon->answers_from_ps = at_ps + memory->hit_ps;
+  wagon->run[i] = *run;
+  wagon->transfer[i] = port->first;
+  wagon->leg[i] = (struct network_leg){
+      .slice = run->slice, .bytes = port->first->write ? run->moved_bytes : 0, .time_ps = at_ps};
+  l2_prefetch_set(&memory->slices[run->slice], &run->place);
+}
+
+/* All lines meet their slices; those that hit become the legs of the way back. Returns how
+ * many do. */
+static unsigned look_up(struct engine_port *port, struct wagon *wagon) {
+  struct memsys *memory = port->memory;
+  unsigned hits = 0;
+  cycle_slices_begin(memory);
+  for (unsigned i = 0; i < wagon->count; i++) {
+    const struct line_run *run = &wagon->run[i];
+    struct gm_transfer *transfer = wagon->transfer[i];
+    bool write = transfer->write;
+    struct l2_outcome outcome;
+    uint64_t ready_ps = cycle_slice_access(memory, run, transfer, wagon->leg[i].time_ps, &outcome);
+    if (cycle_needs_memory(&outcome, write)) {
+      cycle_use_memory(cycle_take_request(port, transfer, run), &outcome, ready_ps);
+      continue;
+    }
+    wagon->line_of_leg[hits] = i;
+    wagon->leg[hits++] = (struct network_leg){
+        .slice = run->slice, .bytes = write ? 0 : run->moved_bytes, .time_ps = ready_ps};
+  }
+  return hits;
+}
+
+void cycle_carry(struct engine_port *port, struct wagon *wagon) {
+  struct memsys *memory = port->memory;
+  for (unsigned i = 0; i < wagon->count; i++)
+    l2_prefetch_way(&memory->slices[wagon->run[i].slice], &wagon->run[i].place);
+  memory->network_ops->arrivals(memory->network, port->cluster, false, wagon->leg, wagon->count);
+  unsigned hits = look_up(port, wagon);
+  memory->network_ops->arrivals(memory->network, port->cluster, true, wagon->leg, hits);
+  cycle_answers_known(port, wagon, hits);
+  cycle_empty(wagon);
+}
+
+/* ---- it does not: messages ---------------------------------------------------------- */
+
+static void message_at_slice(struct network_message *message, uint64_t now_ps) {
+  struct memory_request *request =
+      (struct memory_request *)((char *)message - offsetof(struct memory_request, message));
+  bool write = request->transfer->write;
+  struct l2_outcome outcome;
+  cycle_slices_begin(request->memory);
+  uint64_t ready_ps =
+      cycle_slice_access(request->memory, &request->run, request->transfer, now_ps, &outcome);
+  if (cycle_needs_memory(&outcome, write))
+    cycle_use_memory(request, &outcome, ready_ps);
+  else
+    cycle_answer(request, ready_ps);
+}
+
+void cycle_send(struct engine_port *port, const struct line_run *run) {
+  struct memsys *memory = port->memory;
+  struct memory_request *request = cycle_take_request(port, port->first, run);
+  request->message.slice = run->slice;
+  request->message.to_core = false;
+  request->message.bytes = request->transfer->write ? run->moved_bytes : 0;
+  request->message.done = message_at_slice;
+  memory->network_ops->send(memory->network, &request->message);
+}
