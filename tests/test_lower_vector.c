@@ -89,6 +89,10 @@ static void bytes_move_once(void **state) {
       {"reduce_max shape=61x64x13 axis=0 axis2=2 dtype=fp16", 101504, 128},
       {"reduce_mean shape=300x3001 axis=0", 3601200, 12004},
       {"log_softmax shape=5x3001 dtype=fp32", 60020, 60020},
+      {"max_pool shape=2x3x16x18x16 kernel=2x2 rows=2", 55296, 13824},
+      {"avg_pool shape=1x3x15x17x8 kernel=3x3 stride=2x2 dtype=fp32 rows=7", 24480, 5376},
+      {"max_pool_with_argmax shape=1x2x17x13x16 kernel=3x3 pad=1x1 dtype=fp32 rows=6", 28288, 4920},
+      {"max_pool_grad shape=1x2x17x13x16 kernel=2x2 stride=2x2 rows=17", 3840, 14144},
       {"log_softmax_grad shape=17x127 dtype=fp32", 17272, 8636},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -153,6 +157,10 @@ static void checks_find_nothing(void **state) {
       "pad shape=5x61x67 before=1x0x3 after=2x0x0 dtype=int8",
       "gather shape=1009x3x31 count=3x61",
       "batch_norm shape=2x17x13x17",
+      "max_pool shape=2x3x31x17x16 kernel=3x3 stride=2x2 pad=1x1 ceil=1 rows=3 cols=4",
+      "avg_pool shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x0x1x1 count_pad=0 dtype=bf16",
+      "max_pool_with_argmax shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",
+      "max_pool_grad shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",
       "softmax shape=17x127",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
   };
@@ -184,8 +192,8 @@ static void reductions_keep_dimensions(void **state) {
     char line[LINE_BYTES], *text;
     snprintf(line, sizeof line, "%s", rows[i].request);
     size_t count = cut(line, words);
-    assert_int_equal(
-        vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag), VINCI_OK);
+    assert_int_equal(vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag),
+                     VINCI_OK);
     if (!strstr(text, rows[i].row))
       fail_msg("%s: no row %s", rows[i].request, rows[i].row);
     free(text);
@@ -219,6 +227,22 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("pad shape=4 before=1 dtype=int8 value=200", "pad: int8 cannot hold the value");
   an_error_says("pad shape=4x4x4 before=1x1x1", "pad: at most 5 sides can grow");
   an_error_says("gather shape=1x1x1x1x1 count=1x1x1x1x1", "gather: y has at most 8 dimensions");
+  an_error_says("max_pool shape=4x4 kernel=2x2", "max_pool: shape has 5 extents: N, C1, H, W, C0");
+  an_error_says("max_pool shape=1x1x4x4x8 kernel=2x2",
+                "max_pool: C0 fills whole blocks of 32 bytes");
+  an_error_says("max_pool shape=1x1x4x4x16 kernel=2", "max_pool: kernel is HxW of up to 255");
+  an_error_says("avg_pool shape=1x1x4x4x16 kernel=2x2 stride=256x1",
+                "avg_pool: stride is HxW of up to 255");
+  an_error_says("avg_pool shape=1x1x4x4x16 kernel=2x2 pad=2x0",
+                "avg_pool: pad is HxW, or four numbers, each below the window's extent");
+  an_error_says("max_pool shape=1x1x4x4x16 kernel=5x1",
+                "max_pool: the window is larger than the padded map");
+  an_error_says("max_pool shape=1x1x4x99x16 kernel=2x2 stride=1x16",
+                "max_pool: windows are at most 15 columns apart");
+  an_error_says("max_pool_grad shape=1x1x4x4x32 kernel=2x2",
+                "max_pool_grad: C0 is 16, as masks have a word for each pixel");
+  an_error_says("max_pool_with_argmax shape=1x1x9x4999x16 kernel=2x2",
+                "max_pool_with_argmax: no legal tiling: a tile takes whole rows, of 2499 columns");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");
@@ -235,10 +259,8 @@ static void errors_say_what_is_wrong(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bytes_move_once),
-      cmocka_unit_test(broadcasts_run),
-      cmocka_unit_test(checks_find_nothing),
-      cmocka_unit_test(reductions_keep_dimensions),
+      cmocka_unit_test(bytes_move_once),          cmocka_unit_test(broadcasts_run),
+      cmocka_unit_test(checks_find_nothing),      cmocka_unit_test(reductions_keep_dimensions),
       cmocka_unit_test(errors_say_what_is_wrong),
   };
   return cmocka_run_group_tests_name("lower_vector", tests, fixture_set_up, fixture_tear_down);

@@ -61,6 +61,10 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_pad.c \
 	traces/lower/vector_permute.c \
 	traces/lower/vector_permute.h \
+	traces/lower/vector_pool.c \
+	traces/lower/vector_pool_argmax.c \
+	traces/lower/vector_pool.h \
+	traces/lower/vector_pool_rows.c \
 	traces/lower/vector_program.c \
 	traces/lower/vector_program.h \
 	traces/lower/vector_reduce.c \

@@ -365,7 +365,98 @@ def channels(cases):
                       {"y": rounded(y, dtype)}, limits)
 
 
-GROUPS = [unary, binary, others, casts, rows, channels, reductions, movement, halves]
+def window_counts(extent, before, after, kernel, stride, ceil):
+    """How many windows there are; one that begins inside counts with ceil."""
+    rest = extent + before + after - kernel
+    return rest // stride + 1 + int(ceil and rest % stride != 0 and
+                                    (rest // stride + 1) * stride < extent + before)
+
+
+def under_windows(x, kernel, stride, pad, ceil, fill):
+    """[kernel points, N, C1, OH, OW, C0]: what each window has at each of its points."""
+    (kh, kw), (sh, sw), (top, bottom, left, right) = kernel, stride, pad
+    oh = window_counts(x.shape[2], top, bottom, kh, sh, ceil)
+    ow = window_counts(x.shape[3], left, right, kw, sw, ceil)
+    more = [max(0, (oh - 1) * sh + kh - x.shape[2] - top),
+            max(0, (ow - 1) * sw + kw - x.shape[3] - left)]
+    x = np.pad(x, ((0, 0), (0, 0), (top, more[0]), (left, more[1]), (0, 0)), constant_values=fill)
+    return np.stack([x[:, :, i:i + (oh - 1) * sh + 1:sh, j:j + (ow - 1) * sw + 1:sw]
+                     for i in range(kh) for j in range(kw)])
+
+
+# shape, kernel, stride, pad (top, bottom, left, right), ceil, tiling
+POOLS = [("1x1x1x1x16", (1, 1), (1, 1), (0,) * 4, 0, ""),
+         ("2x3x15x17x16", (3, 3), (2, 2), (0,) * 4, 0, ""),
+         ("1x2x127x17x16", (3, 3), (2, 2), (1,) * 4, 0, ""),
+         ("1x1x17x127x16", (2, 2), (2, 2), (0,) * 4, 1, ""),
+         ("1x5x31x29x16", (3, 3), (2, 2), (1, 0, 0, 1), 1, " rows=3 cols=7"),
+         ("3x1x13x11x16", (5, 3), (1, 1), (2, 1, 1, 0), 0, ""),
+         ("1x1x23x31x16", (2, 3), (3, 4), (1, 1, 2, 2), 1, " rows=2 cols=3"),
+         ("2x2x13x13x16", (13, 13), (1, 1), (0,) * 4, 0, ""),
+         ("1x3x1x331x16", (1, 3), (1, 2), (0, 0, 1, 1), 0, ""),
+         ("1x3x331x1x16", (3, 1), (2, 1), (1, 1, 0, 0), 1, ""),
+         ("1x1x19x1009x16", (3, 3), (2, 2), (1,) * 4, 0, "")]
+
+
+def pools(cases):
+    for shape, kernel, stride, pad, ceil, tiling in POOLS:
+        for dtype, c0 in [("fp16", 16), ("fp32", 8), ("fp32", 16), ("bf16", 16)]:
+            shape = "x".join(shape.split("x")[:-1] + [str(c0)])
+            x = cases.draw(shape, dtype)
+            tail = " shape=%s kernel=%dx%d stride=%dx%d pad=%dx%dx%dx%d ceil=%d dtype=%s%s" % (
+                (shape,) + kernel + stride + pad + (ceil, dtype, tiling))
+            points = under_windows(x, kernel, stride, pad, ceil, -np.inf)
+            cases.add("max_pool" + tail, {"x": x}, {"y": points.max(0)})
+            sums = wide(under_windows(x, kernel, stride, pad, ceil, 0)).sum(0)
+            limits = (CHAIN[dtype][0] * 4, CHAIN[dtype][1])
+            for counts in [0, 1]:
+                edges = ((0, 0), (0, 0), (pad[0], pad[1]), (pad[2], pad[3]), (0, 0))
+                ones = np.pad(np.ones(x.shape), edges, constant_values=counts)
+                count = under_windows(ones, kernel, stride, (0,) * 4, ceil, 0)[
+                    :, :, :, :sums.shape[2], :sums.shape[3]].sum(0)
+                cases.add("avg_pool count_pad=%d" % counts + tail, {"x": x},
+                          {"y": rounded(sums / count, dtype)}, limits)
+
+
+def masks_of(points, first):
+    """Bits of 16 channels of each pixel: where `first` says that a point is the one."""
+    count, n, c1, oh, ow, _ = points.shape
+    words = (-(-oh * ow // 16) + 1) * 16
+    masks = np.zeros((n, c1, count, words), np.uint16)
+    for point in range(count):
+        bits = (first == point).astype(np.uint16) << np.arange(16, dtype=np.uint16)
+        masks[:, :, point, :oh * ow] = bits.sum(-1, dtype=np.uint16).reshape(n, c1, -1)
+    return masks.reshape(n, c1, count, words // 16, 16)
+
+
+def argmax_pools(cases):
+    for shape, kernel, stride, pad, ceil, tiling in POOLS:
+        if max(kernel) > 5:
+            continue
+        shape, rows = shape.replace("1009", "331"), tiling.split(" cols")[0]
+        for dtype in ["fp16", "fp32"]:
+            x = np.floor(cases.draw(shape, dtype)).astype(NUMPY[dtype])
+            tail = " shape=%s kernel=%dx%d stride=%dx%d pad=%dx%dx%dx%d ceil=%d dtype=%s%s" % (
+                (shape,) + kernel + stride + pad + (ceil, dtype, rows))
+            points = under_windows(x, kernel, stride, pad, ceil, -np.inf)
+            first = points.argmax(0)
+            masks = masks_of(points, first)
+            cases.add("max_pool_with_argmax" + tail, {"x": x}, {"y": points.max(0), "y1": masks})
+            dy = np.floor(cases.draw("x".join(str(e) for e in points.shape[1:]), dtype))
+            oh, ow = dy.shape[2:4]
+            dx = np.zeros(x.shape[:2] + (x.shape[2] + pad[0] + oh * stride[0] + kernel[0],
+                                         x.shape[3] + pad[2] + ow * stride[1] + kernel[1], 16))
+            for p in range(kernel[0] * kernel[1]):
+                i, j = divmod(p, kernel[1])
+                dx[:, :, i:i + oh * stride[0]:stride[0], j:j + ow * stride[1]:stride[1]] += \
+                    np.where(first == p, dy, 0)
+            dx = dx[:, :, pad[0]:pad[0] + x.shape[2], pad[2]:pad[2] + x.shape[3]]
+            cases.add("max_pool_grad" + tail, {"x": dy.astype(x.dtype), "x1": masks},
+                      {"y": dx.astype(x.dtype)})
+
+
+GROUPS = [unary, binary, others, casts, rows, channels, reductions, movement, halves, pools,
+          argmax_pools]
 
 
 def run(vinci, soc, case, folder):

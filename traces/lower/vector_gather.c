@@ -82,6 +82,7 @@ static bool candidate(struct lower_job *job, size_t index) {
   tile->buffers = index == HALVINGS ? 1 : 2;
   tile->cols = min_u64(tile->space.cols, most);
   vtile_split_rows(job->soc, tile, bytes, max_u64(1, most / vtile_pitch(tile->cols, bytes)));
+  vtile_fit(job, KEY_TILING, tile);
   vtile_give(job, KEY_TILING, tile);
   return true;
 }

@@ -159,6 +159,7 @@ static bool candidate(struct lower_job *job, size_t index) {
       high = tile->rows - 1;
   }
   vtile_split_rows(job->soc, tile, vtile_bytes(norm->type), max_u64(low >> index % HALVINGS, 1));
+  vtile_fit(job, job->op->key_count - VTILE_KEYS, tile);
   vtile_give(job, job->op->key_count - VTILE_KEYS, tile);
   return true;
 }

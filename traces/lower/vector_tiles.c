@@ -402,6 +402,16 @@ void vtile_give(struct lower_job *job, size_t first, const struct vtile *tile) {
     job->value[first + i] = (struct lower_value){.present = true, .size = sizes[i]};
 }
 
+void vtile_fit(const struct lower_job *job, size_t first, struct vtile *tile) {
+  const struct lower_value *value = &job->value[first];
+  if (value[VTILE_KEY_ROWS].given)
+    tile->rows = value[VTILE_KEY_ROWS].size;
+  if (value[VTILE_KEY_COLS].given)
+    tile->cols = value[VTILE_KEY_COLS].size;
+  vtile_counts(tile);
+  tile->blocks = min_u64(tile->blocks, tile->tiles);
+}
+
 /* One tile's copies over a path, all cores sharing the memory. */
 static uint64_t copy_cycles(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
   if (copies == 0)

@@ -132,5 +132,7 @@ enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTIL
 /* Tiling from and to the values of those keys. */
 void vtile_take(const struct lower_job *job, size_t first, struct vtile *tile);
 void vtile_give(struct lower_job *job, size_t first, const struct vtile *tile);
+/* A candidate takes the rows and columns that were given, and no more cores than it has tiles. */
+void vtile_fit(const struct lower_job *job, size_t first, struct vtile *tile);
 
 #endif
