@@ -22,6 +22,7 @@ unit_tests = \
 	tests/test_lower \
 	tests/test_lower_vector \
 	tests/test_machine \
+	tests/test_lower_attention \
 	tests/test_lower_cube \
 	tests/test_mem \
 	tests/test_memory \
@@ -67,6 +68,7 @@ nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_lower_attention_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
@@ -106,6 +108,7 @@ script_tests = \
 	tests/test_sweep.sh \
 	tests/test_values.sh \
 	tests/test_values_kernels.sh \
+	tests/test_values_attention.sh \
 	tests/test_values_vecops.sh \
 	tests/test_values_matrix.sh \
 	tests/test_values_ops.sh \
@@ -280,6 +283,7 @@ dist_noinst_DATA += \
 	tests/values/ops.py \
 	tests/values/kernels.py \
 	tests/values/reference.py \
+	tests/values/attention.py \
 	tests/values/vecops.py \
 	tests/values/transfers.py \
 	tests/values/vector.py

@@ -27,6 +27,11 @@ libvinci_traces_la_SOURCES = \
 	traces/format/rows.c \
 	traces/format/writer.c \
 	traces/lower/args.c \
+	traces/lower/attention.c \
+	traces/lower/attention.h \
+	traces/lower/attention_emit.c \
+	traces/lower/attention_tiling.c \
+	traces/lower/attention_vector.c \
 	traces/lower/calls.c \
 	traces/lower/calls.h \
 	traces/lower/calls_l2.c \

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lowered flash attention: traces pass all checks, do their arithmetic once, move the bytes that
+ * their tiling says, and signal as often as they wait. Values are in tests/values/attention.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/result.h"
+#include "tests/fixture.h"
+
+enum { ARGS_MAX = 16 };
+
+/* "seq_q=4 causal=1" as a list of arguments. */
+struct words {
+  char text[256];
+  const char *item[ARGS_MAX];
+  size_t count;
+};
+
+static void split(struct words *words, const char *text) {
+  words->count = 0;
+  snprintf(words->text, sizeof words->text, "%s", text);
+  for (char *next = words->text; (next = strtok(next, " ")) != NULL; next = NULL)
+    words->item[words->count++] = next;
+}
+
+static struct vinci_result *run(const char *text) {
+  struct words words;
+  struct vinci_diag diag = {0};
+  vinci_trace *trace;
+  vinci_result *result = NULL;
+  struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
+  split(&words, text);
+  if (vinci_compile(fixture_shared, "flash_attention", words.item, words.count, &trace, &diag) !=
+          VINCI_OK ||
+      vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
+    fail_msg("%s: line %lu: %s", text, diag.line, diag.text);
+  vinci_findings *findings = NULL;
+  if (vinci_check(fixture_shared, trace, NULL, &findings, &diag) != VINCI_OK)
+    fail_msg("%s: %s", text, diag.text);
+  assert_int_equal(vinci_findings_count(findings), 0);
+  vinci_findings_free(findings);
+  vinci_trace_free(trace);
+  return result;
+}
+
+static uint64_t operations(const struct vinci_result *result) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    sum += result->cores[i].pipe[PIPE_M].operations;
+  return sum;
+}
+
+static void every_length_passes_the_checks(void **state) {
+  (void)state;
+  static const unsigned lengths[][2] = {{1, 1},   {1, 129},   {15, 17},   {17, 15},
+                                        {127, 1}, {129, 127}, {129, 129}, {257, 1009}};
+  static const char *const forms[] = {"head_dim=64", "heads=4 kv_heads=2 head_dim=17 layout=SBH",
+                                      "batch=2 heads=3 head_dim=129 layout=BSND dtype=bf16",
+                                      "head_dim=256 layout=BSH cores=1",
+                                      "heads=2 rows=16 cols=64 panel=64 slice=8 cores=3"};
+  char text[256];
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for (size_t j = 0; j < sizeof forms / sizeof *forms; j++)
+      for (unsigned causal = 0; causal <= (lengths[i][0] <= lengths[i][1]); causal++) {
+        snprintf(text, sizeof text, "seq_q=%u seq_k=%u causal=%u %s", lengths[i][0], lengths[i][1],
+                 causal, forms[j]);
+        vinci_result_free(run(text));
+      }
+}
+
+static void both_products_are_computed_once(void **state) {
+  (void)state;
+  struct vinci_result *result = run("batch=2 heads=3 seq_q=256 seq_k=384 head_dim=64");
+  assert_int_equal(operations(result), UINT64_C(2) * 2 * 3 * 256 * 384 * 64);
+  vinci_result_free(result);
+}
+
+/* Rows of 128 queries see 128, 256, ... keys: nothing beyond the diagonal block is computed. */
+static void what_a_causal_mask_hides_is_left_out(void **state) {
+  (void)state;
+  struct vinci_result *result = run("seq_q=512 head_dim=128 causal=1 rows=128 cols=256");
+  assert_int_equal(operations(result), UINT64_C(2) * 128 * (128 + 256 + 384 + 512) * 128);
+  vinci_result_free(result);
+}
+
+/* Scores go out in fp32 and come back as 16-bit probabilities; K and V are read once per 128
+ * queries, and the partial results of each step of 256 keys pass through memory. */
+static void bytes_are_those_of_the_tiling(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("heads=4 kv_heads=2 seq_q=256 seq_k=512 head_dim=64 rows=128 cols=256 panel=256");
+  uint64_t q = 4 * 256 * 64, kv = 4 * 2 * 512 * 64, scores = 4 * 256 * 512, partial = q * 2;
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (q + 2 * kv + scores));
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 4 * (scores + partial));
+  assert_int_equal(result_path_bytes(result, PATH_GM_UB), 4 * (scores + partial));
+  assert_int_equal(result_path_bytes(result, PATH_UB_GM), 2 * (scores + q));
+  vinci_result_free(result);
+}
+
+/* One query of each head of a group: they are rows of one task, and share what is read. */
+static void single_queries_share_keys_and_values(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("heads=8 kv_heads=2 seq_q=1 seq_k=1024 head_dim=128 cols=512 panel=256");
+  uint64_t q = 8 * 128, kv = 2 * 1024 * 128, probabilities = 8 * 1024;
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (q + 2 * kv + probabilities));
+  vinci_result_free(result);
+}
+
+/* Long and short rows of blocks are dealt out so that cores end together. */
+static void causal_work_is_balanced(void **state) {
+  (void)state;
+  struct vinci_result *result = run("heads=5 seq_q=2048 head_dim=64 causal=1 cores=8");
+  uint64_t least = UINT64_MAX, most = 0;
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    uint64_t work = result->cores[i].pipe[PIPE_M].operations;
+    if (work == 0)
+      continue;
+    least = work < least ? work : least;
+    most = work > most ? work : most;
+  }
+  assert_true(most * 100 <= least * 110);
+  vinci_result_free(result);
+}
+
+static void an_error_says(const char *text, const char *expected) {
+  struct words words;
+  struct vinci_diag diag = {0};
+  char *out;
+  split(&words, text);
+  assert_int_equal(
+      vinci_compile_text(fixture_shared, "flash_attention", words.item, words.count, &out, &diag),
+      VINCI_E_USAGE);
+  assert_string_equal(diag.text, expected);
+}
+
+static void errors_say_what_is_not_possible(void **state) {
+  (void)state;
+  an_error_says("seq_q=8 heads=3 kv_heads=2",
+                "flash_attention: heads have to be a multiple of kv_heads");
+  an_error_says("seq_q=8 head_dim=257", "flash_attention: head_dim is at most 256");
+  an_error_says("seq_q=8 seq_k=7 causal=1",
+                "flash_attention: causal needs at least as many keys as queries");
+  an_error_says("seq_q=8 scale=-1", "flash_attention: scale has to be between 1e-06 and 1e+06");
+  an_error_says("seq_q=8 heads=512 layout=SBH batch=2",
+                "flash_attention: rows of this layout are more than 65535 elements apart");
+  an_error_says("seq_q=256 rows=24",
+                "flash_attention: no legal tiling: rows have to be a multiple of 16, at most 128");
+  an_error_says("seq_q=256 cols=100",
+                "flash_attention: no legal tiling: cols have to be a multiple of 64, at most 1984");
+  an_error_says("seq_q=256 cols=512 panel=192",
+                "flash_attention: no legal tiling: cols have to be whole panels, of up to 128 keys "
+                "or a multiple of it");
+  an_error_says("seq_q=256 slice=12",
+                "flash_attention: no legal tiling: a slice is a multiple of 8 rows, at most half "
+                "of the task's");
+  an_error_says("seq_q=256 rows=128 cols=512 panel=512",
+                "flash_attention: no legal tiling: two panels of each operand do not fit L1");
+  an_error_says("seq_q=256 cores=99", "flash_attention: no legal tiling: there are only 20 cores");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_length_passes_the_checks),
+      cmocka_unit_test(both_products_are_computed_once),
+      cmocka_unit_test(what_a_causal_mask_hides_is_left_out),
+      cmocka_unit_test(bytes_are_those_of_the_tiling),
+      cmocka_unit_test(single_queries_share_keys_and_values),
+      cmocka_unit_test(causal_work_is_balanced),
+      cmocka_unit_test(errors_say_what_is_not_possible),
+  };
+  return cmocka_run_group_tests_name("lower_attention", tests, fixture_set_up, fixture_tear_down);
+}

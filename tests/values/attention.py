@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lowered flash attention against numpy: `vinci run flash_attention --check --expect`.
+
+    attention.py VINCI [--seed S] [--soc NAME] [--every N]
+
+The reference is the definition in double precision: no blocks, no running maximum. Operands are
+random in [-1, 1); probabilities are rounded to the type of the operands once, results too.
+Prints the seed; ends with 1 and the calls that differ or do not pass the checks.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+LENGTHS = [(1, 1), (1, 129), (15, 17), (17, 15), (127, 1), (129, 127), (127, 127), (129, 129),
+           (300, 1100)]
+# batch, heads, heads of K and V, elements of a head, layout, type
+HEADS = [(1, 1, 1, 64, "BNSD", "fp16"), (2, 4, 2, 17, "SBH", "bf16"), (1, 3, 1, 129, "BSND", "fp16"),
+         (2, 2, 2, 256, "BSH", "fp16"), (1, 8, 2, 128, "BNSD", "bf16")]
+TILINGS = [["rows=16", "cols=64", "panel=64", "slice=8", "cores=3"],
+           ["rows=32", "cols=128", "panel=32", "cores=2"], ["rows=64", "cols=256", "panel=256"],
+           ["rows=48", "cols=192", "panel=64"], ["rows=128", "cols=384", "panel=128"]]
+TOLERANCE = {"fp16": (1e-3, 4e-3), "bf16": (8e-3, 3e-2)}
+
+
+def bf16_bits(array):
+    """Rounded to nearest even."""
+    bits = np.asarray(array, np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def stored(array, kind):
+    """As it lies in the file, and the numbers that are in it."""
+    if kind == "fp16":
+        return array.astype(np.float16), array.astype(np.float16).astype(np.float64)
+    bits = bf16_bits(array)
+    return bits, (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+def attention(q, k, v, causal, scale):
+    group = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, group, 1), np.repeat(v, group, 1)
+    scores = np.matmul(q, k.transpose(0, 1, 3, 2)) * scale
+    if causal:
+        queries, keys = scores.shape[2:]
+        visible = np.arange(keys)[None, :] <= np.arange(queries)[:, None] + keys - queries
+        scores = np.where(visible, scores, -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.matmul(weights / weights.sum(-1, keepdims=True), v)
+
+
+def laid_out(x, layout):
+    batch, heads, rows, depth = x.shape
+    if layout == "BNSD":
+        return x
+    if layout == "SBH":
+        return x.transpose(2, 0, 1, 3).reshape(rows, batch, heads * depth)
+    x = x.transpose(0, 2, 1, 3)
+    return x if layout == "BSND" else x.reshape(batch, rows, heads * depth)
+
+
+def run(program, soc, folder, rng, lengths, heads, causal, extra):
+    """Returns what is wrong, or None."""
+    (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
+    scale = 0.5 if "scale=0.5" in extra else depth ** -0.5
+    args = [f"batch={batch}", f"heads={n}", f"kv_heads={kv}", f"seq_q={seq_q}", f"seq_k={seq_k}",
+            f"head_dim={depth}", f"layout={layout}", f"dtype={kind}", f"causal={causal}", *extra]
+    command = [program, "run", "flash_attention", *args, "-s", soc, "-q", "--check"]
+    numbers = []
+    for name, count, rows in (("q", n, seq_q), ("k", kv, seq_k), ("v", kv, seq_k)):
+        values, exact = stored(rng.uniform(-1, 1, (batch, count, rows, depth)), kind)
+        numbers.append(exact)
+        path = os.path.join(folder, name + ".npy")
+        np.save(path, np.ascontiguousarray(laid_out(values, layout)))
+        command += ["--input", f"{name}={path}"]
+    path = os.path.join(folder, "o.npy")
+    expected = laid_out(attention(*numbers, causal, scale), layout)
+    np.save(path, np.ascontiguousarray(expected.astype(np.float32)))
+    atol, rtol = TOLERANCE[kind]
+    command += ["--expect", f"o={path}", "--atol", str(atol), "--rtol", str(rtol)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    return f"flash_attention {' '.join(args)}: {done.stderr.strip()[:300]}"
+
+
+def cases():
+    for index, lengths in enumerate(LENGTHS):
+        for heads in HEADS:
+            for causal in (0, 1):
+                if not causal or lengths[0] <= lengths[1]:
+                    yield lengths, heads, causal, ["scale=0.5"] if index % 3 == 0 else []
+    for tiling in TILINGS:
+        yield (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--soc", default="Ascend910B4")
+    parser.add_argument("--every", type=int, default=1, help="of so many cases one, and all tilings")
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    chosen = [case for index, case in enumerate(cases())
+              if index % options.every == options.seed % options.every or len(case[3]) > 2]
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        outcomes = [run(options.program, options.soc, folder, rng, *case) for case in chosen]
+    wrong = [outcome for outcome in outcomes if outcome]
+    print(f"seed {options.seed}: {len(outcomes)} attentions, {len(wrong)} differ")
+    print("\n".join(wrong[:20]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flash_attention: what is legal, what it costs, candidates.
+ *
+ * The estimate follows one step through both kinds of core: the pipes of a core overlap, and so do
+ * the cores, as each is a step ahead of what it waits for; two steps take at least as long as the
+ * way of one through both.
+ */
+#include "core/arith.h"
+#include "core/isa.h"
+#include "core/layout.h"
+#include "traces/lower/attention.h"
+#include "traces/lower/vector_rows.h"
+
+enum { WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
+
+static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
+
+static uint64_t take(uint64_t *used, uint64_t bytes) {
+  uint64_t address = *used;
+  *used += vtile_align(bytes);
+  return address;
+}
+
+static void lay_out(struct attention_tiling *t) {
+  uint64_t used = 0, slice = t->slice;
+  t->scores = take(&used, ATTENTION_PAIR * slice * t->cols * WORD_BYTES);
+  t->probabilities = take(&used, ATTENTION_PAIR * slice * t->cols * HALF_BYTES);
+  t->partial = take(&used, ATTENTION_PAIR * slice * t->depth * WORD_BYTES);
+  t->result = take(&used, t->half * t->depth * WORD_BYTES);
+  t->output = take(&used, slice * t->depth * HALF_BYTES);
+  t->accumulator = take(&used, slice * VROW_LANES * WORD_BYTES);
+  t->blocks = take(&used, slice * BLOCK_BYTES);
+  t->maximum = take(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
+  t->sum = take(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
+  t->factor = take(&used, ATTENTION_SLOTS * t->half * WORD_BYTES);
+  t->fresh = take(&used, slice * WORD_BYTES);
+  t->column = take(&used, slice * WORD_BYTES);
+  t->ub_bytes = used;
+}
+
+static bool fits_cube(struct lower_job *job, const struct attention_tiling *t) {
+  const struct vinci_soc *soc = job->soc;
+  uint64_t panels = 2 * t->panel * t->depth + t->rows * (t->depth + t->panel);
+  if (panels * ATTENTION_PAIR * HALF_BYTES > (uint64_t)soc->l1_bytes)
+    return lower_refuse(job, "two panels of each operand do not fit L1");
+  uint64_t tile = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES * ATTENTION_PAIR;
+  if (tile > (uint64_t)soc->l0a_bytes || tile > (uint64_t)soc->l0b_bytes)
+    return lower_refuse(job, "two tiles do not fit L0A or L0B");
+  if (t->c_slots == 0)
+    return lower_refuse(job, "the rows do not fit L0C");
+  return true;
+}
+
+static void derive(const struct lower_job *job, struct attention_tiling *t) {
+  const struct attention *at = job->data;
+  t->depth = round_up(at->depth, FRACTAL_ROWS);
+  t->row_blocks = ceil_div(at->rows, t->rows);
+  t->tasks = at->batch * at->heads * t->row_blocks;
+  t->cores = min_u64(t->cores, t->tasks);
+  t->half = round_up(ceil_div(t->rows, VECTORS), ROW_UNIT);
+  t->c_bytes = t->rows * max_u64(t->depth, ATTENTION_SIDE) * ACCUMULATOR_BYTES;
+  t->c_slots = min_u64((uint64_t)job->soc->l0c_bytes / t->c_bytes, ATTENTION_PAIR);
+}
+
+bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
+  const struct lower_value *value = job->value;
+  const uint64_t cols_max = VROW_PITCH_MAX / VROW_LANES * VROW_LANES;
+  *t = (struct attention_tiling){
+      .rows = value[ATTENTION_ROWS].size,
+      .cols = value[ATTENTION_COLS].size,
+      .panel = value[ATTENTION_PANEL].size,
+      .slice = value[ATTENTION_SLICE].size,
+      .cores = value[ATTENTION_CORES].size,
+  };
+  if (t->rows % FRACTAL_ROWS || t->rows > ATTENTION_SIDE)
+    return lower_refuse(job, "rows have to be a multiple of %d, at most %d", FRACTAL_ROWS,
+                        ATTENTION_SIDE);
+  if (t->cols % VROW_LANES || t->cols > cols_max)
+    return lower_refuse(job, "cols have to be a multiple of %d, at most %d", VROW_LANES,
+                        (int)cols_max);
+  if (t->panel % FRACTAL_ROWS || t->cols % t->panel ||
+      (t->panel > ATTENTION_SIDE && t->panel % ATTENTION_SIDE))
+    return lower_refuse(job, "cols have to be whole panels, of up to %d keys or a multiple of it",
+                        ATTENTION_SIDE);
+  uint64_t cores = soc_core_count(job->soc, CORE_AIC);
+  if (t->cores > cores)
+    return lower_refuse(job, "there are only %u cores", (unsigned)cores);
+  derive(job, t);
+  if (t->slice % ROW_UNIT || t->slice > t->half)
+    return lower_refuse(job, "a slice is a multiple of %d rows, at most half of the task's",
+                        ROW_UNIT);
+  if (!fits_cube(job, t))
+    return false;
+  lay_out(t);
+  if (t->ub_bytes > vtile_ub_bytes(job->soc))
+    return lower_refuse(job, "the slice takes %llu bytes of UB, there are %llu", (ull)t->ub_bytes,
+                        (ull)vtile_ub_bytes(job->soc));
+  return true;
+}
+
+/* ---- cost ---- */
+
+/* Work of one step of whole rows, in cycles of one core. */
+struct step {
+  uint64_t cube, mte1, mte2, fix; /* AIC */
+  uint64_t softmax, update;       /* V */
+  uint64_t in, out;               /* AIV */
+};
+
+static uint64_t path_cycles(const struct vinci_soc *soc, enum path path, uint64_t start_mcycles,
+                            uint64_t bytes) {
+  const struct path_cost *cost = &soc->path[path];
+  uint64_t rate = (uint64_t)cost->mbytes_per_cycle;
+  uint64_t cycles = start_mcycles / MILLI + bytes * MILLI / rate;
+  return max_u64(cycles, (uint64_t)cost->minimum_mcycles / MILLI);
+}
+
+static void cube_step(const struct vinci_soc *soc, const struct attention *at,
+                      const struct attention_tiling *t, struct step *step) {
+  uint64_t fractals = t->rows / FRACTAL_ROWS * (t->cols / FRACTAL_ROWS) * (t->depth / FRACTAL_ROWS);
+  uint64_t tiles = ceil_div(t->cols, ATTENTION_SIDE) * ceil_div(t->depth, ATTENTION_SIDE);
+  uint64_t panels = t->cols / t->panel, wide = (uint64_t)soc->nd2nz_startup_mcycles;
+  step->cube =
+      2 * (fractals * at->cube_mcycles + tiles * (uint64_t)soc->cube_issue_mcycles) / MILLI;
+  step->mte1 = 2 * (path_cycles(soc, PATH_L1_L0A, 0, t->rows * t->cols * HALF_BYTES) +
+                    path_cycles(soc, PATH_L1_L0B, 0, t->depth * t->cols * HALF_BYTES));
+  step->mte2 = panels * (2 * path_cycles(soc, PATH_GM_L1, wide, t->panel * t->depth * HALF_BYTES) +
+                         path_cycles(soc, PATH_GM_L1, wide, t->panel * t->rows * HALF_BYTES));
+  step->fix = path_cycles(soc, PATH_L0C_GM, 0, t->rows * (t->cols + t->depth) * WORD_BYTES);
+}
+
+/* Passes over scores: scale, maximum, difference (its operands share banks), exp, sum, type. */
+static void vector_step(const struct vinci_soc *soc, const struct attention_tiling *t,
+                        struct step *step) {
+  enum { ONE_PASS = 1, SHARED_PASS = 2, SOFTMAX_ORDERED = 16, UPDATE_ORDERED = 4 };
+  uint64_t exp = (uint64_t)soc->vector_class[VECTOR_CLASS_EXP32].per_repeat_mcycles / MILLI;
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
+  uint64_t rows = t->rows / VECTORS, slices = ceil_div(t->half, t->slice);
+  uint64_t repeats = rows * t->cols / VROW_LANES;
+  step->softmax = repeats * (3 * ONE_PASS + 2 * SHARED_PASS + exp) +
+                  slices * start * (SOFTMAX_ORDERED + 2 * t->cols / VROW_LANES);
+  step->update =
+      rows * ceil_div(t->depth, VROW_LANES) * 2 * SHARED_PASS + slices * start * UPDATE_ORDERED;
+  uint64_t in = (uint64_t)soc->path[PATH_GM_UB].startup_mcycles;
+  uint64_t out = (uint64_t)soc->path[PATH_UB_GM].startup_mcycles;
+  step->in = slices * (path_cycles(soc, PATH_GM_UB, in, t->slice * t->cols * WORD_BYTES) +
+                       path_cycles(soc, PATH_GM_UB, in, t->slice * t->depth * WORD_BYTES));
+  step->out = slices * path_cycles(soc, PATH_UB_GM, out, t->slice * t->cols * HALF_BYTES);
+}
+
+/* Keys that all tasks of a head see together, and steps they take. */
+static void head_work(const struct attention *at, const struct attention_tiling *t, uint64_t *keys,
+                      uint64_t *steps) {
+  *keys = t->row_blocks * at->keys;
+  *steps = t->row_blocks * ceil_div(at->keys, t->cols);
+  if (!at->causal)
+    return;
+  *keys = *steps = 0;
+  for (uint64_t r = 0; r < t->row_blocks; r++) {
+    uint64_t limit = min_u64((r + 1) * t->rows, at->rows) + at->keys - at->rows;
+    *keys += limit;
+    *steps += ceil_div(limit, t->cols);
+  }
+}
+
+bool attention_cost(struct lower_job *job) {
+  const struct attention *at = job->data;
+  const struct vinci_soc *soc = job->soc;
+  struct attention_tiling t;
+  struct step step;
+  uint64_t keys, steps;
+  if (!attention_tiling(job, &t))
+    return false;
+  cube_step(soc, at, &t, &step);
+  vector_step(soc, &t, &step);
+  head_work(at, &t, &keys, &steps);
+  uint64_t heads = at->batch * at->heads, signal = (uint64_t)soc->cross_core_cycles;
+  /* Steps of a core: its share, but whole tasks where all are alike. */
+  uint64_t share = at->causal ? ceil_div(heads * steps, t.cores)
+                              : ceil_div(t.tasks, t.cores) * ceil_div(at->keys, t.cols);
+  uint64_t whole = max_u64(1, share * keys / (steps * t.cols)); /* if all had `cols` keys */
+  uint64_t cube = max_u64(max_u64(step.cube, step.mte1), max_u64(step.mte2, step.fix));
+  uint64_t vector = max_u64(step.softmax + step.update, max_u64(step.in, step.out));
+  uint64_t chain = (cube + step.softmax + step.update + 3 * signal) / 2;
+  struct lower_cost *cost = &job->cost;
+  *cost = (struct lower_cost){
+      .cube_cycles = whole * step.cube,
+      .vector_cycles = whole * (step.softmax + step.update),
+      .mte1_cycles = whole * step.mte1,
+      .mte2_cycles = whole * max_u64(step.mte2, step.in),
+      .mte3_cycles = whole * step.out,
+      .fix_cycles = whole * step.fix,
+      .blocks = (uint32_t)t.cores,
+  };
+  uint64_t per_key = 2 * at->depth * HALF_BYTES + t.rows * 2 * (WORD_BYTES + HALF_BYTES);
+  cost->gm_bytes = heads * (keys * per_key + steps * t.rows * t.depth * 2 * WORD_BYTES);
+  cost->total_cycles = whole * max_u64(max_u64(cube, vector), chain) + (share - whole) * signal +
+                       cube + vector + 3 * signal;
+  return true;
+}
+
+/* ---- candidates ---- */
+
+static const uint16_t sides[] = {128, 64, 32, 16};
+static const uint16_t widths[] = {512, 1024, 256, 128, 64};
+static const uint16_t panels[] = {512, 256, 128, 64};
+enum {
+  SIDE_COUNT = sizeof sides / sizeof *sides,
+  WIDTH_COUNT = sizeof widths / sizeof *widths,
+  PANEL_COUNT = sizeof panels / sizeof *panels,
+};
+
+static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
+  if (!job->value[key].given)
+    job->value[key] = (struct lower_value){.present = true, .size = size};
+}
+
+/* The largest slice that fits UB. */
+static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t) {
+  derive(job, t);
+  for (t->slice = t->half; t->slice > ROW_UNIT; t->slice -= ROW_UNIT) {
+    lay_out(t);
+    if (t->ub_bytes <= vtile_ub_bytes(job->soc))
+      break;
+  }
+  return t->slice;
+}
+
+bool attention_candidate(struct lower_job *job, size_t index) {
+  const struct attention *at = job->data;
+  if (index >= SIDE_COUNT * WIDTH_COUNT * PANEL_COUNT)
+    return false;
+  struct attention_tiling t = {
+      .rows = sides[index / PANEL_COUNT / WIDTH_COUNT],
+      .cols = widths[index / PANEL_COUNT % WIDTH_COUNT],
+      .panel = panels[index % PANEL_COUNT],
+      .cores = soc_core_count(job->soc, CORE_AIC),
+  };
+  t.rows = min_u64(t.rows, round_up(at->rows, FRACTAL_ROWS));
+  t.cols = min_u64(t.cols, round_up(at->keys, VROW_LANES));
+  t.panel = min_u64(t.panel, t.cols);
+  give(job, ATTENTION_ROWS, t.rows);
+  give(job, ATTENTION_COLS, t.cols);
+  give(job, ATTENTION_PANEL, t.panel);
+  t.rows = job->value[ATTENTION_ROWS].size;
+  t.cols = job->value[ATTENTION_COLS].size;
+  give(job, ATTENTION_SLICE, slice_of(job, &t));
+  give(job, ATTENTION_CORES, t.cores);
+  return true;
+}

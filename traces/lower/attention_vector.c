@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stream of the vector cores of flash_attention. Each of the two takes half of a task's rows,
+ * a slice of them at a time: probabilities of the step to come, then what the cube core has made of
+ * the present one. The maximum and sum of rows lie twice, for tasks of odd and even number; the
+ * factors of a step wait in its slot until its values are added.
+ *
+ * Flags: V to MTE2 and back, 0 scores, 2 partial values. MTE3 to V and back, 0 probabilities,
+ * 2 results.
+ */
+#include "core/arith.h"
+#include "core/layout.h"
+#include "traces/lower/attention.h"
+#include "traces/lower/vector_rows.h"
+
+enum { ROUND_UNIT = 8 }; /* numbers of a block */
+enum { FLAG_SCORES = 0, FLAG_PARTIAL = 2, FLAG_PROBABILITIES = 0, FLAG_RESULT = 2 };
+enum { HALF_BYTES = 2, WORD_BYTES = 4, LANES_BYTES = VROW_LANES * WORD_BYTES };
+
+/* Registers for the order of instructions. */
+enum { R_SCORES = X0, R_PROBABILITIES = X1, R_PARTIAL = X2, R_VALUES = X3, R_OUTPUT = X4 };
+enum { R_MAXIMUM = Y0, R_SUM = Y1, R_FACTOR = Y2, R_FRESH = T0, R_COLUMN = T1 };
+
+/* Far below every score, and still far from the end of the range when it is scaled. */
+static const double masked = -1e30, lowest = -1e38;
+
+static struct vrows start_rows(const struct attention_writer *w) {
+  struct vrows rows = {.machine = {.emit = w->e, .type = DTYPE_FP32},
+                       .rows = "rr",
+                       .cols = w->at->depth,
+                       .pitch = w->t.depth,
+                       .accumulator = w->t.accumulator,
+                       .blocks = w->t.blocks};
+  /* What came before may still be under way. */
+  rows.machine.written = (1u << VREGS) - 1;
+  return rows;
+}
+
+static void vector_dup(const struct attention_writer *w, const char *dst, double value,
+                       const char *more) {
+  emit_row(w->e, "vector_dup,dst=%s,scalar=%lld,%s,type=fp32", dst, vscalar_bits(DTYPE_FP32, value),
+           more);
+}
+
+/* Lets of the slice of the task with the suffix: rows from r0 of this core's, rr of them. */
+static void slice_lets(const struct attention_writer *w, const char *x) {
+  emit_let(w->e, "r0", "slice*%llu", (ull)w->t.slice);
+  emit_let(w->e, "rr", "min(%llu,mine%s-r0)", (ull)w->t.slice, x);
+  emit_let(w->e, "pair", "slice%%2");
+}
+
+/* Rows of this core: `mine` of them from `from` on. */
+static void share(const struct attention_writer *w, const char *x) {
+  struct emit *e = w->e;
+  emit_let(e, emit_text(e, "split%s", x), "min(%llu,(cm%s+15)/16*8)", (ull)w->t.half, x);
+  emit_let(e, emit_text(e, "from%s", x), "sub*split%s", x);
+  emit_let(e, emit_text(e, "mine%s", x), "max(0,min(split%s,cm%s-from%s))", x, x, x);
+}
+
+static void open_slices(const struct attention_writer *w, const char *x) {
+  emit_loop(w->e, "slice", "(mine%s+%llu)/%llu", x, (ull)w->t.slice - 1, (ull)w->t.slice);
+  slice_lets(w, x);
+}
+
+/* ---- probabilities of step sx of task x ---- */
+
+/* 2 to the power of name, 0 to 63, with a minus so that all of them fit: as lanes, those from
+ * number `name` on. */
+static const char *lanes_from(struct emit *e, const char *name) {
+  return emit_text(e,
+                   "-1*(1+%s%%2)*(1+3*(%s/2%%2))*(1+15*(%s/4%%2))*(1+255*(%s/8%%2))"
+                   "*(1+65535*(%s/16%%2))*(1+4294967295*(%s/32))",
+                   name, name, name, name, name, name);
+}
+
+static void load_scores(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  ull row = w->t.cols * WORD_BYTES;
+  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_SCORES);
+  emit_row(e,
+           "copy_gm_to_ubuf_align_b32,dst=tile,src=scores+slotx*%llu+(fromx+r0)*%llu,n_burst=rr,"
+           "len_burst=ccx*4,src_gap=%llu-ccx*4,dst_gap=wide/8-(ccx+7)/8",
+           (ull)w->t.rows * row, row, row);
+  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_SCORES);
+  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_SCORES);
+}
+
+/* The last lanes of each row, which no copy has written. */
+static void pad(const struct attention_writer *w, struct vrows *rows) {
+  struct emit *e = w->e;
+  emit_loop(e, "pad", "ccx<wide");
+  emit_let(e, "lane", "ccx%%64");
+  emit_row(e, "set_mask_norm");
+  emit_row(e, "set_vector_mask,high=0,low=%s", lanes_from(e, "lane"));
+  vector_dup(w, "tile+ccx/64*256", masked, "repeat=rr,dst_repeat=wide/8");
+  emit_row(e, "set_mask_count");
+  emit_endloop(e);
+  rows->machine.written |= 1u << R_SCORES;
+}
+
+/* Row by row where keys are hidden from it: `seen` of them are not. */
+static void hide(const struct attention_writer *w, struct vrows *rows) {
+  struct emit *e = w->e;
+  if (!w->at->causal)
+    return;
+  vmachine_order(&rows->machine, 0, 1u << R_SCORES);
+  emit_let(e, "first", "rowx+fromx+r0+%llu-keyx", (ull)(w->at->keys - w->at->rows + 1));
+  emit_loop(e, "hides", "first<ccx");
+  emit_row(e, "set_mask_norm");
+  emit_loop(e, "r", "min(rr,ccx-first)");
+  emit_let(e, "seen", "max(0,first+r)");
+  emit_let(e, "lane", "seen%%64");
+  emit_row(e, "set_vector_mask,high=0,low=%s", lanes_from(e, "lane"));
+  vector_dup(w, "tile+r*wide*4+seen/64*256", masked, "repeat=1");
+  emit_row(e, "set_vector_mask,high=0,low=-1");
+  vector_dup(w, "tile+r*wide*4+(seen/64+1)*256", masked, "repeat=wide/64-seen/64-1");
+  emit_endloop(e);
+  emit_row(e, "set_mask_count");
+  emit_endloop(e);
+  rows->machine.mask = NULL;
+}
+
+/* One number per row: the parts of 64 lanes together, then those lanes. */
+static void reduce(const struct attention_writer *w, struct vrows *rows, enum vrow_reduction kind,
+                   const char *column, unsigned column_reg) {
+  struct emit *e = w->e;
+  ull acc = w->t.accumulator;
+  const char *inst = vrow_instruction(kind);
+  vmachine_lanes(&rows->machine, VROW_LANES);
+  vmachine_order(&rows->machine, 1u << R_SCORES, 1u << VROW_ACCUMULATOR);
+  emit_row(e, "vcopy,dst=%llu,src=tile,repeat=rr,src_repeat=wide/8,type=uint32", acc);
+  emit_loop(e, "part", "wide/64-1");
+  emit_barrier(e, PIPE_V);
+  emit_row(e, "%s,dst=%llu,src0=%llu,src1=tile+256+part*256,repeat=rr,src1_repeat=wide/8,type=fp32",
+           inst, acc, acc);
+  emit_endloop(e);
+  vmachine_order(&rows->machine, 1u << VROW_ACCUMULATOR, 1u << column_reg);
+  emit_row(e, "%s,dst=%s,src=%llu,repeat=rr%s,type=fp32", kind == VROW_SUM ? "vcadd" : "vcmax",
+           column, acc, kind == VROW_SUM ? "" : ",order=value");
+}
+
+static void column_step(struct vrows *rows, const char *inst, unsigned dst_reg, const char *dst,
+                        unsigned a_reg, const char *a, unsigned b_reg, const char *b) {
+  vrow_column(rows);
+  vmachine_order(&rows->machine, 1u << a_reg | 1u << b_reg, 1u << dst_reg);
+  emit_row(rows->machine.emit, "%s,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", inst, dst, a, b);
+}
+
+/* The new maximum, and the factor that the old one asks for. */
+static void put_maximum(const struct attention_writer *w, struct vrows *rows, const char *maximum,
+                        const char *factor) {
+  struct emit *e = w->e;
+  const char *fresh = emit_text(e, "%llu", (ull)w->t.fresh);
+  const char *column = emit_text(e, "%llu", (ull)w->t.column);
+  reduce(w, rows, VROW_MAX, column, R_COLUMN);
+  column_step(rows, "vmax", R_FRESH, fresh, R_MAXIMUM, maximum, R_COLUMN, column);
+  column_step(rows, "vsub", R_FACTOR, factor, R_MAXIMUM, maximum, R_FRESH, fresh);
+  vmachine_order(&rows->machine, 1u << R_FACTOR, 1u << R_FACTOR);
+  emit_row(e, "vexp,dst=%s,src=%s,repeat=1,type=fp32", factor, factor);
+  vmachine_order(&rows->machine, 1u << R_FRESH, 1u << R_MAXIMUM);
+  emit_row(e, "vadds,dst=%s,src=%s,scalar=0,repeat=1,type=fp32", maximum, fresh);
+  vrow_spread(rows, R_FRESH, fresh);
+}
+
+/* exp of what is left above the maximum, and the running sum. */
+static void put_exponentials(const struct attention_writer *w, struct vrows *rows, const char *sum,
+                             const char *factor) {
+  struct emit *e = w->e;
+  const char *column = emit_text(e, "%llu", (ull)w->t.column);
+  vmachine_lanes(&rows->machine, VROW_LANES);
+  vmachine_order(&rows->machine, 1u << R_SCORES | 1u << VROW_BLOCKS, 1u << R_SCORES);
+  emit_loop(e, "part", "wide/64");
+  emit_row(e,
+           "vsub,dst=tile+part*256,src0=tile+part*256,src1=%llu,repeat=rr,dst_repeat=wide/8,"
+           "src0_repeat=wide/8,src1_block=0,src1_repeat=1,type=fp32",
+           (ull)w->t.blocks);
+  emit_endloop(e);
+  vmachine_count(&rows->machine, "rr*wide");
+  vmachine_order(&rows->machine, 1u << R_SCORES, 1u << R_SCORES);
+  emit_row(e, "vexp,dst=tile,src=tile,repeat=1,type=fp32");
+  reduce(w, rows, VROW_SUM, column, R_COLUMN);
+  column_step(rows, "vmul", R_SUM, sum, R_SUM, sum, R_FACTOR, factor);
+  column_step(rows, "vadd", R_SUM, sum, R_SUM, sum, R_COLUMN, column);
+}
+
+static void store_probabilities(const struct attention_writer *w, struct vrows *rows) {
+  struct emit *e = w->e;
+  ull row = w->t.cols * HALF_BYTES;
+  const char *out = emit_text(e, "%llu+pair*%llu", (ull)w->t.probabilities, (ull)w->t.slice * row);
+  emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d+pair", FLAG_PROBABILITIES);
+  vmachine_count(&rows->machine, "rr*wide");
+  vmachine_order(&rows->machine, 1u << R_SCORES, 1u << R_PROBABILITIES);
+  emit_row(e, "%s,dst=%s,src=tile,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, w->at->type), out);
+  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_SCORES);
+  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d+pair", FLAG_PROBABILITIES);
+  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d+pair", FLAG_PROBABILITIES);
+  emit_row(e,
+           "copy_ubuf_to_gm_align_b16,dst=probs+slotx*%llu+(fromx+r0)*%llu,src=%s,n_burst=rr,"
+           "len_burst=ccx*2,src_gap=wide/16-(ccx+15)/16,dst_gap=%llu-ccx*2",
+           (ull)w->t.rows * row, row, out, row);
+  emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d+pair", FLAG_PROBABILITIES);
+}
+
+static void put_probabilities(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  ull half = w->t.half * WORD_BYTES;
+  share(w, "x");
+  emit_let(e, "wide", "(ccx+63)/64*64");
+  const char *maximum = emit_text(e, "(%llu+oddx*%llu+r0*4)", (ull)w->t.maximum, half);
+  const char *sum = emit_text(e, "(%llu+oddx*%llu+r0*4)", (ull)w->t.sum, half);
+  const char *factor = emit_text(e, "(%llu+(oddx*2+sx%%2)*%llu+r0*4)", (ull)w->t.factor, half);
+  emit_loop(e, "begin", "sx==0");
+  emit_barrier(e, PIPE_V);
+  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)w->t.half);
+  vector_dup(w, emit_text(e, "%llu+oddx*%llu", (ull)w->t.maximum, half), lowest, "repeat=1");
+  vector_dup(w, emit_text(e, "%llu+oddx*%llu", (ull)w->t.sum, half), 0, "repeat=1");
+  emit_endloop(e);
+  emit_row(e, "wait_flag_dev,id=%d", SIGNAL_SCORES);
+  open_slices(w, "x");
+  emit_let(e, "tile", "%llu+pair*%llu", (ull)w->t.scores,
+           (ull)(w->t.slice * w->t.cols * WORD_BYTES));
+  struct vrows rows = start_rows(w);
+  load_scores(w);
+  pad(w, &rows);
+  vmachine_count(&rows.machine, "rr*wide");
+  vmachine_order(&rows.machine, 1u << R_SCORES, 1u << R_SCORES);
+  emit_row(e, "vmuls,dst=tile,src=tile,scalar=%lld,repeat=1,type=fp32",
+           vscalar_bits(DTYPE_FP32, w->at->scale));
+  hide(w, &rows);
+  put_maximum(w, &rows, maximum, factor);
+  put_exponentials(w, &rows, sum, factor);
+  store_probabilities(w, &rows);
+  vmachine_rest(&rows.machine);
+  emit_endloop(e);
+  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=2,id=%d", SIGNAL_PROBABILITIES);
+}
+
+/* ---- values of step s of task i ---- */
+
+static void load_partial(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  ull row = at->depth * WORD_BYTES;
+  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_PARTIAL);
+  emit_row(e,
+           "copy_gm_to_ubuf_align_b32,dst=part_in,src=partial+slot*%llu+(from+r0)*%llu,"
+           "n_burst=rr,len_burst=%llu,right_pad=%llu,dst_gap=%llu",
+           (ull)w->t.rows * row, row, row,
+           (ull)((ROUND_UNIT - at->depth % ROUND_UNIT) % ROUND_UNIT),
+           (ull)(w->t.depth / ROUND_UNIT - ceil_div(at->depth, ROUND_UNIT)));
+  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_PARTIAL);
+  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_PARTIAL);
+}
+
+/* After the last step: divided by the sum, and out. */
+static void finish(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  struct vrows rows = start_rows(w);
+  emit_loop(e, "last", "s+1==steps");
+  const char *sum =
+      emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.sum, (ull)w->t.half * WORD_BYTES);
+  vrow_spread(&rows, R_SUM, sum);
+  vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
+  vrow_all(&rows);
+  emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d", FLAG_RESULT);
+  vmachine_order(&rows.machine, 1u << R_VALUES, 1u << R_OUTPUT);
+  emit_row(e, "%s,dst=%llu,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type),
+           (ull)w->t.output);
+  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d", FLAG_RESULT);
+  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d", FLAG_RESULT);
+  emit_row(e,
+           "copy_ubuf_to_gm_align_b16,dst=o+(z/%llu*%llu+z%%%llu*%llu+(row+from+r0)*%llu)*2,"
+           "src=%llu,n_burst=rr,len_burst=%llu,dst_gap=%llu",
+           (ull)at->heads, (ull)at->q.batch, (ull)at->heads, (ull)at->q.head, (ull)at->q.row,
+           (ull)w->t.output, (ull)at->depth * HALF_BYTES,
+           (ull)(at->q.row - at->depth) * HALF_BYTES);
+  emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d", FLAG_RESULT);
+  vmachine_rest(&rows.machine);
+  emit_endloop(e);
+}
+
+static void put_result(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  ull row = w->t.depth * WORD_BYTES;
+  share(w, "");
+  emit_loop(e, "begin", "s==0");
+  emit_barrier(e, PIPE_V);
+  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)(w->t.half * w->t.depth));
+  vector_dup(w, emit_text(e, "%llu", (ull)w->t.result), 0, "repeat=1");
+  emit_endloop(e);
+  emit_row(e, "wait_flag_dev,id=%d", SIGNAL_PARTIAL);
+  open_slices(w, "");
+  emit_let(e, "part_in", "%llu+pair*%llu", (ull)w->t.partial, (ull)w->t.slice * row);
+  emit_let(e, "values", "%llu+r0*%llu", (ull)w->t.result, row);
+  struct vrows rows = start_rows(w);
+  const char *factor =
+      emit_text(e, "(%llu+(odd*2+s%%2)*%llu+r0*4)", (ull)w->t.factor, (ull)w->t.half * WORD_BYTES);
+  load_partial(w);
+  vrow_spread(&rows, R_FACTOR, factor);
+  vrow_with_column(&rows, "vmul", R_VALUES, "values", R_VALUES, "values");
+  vrow_all(&rows);
+  vmachine_order(&rows.machine, 1u << R_VALUES | 1u << R_PARTIAL, 1u << R_VALUES);
+  emit_row(e, "vadd,dst=values,src0=values,src1=part_in,repeat=1,type=fp32");
+  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_PARTIAL);
+  vmachine_rest(&rows.machine);
+  finish(w);
+  emit_endloop(e);
+}
+
+/* ---- the stream ---- */
+
+static void free_flags(const struct attention_writer *w, bool set) {
+  struct emit *e = w->e;
+  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
+      set ? emit_set_flag : emit_wait_flag;
+  const char *at = set ? "vec_first" : "vec_last";
+  emit_loop(e, at, "%d", ATTENTION_PAIR);
+  flag(e, PIPE_V, PIPE_MTE2, "%d+%s", FLAG_SCORES, at);
+  flag(e, PIPE_V, PIPE_MTE2, "%d+%s", FLAG_PARTIAL, at);
+  flag(e, PIPE_MTE3, PIPE_V, "%d+%s", FLAG_PROBABILITIES, at);
+  emit_endloop(e);
+  flag(e, PIPE_MTE3, PIPE_V, "%d", FLAG_RESULT);
+}
+
+/* Numbers of rows are spread 8 at a time; there may be fewer. Rows of values are whole fractals,
+ * of which copies leave out up to a block. */
+static void clear(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  ull partial = ATTENTION_PAIR * w->t.slice * w->t.depth;
+  emit_row(e, "set_mask_count");
+  if (w->t.depth - w->at->depth >= ROUND_UNIT) {
+    emit_row(e, "set_vector_mask,high=0,low=%llu", partial);
+    vector_dup(w, emit_text(e, "%llu", (ull)w->t.partial), 0, "repeat=1");
+  }
+  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)(w->t.ub_bytes - w->t.maximum) / WORD_BYTES);
+  vector_dup(w, emit_text(e, "%llu", (ull)w->t.maximum), 0, "repeat=1");
+}
+
+void attention_vector_stream(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  clear(w);
+  free_flags(w, true);
+  emit_comment(e, "The first probabilities.");
+  emit_loop(e, "start", "1");
+  attention_task(w, "0", "x");
+  emit_let(e, "sx", "0");
+  attention_step(w, "0", "x");
+  put_probabilities(w);
+  emit_endloop(e);
+  attention_open(w);
+  emit_loop(e, "ahead", "more");
+  put_probabilities(w);
+  emit_endloop(e);
+  put_result(w);
+  emit_endloop(e);
+  emit_endloop(e);
+  emit_comment(e, "Nothing stays set.");
+  free_flags(w, false);
+}
