@@ -112,6 +112,7 @@ script_tests = \
 	tests/test_values_vecops.sh \
 	tests/test_values_matrix.sh \
 	tests/test_values_ops.sh \
+	tests/test_values_convs.sh \
 	tests/test_values_vector.sh
 
 test_programs = tests/fuzz/replay
@@ -278,6 +279,7 @@ CLEANFILES += $(accuracy_programs)
 nodist_EXTRA_tests_values_driver_SOURCES = dummy.cxx
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
+	tests/values/convs.py \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \

@@ -37,7 +37,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls_l2.c \
 	traces/lower/calls_resolve.c \
 	traces/lower/compile.c \
+	traces/lower/conv.h \
 	traces/lower/conv2d.c \
+	traces/lower/conv2d_input.c \
+	traces/lower/conv_geometry.c \
+	traces/lower/conv_gradient.c \
 	traces/lower/copy.c \
 	traces/lower/emit.c \
 	traces/lower/emit.h \

@@ -32,7 +32,8 @@ static bool updates_parameters(const struct lower_call *call, const char *op) {
 }
 
 enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request) {
-  static const char *const cubes[] = {"matmul", "batch_matmul", "conv2d"};
+  static const char *const cubes[] = {"matmul", "batch_matmul", "conv2d", "conv2d_backprop_input",
+                                      "conv2d_backprop_filter"};
   struct lower_call call = {0};
   if (IS_ONE_OF(request->op->name, cubes))
     return VINCI_L2_EMPTY;

@@ -54,6 +54,10 @@ struct conv {
   uint64_t kh, kw, sh, sw, dh, dw;
   uint64_t top, bottom, left, right; /* padding */
   uint64_t window;                   /* k of one c1: kh * kw * c0 */
+  /* The gradient of the map (conv_gradient.c): its map is the gradient of the result, with
+   * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
+  bool gradient;
+  uint64_t given_h, given_w, spread_h, spread_w;
 };
 
 /* The operator's problem: set once by setup(). */
@@ -71,11 +75,14 @@ struct matmul {
   enum matmul_scale scale;
   uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
   uint64_t cube_mcycles; /* per tile of the cube */
+  uint64_t b_repeats;    /* how often B moves to L0B beyond once */
+  uint64_t b_spill;      /* k by which a load of B may go beyond its step */
 };
 
 /* One tiling, with what follows from it. */
 struct matmul_tiling {
-  uint64_t bm, bk, bn; /* base block in L0 */
+  uint64_t bm, bk, bn; /* base block in L0, bm in whole fractals */
+  uint64_t rows;       /* of the matrix from block to block: bm, or less when bm was rounded up */
   uint64_t ka, kb;     /* depth of the panels in L1 */
   enum matmul_resident resident;
   uint64_t band; /* rows of blocks that cores walk together; 0 with a resident operand */
@@ -104,6 +111,11 @@ uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
+
+/* From a step of B in L0B to the next. */
+static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  return t->bn * (t->bk + mm->b_spill) * mm->element_bytes;
+}
 
 /* A tiling key, MATMUL_TILE to MATMUL_CORES. */
 static inline struct lower_value *matmul_key(struct lower_job *job, enum matmul_key key) {

@@ -55,12 +55,18 @@ static void conv_tensors(const struct writer *w) {
   const struct matmul *mm = w->mm;
   const struct conv *conv = mm->conv;
   ull c0 = mm->c0, out_c0 = BLOCK_BYTES / mm->out_bytes;
-  const uint64_t x[5] = {mm->batch, conv->c1, conv->h, conv->w, c0};
+  bool gradient = conv->gradient;
+  const uint64_t x[5] = {mm->batch, conv->c1, gradient ? conv->given_h : conv->h,
+                         gradient ? conv->given_w : conv->w, c0};
   const uint64_t weights[4] = {ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS), FRACTAL_ROWS,
                                c0};
+  /* The same weights as forward: there k and n have changed places. */
+  const uint64_t turned[4] = {ceil_div(mm->n, c0) * conv->kh * conv->kw,
+                              ceil_div(conv->c1 * c0, FRACTAL_ROWS), FRACTAL_ROWS, c0};
   const uint64_t y[5] = {mm->batch, ceil_div(mm->n, out_c0), conv->ho, conv->wo, out_c0};
   emit_tensor(w->e, mm->a_name, matmul_stored(mm->type), TENSOR_IN, x, 5, "NC1HWC0");
-  emit_tensor(w->e, mm->b_name, matmul_stored(mm->type), TENSOR_IN, weights, 4, "FRACTAL_Z");
+  emit_tensor(w->e, mm->b_name, matmul_stored(mm->type), TENSOR_IN, gradient ? turned : weights, 4,
+              "FRACTAL_Z");
   if (mm->bias)
     emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
   emit_tensor(w->e, mm->c_name, mm->out_type, TENSOR_OUT, y, 5, "NC1HWC0");
@@ -99,7 +105,7 @@ static void header(const struct writer *w) {
     emit_buffer(e, "scales0", SPACE_FB, t->bn * MATMUL_SCALE_BYTES);
   }
   emit_buffer(e, "a0", SPACE_L0A, t->bm * t->bk * mm->element_bytes * L0_SLOTS);
-  emit_buffer(e, "b0", SPACE_L0B, t->bn * t->bk * mm->element_bytes * L0_SLOTS);
+  emit_buffer(e, "b0", SPACE_L0B, matmul_b_step_bytes(mm, t) * L0_SLOTS);
   emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * ACCUMULATOR_BYTES * t->c_slots);
   emit_stream(e, emit_cube_core(e->soc));
   fill_l1(w);
@@ -134,20 +140,20 @@ static void group_lets(const struct writer *w, const char *g, const char *x) {
   emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch);
   emit_let(e, emit_text(e, "r%s", x), "t%s%%%llu", x, per_batch);
   if (t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->band == 1)) {
-    emit_let(e, emit_text(e, "m%s", x), "r%s/%llu*%llu", x, nt, (ull)t->bm);
+    emit_let(e, emit_text(e, "m%s", x), "r%s/%llu*%llu", x, nt, (ull)t->rows);
     emit_let(e, emit_text(e, "n%s", x), "r%s%%%llu*%llu", x, nt, (ull)t->bn);
   } else if (t->resident == RESIDENT_B || t->band == t->mt) {
-    emit_let(e, emit_text(e, "m%s", x), "r%s%%%llu*%llu", x, mt, (ull)t->bm);
+    emit_let(e, emit_text(e, "m%s", x), "r%s%%%llu*%llu", x, mt, (ull)t->rows);
     emit_let(e, emit_text(e, "n%s", x), "r%s/%llu*%llu", x, mt, (ull)t->bn);
   } else {
     ull band = t->band;
     emit_let(e, emit_text(e, "band%s", x), "r%s/%llu*%llu", x, band * nt, band);
     emit_let(e, emit_text(e, "rows%s", x), "min(%llu,%llu-band%s)", band, mt, x);
     emit_let(e, emit_text(e, "q%s", x), "r%s-band%s*%llu", x, x, nt);
-    emit_let(e, emit_text(e, "m%s", x), "(band%s+q%s%%rows%s)*%llu", x, x, x, (ull)t->bm);
+    emit_let(e, emit_text(e, "m%s", x), "(band%s+q%s%%rows%s)*%llu", x, x, x, (ull)t->rows);
     emit_let(e, emit_text(e, "n%s", x), "q%s/rows%s*%llu", x, x, (ull)t->bn);
   }
-  emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-m%s)", (ull)t->bm, (ull)mm->m, x);
+  emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-m%s)", (ull)t->rows, (ull)mm->m, x);
   emit_let(e, emit_text(e, "cn%s", x), "min(%llu,%llu-n%s)", (ull)t->bn, (ull)mm->n, x);
   if (mm->conv)
     map_lets(mm->conv, e, x);

@@ -213,6 +213,10 @@ void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, c
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   const char *dst = emit_text(e, "%s1+%s*%llu", x->name, slot, (ull)x->panel_bytes);
+  if (mm->conv && mm->conv->gradient) {
+    (x->is_a ? conv_load_spread : conv_load_turned)(w, dst, k, depth, suffix);
+    return;
+  }
   if (x->is_a && mm->conv) {
     load_map(w, dst, k, depth, suffix);
     return;

@@ -92,8 +92,10 @@ static void to_l0a(const struct writer *w, const char *slot, const char *at) {
 static void to_l0b(const struct writer *w, const char *slot, const char *at) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
-  ull es = mm->element_bytes, half = w->t.bn * w->t.bk * es, c0 = mm->c0;
-  if (mm->trans_b)
+  ull half = matmul_b_step_bytes(mm, &w->t), c0 = mm->c0;
+  if (mm->conv && mm->conv->gradient)
+    conv_turned_to_l0b(w, slot, at);
+  else if (mm->trans_b)
     emit_row(e,
              "load_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,base=%s/%llu*((cn+15)/16),"
              "repeat=(kk+%llu)/%llu*((cn+15)/16)",
@@ -123,7 +125,7 @@ static uint64_t least_fractals(uint64_t extent, uint64_t side) {
 static void mad_barrier(const struct writer *w) {
   struct emit *e = w->e;
   if (w->mm->k <= w->t.bk ||
-      least_fractals(w->mm->m, w->t.bm) * least_fractals(w->mm->n, w->t.bn) >= MAD_OVERLAP_TILES)
+      least_fractals(w->mm->m, w->t.rows) * least_fractals(w->mm->n, w->t.bn) >= MAD_OVERLAP_TILES)
     return;
   emit_loop(e, "small", "((ku+s)>0)*((cm+15)/16*((cn+15)/16)<%d)", MAD_OVERLAP_TILES);
   emit_barrier(e, PIPE_M);
@@ -135,14 +137,15 @@ static void mad(const struct writer *w) {
   const struct matmul_tiling *t = &w->t;
   ull es = w->mm->element_bytes;
   /* With m = 1 the cube would take A for a plain row. */
-  const char *m = w->mm->m % t->bm == 1 ? "max(2,cm)" : "cm";
+  const char *m = w->mm->m % t->rows == 1 ? "max(2,cm)" : "cm";
   /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have. */
   const char *n = w->mm->conv                  ? matmul_rounded(e, "cn", FRACTAL_ROWS)
                   : es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0)
                                                : "cn";
-  const char *operands = emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=%s,k=kk,n=%s",
-                                   (ull)t->c_slots, (ull)(t->bm * t->bn * ACCUMULATOR_BYTES),
-                                   (ull)(t->bm * t->bk * es), (ull)(t->bn * t->bk * es), m, n);
+  const char *operands =
+      emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=%s,k=kk,n=%s", (ull)t->c_slots,
+                (ull)(t->bm * t->bn * ACCUMULATOR_BYTES), (ull)(t->bm * t->bk * es),
+                (ull)matmul_b_step_bytes(w->mm, t), m, n);
   const char *type = dtype_name(w->mm->type);
   if (!w->mm->bias) {
     emit_row(e, "mad,%s,init=(ku+s)==0,type=%s", operands, type);

@@ -31,6 +31,8 @@ static uint64_t m_unit(const struct matmul *mm) {
 
 uint64_t conv_rows(const struct conv *conv, uint64_t bm) {
   uint64_t out_rows = min_u64(conv->ho, (bm + conv->wo - 2) / conv->wo + 1);
+  if (bm % conv->wo == 0) /* whole rows */
+    out_rows = min_u64(conv->ho, bm / conv->wo);
   return min_u64(conv->h, (out_rows - 1) * conv->sh + (conv->kh - 1) * conv->dh + 1);
 }
 
@@ -50,6 +52,15 @@ static uint64_t l1_room(const struct vinci_soc *soc, const struct matmul *mm, ui
   return (uint64_t)soc->l1_bytes - min_u64((uint64_t)soc->l1_bytes, rows);
 }
 
+/* What a panel of B takes in L1. Of a gradient's weights whole fractals of k come in. */
+static uint64_t b_panel(const struct matmul *mm, uint64_t bn, uint64_t kb) {
+  const struct conv *conv = mm->conv;
+  if (!conv || !conv->gradient)
+    return bn * kb * mm->element_bytes;
+  uint64_t rows = round_up(ceil_div(min_u64(kb, mm->k), conv->window) * mm->c0, FRACTAL_ROWS);
+  return bn * conv->window / mm->c0 * rows * mm->element_bytes;
+}
+
 static bool split_panels(struct lower_job *job, const struct matmul *mm, struct matmul_tiling *t) {
   uint64_t bn = round_up(t->bn, FRACTAL_ROWS);
   if (t->ka % t->kb && t->kb % t->ka)
@@ -59,6 +70,9 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   if (mm->conv && (t->kb % mm->c0 || (t->ka < mm->k && t->ka % mm->conv->window)))
     return lower_refuse(job, "panels of the map have to be multiples of %u",
                         (unsigned)mm->conv->window);
+  if (mm->conv && mm->conv->gradient && t->kb < mm->k &&
+      t->kb / mm->conv->window * mm->c0 % FRACTAL_ROWS + t->kb % mm->conv->window)
+    return lower_refuse(job, "panels of the weights have to be whole fractals");
   uint64_t k_padded = mm->conv ? mm->k : round_up(mm->k, t->bk);
   bool a_outer = t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->ka >= t->kb);
   t->a_outer = a_outer;
@@ -68,8 +82,8 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
     return lower_refuse(job, "the resident operand needs the deeper panel");
   if (t->resident != RESIDENT_NONE && t->outer_k < k_padded)
     return lower_refuse(job, "a resident operand needs a panel of all of k");
-  t->a_panel_bytes = a_panel(mm, t->bm, t->ka);
-  t->b_panel_bytes = bn * t->kb * mm->element_bytes;
+  t->a_panel_bytes = a_panel(mm, t->rows, t->ka);
+  t->b_panel_bytes = b_panel(mm, bn, t->kb);
   uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
   uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
   uint64_t room = l1_room(job->soc, mm, bn);
@@ -92,7 +106,7 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
   if (bm > MAD_MAX || bn > MAD_MAX || t->bk > MAD_MAX)
     return lower_refuse(job, "the tile is larger than one mad");
   if (bm * t->bk * mm->element_bytes * L0_SLOTS > (uint64_t)soc->l0a_bytes ||
-      bn * t->bk * mm->element_bytes * L0_SLOTS > (uint64_t)soc->l0b_bytes)
+      matmul_b_step_bytes(mm, t) * L0_SLOTS > (uint64_t)soc->l0b_bytes)
     return lower_refuse(job, "two tiles of an operand do not fit L0A or L0B");
   if (bm * bn * ACCUMULATOR_BYTES > (uint64_t)soc->l0c_bytes)
     return lower_refuse(job, "the block does not fit L0C");
@@ -122,6 +136,9 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .band = matmul_key(job, MATMUL_BAND)->size,
       .cores = matmul_key(job, MATMUL_CORES)->size,
   };
+  t->rows = t->bm;
+  if (mm->conv && mm->conv->gradient) /* blocks may be whole rows of the map */
+    t->bm = round_up(t->bm, FRACTAL_ROWS);
   if (!fits_l0(job, mm, t) || !split_panels(job, mm, t))
     return false;
   uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
@@ -129,7 +146,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return lower_refuse(job, "there are only %u cores", (unsigned)cores);
   if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
-  t->mt = ceil_div(mm->m, t->bm);
+  t->mt = ceil_div(mm->m, t->rows);
   t->nt = ceil_div(mm->n, t->bn);
   t->blocks_total = mm->batch * t->mt * t->nt;
   t->cores = min_u64(t->cores, t->blocks_total);
@@ -198,7 +215,7 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   enum matmul_way b_way = matmul_way(job->soc, mm, t, false);
   struct load a = {
       .copies = a_times * (t->a_outer ? t->groups : t->turns) * matmul_copies(mm, t, true, a_way),
-      .bytes = a_times * (conv ? a_panel(mm, t->bm, mm->k) : m * k),
+      .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
       .unique = mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * k),
       .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
   struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
@@ -224,9 +241,10 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
       blocks * (tiles * mm->cube_mcycles + steps * (uint64_t)soc->cube_issue_mcycles) / MILLI;
   const struct path_cost *a = &soc->path[PATH_L1_L0A], *b = &soc->path[PATH_L1_L0B];
   job->cost.mte1_cycles =
-      blocks * (cycles_at(m * k * mm->element_bytes, (uint64_t)a->mbytes_per_cycle) +
-                cycles_at(n * k * mm->element_bytes, (uint64_t)b->mbytes_per_cycle) +
-                steps * (uint64_t)(a->startup_mcycles + b->startup_mcycles) / MILLI);
+      blocks *
+      (cycles_at(m * k * mm->element_bytes, (uint64_t)a->mbytes_per_cycle) +
+       cycles_at(n * k * mm->element_bytes * (1 + mm->b_repeats), (uint64_t)b->mbytes_per_cycle) +
+       steps * (uint64_t)(a->startup_mcycles + b->startup_mcycles) / MILLI);
   const struct path_cost *out = &soc->path[PATH_L0C_GM];
   uint64_t out_rate =
       min_u64((uint64_t)out->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, t->cores));

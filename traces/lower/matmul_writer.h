@@ -49,6 +49,13 @@ const char *matmul_rounded(struct emit *e, const char *count, ull unit);
 /* A panel from k on, `depth` deep, of the block whose lets end in `suffix`. */
 void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, const char *slot,
                        const char *k, const char *depth, const char *suffix);
+/* Of the gradient of a map: panels of the map with zeros between its points, and of weights as the
+ * forward convolution has them, c and k changing places in L0B (conv_gradient.c). */
+void conv_load_spread(const struct writer *w, const char *dst, const char *k, const char *depth,
+                      const char *suffix);
+void conv_load_turned(const struct writer *w, const char *dst, const char *k, const char *depth,
+                      const char *suffix);
+void conv_turned_to_l0b(const struct writer *w, const char *slot, const char *at);
 /* The steps of a turn: loads to L0, and mads. */
 void matmul_steps(const struct writer *w);
 /* The registers of the fixpipe, once. */

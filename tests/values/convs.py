@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions and their gradients against numpy, on shapes that fit no unit.
+
+    convs.py VINCI [--cases N] [--seed S] [--soc NAME] [--only WORD]
+
+Operands are small multiples of 1/4, so that sums are exact and results have to agree in every bit,
+padding channels included. Each trace also has to pass `vinci check`. Prints the seed; ends with 1
+and the calls that differ.
+"""
+
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from ops import RESULT, TYPES, Runner, blocked, convolve, fractal_z, operand
+
+# n, c, h, w, k, kernel, stride, pad, dilation
+SHAPES = [(1, 3, 9, 11, 5, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+          (2, 33, 13, 13, 32, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+          (3, 16, 17, 7, 48, (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
+          (2, 40, 15, 16, 70, (5, 3), (2, 1), (2, 1, 0, 1), (1, 1)),
+          (1, 8, 31, 29, 16, (7, 7), (4, 3), (3, 3, 2, 2), (1, 1)),
+          (2, 24, 19, 23, 33, (3, 2), (1, 2), (2, 2, 1, 1), (2, 3)),
+          (2, 20, 12, 14, 24, (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)),
+          (5, 17, 6, 5, 9, (6, 5), (1, 1), (0, 0, 0, 0), (1, 1)),
+          (1, 1, 40, 1, 1, (3, 1), (3, 1), (0, 2, 0, 0), (2, 1)),
+          (1, 130, 28, 28, 200, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1))]
+TILINGS = [[], ["resident=none"], ["resident=a"], ["cores=1"], ["resident=b"], ["band=2"]]
+
+
+class Checked(Runner):
+    def run(self, op, args, inputs, expected):
+        wrong = super().run(op, args, inputs, expected)
+        if wrong:
+            return wrong
+        trace = os.path.join(self.folder, "trace.csv")
+        for command in (["compile", op, *args, "-s", self.soc, "-o", trace],
+                        ["check", trace, "-s", self.soc]):
+            done = subprocess.run([self.program, *command], capture_output=True, text=True,
+                                  check=False)
+            if done.returncode != 0:
+                return f"{op} {' '.join(args)}: {(done.stdout + done.stderr).strip()[:300]}"
+        return None
+
+
+def arguments(shape, kind, extra):
+    n, c, h, w, k, kernel, stride, pad, dilation = shape
+    return [f"n={n}", f"c={c}", f"h={h}", f"w={w}", f"k={k}", f"dtype={kind}",
+            "kernel=%dx%d" % kernel, "stride=%dx%d" % stride, "pad=%dx%dx%dx%d" % pad,
+            "dilation=%dx%d" % dilation, *extra]
+
+
+def block(kind):
+    return 32 // np.dtype(TYPES[kind]).itemsize
+
+
+def result_size(shape):
+    _, _, h, w, _, kernel, stride, pad, dilation = shape
+    return ((h + pad[0] + pad[1] - (kernel[0] - 1) * dilation[0] - 1) // stride[0] + 1,
+            (w + pad[2] + pad[3] - (kernel[1] - 1) * dilation[1] - 1) // stride[1] + 1)
+
+
+def windows(shape):
+    """For each point of the window its slices of the padded map."""
+    _, _, _, _, _, kernel, stride, _, dilation = shape
+    ho, wo = result_size(shape)
+    for i, j in itertools.product(range(kernel[0]), range(kernel[1])):
+        yield i, j, (slice(None), slice(None),
+                     slice(i * dilation[0], i * dilation[0] + (ho - 1) * stride[0] + 1, stride[0]),
+                     slice(j * dilation[1], j * dilation[1] + (wo - 1) * stride[1] + 1, stride[1]))
+
+
+def conv2d(runner, rng, shape, kind, extra):
+    n, c, h, w, k, kernel, stride, pad, dilation = shape
+    x, weights = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (k, c, *kernel))
+    y = convolve(x.astype(np.float64), weights.astype(np.float64), stride, pad, dilation)
+    inputs = {"x": blocked(x, block(kind)), "w": fractal_z(weights, block(kind))}
+    result = y.astype(RESULT[kind])
+    return runner.run("conv2d", arguments(shape, kind, extra), inputs,
+                      {"y": blocked(result, block(kind))})
+
+
+def backprop_input(runner, rng, shape, kind, extra):
+    n, c, h, w, k, kernel, _, pad, _ = shape
+    dy, weights = operand(rng, kind, (n, k, *result_size(shape))), operand(rng, kind, (k, c, *kernel))
+    dx = np.zeros((n, c, h + pad[0] + pad[1], w + pad[2] + pad[3]))
+    for i, j, place in windows(shape):
+        dx[place] += np.einsum("nkhw,kc->nchw", dy.astype(np.float64), weights[:, :, i, j])
+    dx = dx[:, :, pad[0]:pad[0] + h, pad[2]:pad[2] + w].astype(RESULT[kind])
+    inputs = {"dy": blocked(dy, block(kind)), "w": fractal_z(weights, block(kind))}
+    return runner.run("conv2d_backprop_input", arguments(shape, kind, extra), inputs,
+                      {"dx": blocked(dx, block(kind))})
+
+
+def cases(runner, rng, count):
+    for index, shape in enumerate(SHAPES):
+        for turn, kind in enumerate(("fp16", "fp32")):
+            for op in (conv2d, backprop_input):
+                yield op(runner, rng, shape, kind, TILINGS[(index + 3 * turn) % len(TILINGS)])
+    for _ in range(count):
+        kernel = tuple(int(extent) for extent in rng.integers(1, 5, 2))
+        dilation = tuple(int(extent) for extent in rng.integers(1, 3, 2))
+        reach = [(extent - 1) * step for extent, step in zip(kernel, dilation)]
+        pad = tuple(int(rng.integers(0, reach[i // 2] + 1)) for i in range(4))
+        shape = (int(rng.integers(1, 4)), int(rng.integers(1, 50)),
+                 reach[0] + int(rng.integers(1, 25)), reach[1] + int(rng.integers(1, 25)),
+                 int(rng.integers(1, 70)), kernel,
+                 tuple(int(extent) for extent in rng.integers(1, 4, 2)), pad, dilation)
+        op = (conv2d, backprop_input)[rng.integers(2)]
+        yield op(runner, rng, shape, ("fp16", "fp32")[rng.integers(2)],
+                 TILINGS[rng.integers(len(TILINGS))])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--cases", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--soc", default="Ascend910B2")
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        outcomes = list(cases(Checked(options.program, options.soc, folder), rng, options.cases))
+    wrong = [outcome for outcome in outcomes if outcome]
+    print(f"seed {options.seed}: {len(outcomes)} convolutions, {len(wrong)} differ")
+    print("\n".join(wrong[:20]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
