@@ -86,28 +86,8 @@ struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct 
   };
 }
 
-void vec_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
-                      struct inst_cost *cost) {
-  struct vector_conversion types = vector_conversion(inst->op);
-  struct vector_lanes lanes = convert_lanes(soc, inst, types);
-  struct bank_traffic traffic = {0};
-  vector_traffic(&traffic, inst, &lanes, convert_src(inst, types));
-  vector_traffic(&traffic, inst, &lanes, convert_dst(inst, types));
-  vector_cost(soc, inst,
-              (struct vector_work){.bits = dtype_bits(types.src),
-                                   .repeats = lanes.repeats,
-                                   .operations = lanes.active,
-                                   .traffic = &traffic},
-              cost);
-}
-
-unsigned vec_convert_access(const struct vinci_soc *soc, const struct inst *inst,
-                            struct inst_access *access) {
-  struct vector_conversion types = vector_conversion(inst->op);
-  struct vector_lanes lanes = convert_lanes(soc, inst, types);
-  unsigned count = vector_touch_strided(inst, access, 0, &lanes, convert_src(inst, types));
-  return vector_touch_strided(inst, access, count, &lanes, convert_dst(inst, types));
-}
+VECTOR_WALKS_COST(vec_convert)
+VECTOR_WALKS_ACCESS(vec_convert)
 
 /* A block of 16 results of 8 bits fills half of a block: the destination walks as the source. */
 struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const struct inst *inst) {
@@ -124,19 +104,7 @@ uint64_t vec_convert_half_offset(const struct inst *inst) {
   return inst->op == OP_VCONV_DEQS162B8H ? BLOCK_BYTES / 2 : 0;
 }
 
-void vec_convert_half_cost(const struct vinci_soc *soc, const struct inst *inst,
-                           struct inst_cost *cost) {
-  struct vector_walks walks = vec_convert_half_walks(soc, inst);
-  struct bank_traffic traffic = {0};
-  vector_traffic(&traffic, inst, &walks.lanes, walks.operand[0]);
-  vector_traffic(&traffic, inst, &walks.lanes, walks.operand[1]);
-  vector_cost(soc, inst,
-              (struct vector_work){.bits = walks.bits,
-                                   .repeats = walks.lanes.repeats,
-                                   .operations = walks.lanes.active,
-                                   .traffic = &traffic},
-              cost);
-}
+VECTOR_WALKS_COST(vec_convert_half)
 
 /* The halves that so many repeats write, up to a lane, from one repeat on. */
 static unsigned touch_halves(const struct inst *inst, struct inst_access *access, unsigned count,

@@ -28,27 +28,6 @@ static struct vector_operand operand(const struct inst *inst, unsigned arg, unsi
                                  .repeat_stride = (uint64_t)inst->arg[repeat]};
 }
 
-static void walks_cost(const struct vinci_soc *soc, const struct inst *inst,
-                       const struct vector_walks *walks, struct inst_cost *cost) {
-  struct bank_traffic traffic = {0};
-  for (unsigned i = 0; i < walks->count; i++)
-    vector_traffic(&traffic, inst, &walks->lanes, walks->operand[i]);
-  vector_cost(soc, inst,
-              (struct vector_work){.bits = walks->bits,
-                                   .repeats = walks->lanes.repeats,
-                                   .operations = walks->lanes.active,
-                                   .traffic = &traffic},
-              cost);
-}
-
-static unsigned walks_access(const struct inst *inst, const struct vector_walks *walks,
-                             struct inst_access *access) {
-  unsigned count = 0;
-  for (unsigned i = 0; i < walks->count; i++)
-    count = vector_touch_strided(inst, access, count, &walks->lanes, walks->operand[i]);
-  return count;
-}
-
 struct vector_walks vec_binary_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned src = src_bits(inst), dst = dst_bits(inst);
   return (struct vector_walks){
@@ -61,16 +40,8 @@ struct vector_walks vec_binary_walks(const struct vinci_soc *soc, const struct i
   };
 }
 
-void vec_binary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct vector_walks walks = vec_binary_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
-
-unsigned vec_binary_access(const struct vinci_soc *soc, const struct inst *inst,
-                           struct inst_access *access) {
-  struct vector_walks walks = vec_binary_walks(soc, inst);
-  return walks_access(inst, &walks, access);
-}
+VECTOR_WALKS_COST(vec_binary)
+VECTOR_WALKS_ACCESS(vec_binary)
 
 /* Results are narrower than sources. */
 struct vector_walks vec_binary_convert_walks(const struct vinci_soc *soc, const struct inst *inst) {
@@ -86,17 +57,8 @@ struct vector_walks vec_binary_convert_walks(const struct vinci_soc *soc, const 
   };
 }
 
-void vec_binary_convert_cost(const struct vinci_soc *soc, const struct inst *inst,
-                             struct inst_cost *cost) {
-  struct vector_walks walks = vec_binary_convert_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
-
-unsigned vec_binary_convert_access(const struct vinci_soc *soc, const struct inst *inst,
-                                   struct inst_access *access) {
-  struct vector_walks walks = vec_binary_convert_walks(soc, inst);
-  return walks_access(inst, &walks, access);
-}
+VECTOR_WALKS_COST(vec_binary_convert)
+VECTOR_WALKS_ACCESS(vec_binary_convert)
 
 /* src1 comes second, unless it is a single element. */
 struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct inst *inst) {
@@ -115,10 +77,7 @@ struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct i
   return walks;
 }
 
-void vec_select_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct vector_walks walks = vec_select_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
+VECTOR_WALKS_COST(vec_select)
 
 /* Bytes of the bits that choose between the sources. */
 static uint64_t select_mask_bytes(const struct inst *inst, const struct vector_lanes *lanes) {
@@ -130,7 +89,7 @@ static uint64_t select_mask_bytes(const struct inst *inst, const struct vector_l
 unsigned vec_select_access(const struct vinci_soc *soc, const struct inst *inst,
                            struct inst_access *access) {
   struct vector_walks walks = vec_select_walks(soc, inst);
-  unsigned count = walks_access(inst, &walks, access);
+  unsigned count = vector_walks_access(inst, &walks, access);
   if (inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR)
     count = inst_touch(inst, access, count, SELECT_SRC1, 0,
                        walks.lanes.repeats ? vector_size(1, walks.bits) : 0);
@@ -148,16 +107,12 @@ struct vector_walks vec_compare_walks(const struct vinci_soc *soc, const struct 
   };
 }
 
-void vec_compare_cost(const struct vinci_soc *soc, const struct inst *inst,
-                      struct inst_cost *cost) {
-  struct vector_walks walks = vec_compare_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
+VECTOR_WALKS_COST(vec_compare)
 
 unsigned vec_compare_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
   struct vector_walks walks = vec_compare_walks(soc, inst);
-  unsigned count = walks_access(inst, &walks, access);
+  unsigned count = vector_walks_access(inst, &walks, access);
   return inst_touch(inst, access, count, COMPARE_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
@@ -171,16 +126,12 @@ struct vector_walks vec_compare_scalar_walks(const struct vinci_soc *soc, const 
   };
 }
 
-void vec_compare_scalar_cost(const struct vinci_soc *soc, const struct inst *inst,
-                             struct inst_cost *cost) {
-  struct vector_walks walks = vec_compare_scalar_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
+VECTOR_WALKS_COST(vec_compare_scalar)
 
 unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
                                    struct inst_access *access) {
   struct vector_walks walks = vec_compare_scalar_walks(soc, inst);
-  unsigned count = walks_access(inst, &walks, access);
+  unsigned count = vector_walks_access(inst, &walks, access);
   return inst_touch(inst, access, count, COMPARES_DST, 0, vector_size(walks.lanes.active, 1));
 }
 
@@ -206,17 +157,8 @@ struct vector_walks vec_compare_register_walks(const struct vinci_soc *soc,
   return walks;
 }
 
-void vec_compare_register_cost(const struct vinci_soc *soc, const struct inst *inst,
-                               struct inst_cost *cost) {
-  struct vector_walks walks = vec_compare_register_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
-
-unsigned vec_compare_register_access(const struct vinci_soc *soc, const struct inst *inst,
-                                     struct inst_access *access) {
-  struct vector_walks walks = vec_compare_register_walks(soc, inst);
-  return walks_access(inst, &walks, access);
-}
+VECTOR_WALKS_COST(vec_compare_register)
+VECTOR_WALKS_ACCESS(vec_compare_register)
 
 static unsigned compare_mask_access(const struct inst *inst, struct inst_access *access) {
   unsigned count = inst_touch(inst, access, 0, COMPARE_MASK_ADDRESS, 0, COMPARE_MASK_BYTES);
@@ -257,16 +199,8 @@ struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct in
   };
 }
 
-void vec_unary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct vector_walks walks = vec_unary_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
-
-unsigned vec_unary_access(const struct vinci_soc *soc, const struct inst *inst,
-                          struct inst_access *access) {
-  struct vector_walks walks = vec_unary_walks(soc, inst);
-  return walks_access(inst, &walks, access);
-}
+VECTOR_WALKS_COST(vec_unary)
+VECTOR_WALKS_ACCESS(vec_unary)
 
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned src = src_bits(inst), dst = dst_bits(inst);
@@ -279,16 +213,8 @@ struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct i
   };
 }
 
-void vec_scalar_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct vector_walks walks = vec_scalar_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
-
-unsigned vec_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
-                           struct inst_access *access) {
-  struct vector_walks walks = vec_scalar_walks(soc, inst);
-  return walks_access(inst, &walks, access);
-}
+VECTOR_WALKS_COST(vec_scalar)
+VECTOR_WALKS_ACCESS(vec_scalar)
 
 struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
@@ -300,13 +226,5 @@ struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst
   };
 }
 
-void vec_dup_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  struct vector_walks walks = vec_dup_walks(soc, inst);
-  walks_cost(soc, inst, &walks, cost);
-}
-
-unsigned vec_dup_access(const struct vinci_soc *soc, const struct inst *inst,
-                        struct inst_access *access) {
-  struct vector_walks walks = vec_dup_walks(soc, inst);
-  return walks_access(inst, &walks, access);
-}
+VECTOR_WALKS_COST(vec_dup)
+VECTOR_WALKS_ACCESS(vec_dup)

@@ -172,3 +172,24 @@ uint64_t vector_size(uint64_t elements, unsigned bits) {
 uint64_t vector_span(uint64_t runs, uint64_t stride_bytes, uint64_t bytes) {
   return runs && bytes ? (runs - 1) * stride_bytes + bytes : 0;
 }
+
+void vector_walks_cost(const struct vinci_soc *soc, const struct inst *inst,
+                       const struct vector_walks *walks, struct inst_cost *cost) {
+  struct bank_traffic traffic = {0};
+  for (unsigned i = 0; i < walks->count; i++)
+    vector_traffic(&traffic, inst, &walks->lanes, walks->operand[i]);
+  vector_cost(soc, inst,
+              (struct vector_work){.bits = walks->bits,
+                                   .repeats = walks->lanes.repeats,
+                                   .operations = walks->lanes.active,
+                                   .traffic = &traffic},
+              cost);
+}
+
+unsigned vector_walks_access(const struct inst *inst, const struct vector_walks *walks,
+                             struct inst_access *access) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < walks->count; i++)
+    count = vector_touch_strided(inst, access, count, &walks->lanes, walks->operand[i]);
+  return count;
+}

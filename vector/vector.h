@@ -140,6 +140,25 @@ void vector_traffic(struct bank_traffic *traffic, const struct inst *inst,
 /* As inst_touch, for an operand that walks by blocks and repeats. */
 unsigned vector_touch_strided(const struct inst *inst, struct inst_access *access, unsigned count,
                               const struct vector_lanes *lanes, struct vector_operand operand);
+/* Cost of an instruction whose operands all walk, with the banks they meet in. */
+void vector_walks_cost(const struct vinci_soc *soc, const struct inst *inst,
+                       const struct vector_walks *walks, struct inst_cost *cost);
+/* As inst_touch, for all operands that walk. */
+unsigned vector_walks_access(const struct inst *inst, const struct vector_walks *walks,
+                             struct inst_access *access);
+/* The functions of a stem of core/isa.def whose cost, or accesses, are those of stem_walks. */
+#define VECTOR_WALKS_COST(stem)                                                                    \
+  void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) { \
+    struct vector_walks walks = stem##_walks(soc, inst);                                           \
+    vector_walks_cost(soc, inst, &walks, cost);                                                    \
+  }
+#define VECTOR_WALKS_ACCESS(stem)                                                                  \
+  unsigned stem##_access(const struct vinci_soc *soc, const struct inst *inst,                     \
+                         struct inst_access *access) {                                             \
+    struct vector_walks walks = stem##_walks(soc, inst);                                           \
+    return vector_walks_access(inst, &walks, access);                                              \
+  }
+
 /* As inst_touch, for runs; the hull begins at the operand's address. */
 unsigned vector_touch_runs(const struct inst *inst, struct inst_access *access, unsigned count,
                            unsigned arg, struct inst_runs runs);
