@@ -188,6 +188,32 @@ static void instructions_are_counted_in_closed_form(void **state) {
   vinci_result_free(result);
 }
 
+/* Parts of k go through the workspace once, on their way in and out. */
+static void parts_of_k_are_added_up(void **state) {
+  (void)state;
+  struct vinci_result *result = run("matmul", "m=48 k=5000 n=80 batch=2 split=5 bias=1");
+  uint64_t parts = UINT64_C(2) * 5 * 48 * 80 * 4, sums = 2 * 48 * 80 * 2;
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), parts);
+  assert_int_equal(result_path_bytes(result, PATH_GM_UB), parts);
+  assert_int_equal(result_path_bytes(result, PATH_UB_GM), sums);
+  assert_int_equal(operations(result), 2 * 48 * 5000 * 80);
+  vinci_result_free(result);
+}
+
+/* One block of the result and much to add up: only parts of k give every core something to do. */
+static void the_default_splits_k_where_blocks_are_few(void **state) {
+  (void)state;
+  struct vinci_result *result = run("matmul", "m=128 k=65536 n=128");
+  struct vinci_result *whole = run("matmul", "m=128 k=65536 n=128 split=1");
+  assert_true(result_path_bytes(result, PATH_GM_UB) > 0);
+  assert_true(result->total_ps * 3 < whole->total_ps);
+  vinci_result_free(result);
+  vinci_result_free(whole);
+  result = run("matmul", "m=2048 k=1024 n=2048");
+  assert_int_equal(result_path_bytes(result, PATH_GM_UB), 0);
+  vinci_result_free(result);
+}
+
 static void an_error_says(const char *op, const char *text, const char *expected) {
   struct words words;
   struct vinci_diag diag = {0};
@@ -212,6 +238,16 @@ static void errors_say_what_is_not_possible(void **state) {
                 "matmul: no legal tiling: the tile's k has to be a multiple of 16");
   an_error_says("matmul", "m=512 k=512 n=512 cores=99",
                 "matmul: no legal tiling: there are only 20 cores");
+  an_error_says(
+      "matmul", "m=512 k=512 n=512 split=2 cores=9",
+      "matmul: no legal tiling: parts of k need all cores, which meet before they are added "
+      "up");
+  an_error_says(
+      "matmul", "m=64 k=512 n=64 split=2 format_c=NZ",
+      "matmul: no legal tiling: parts of k are for an ND result without scales and resident "
+      "operand");
+  an_error_says("matmul", "m=64 k=64 n=64 split=40",
+                "matmul: no legal tiling: parts of k have to have the same number of panels");
   an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 format_c=NZ",
                 "matmul: an int32 result is ND only");
   an_error_says("conv2d", "c=3 h=9 w=9 k=4 kernel=3", "conv2d: kernel is HxW of up to 511");
@@ -239,6 +275,8 @@ int main(void) {
       cmocka_unit_test(the_result_is_written_once),
       cmocka_unit_test(operands_are_read_as_the_tiling_says),
       cmocka_unit_test(instructions_are_counted_in_closed_form),
+      cmocka_unit_test(parts_of_k_are_added_up),
+      cmocka_unit_test(the_default_splits_k_where_blocks_are_few),
       cmocka_unit_test(errors_say_what_is_not_possible),
   };
   return cmocka_run_group_tests_name("lower_cube", tests, fixture_set_up, fixture_tear_down);

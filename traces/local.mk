@@ -51,6 +51,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/matmul.h \
 	traces/lower/matmul_emit.c \
 	traces/lower/matmul_load.c \
+	traces/lower/matmul_split.c \
 	traces/lower/matmul_step.c \
 	traces/lower/matmul_tiling.c \
 	traces/lower/matmul_writer.h \

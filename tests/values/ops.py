@@ -207,6 +207,16 @@ def fixed_cases(runner, rng):
             yield matmul(runner, rng, size, kind, (turned_a, turned_b), bias, batch, nz, extra)
 
 
+def split_cases(runner, rng):
+    """k in parts: more and less of them than cores, the last one shorter, some with a bias."""
+    sizes = [((17, 999, 33), 4, 1), ((1, 4099, 127), 7, 1), ((127, 640, 17), 2, 3),
+             ((131, 257, 263), 3, 1), ((300, 1031, 520), 8, 1)]
+    for (index, (size, split, batch)), kind in itertools.product(enumerate(sizes), TYPES):
+        turned = (index % 2 == 1, index % 3 == 1)
+        yield matmul(runner, rng, size, kind, turned, index % 2 == 0, batch, False,
+                     [f"split={split}"])
+
+
 def wide_cases(runner, rng):
     for (index, (size, transposed, nz)), kind in itertools.product(enumerate(WIDE), TYPES):
         if index % 2 == 0 or kind != "hf32":
@@ -233,6 +243,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=".") as folder:
         runner = Runner(options.program, options.soc, folder)
         outcomes = list(itertools.chain(fixed_cases(runner, rng), wide_cases(runner, rng),
+                                        split_cases(runner, rng),
                                         dequantised_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))
     wrong = [outcome for outcome in outcomes if outcome]

@@ -36,6 +36,8 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
                        "one scale for each column instead: a row of n words as set_quant_pre takes",
                        false},
+    [MATMUL_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
+                      "parts of k that cores compute side by side and add up at the end", true},
     [MATMUL_TILE] = {"tile", LOWER_SHAPE, NULL, NULL, "m x k x n of a block in L0", true},
     [MATMUL_PANEL] = {"panel", LOWER_SHAPE, NULL, NULL,
                       "k of A's and of B's panels in L1; one is a multiple of the other", true},

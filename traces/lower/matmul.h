@@ -6,7 +6,8 @@
  * stream through L1 in panels that are ka and kb deep, and through L0 in steps of bk. One of the
  * operands is the outer one: its panels are as deep as a whole number of the other's. A group is
  * what one outer panel serves, a turn what one inner panel does. With a resident operand the
- * outer panel holds all of k and stays in L1 from block to block.
+ * outer panel holds all of k and stays in L1 from block to block. k may be split: each part is as
+ * good as a block of its own, and the parts are added up at the end.
  */
 #ifndef VINCI_TRACES_LOWER_MATMUL_H
 #define VINCI_TRACES_LOWER_MATMUL_H
@@ -28,6 +29,7 @@ enum matmul_key {
   MATMUL_FORMAT_C,
   MATMUL_SCALE,
   MATMUL_SCALES,
+  MATMUL_SPLIT, /* convolutions share the keys from here on, but not this one */
   MATMUL_TILE,
   MATMUL_PANEL,
   MATMUL_RESIDENT,
@@ -85,14 +87,16 @@ struct matmul_tiling {
   uint64_t rows;       /* of the matrix from block to block: bm, or less when bm was rounded up */
   uint64_t ka, kb;     /* depth of the panels in L1 */
   enum matmul_resident resident;
-  uint64_t band; /* rows of blocks that cores walk together; 0 with a resident operand */
+  uint64_t split; /* parts of k */
+  uint64_t k;     /* of the longest part */
+  uint64_t band;  /* rows of blocks that cores walk together; 0 with a resident operand */
   uint64_t cores;
   bool a_outer;
   uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
   uint64_t outer_k, inner_k;
   uint64_t c_slots;       /* blocks in L0C */
   uint64_t mt, nt;        /* blocks of m and n */
-  uint64_t blocks_total;  /* of all batches */
+  uint64_t blocks_total;  /* of all batches and parts */
   uint64_t groups, turns; /* outer and inner panels of a block */
   uint64_t a_panel_bytes, b_panel_bytes;
 };
@@ -106,6 +110,10 @@ enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
 /* How many copies that takes, for a full panel. */
 uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
                        enum matmul_way way);
+/* k in parts (matmul_split.c): whether it can be; how long adding them up takes. */
+bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
+uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,
+                             const struct matmul_tiling *tiling);
 /* Of a convolution: most rows of the map under the windows of bm places. */
 uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);

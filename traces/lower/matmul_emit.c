@@ -83,13 +83,18 @@ static void matrix_tensors(const struct writer *w) {
   if (mm->scale == SCALE_COLUMNS)
     emit_vector(w->e, "scales", DTYPE_INT64, TENSOR_IN, mm->n);
   tensor(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
+  if (w->t.split > 1)
+    matmul_split_tensor(w);
 }
 
 static void header(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
-  emit_kernel(e, mm->name, (uint32_t)t->cores);
+  if (t->split > 1)
+    emit_mixed_kernel(e, mm->name, (uint32_t)t->cores, matmul_split_vectors(w));
+  else
+    emit_kernel(e, mm->name, (uint32_t)t->cores);
   if (mm->conv)
     conv_tensors(w);
   else
@@ -107,6 +112,8 @@ static void header(const struct writer *w) {
   emit_buffer(e, "a0", SPACE_L0A, t->bm * t->bk * mm->element_bytes * L0_SLOTS);
   emit_buffer(e, "b0", SPACE_L0B, matmul_b_step_bytes(mm, t) * L0_SLOTS);
   emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * ACCUMULATOR_BYTES * t->c_slots);
+  if (t->split > 1)
+    matmul_split_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
   fill_l1(w);
 }
@@ -125,6 +132,33 @@ static void map_lets(const struct conv *conv, struct emit *e, const char *x) {
   emit_let(e, emit_text(e, "height%s", x), "max(1,min(%llu,low%s)-up%s+1)", last, x, x);
 }
 
+const char *matmul_depth(const struct writer *w, const char *suffix) {
+  return w->t.split > 1 ? emit_text(w->e, "depth%s", suffix)
+                        : emit_text(w->e, "%llu", (ull)w->mm->k);
+}
+
+/* k of a group or turn, counted from the begin of the block's part, in the operands. */
+static const char *k_of(const struct writer *w, const char *k, const char *suffix) {
+  return w->t.split > 1 ? emit_text(w->e, "(from%s+%s)", suffix, k) : k;
+}
+
+/* Batch `z` and part `part` of a block, and its range of k. */
+static void part_lets(const struct writer *w, const char *x) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  ull per_batch = t->mt * t->nt, split = t->split;
+  if (split == 1) {
+    emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch);
+    return;
+  }
+  emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch * split);
+  emit_let(e, emit_text(e, "part%s", x), "t%s/%llu%%%llu", x, per_batch, split);
+  ull steps = ceil_div(w->mm->k, t->bk), bk = t->bk;
+  emit_let(e, emit_text(e, "from%s", x), "part%s*%llu/%llu*%llu", x, steps, split, bk);
+  emit_let(e, emit_text(e, "depth%s", x), "min(%llu,(part%s+1)*%llu/%llu*%llu)-from%s",
+           (ull)w->mm->k, x, steps, split, bk, x);
+}
+
 /* Lets of group `g`, their names ending in `x`: block t of all, k range, rows and columns. */
 static void group_lets(const struct writer *w, const char *g, const char *x) {
   struct emit *e = w->e;
@@ -137,7 +171,7 @@ static void group_lets(const struct writer *w, const char *g, const char *x) {
   else
     emit_let(e, emit_text(e, "t%s", x), "i%s+first", x);
   emit_let(e, emit_text(e, "k%s", x), "(%s)%%%llu*%llu", g, (ull)t->groups, (ull)t->outer_k);
-  emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch);
+  part_lets(w, x);
   emit_let(e, emit_text(e, "r%s", x), "t%s%%%llu", x, per_batch);
   if (t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->band == 1)) {
     emit_let(e, emit_text(e, "m%s", x), "r%s/%llu*%llu", x, nt, (ull)t->rows);
@@ -172,8 +206,9 @@ static void load_outer(const struct writer *w, const char *suffix) {
   struct matmul_operand x = matmul_operand(w, w->t.a_outer);
   const char *slot = emit_text(e, "o%s%%%llu", suffix, (ull)w->t.outer_slots);
   emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%s", slot);
-  matmul_load_panel(w, &x, slot, emit_text(e, "k%s", suffix),
-                    emit_text(e, "min(%llu,%llu-k%s)", (ull)w->t.outer_k, (ull)w->mm->k, suffix),
+  const char *k = emit_text(e, "k%s", suffix);
+  matmul_load_panel(w, &x, slot, k_of(w, k, suffix),
+                    emit_text(e, "min(%llu,%s-%s)", (ull)w->t.outer_k, matmul_depth(w, suffix), k),
                     suffix);
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%s", slot);
 }
@@ -216,8 +251,9 @@ static void load_inner(const struct writer *w, const char *k, const char *turn,
   struct matmul_operand x = matmul_operand(w, !w->t.a_outer);
   const char *slot = emit_text(e, "(%s)%%2", turn);
   emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+%s", FLAG_INNER, slot);
-  matmul_load_panel(w, &x, slot, k,
-                    emit_text(e, "min(%llu,%llu-%s)", (ull)w->t.inner_k, (ull)w->mm->k, k), suffix);
+  matmul_load_panel(w, &x, slot, k_of(w, k, suffix),
+                    emit_text(e, "min(%llu,%s-%s)", (ull)w->t.inner_k, matmul_depth(w, suffix), k),
+                    suffix);
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+%s", FLAG_INNER, slot);
 }
 
@@ -288,7 +324,7 @@ static void turn(const struct writer *w) {
   const struct matmul_tiling *t = &w->t;
   bool late = t->outer_slots == 1;
   emit_let(e, "ku", "k+u*%llu", (ull)t->inner_k);
-  emit_let(e, "du", "min(%llu,%llu-ku)", (ull)t->inner_k, (ull)w->mm->k);
+  emit_let(e, "du", "min(%llu,%s-ku)", (ull)t->inner_k, matmul_depth(w, ""));
   emit_let(e, "turn", "i*%llu+ku/%llu", (ull)t->turns, (ull)t->inner_k);
   emit_let(e, t->a_outer ? "db" : "da", "du");
   if (t->outer_k > t->inner_k) {
@@ -343,7 +379,7 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   free_flags(&w, true);
   matmul_scale(&w);
   emit_comment(e, "The first panels.");
-  emit_loop(e, "start", "1");
+  emit_loop(e, "start", t->split > 1 ? "groups>0" : "1");
   group_lets(&w, "0", "");
   load_outer(&w, "");
   load_rows(&w, "");
@@ -361,17 +397,16 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
     emit_let(e, "fresh", "max(t==first,t%%%llu==0)", run);
     emit_let(e, "last", "max(more==0,ox>o)");
   }
-  if (t->a_outer) {
-    emit_let(e, "da", "min(%llu,%llu-k)", (ull)t->outer_k, (ull)w.mm->k);
-  } else {
-    emit_let(e, "db", "min(%llu,%llu-k)", (ull)t->outer_k, (ull)w.mm->k);
-  }
-  emit_let(e, "turns", "(min(%llu,%llu-k)+%llu)/%llu", (ull)t->outer_k, (ull)w.mm->k,
-           (ull)t->inner_k - 1, (ull)t->inner_k);
+  const char *depth = matmul_depth(&w, "");
+  emit_let(e, t->a_outer ? "da" : "db", "min(%llu,%s-k)", (ull)t->outer_k, depth);
+  emit_let(e, "turns", "(min(%llu,%s-k)+%llu)/%llu", (ull)t->outer_k, depth, (ull)t->inner_k - 1,
+           (ull)t->inner_k);
   emit_loop(e, "u", "turns");
   turn(&w);
   emit_endloop(e);
   emit_endloop(e);
   emit_comment(e, "Nothing stays set.");
   free_flags(&w, false);
+  if (t->split > 1)
+    matmul_split_sum(&w);
 }

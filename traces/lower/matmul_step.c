@@ -124,7 +124,7 @@ static uint64_t least_fractals(uint64_t extent, uint64_t side) {
 /* Ascend C documentation, Mmad: small ones on the same accumulators need a barrier between them. */
 static void mad_barrier(const struct writer *w) {
   struct emit *e = w->e;
-  if (w->mm->k <= w->t.bk ||
+  if (w->t.k <= w->t.bk ||
       least_fractals(w->mm->m, w->t.rows) * least_fractals(w->mm->n, w->t.bn) >= MAD_OVERLAP_TILES)
     return;
   emit_loop(e, "small", "((ku+s)>0)*((cm+15)/16*((cn+15)/16)<%d)", MAD_OVERLAP_TILES);
@@ -151,12 +151,18 @@ static void mad(const struct writer *w) {
     emit_row(e, "mad,%s,init=(ku+s)==0,type=%s", operands, type);
     return;
   }
-  emit_loop(e, "from_bias", "(ku+s)==0");
+  bool parts = t->split > 1; /* the first begins with the bias, the others with 0 */
+  emit_loop(e, "from_bias", parts ? "((ku+s)==0)*(part==0)" : "(ku+s)==0");
   emit_row(e, "mad,%s,init=0,source=bt,bias=bias0,type=%s", operands, type);
   emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
   emit_endloop(e);
-  emit_loop(e, "from_l0c", "(ku+s)>0");
-  emit_row(e, "mad,%s,init=0,type=%s", operands, type);
+  emit_loop(e, "from_l0c", parts ? "(ku+s+part)>0" : "(ku+s)>0");
+  emit_row(e, "mad,%s,init=%s,type=%s", operands, parts ? "(ku+s)==0" : "0", type);
+  if (parts) {
+    emit_loop(e, "unused", "(ku+s)==0");
+    emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
+    emit_endloop(e);
+  }
   emit_endloop(e);
 }
 
@@ -180,7 +186,10 @@ void matmul_steps(const struct writer *w) {
   emit_endloop(e);
 }
 
-static const char *quantisation(const struct matmul *mm) {
+static const char *quantisation(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  if (w->t.split > 1)
+    return "";
   if (mm->scale != SCALE_NONE)
     return mm->scale == SCALE_COLUMNS ? ",quant=vdeqf16" : ",quant=deqf16";
   return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
@@ -213,7 +222,7 @@ void matmul_store(const struct writer *w) {
   ull ob = mm->out_bytes, block = w->t.bm * w->t.bn * ACCUMULATOR_BYTES;
   const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
   emit_comment(e, "After the last turn the block leaves.");
-  emit_loop(e, "finish", "(ku+du)==%llu", (ull)mm->k);
+  emit_loop(e, "finish", "(ku+du)==%s", matmul_depth(w, ""));
   emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
   emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
   if (mm->scale == SCALE_COLUMNS)
@@ -222,9 +231,15 @@ void matmul_store(const struct writer *w) {
   ull c0 = BLOCK_BYTES / ob, rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
   const char *common = emit_text(e, "src=c0+%s*%llu,n=%s,m=cm,src_stride=%s%s,type=%s", slot, block,
                                  mm->conv ? matmul_rounded(e, "cn", c0) : "cn",
-                                 matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(mm),
+                                 matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(w),
                                  dtype_name(matmul_accumulator(mm)));
-  if (mm->nz_c)
+  if (w->t.split > 1)
+    emit_row(e,
+             "copy_matrix_cc_to_gm,dst=parts+((part*%llu+z)*%llu+m*%llu+n)*%d,%s,dst_stride=%llu,"
+             "nz2nd=1",
+             (ull)mm->batch, (ull)(mm->m * mm->n), (ull)mm->n, ACCUMULATOR_BYTES, common,
+             (ull)mm->n);
+  else if (mm->nz_c)
     emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
              mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
              ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");

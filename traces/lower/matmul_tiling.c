@@ -90,8 +90,14 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
   if (outer * t->outer_slots + inner * INNER_SLOTS > room)
     return lower_refuse(job, "the panels do not fit L1");
-  t->groups = ceil_div(mm->k, t->outer_k);
-  t->turns = ceil_div(mm->k, t->inner_k);
+  /* Parts are whole steps; the last part may end within one. */
+  uint64_t steps = ceil_div(mm->k, t->bk), most = ceil_div(steps, t->split) * t->bk;
+  uint64_t least = min_u64(steps / t->split * t->bk, most - (steps * t->bk - mm->k));
+  t->k = t->split > 1 ? most : mm->k;
+  t->groups = ceil_div(t->k, t->outer_k);
+  t->turns = ceil_div(t->k, t->inner_k);
+  if (t->split > 1 && least <= (t->groups - 1) * t->outer_k)
+    return lower_refuse(job, "parts of k have to have the same number of panels");
   return true;
 }
 
@@ -135,11 +141,13 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .resident = (enum matmul_resident)matmul_key(job, MATMUL_RESIDENT)->word,
       .band = matmul_key(job, MATMUL_BAND)->size,
       .cores = matmul_key(job, MATMUL_CORES)->size,
+      .split = mm->conv ? 1 : job->value[MATMUL_SPLIT].size,
   };
   t->rows = t->bm;
   if (mm->conv && mm->conv->gradient) /* blocks may be whole rows of the map */
     t->bm = round_up(t->bm, FRACTAL_ROWS);
-  if (!fits_l0(job, mm, t) || !split_panels(job, mm, t))
+  if ((t->split > 1 && !matmul_split_fits(job, t)) || !fits_l0(job, mm, t) ||
+      !split_panels(job, mm, t))
     return false;
   uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
   if (t->cores > cores)
@@ -148,8 +156,9 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
   t->mt = ceil_div(mm->m, t->rows);
   t->nt = ceil_div(mm->n, t->bn);
-  t->blocks_total = mm->batch * t->mt * t->nt;
-  t->cores = min_u64(t->cores, t->blocks_total);
+  t->blocks_total = mm->batch * t->mt * t->nt * t->split;
+  if (t->split == 1)
+    t->cores = min_u64(t->cores, t->blocks_total);
   t->band = min_u64(t->band, t->mt);
   uint64_t block = round_up(t->bm, FRACTAL_ROWS) * round_up(t->bn, FRACTAL_ROWS);
   t->c_slots = block * ACCUMULATOR_BYTES * 2 <= (uint64_t)job->soc->l0c_bytes ? 2 : 1;
@@ -206,7 +215,8 @@ static uint64_t resident_loads(const struct matmul_tiling *t) {
 static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   uint64_t blocks = blocks_per_core(t), held = t->resident ? resident_loads(t) : blocks;
-  uint64_t k = round_up(mm->k, mm->c0) * mm->element_bytes;
+  uint64_t all_k = round_up(mm->k, mm->c0) * mm->element_bytes;
+  uint64_t k = round_up(t->k, mm->c0) * mm->element_bytes;
   uint64_t a_times = t->resident == RESIDENT_A ? held : blocks;
   uint64_t b_times = t->resident == RESIDENT_B ? held : blocks;
   uint64_t m = min_u64(t->bm, mm->m), n = min_u64(t->bn, mm->n);
@@ -216,12 +226,12 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   struct load a = {
       .copies = a_times * (t->a_outer ? t->groups : t->turns) * matmul_copies(mm, t, true, a_way),
       .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
-      .unique = mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * k),
+      .unique = mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * all_k),
       .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
   struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
                              matmul_copies(mm, t, false, b_way),
                    .bytes = b_times * n * k,
-                   .unique = (conv ? 1 : mm->batch) * mm->n * k,
+                   .unique = (conv ? 1 : mm->batch) * mm->n * all_k,
                    .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   return rows * blocks * panel_start(job->soc, false) + load_cycles(job->soc, &a, t->cores) +
@@ -231,10 +241,11 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
 static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
-  uint64_t blocks = blocks_per_core(t), steps = ceil_div(mm->k, t->bk);
+  uint64_t blocks = blocks_per_core(t), steps = ceil_div(t->k, t->bk);
   uint64_t m = min_u64(round_up(mm->m, FRACTAL_ROWS), t->bm);
   uint64_t n = min_u64(round_up(mm->n, FRACTAL_ROWS), t->bn);
-  uint64_t k = round_up(mm->k, mm->c0);
+  uint64_t k = round_up(t->k, mm->c0);
+  uint64_t out_bytes = t->split > 1 ? ACCUMULATOR_BYTES : mm->out_bytes;
   uint64_t tiles = ceil_div(m, (uint64_t)soc->cube_m) * ceil_div(n, (uint64_t)soc->cube_n) *
                    (k * mm->element_bytes / (uint64_t)soc->cube_k_bytes);
   job->cost.cube_cycles =
@@ -250,7 +261,7 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
       min_u64((uint64_t)out->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, t->cores));
   job->cost.fix_cycles = blocks * max_u64((uint64_t)out->minimum_mcycles / MILLI,
                                           (uint64_t)out->startup_mcycles / MILLI +
-                                              cycles_at(m * n * mm->out_bytes, out_rate));
+                                              cycles_at(m * n * out_bytes, out_rate));
   job->cost.mte2_cycles = mte2_cycles(job, t);
 }
 
@@ -278,11 +289,15 @@ bool matmul_cost(struct lower_job *job) {
   uint64_t launch = (uint64_t)soc->launch_block_ps / 1000 * (uint64_t)soc->core_hz / 1000000000 *
                     (t.cores - 1) / 1;
   cost->total_cycles = max_u64(steady + first + cost->fix_cycles / blocks + launch, device + first);
+  if (t.split > 1)
+    cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   cost->blocks = (uint32_t)t.cores;
   uint64_t a_times = t.resident == RESIDENT_A ? 1 : t.nt;
   uint64_t b_times = (t.resident == RESIDENT_B ? 1 : t.mt) * mm->batch;
   cost->gm_bytes = mm->batch * a_bytes * a_times + mm->n * mm->k * mm->element_bytes * b_times +
                    mm->batch * mm->m * mm->n * mm->out_bytes;
+  if (t.split > 1)
+    cost->gm_bytes += 2 * t.split * mm->batch * mm->m * mm->n * ACCUMULATOR_BYTES;
   return true;
 }
 
@@ -297,6 +312,9 @@ static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80,
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
 enum { LARGE_BLOCKS_PER_CORE = 2 };
+/* With k in parts. */
+static const uint16_t split_sides[] = {128, 256, 64, 32, 16};
+enum { SPLIT_SIDES = sizeof split_sides / sizeof *split_sides, SPLIT_KINDS = 2, PART_STEPS = 4 };
 
 static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t cores = soc_core_count(soc, emit_cube_core(soc));
@@ -322,32 +340,45 @@ static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm,
   return unit;
 }
 
+/* Depth of panels, as deep as L1 allows, in the ratio a:b; parts of k get equal numbers of them. */
+static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_t a, uint64_t b,
+                          uint64_t split) {
+  const struct matmul *mm = job->data;
+  uint64_t bk = tile[1], deeper = max_u64(a, b);
+  uint64_t part = ceil_div(ceil_div(mm->k, bk), split) * bk;
+  uint64_t unit = INNER_SLOTS * mm->element_bytes * (tile[0] * a + tile[2] * b);
+  uint64_t room = l1_room(job->soc, mm, tile[2]);
+  uint64_t depth = max_u64(min_u64(room / unit / bk * bk, part), bk);
+  if (split > 1)
+    depth = round_up(ceil_div(part, ceil_div(part, depth * deeper) * deeper), bk);
+  matmul_set_tiling(job, tile, depth * a, depth * b, RESIDENT_NONE);
+}
+
+/* The held operand as deep as k, the other one as deep as what is left. */
+static void set_resident(struct lower_job *job, const uint64_t tile[3],
+                         enum matmul_resident resident) {
+  const struct matmul *mm = job->data;
+  bool a = resident == RESIDENT_A;
+  uint64_t bk = tile[1], room = l1_room(job->soc, mm, tile[2]), all = round_up(mm->k, bk);
+  uint64_t held = (a ? tile[0] : tile[2]) * all * mm->element_bytes;
+  uint64_t other = INNER_SLOTS * mm->element_bytes * (a ? tile[2] : tile[0]);
+  uint64_t left = held < room ? (room - held) / other / bk * bk : 0;
+  uint64_t depth = max_u64(min_u64(left, all), bk);
+  uint64_t outer = round_up(all, depth); /* a whole number of inner panels */
+  matmul_set_tiling(job, tile, a ? outer : depth, a ? depth : outer, resident);
+}
+
 /* Kinds of depth: panels in the ratio 1:1, 2:1 and 1:2, A resident, B resident. */
-static void set_panels(struct lower_job *job, const struct matmul *mm, uint64_t bm, uint64_t bn,
-                       uint64_t bk, size_t kind) {
-  static const uint8_t ratio_a[DEPTH_COUNT] = {1, 2, 1, 0, 0};
-  static const uint8_t ratio_b[DEPTH_COUNT] = {1, 1, 2, 0, 0};
-  uint64_t room = l1_room(job->soc, mm, bn), all = round_up(mm->k, bk);
-  uint64_t ka, kb;
-  if (kind < STREAMING_COUNT) {
-    uint64_t unit = INNER_SLOTS * mm->element_bytes * (bm * ratio_a[kind] + bn * ratio_b[kind]);
-    uint64_t depth = max_u64(min_u64(room / unit / bk * bk, all), bk);
-    ka = depth * ratio_a[kind];
-    kb = depth * ratio_b[kind];
-  } else {
-    uint64_t held = (kind == STREAMING_COUNT ? bm : bn) * all * mm->element_bytes;
-    uint64_t other = INNER_SLOTS * mm->element_bytes * (kind == STREAMING_COUNT ? bn : bm);
-    uint64_t left = held < room ? (room - held) / other / bk * bk : 0;
-    uint64_t depth = max_u64(min_u64(left, all), bk);
-    uint64_t outer = round_up(all, depth); /* a whole number of inner panels */
-    ka = kind == STREAMING_COUNT ? outer : depth;
-    kb = kind == STREAMING_COUNT ? depth : outer;
-  }
-  const uint64_t tile[3] = {bm, bk, bn};
-  matmul_set_tiling(job, tile, ka, kb,
-                    kind < STREAMING_COUNT
-                        ? RESIDENT_NONE
-                        : (enum matmul_resident)(kind - STREAMING_COUNT + RESIDENT_A));
+static void set_panels(struct lower_job *job, const uint64_t tile[3], size_t kind, uint64_t split) {
+  static const uint8_t ratio_a[STREAMING_COUNT] = {1, 2, 1};
+  static const uint8_t ratio_b[STREAMING_COUNT] = {1, 1, 2};
+  if (kind < STREAMING_COUNT)
+    set_streaming(job, tile, ratio_a[kind], ratio_b[kind], split);
+  else
+    set_resident(job, tile, (enum matmul_resident)(kind - STREAMING_COUNT + RESIDENT_A));
+  job->value[MATMUL_SPLIT] = (struct lower_value){.present = true, .size = split};
+  if (split > 1)
+    matmul_key(job, MATMUL_CORES)->size = soc_core_count(job->soc, emit_cube_core(job->soc));
 }
 
 uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit) {
@@ -377,17 +408,44 @@ void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t k
       (struct lower_value){.present = true, .size = band_of(cores, tile[0], tile[2], mt)};
 }
 
-bool matmul_candidate(struct lower_job *job, size_t index) {
+static void tile_of(const struct lower_job *job, uint64_t m_side, uint64_t n_side,
+                    uint64_t tile[3]) {
   const struct matmul *mm = job->data;
-  bool large = is_large(job->soc, mm);
+  tile[0] = matmul_even(mm->m, m_side, m_unit(mm));
+  tile[2] = matmul_even(mm->n, n_side, max_u64(mm->c0, FRACTAL_ROWS));
+  tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);
+}
+
+/* Where blocks leave cores idle: as many parts of k as fill them, or half as many. */
+static bool split_candidate(struct lower_job *job, size_t index) {
+  const struct matmul *mm = job->data;
+  const struct lower_value *given = &job->value[MATMUL_SPLIT];
+  bool chosen = given->given;
+  uint64_t split = given->size, cores = soc_core_count(job->soc, emit_cube_core(job->soc)), tile[3];
+  if (index >= (size_t)SPLIT_SIDES * SPLIT_SIDES * STREAMING_COUNT * SPLIT_KINDS)
+    return false;
+  size_t pair = index / STREAMING_COUNT / SPLIT_KINDS;
+  tile_of(job, split_sides[pair / SPLIT_SIDES], split_sides[pair % SPLIT_SIDES], tile);
+  uint64_t blocks = mm->batch * ceil_div(mm->m, tile[0]) * ceil_div(mm->n, tile[2]);
+  if (!chosen)
+    split = max_u64(1, cores / blocks / (1 + index / STREAMING_COUNT % SPLIT_KINDS));
+  /* Parts are whole steps: several of them, so that parts are about equal. */
+  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  while (tile[1] > unit && ceil_div(mm->k, tile[1]) < split * PART_STEPS)
+    tile[1] /= 2;
+  set_panels(job, tile, index % STREAMING_COUNT, split);
+  return true;
+}
+
+bool matmul_candidate(struct lower_job *job, size_t index) {
+  bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
   size_t depths = large && !matmul_key(job, MATMUL_RESIDENT)->given ? STREAMING_COUNT : DEPTH_COUNT;
-  if (index >= count * count * depths)
-    return false;
-  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
-  uint64_t bm = matmul_even(mm->m, sides[index / depths / count], m_unit(mm));
-  uint64_t bn = matmul_even(mm->n, sides[index / depths % count], unit);
-  uint64_t bk = step_depth(job->soc, mm, bm, bn);
-  set_panels(job, mm, bm, bn, bk, index % depths);
+  size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
+  if (index >= whole)
+    return (!large || split) && split_candidate(job, index - whole);
+  uint64_t tile[3];
+  tile_of(job, sides[index / depths / count], sides[index / depths % count], tile);
+  set_panels(job, tile, index % depths, 1);
   return true;
 }

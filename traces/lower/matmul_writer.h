@@ -58,6 +58,13 @@ void conv_load_turned(const struct writer *w, const char *dst, const char *k, co
 void conv_turned_to_l0b(const struct writer *w, const char *slot, const char *at);
 /* The steps of a turn: loads to L0, and mads. */
 void matmul_steps(const struct writer *w);
+/* What a block goes through of k, as a number or a let; and where it begins in the operands. */
+const char *matmul_depth(const struct writer *w, const char *suffix);
+/* k in parts: AIV of a block, the workspace, buffers, and what follows the stream of the cube. */
+unsigned matmul_split_vectors(const struct writer *w);
+void matmul_split_tensor(const struct writer *w);
+void matmul_split_buffers(const struct writer *w);
+void matmul_split_sum(const struct writer *w);
 /* The registers of the fixpipe, once. */
 void matmul_scale(const struct writer *w);
 /* After the last turn: the block leaves L0C. */
