@@ -335,6 +335,8 @@ static int run_list(const struct run_settings *settings, const struct text_list 
       .data = settings->data,
       .sets = &settings->sets,
       .jobs = settings->jobs,
+      .max_cycles = settings->max_cycles,
+      .timeout_minutes = settings->timeout_minutes,
       /* A list of a network's operators takes seconds with flat memory and many minutes with the
        * other, which is no nearer to measured durations of whole operators. */
       .memory = settings->memory ? settings->memory_model : VINCI_MEMORY_FLAT,

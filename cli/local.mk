@@ -35,6 +35,9 @@ vinci_SOURCES = \
 	cli/monitor.h \
 	cli/operator.c \
 	cli/operator.h \
+	cli/ops.h \
+	cli/ops_journal.c \
+	cli/ops_table.c \
 	cli/options.c \
 	cli/options.h \
 	cli/run_ops.c \

@@ -100,6 +100,17 @@ bool monitor_values_progress(void *context) {
   return monitor_goes_on(context);
 }
 
+bool monitor_items(struct monitor *monitor, size_t done, size_t before, size_t count) {
+  double seconds = now_seconds() - monitor->start_seconds;
+  if (done > before && seconds > 0)
+    show(monitor, "%zu of %zu operators, %.1f per second, %.0f s left", done, count,
+         (double)(done - before) / seconds,
+         (double)(count - done) * seconds / (double)(done - before));
+  else
+    show(monitor, "%zu of %zu operators", done, count);
+  return monitor_goes_on(monitor);
+}
+
 void monitor_clear(struct monitor *monitor) {
   if (monitor->shown)
     fputs("\r\033[K", stderr);

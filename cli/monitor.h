@@ -7,6 +7,7 @@
 #define VINCI_CLI_MONITOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct monitor {
@@ -25,6 +26,8 @@ void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_min
 bool monitor_progress(void *context, uint64_t cycles, unsigned done_permille);
 bool monitor_check_progress(void *context, uint64_t instructions, unsigned done_permille);
 bool monitor_values_progress(void *context);
+/* Operators of a list: so many are done, of which an earlier run did `before`. */
+bool monitor_items(struct monitor *monitor, size_t done, size_t before, size_t count);
 /* Whether neither the user nor the limit asks for an end; and what does. */
 bool monitor_goes_on(struct monitor *monitor);
 const char *monitor_reason(void);

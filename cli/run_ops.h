@@ -12,6 +12,8 @@ struct run_ops {
   const char *data;
   const struct text_list *sets;
   uint64_t jobs; /* processes at a time */
+  uint64_t max_cycles;
+  uint64_t timeout_minutes; /* of the whole list */
   enum vinci_memory memory;
   enum vinci_network network;
   bool l2_given; /* else by operator */
@@ -19,7 +21,7 @@ struct run_ops {
   bool quiet;
 };
 
-/* Returns the exit code. */
+/* Returns the exit code. A run that was ended goes on where it was when it is given again. */
 int run_ops(const struct run_ops *options);
 
 #endif

@@ -102,6 +102,7 @@ script_tests = \
 	tests/test_cli.sh \
 	tests/test_experiments.sh \
 	tests/test_gate.sh \
+	tests/test_ops.sh \
 	tests/test_lua.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \

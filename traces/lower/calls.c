@@ -10,7 +10,7 @@
 #include "core/clock.h"
 #include "traces/format/growing.h"
 
-enum { CALL_FIELDS_MAX = 128, CALL_NAME_MAX = 48, CALL_FIELD_BYTES_MAX = 1 << 20 };
+enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48, CALL_FIELD_BYTES_MAX = 1 << 20 };
 
 struct list_reader {
   const char *path;
@@ -99,24 +99,72 @@ static uint64_t microseconds(const char *text) {
   return *text == '\0' || *text == '\t' || *text == ' ' ? whole * ps_per_us + part : 0;
 }
 
-static bool is_list(const bool *has) {
-  bool profile = has[CALL_TYPE] && has[CALL_IN_SHAPES];
-  bool operators = has[CALL_TYPE] && has[CALL_ARGS];
-  bool gemm = has[CALL_GEMM_M] && has[CALL_GEMM_N] && has[CALL_GEMM_K];
-  bool convolution = has[CALL_IFMAP_H] && has[CALL_IFMAP_W] && has[CALL_FILTER_H] &&
-                     has[CALL_FILTER_W] && has[CALL_CHANNELS];
-  return profile || operators || gemm || convolution;
+/* The kinds of lists by the columns that each must have. */
+enum { KIND_COLUMNS_MAX = 6 };
+
+static const struct list_kind {
+  const char *text;
+  unsigned count;
+  struct {
+    enum call_column column;
+    const char *name;
+  } needs[KIND_COLUMNS_MAX];
+} kinds[] = {
+    {"operators with arguments", 2, {{CALL_TYPE, "op"}, {CALL_ARGS, "args"}}},
+    {"a profile",
+     3,
+     {{CALL_TYPE, "OP Type"},
+      {CALL_IN_SHAPES, "Input Shapes"},
+      {CALL_IN_TYPES, "Input Data Types"}}},
+    {"GEMMs", 3, {{CALL_GEMM_M, "m"}, {CALL_GEMM_N, "n"}, {CALL_GEMM_K, "k"}}},
+    {"convolutions",
+     5,
+     {{CALL_IFMAP_H, "IFMAP Height"},
+      {CALL_IFMAP_W, "IFMAP Width"},
+      {CALL_FILTER_H, "Filter Height"},
+      {CALL_FILTER_W, "Filter Width"},
+      {CALL_CHANNELS, "Channels"}}},
+};
+
+static unsigned count_columns(const struct list_kind *kind, const bool *has) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < kind->count; i++)
+    count += has[kind->needs[i].column];
+  return count;
+}
+
+/* What the header lacks of the kind it comes nearest to. */
+static void refuse_header(struct list_reader *reader) {
+  const struct list_kind *nearest = NULL;
+  unsigned most = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (count_columns(&kinds[i], reader->has) > most) {
+      nearest = &kinds[i];
+      most = count_columns(nearest, reader->has);
+    }
+  const char *lacks = "";
+  for (unsigned i = nearest ? nearest->count : 0; i-- > 0;)
+    if (!reader->has[nearest->needs[i].column])
+      lacks = nearest->needs[i].name;
+  struct diag_position at = {.path = reader->path, .line = reader->line};
+  reader->status = nearest
+                       ? diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                       "the header has no column \"%s\", which a list of %s needs",
+                                       lacks, nearest->text)
+                       : diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                       "the header is not that of a list of operators");
+  diag_hint(reader->diag, "known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and "
+                          "convolutions");
 }
 
 static void end_header(struct list_reader *reader) {
   reader->header_done = reader->filled;
-  if (!reader->filled || is_list(reader->has))
+  if (!reader->filled)
     return;
-  struct diag_position at = {.path = reader->path, .line = reader->line};
-  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
-                                 "the header is not that of a list of operators");
-  diag_hint(reader->diag, "known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and "
-                          "convolutions");
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (count_columns(&kinds[i], reader->has) == kinds[i].count)
+      return;
+  refuse_header(reader);
 }
 
 static void on_row(int end, void *context) {
@@ -145,25 +193,50 @@ static void on_row(int end, void *context) {
     reader->row.cell[i] = "";
 }
 
+static void malformed(struct list_reader *reader, struct csv_parser *parser) {
+  struct diag_position at = {.path = reader->path, .line = reader->line + 1};
+  bool quotes = csv_error(parser) == CSV_EPARSE;
+  if (reader->status == VINCI_OK)
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_INPUT, at, "%s",
+                      quotes ? "a quote is not closed, or stands inside a field that is not quoted"
+                             : csv_strerror(csv_error(parser)));
+}
+
+/* A byte order mark before the first field is none of it. */
+static size_t skip_mark(char *buffer, size_t got) {
+  static const char mark[] = "\xef\xbb\xbf";
+  size_t length = sizeof mark - 1;
+  if (got < length || memcmp(buffer, mark, length) != 0)
+    return got;
+  memmove(buffer, buffer + length, got - length);
+  return got - length;
+}
+
 static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
   struct csv_parser parser;
   char buffer[16384];
   size_t got;
+  bool first = true;
   struct diag_position whole = {.path = reader->path};
-  if (csv_init(&parser, CSV_APPEND_NULL) != 0)
+  if (csv_init(&parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI) != 0)
     return diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
-  while (reader->status == VINCI_OK && (got = fread(buffer, 1, sizeof buffer, file)) > 0)
+  while (reader->status == VINCI_OK && (got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+    if (first)
+      got = skip_mark(buffer, got);
+    first = false;
     if (csv_parse(&parser, buffer, got, on_field, on_row, reader) != got)
-      reader->status =
-          diag_error_at(reader->diag, VINCI_E_INPUT, whole, "%s", csv_strerror(csv_error(&parser)));
+      malformed(reader, &parser);
+  }
   if (reader->status == VINCI_OK && ferror(file))
     reader->status =
         diag_error_at(reader->diag, VINCI_E_IO, whole, "cannot read the list: %s", strerror(errno));
-  if (reader->status == VINCI_OK)
-    csv_fini(&parser, on_field, on_row, reader);
+  if (reader->status == VINCI_OK && csv_fini(&parser, on_field, on_row, reader) != 0)
+    malformed(reader, &parser);
   csv_free(&parser);
-  if (reader->status == VINCI_OK && !reader->header_done)
-    reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the list is empty");
+  if (reader->status == VINCI_OK && reader->rows.count == 0)
+    reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the list %s",
+                                   reader->header_done ? "has a header and no rows" : "is empty");
   return reader->status;
 }
 

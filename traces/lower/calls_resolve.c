@@ -2,6 +2,7 @@
 /* From a row of a list to an operator with its arguments; times of a run as profilers give them. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/arith.h"
 #include "core/clock.h"
@@ -32,7 +33,12 @@ static bool part_of(const char *list, unsigned index, const char **text, size_t 
   return true;
 }
 
+/* Quotes are those of the whole cell; nothing between them is a scalar. */
 static bool parse_shape(const char *text, size_t length, struct lower_tensor *tensor) {
+  while (length > 0 && (*text == '"' || *text == ' ')) {
+    text++;
+    length--;
+  }
   uint64_t extent = 0;
   bool digits = false;
   tensor->rank = 0;
@@ -59,17 +65,21 @@ static enum dtype parse_type(const char *text, size_t length) {
   static const struct {
     const char *name;
     enum dtype type;
-  } names[] = {{"FLOAT16", DTYPE_FP16},  {"HALF", DTYPE_FP16},     {"BF16", DTYPE_BF16},
-               {"BFLOAT16", DTYPE_BF16}, {"FLOAT", DTYPE_FP32},    {"FLOAT32", DTYPE_FP32},
-               {"INT8", DTYPE_INT8},     {"UINT8", DTYPE_UINT8},   {"BOOL", DTYPE_UINT8},
-               {"INT16", DTYPE_INT16},   {"UINT16", DTYPE_UINT16}, {"INT32", DTYPE_INT32},
-               {"UINT32", DTYPE_UINT32}, {"INT64", DTYPE_INT64},   {"INT4", DTYPE_INT4}};
-  if (length > 3 && memcmp(text, "DT_", 3) == 0) {
+  } names[] = {{"FLOAT16", DTYPE_FP16},        {"HALF", DTYPE_FP16},
+               {"BF16", DTYPE_BF16},           {"BFLOAT16", DTYPE_BF16},
+               {"FLOAT", DTYPE_FP32},          {"FLOAT32", DTYPE_FP32},
+               {"INT8", DTYPE_INT8},           {"UINT8", DTYPE_UINT8},
+               {"BOOL", DTYPE_UINT8},          {"INT16", DTYPE_INT16},
+               {"UINT16", DTYPE_UINT16},       {"INT32", DTYPE_INT32},
+               {"UINT32", DTYPE_UINT32},       {"INT64", DTYPE_INT64},
+               {"INT4", DTYPE_INT4},           {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
+               {"FLOAT8_E5M2", DTYPE_FP8_E5M2}};
+  if (length > 3 && strncasecmp(text, "DT_", 3) == 0) {
     text += 3;
     length -= 3;
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i].name) == length && memcmp(names[i].name, text, length) == 0)
+    if (strlen(names[i].name) == length && strncasecmp(names[i].name, text, length) == 0)
       return names[i].type;
   return DTYPE_COUNT;
 }
@@ -135,6 +145,16 @@ bool calls_parse(const struct call_row *row, struct lower_call *call) {
   return true;
 }
 
+/* What ran elsewhere has nothing to do with an AI Core's time for it. */
+static bool runs_elsewhere(const char *core) {
+  static const char *const others[] = {"AI_CPU",   "AICPU", "HCCL",    "COMMUNICATION", "HOST",
+                                       "HOST_CPU", "DSA",   "DSA_SQE", "DVPP",          "SDMA"};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (strcasecmp(core, others[i]) == 0)
+      return true;
+  return false;
+}
+
 static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,
                          struct arena *arena, struct call_request *out) {
   struct lower_call *call = ARENA_NEW(arena, struct lower_call);
@@ -144,6 +164,8 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
   call->arena = arena;
   if (!calls_parse(row, call))
     return refuse(out, "%s", call->reason);
+  if (runs_elsewhere(row->cell[CALL_CORE]))
+    return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
   out->op = lower_find_vendor(call->type);
   if (!out->op)
     return refuse(out, "no operator stands for '%s'", call->type);
@@ -193,6 +215,12 @@ static const char *flag_word(const char *cell) {
   return *cell == '1' || *cell == 'T' || *cell == 't' || *cell == 'Y' ? "1" : *cell ? "0" : "";
 }
 
+/* Both the vendor's names of types and ours. */
+static const char *dtype_word(const char *cell) {
+  enum dtype type = parse_type(cell, strlen(cell));
+  return type == DTYPE_COUNT ? cell : dtype_name(type);
+}
+
 static bool from_gemm(const struct call_row *row, struct arena *arena, struct call_request *out) {
   out->op = lower_find("matmul");
   return add(out, arena, "m", row->cell[CALL_GEMM_M]) &&
@@ -201,7 +229,7 @@ static bool from_gemm(const struct call_row *row, struct arena *arena, struct ca
          add(out, arena, "transpose_a", flag_word(row->cell[CALL_A_T])) &&
          add(out, arena, "transpose_b", flag_word(row->cell[CALL_B_T])) &&
          add(out, arena, "batch", row->cell[CALL_BATCH]) &&
-         add(out, arena, "dtype", row->cell[CALL_DTYPE]);
+         add(out, arena, "dtype", dtype_word(row->cell[CALL_DTYPE]));
 }
 
 static const char *pair(struct arena *arena, const char *high, const char *wide) {
@@ -229,7 +257,7 @@ static bool from_convolution(const struct call_row *row, struct arena *arena,
          add(out, arena, "kernel", pair(arena, cell[CALL_FILTER_H], cell[CALL_FILTER_W])) &&
          add(out, arena, "stride", stride) &&
          add(out, arena, "pad", pair(arena, cell[CALL_PAD_H], cell[CALL_PAD_W])) &&
-         add(out, arena, "dtype", cell[CALL_DTYPE]);
+         add(out, arena, "dtype", dtype_word(cell[CALL_DTYPE]));
 }
 
 bool calls_resolve(const struct call_list *list, const struct call_row *row,

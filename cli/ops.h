@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The insides of `vinci run --ops`: what is known of a row, its line of the table, the journal. */
+#ifndef VINCI_CLI_OPS_H
+#define VINCI_CLI_OPS_H
+
+#include <stdio.h>
+
+#include "cli/run_ops.h"
+#include "traces/lower/calls.h"
+
+enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64 };
+
+/* How a row ended. */
+enum ops_end { OPS_OPEN, OPS_OK, OPS_UNSUPPORTED, OPS_FAILED, OPS_ENDS };
+
+/* What is known of a row after its run. */
+struct ops_outcome {
+  enum ops_end end;
+  char status[OPS_STATUS_BYTES]; /* "ok", "unsupported: reason", "failed: reason" */
+  char soc[OPS_SOC_BYTES];
+  char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
+  struct call_times times;
+};
+
+/* ---- the table (cli/ops_table.c) ---- */
+void ops_put_header(FILE *out);
+void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome);
+
+/*
+ * ---- the journal (cli/ops_journal.c) ----
+ * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
+ * which they were finished, so that the same command goes on where an earlier one was ended. A
+ * record is one write with a checksum; a torn one at the end is cut off.
+ */
+struct ops_journal {
+  int file; /* -1: not open */
+  char path[4096];
+};
+
+/* A finished line. */
+struct ops_record {
+  size_t row;
+  enum ops_end end;
+  char *text; /* the caller frees it */
+};
+
+/* Opens the journal of a run with this identity; `known` gets what an earlier one with the same
+ * identity has left. What is of another identity is given up. */
+VINCI_MUST_CHECK enum vinci_status
+ops_journal_open(struct ops_journal *journal, const char *folder, uint64_t identity,
+                 void (*known)(void *context, struct ops_record record), void *context,
+                 struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status ops_journal_add(struct ops_journal *journal,
+                                                   const struct ops_record *record,
+                                                   struct vinci_diag *diag);
+/* Closes it; a table that is complete needs none. */
+void ops_journal_close(struct ops_journal *journal, bool complete);
+
+#endif
