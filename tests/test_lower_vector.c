@@ -89,6 +89,8 @@ static void bytes_move_once(void **state) {
       {"reduce_max shape=61x64x13 axis=0 axis2=2 dtype=fp16", 101504, 128},
       {"reduce_mean shape=300x3001 axis=0", 3601200, 12004},
       {"log_softmax shape=5x3001 dtype=fp32", 60020, 60020},
+      {"sort shape=17x127 dtype=fp16", 4318, 12954},
+      {"topk shape=17x1009 k=5", 68612, 680},
       {"max_pool shape=2x3x16x18x16 kernel=2x2 rows=2", 55296, 13824},
       {"avg_pool shape=1x3x15x17x8 kernel=3x3 stride=2x2 dtype=fp32 rows=7", 24480, 5376},
       {"max_pool_with_argmax shape=1x2x17x13x16 kernel=3x3 pad=1x1 dtype=fp32 rows=6", 28288, 4920},
@@ -161,6 +163,8 @@ static void checks_find_nothing(void **state) {
       "avg_pool shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x0x1x1 count_pad=0 dtype=bf16",
       "max_pool_with_argmax shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",
       "max_pool_grad shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",
+      "sort shape=2x613 chunk=64 dtype=bf16",
+      "topk shape=2x5003 k=17 chunk=256",
       "softmax shape=17x127",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
   };
@@ -243,6 +247,10 @@ static void errors_say_what_is_wrong(void **state) {
                 "max_pool_grad: C0 is 16, as masks have a word for each pixel");
   an_error_says("max_pool_with_argmax shape=1x1x9x4999x16 kernel=2x2",
                 "max_pool_with_argmax: no legal tiling: a tile takes whole rows, of 2499 columns");
+  an_error_says("topk shape=4x3 k=4", "topk: k is at most 3, the last extent of x");
+  an_error_says("sort shape=99 chunk=33", "sort: no legal tiling: chunks are multiples of 64");
+  an_error_says("sort shape=9999 chunk=64 blocks=3",
+                "sort: no legal tiling: cores meet on the way, so all 40 take part");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");

@@ -82,6 +82,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_reduce_region.c \
 	traces/lower/vector_rows.c \
 	traces/lower/vector_rows.h \
+	traces/lower/vector_sort.c \
+	traces/lower/vector_sort.h \
+	traces/lower/vector_sort_rows.c \
 	traces/lower/vector_tiles.c \
 	traces/lower/vector_tiles.h \
 	traces/lower/vector_unary.c \

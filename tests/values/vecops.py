@@ -455,8 +455,39 @@ def argmax_pools(cases):
                       {"y": dx.astype(x.dtype)})
 
 
+def sorts(cases):
+    def expect(x, descending, keep):
+        keys = -wide(x) if descending else wide(x)
+        order = np.argsort(keys, -1, kind="stable")[..., :keep]
+        return {"y": np.take_along_axis(x, order, -1), "y1": order.astype(np.int32)}
+
+    for i, (shape, k, tail) in enumerate([
+            ("1", 1, ""), ("15", 3, ""), ("17", 17, ""), ("5x127", 5, ""), ("131x17", 2, ""),
+            ("3x1009", 1009, ""), ("3x7x1000", 5, ""), ("8191", 127, ""), ("3x8192", 2048, ""),
+            ("10007", 17, ""), ("3x20011", 1, ""), ("100003", 1009, ""), ("67x509", 31, " chunk=128"),
+            ("7x130", 65, " chunk=64"), ("2x5003", 4999, " chunk=512"), ("9x613", 600, " chunk=64"),
+            ("50021", 5000, ""), ("1x16384", 8192, "")]):
+        for j, dtype in enumerate(["fp32", "fp16", "bf16"]):
+            if dtype != "fp32" and i % 2 == j % 2:
+                continue
+            x = cases.draw(shape, dtype)
+            long = x.shape[-1] > 8192 or tail
+            if long and j > 0:
+                continue
+            if long:  # the order of equal elements of long rows is not promised
+                x = np.stack([cases.rng.permutation(x.shape[-1]) for _ in range(x.size // x.shape[-1])])
+                x = rounded(x.reshape(extents(shape)) - x.shape[-1] / 2, "fp32")
+                dtype = "fp32"
+            for order in [0, 1]:
+                request = " shape=%s dtype=%s%s" % (shape, dtype, tail)
+                cases.add("sort descending=%d" % order + request, {"x": x},
+                          expect(x, order, x.shape[-1]))
+                cases.add("topk k=%d largest=%d" % (k, order) + request, {"x": x},
+                          expect(x, order, k))
+
+
 GROUPS = [unary, binary, others, casts, rows, channels, reductions, movement, halves, pools,
-          argmax_pools]
+          argmax_pools, sorts]
 
 
 def run(vinci, soc, case, folder):
