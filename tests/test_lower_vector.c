@@ -68,6 +68,7 @@ static void bytes_move_once(void **state) {
       {"cast shape=100003 dtype=fp32 to=bf16", 400012, 200006},
       {"add shape=17x127 dtype=fp16", 8636, 4318},
       {"add shape=17x127 dtype=fp32 dtype1=bf16", 12954, 8636},
+      {"axpy shape=100003 alpha=2", 800024, 400012},
       {"fill shape=1001 dtype=fp32", 0, 4004},
       {"where shape=1009 dtype=fp32", 9081, 4036},
       {"relu_grad shape=127 dtype=fp32", 1016, 508},
@@ -96,6 +97,8 @@ static void bytes_move_once(void **state) {
       {"max_pool_with_argmax shape=1x2x17x13x16 kernel=3x3 pad=1x1 dtype=fp32 rows=6", 28288, 4920},
       {"max_pool_grad shape=1x2x17x13x16 kernel=2x2 stride=2x2 rows=17", 3840, 14144},
       {"log_softmax_grad shape=17x127 dtype=fp32", 17272, 8636},
+      /* gamma goes to, and sums for dgamma come from, each of 40 cores; one clears it. */
+      {"rms_norm_grad shape=17x127 dtype=fp32", 17272 + 68 + 40 * 508, 8636 + 41 * 508},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     vinci_result *result = run(rows[i].request);
@@ -166,6 +169,8 @@ static void checks_find_nothing(void **state) {
       "sort shape=2x613 chunk=64 dtype=bf16",
       "topk shape=2x5003 k=17 chunk=256",
       "softmax shape=17x127",
+      "rms_norm_grad shape=17x127 dtype=bf16",
+      "rms_norm_grad shape=3x3001",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
   };
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {

@@ -8,6 +8,7 @@ enough for several tiles and cores. Ends with 1 and the cases that differ.
 """
 
 import argparse
+import itertools
 import os
 import subprocess
 import sys
@@ -154,6 +155,10 @@ def others(cases):
         cases.add("adamw shape=%s step=3" % shape, {"x": x, "x1": m, "x2": v, "x3": g},
                   {"x": np.float32(x * (1 - 1e-5) - step), "x1": np.float32(m1),
                    "x2": np.float32(v1)}, (1e-6, 1e-6))
+    for shape, dtype in itertools.product(SIZES, ["fp32", "fp16", "bf16"]):
+        x, x1 = cases.draw(shape, dtype), cases.draw(shape, dtype)
+        cases.add("axpy shape=%s dtype=%s alpha=-0.5" % (shape, dtype), {"x": x, "x1": x1},
+                  {"y": rounded(wide(x) - 0.5 * wide(x1), dtype)}, CHAIN[dtype])
 
 
 def casts(cases):
@@ -192,10 +197,25 @@ def rows(cases):
             rms = w / np.sqrt((w * w).mean(-1, keepdims=True) + 1e-5) * g
             cases.add("rms_norm" + tail, {"x": x, "gamma": gamma}, {"y": rounded(rms, dtype)},
                       limits)
+            rms_norm_grad(cases, shape, dtype, x, gamma)
             centred = w - w.mean(-1, keepdims=True)
             norm = centred / np.sqrt((centred ** 2).mean(-1, keepdims=True) + 1e-5) * g + b
             cases.add("layer_norm" + tail, {"x": x, "gamma": gamma, "beta": beta},
                       {"y": rounded(norm, dtype)}, (limits[0] * 30, limits[1]))
+
+
+def rms_norm_grad(cases, shape, dtype, x, gamma):
+    """The formula of the vendor's page: dx = (dy g - x' mean(dy g x')) rstd, x' = x rstd."""
+    dy = cases.draw(shape, dtype, -1, 1)
+    rstd = np.float32(1 / np.sqrt((wide(x) ** 2).mean(-1) + 1e-5))
+    scaled = wide(x) * wide(rstd)[..., None]
+    inner = wide(dy) * wide(gamma)
+    dx = (inner - scaled * (inner * scaled).mean(-1, keepdims=True)) * wide(rstd)[..., None]
+    dgamma = (wide(dy) * scaled).reshape(-1, gamma.size).sum(0)
+    cases.add("rms_norm_grad shape=%s dtype=%s" % (shape, dtype),
+              {"dy": dy, "x": x, "rstd": rstd.reshape(-1), "gamma": gamma},
+              {"dx": rounded(dx, dtype), "dgamma": np.float32(dgamma)},
+              (max(CHAIN[dtype][0], 1e-4), CHAIN[dtype][1]))
 
 
 def reductions(cases):

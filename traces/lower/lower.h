@@ -40,7 +40,7 @@ enum {
   LOWER_KEYS_MAX = 24,
   LOWER_WORD_MAX = 64,
   LOWER_SIZE_MAX = 2147483647,
-  LOWER_TENSORS_MAX = 16,
+  LOWER_TENSORS_MAX = 64,
 };
 
 struct lower_key {

@@ -73,6 +73,47 @@ OPERATOR(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
 OPERATOR(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
 OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", VTYPES_FP16)
 
+/* ---- x + alpha x1 -----------------------------------------------------------------------------
+ */
+
+enum { AXPY_DTYPE = 1, AXPY_ALPHA, AXPY_TILING, AXPY_KEYS = AXPY_TILING + VTILE_KEYS };
+
+static const struct lower_key axpy_keys[AXPY_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x and x1", false},
+    [AXPY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", FLOATS, "type of all", false},
+    [AXPY_ALPHA] = {"alpha", LOWER_NUMBER, "1", NULL, "the factor of x1", false},
+    VTILE_KEY_ROWS_TABLE(AXPY_TILING),
+};
+
+static const struct vstep axpy_steps[] = {P("vmuls", T0, X1, 1), B("vadd", Y0, X0, T0), END};
+
+static enum vinci_status axpy_setup(struct lower_job *job) {
+  static const char *const parameters[] = {"alpha", NULL};
+  static const struct vfunc func = {.name = "axpy",
+                                    .inputs = 2,
+                                    .outputs = 1,
+                                    .types = VTYPES_FP16,
+                                    .steps = axpy_steps,
+                                    .parameters = parameters};
+  return vew_setup(job, &func);
+}
+
+/* Two lists of tensors, and alpha: as one tensor of as many elements. */
+static bool call_axpy(struct lower_call *call) {
+  unsigned long long elements = 0;
+  unsigned tensors = call->input_count / 2;
+  if (tensors == 0 || call->input_count == LOWER_TENSORS_MAX)
+    return lower_cannot(call, "two lists of at most %d tensors together are needed",
+                        LOWER_TENSORS_MAX - 1);
+  for (unsigned i = 0; i < tensors; i++)
+    elements += lower_elements(call->input[i].shape, call->input[i].rank);
+  lower_arg(call, "shape=%llu", elements);
+  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  return true;
+}
+
+VEW_OP(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, AXPY_KEYS, call_axpy)
+
 /* ---- where ---------------------------------------------------------------------------------- */
 
 static const struct lower_key where_keys[WHERE_KEYS] = {
@@ -129,13 +170,15 @@ static enum vinci_status fill_setup(struct lower_job *job) {
 }
 
 static bool call_fill(struct lower_call *call) {
+  if (call->output_count == 0 && call->input_count == 0)
+    return lower_cannot(call, "the row names no tensor, so its size is not known");
   const struct lower_tensor *y = call->output_count ? &call->output[0] : &call->input[0];
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(y->shape, y->rank));
   lower_arg(call, "dtype=%s", dtype_name(call->input_count ? call->input[0].dtype : y->dtype));
   return true;
 }
 
-VEW_OP(fill, "ZerosLike|OnesLike|Fill", "y = value", fill_keys, FILL_KEYS, call_fill)
+VEW_OP(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, FILL_KEYS, call_fill)
 
 /* ---- dropout -------------------------------------------------------------------------------- */
 
