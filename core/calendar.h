@@ -64,15 +64,25 @@ static inline bool calendars_take_run(const struct calendars *calendars, uint32_
   return true;
 }
 
-/* Takes the first free cycle at or after `from`. */
-static inline uint64_t calendars_take_one(struct calendars *calendars, uint32_t port,
-                                          uint64_t from) {
+/* Takes the first free cycle at or after `from` when it lies in the same word: the usual case. */
+static inline bool calendars_take_near(const struct calendars *calendars, uint32_t port,
+                                       uint64_t from, uint64_t *cycle) {
   uint64_t *taken = calendars_word(calendars, port, from);
   uint64_t bits = taken ? ~*taken & UINT64_MAX << from % CALENDAR_WORD_BITS : 0;
   if (bits == 0)
-    return calendars_search(calendars, port, from, 1).first;
+    return false;
   *taken |= bits & -bits;
-  return from / CALENDAR_WORD_BITS * CALENDAR_WORD_BITS + (uint64_t)__builtin_ctzll(bits);
+  *cycle = from / CALENDAR_WORD_BITS * CALENDAR_WORD_BITS + (uint64_t)__builtin_ctzll(bits);
+  return true;
+}
+
+/* Takes the first free cycle at or after `from`. */
+static inline uint64_t calendars_take_one(struct calendars *calendars, uint32_t port,
+                                          uint64_t from) {
+  uint64_t cycle;
+  if (calendars_take_near(calendars, port, from, &cycle))
+    return cycle;
+  return calendars_search(calendars, port, from, 1).first;
 }
 
 /* Takes the first `count` free cycles at or after `from`. */

@@ -23,12 +23,13 @@ static bool window_allows(const struct engine_port *port, uint64_t moved_bytes) 
 }
 
 /*
- * When a request fits into the window, from at_ps on. Beyond until_ps: not before that;
+ * When the next run fits into the window, from at_ps on. Beyond until_ps: not before that;
  * UINT64_MAX: when an answer is known to come. Lines that may be answered by then are carried
  * on first.
  */
-static uint64_t window_ps(struct engine_port *port, struct wagon *wagon, uint64_t moved_bytes,
-                          uint64_t at_ps, uint64_t until_ps) {
+static uint64_t window_ps(struct engine_port *port, struct wagon *wagon, uint64_t at_ps,
+                          uint64_t until_ps) {
+  uint64_t moved_bytes = cycle_next_run(wagon)->moved_bytes;
   if (at_ps >= wagon->answers_from_ps)
     cycle_carry(port, wagon);
   reclaim(port, at_ps);
@@ -57,15 +58,15 @@ static void begin_first(struct engine_port *port) {
   port->window_bytes = cycle_window_bytes(soc, transfer->path);
 }
 
-static void issue_run(struct engine_port *port, struct wagon *wagon, const struct line_run *run,
-                      uint64_t at_ps) {
+static void issue_run(struct engine_port *port, struct wagon *wagon, uint64_t at_ps) {
+  const struct line_run *run = cycle_next_run(wagon);
   struct gm_transfer *transfer = port->first;
   port->next_issue_ps =
       at_ps + run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS;
   port->bytes_in_flight += run->moved_bytes;
   port->in_flight++;
   if (port->memory->network_ops->arrivals)
-    cycle_board(port, wagon, run, at_ps);
+    cycle_board(port, wagon, at_ps);
   else
     cycle_send(port, run);
   transfer_advance(transfer, run->bytes);
@@ -94,12 +95,12 @@ void cycle_issue(struct engine_event *event, uint64_t now_ps) {
     at_ps = max_u64(at_ps, max_u64(transfer->start_ps, port->next_issue_ps));
     if (at_ps > until_ps)
       break;
-    struct line_run run =
-        cycle_run_at(memory, transfer_position(transfer), transfer->burst_bytes - transfer->offset);
-    at_ps = window_ps(port, &wagon, run.moved_bytes, at_ps, until_ps);
+    cycle_run_at(memory, transfer_position(transfer), transfer->burst_bytes - transfer->offset,
+                 cycle_next_run(&wagon));
+    at_ps = window_ps(port, &wagon, at_ps, until_ps);
     if (at_ps > until_ps)
       break;
-    issue_run(port, &wagon, &run, at_ps);
+    issue_run(port, &wagon, at_ps);
   }
   if (wagon.count > 0)
     cycle_carry(port, &wagon);

@@ -84,6 +84,9 @@ struct engine_port {
   uint32_t in_flight;     /* requests */
   uint32_t request_count; /* at most */
   struct memory_request *free;
+  struct memory_request *requests;
+  uint32_t unprepared; /* the first of them, which were never taken */
+  uint32_t first_id;
   uint64_t *known; /* answers that have not arrived, rising, from known_first on */
   uint32_t known_room;
   uint32_t known_first;
@@ -124,7 +127,8 @@ static inline uint64_t cycle_window_bytes(const struct vinci_soc *soc, enum path
 }
 
 /* What lies at an address, up to the end of its line and of bytes (cycle_l2.c). */
-struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes);
+void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                  struct line_run *run);
 
 /*
  * A run arrives at its slice at arrival_ps, now or later: takes the slice, looks up the tags
@@ -175,8 +179,8 @@ static inline bool cycle_all_issued(const struct gm_transfer *transfer) {
 enum { WAGON_LINES = 16 };
 struct wagon {
   unsigned count;
-  uint64_t answers_from_ps; /* UINT64_MAX: it is empty */
-  struct line_run run[WAGON_LINES];
+  uint64_t answers_from_ps;             /* UINT64_MAX: it is empty */
+  struct line_run run[WAGON_LINES + 1]; /* behind the last: the next to come */
   struct gm_transfer *transfer[WAGON_LINES];
   struct network_leg leg[WAGON_LINES];
   unsigned line_of_leg[WAGON_LINES]; /* on the way back, which those that miss do not make */
@@ -187,10 +191,13 @@ static inline void cycle_empty(struct wagon *wagon) {
   wagon->answers_from_ps = UINT64_MAX;
 }
 
-/* Puts a line of the port's first transfer into a wagon with room, and what it is to meet into
- * the host's cache. */
-void cycle_board(const struct engine_port *port, struct wagon *wagon, const struct line_run *run,
-                 uint64_t at_ps);
+static inline struct line_run *cycle_next_run(struct wagon *wagon) {
+  return &wagon->run[wagon->count];
+}
+
+/* Takes the next run into a wagon with room, as one of the port's first transfer, and what it is
+ * to meet into the host's cache. */
+void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t at_ps);
 /* Takes all lines of a wagon to their slices and, on hits, back; empties it. */
 void cycle_carry(struct engine_port *port, struct wagon *wagon);
 /* It is known when the answers of the first legs of a wagon arrive; that may lie ahead. */

@@ -13,30 +13,18 @@ static uint64_t largest_window(const struct vinci_soc *soc) {
   return largest;
 }
 
-/* Requests of a port: as many granules as its window holds, and one for a window of less. */
+/* Requests of a port: as many granules as its window holds, and one for a window of less. Most
+ * ports never need more than a few of them: they are prepared when they are first taken. */
 static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
   uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
-  struct memory_request *requests = ARENA_ARRAY(arena, struct memory_request, count);
+  port->requests = ARENA_ARRAY(arena, struct memory_request, count);
   port->known_room = 2 * count; /* so that they are moved to the front now and then only */
   port->known = ARENA_ARRAY(arena, uint64_t, port->known_room);
-  port->request_count = count;
-  if (!requests || !port->known)
-    return false;
-  for (uint32_t i = 0; i < count; i++) {
-    struct memory_request *request = &requests[i];
-    request->memory = memory;
-    request->port = port->index;
-    request->message.id = memory->request_count++;
-    request->message.cluster = port->cluster;
-    request->message.event.key =
-        event_key(PHASE_ARBITRATE, memory->part, memory->port_count + request->message.id);
-    request->event.key = request->message.event.key;
-    cycle_init_request(request);
-    request->next = port->free;
-    port->free = request;
-  }
-  return true;
+  port->request_count = port->unprepared = count;
+  port->first_id = memory->request_count;
+  memory->request_count += count;
+  return port->requests && port->known;
 }
 
 static bool create_ports(struct memsys *memory, struct arena *arena,
@@ -98,7 +86,8 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
   memory->channels_per_slice = count / (uint32_t)memory->slice_count.value;
   memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
   if (!memory->channels ||
-      hbm_map_parse(&memory->layout.map, mem_map_text(soc->memory, soc->choices[SOC_MEMORY_MAP].name), soc->memory, 1,
+      hbm_map_parse(&memory->layout.map,
+                    mem_map_text(soc->memory, soc->choices[SOC_MEMORY_MAP].name), soc->memory, 1,
                     NULL) != VINCI_OK)
     return false;
   hbm_layout_init(&memory->layout, soc->memory);
@@ -142,7 +131,8 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
 
 static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty) {
   for (uint64_t end = address + bytes; address < end;) {
-    struct line_run run = cycle_run_at(memory, address, end - address);
+    struct line_run run;
+    cycle_run_at(memory, address, end - address, &run);
     (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, dirty);
     address += run.bytes;
   }

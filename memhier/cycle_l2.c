@@ -17,7 +17,8 @@ static uint64_t scramble(uint64_t x) {
  * gets one, in an order that depends on the group. (How the hardware interleaves is not
  * published.)
  */
-struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes) {
+void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                  struct line_run *run) {
   uint64_t line = divide(address, &memory->line_bytes);
   uint64_t group = divide(line, &memory->slice_count);
   uint64_t slice = line + scramble(group);
@@ -25,13 +26,11 @@ struct line_run cycle_run_at(const struct memsys *memory, uint64_t address, uint
   uint64_t offset = address - line * memory->line_bytes.value;
   uint64_t run_bytes = min_u64(bytes, memory->line_bytes.value - offset);
   uint64_t first = offset / L2_GRANULE_BYTES, last = (offset + run_bytes - 1) / L2_GRANULE_BYTES;
-  return (struct line_run){
-      .place = l2_place_of(&memory->slices[slice], group),
-      .slice = (uint32_t)slice,
-      .granules = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first)),
-      .bytes = (uint32_t)run_bytes,
-      .moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES,
-  };
+  run->place = l2_place_of(memory->slices, group); /* all slices have as many sets */
+  run->slice = (uint32_t)slice;
+  run->granules = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
+  run->bytes = (uint32_t)run_bytes;
+  run->moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES;
 }
 
 /* Takes the slice for as long as it moves the granules; its latency overlaps. */
@@ -52,10 +51,16 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
                             const struct gm_transfer *transfer, uint64_t arrival_ps,
                             struct l2_outcome *outcome) {
   struct l2_tags *slice = &memory->slices[run->slice];
+  struct l2_counters *counters = &memory->l2_of_core[transfer->port / PIPE_COUNT];
   bool write = transfer->write;
+  if (l2_hit(slice, &run->place, run->granules, write)) {
+    *outcome = (struct l2_outcome){0};
+    *(write ? &counters->write_hits : &counters->read_hits) += run->moved_bytes / L2_GRANULE_BYTES;
+    return serve(memory, run, arrival_ps);
+  }
   *outcome = transfer->passes_l2 ? l2_pass(slice, &run->place, run->granules, write)
                                  : l2_look_up(slice, &run->place, run->granules, write);
-  l2_count_outcome(&memory->l2_of_core[transfer->port / PIPE_COUNT], outcome, write);
+  l2_count_outcome(counters, outcome, write);
   return serve(memory, run, arrival_ps);
 }
 

@@ -2,10 +2,27 @@
 /* The cycle-level memory system: requests on their way to L2. */
 #include "memhier/cycle.h"
 
+static struct memory_request *prepare_request(struct engine_port *port) {
+  struct memsys *memory = port->memory;
+  struct memory_request *request = &port->requests[--port->unprepared];
+  request->memory = memory;
+  request->port = port->index;
+  request->message.id = port->first_id + port->unprepared;
+  request->message.cluster = port->cluster;
+  request->message.event.key =
+      event_key(PHASE_ARBITRATE, memory->part, memory->port_count + request->message.id);
+  request->event.key = request->message.event.key;
+  cycle_init_request(request);
+  return request;
+}
+
 struct memory_request *cycle_take_request(struct engine_port *port, struct gm_transfer *transfer,
                                           const struct line_run *run) {
   struct memory_request *request = port->free;
-  port->free = request->next;
+  if (request)
+    port->free = request->next;
+  else
+    request = prepare_request(port);
   request->transfer = transfer;
   request->run = *run;
   transfer->requests++;
@@ -14,16 +31,16 @@ struct memory_request *cycle_take_request(struct engine_port *port, struct gm_tr
 
 /* ---- the network tells arrivals: wagons -------------------------------------------- */
 
-void cycle_board(const struct engine_port *port, struct wagon *wagon, const struct line_run *run,
-                 uint64_t at_ps) {
+void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t at_ps) {
   const struct memsys *memory = port->memory;
   unsigned i = wagon->count++;
+  const struct line_run *run = &wagon->run[i];
   if (i == 0)
     wagon->answers_from_ps = at_ps + memory->hit_ps;
-  wagon->run[i] = *run;
   wagon->transfer[i] = port->first;
-  wagon->leg[i] = (struct network_leg){
-      .slice = run->slice, .bytes = port->first->write ? run->moved_bytes : 0, .time_ps = at_ps};
+  wagon->leg[i].slice = run->slice;
+  wagon->leg[i].bytes = port->first->write ? run->moved_bytes : 0;
+  wagon->leg[i].time_ps = at_ps;
   l2_prefetch_set(&memory->slices[run->slice], &run->place);
 }
 
@@ -58,6 +75,7 @@ void cycle_carry(struct engine_port *port, struct wagon *wagon) {
   unsigned hits = look_up(port, wagon);
   memory->network_ops->arrivals(memory->network, port->cluster, true, wagon->leg, hits);
   cycle_answers_known(port, wagon, hits);
+  wagon->run[0] = *cycle_next_run(wagon);
   cycle_empty(wagon);
 }
 

@@ -54,7 +54,7 @@ static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *
   return NULL;
 }
 
-void l2_prefetch_way(const struct l2_tags *l2, const struct l2_place *place) {
+void l2_prefetch_way(const struct l2_tags *l2, struct l2_place *place) {
   if (l2->set_count.value == 0)
     return;
   const uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words];
@@ -63,9 +63,11 @@ void l2_prefetch_way(const struct l2_tags *l2, const struct l2_place *place) {
     uint64_t equal = equal_marks(marks[word], place->mark);
     if (equal == 0)
       continue;
-    way = marked_way(word, equal);
+    unsigned marked = marked_way(word, equal);
+    way = marked < l2->geometry.ways ? marked : way;
     break;
   }
+  place->way = (uint8_t)way;
   __builtin_prefetch(&l2->ways[(size_t)place->set * l2->geometry.ways + way], 1);
 }
 

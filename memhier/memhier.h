@@ -73,7 +73,8 @@ struct l2_tags {
 struct l2_place {
   uint64_t line;
   uint32_t set;
-  uint32_t mark;
+  uint8_t mark;
+  uint8_t way; /* the first to try */
 };
 
 static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t line) {
@@ -91,7 +92,7 @@ static inline void l2_prefetch_set(const struct l2_tags *l2, const struct l2_pla
   if (l2->set_count.value != 0)
     __builtin_prefetch(&l2->marks[(size_t)place->set * l2->mark_words]);
 }
-void l2_prefetch_way(const struct l2_tags *l2, const struct l2_place *place);
+void l2_prefetch_way(const struct l2_tags *l2, struct l2_place *place);
 
 /* What an access found; masks have a bit per granule of a line. */
 struct l2_outcome {
@@ -107,6 +108,18 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
 /* Reads or writes granules of a line, at least one; counts nothing. */
 struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                              bool write);
+/* Whether an access hits with all its granules where a line is tried first, which is then done;
+ * otherwise one of the others does it. */
+static inline bool l2_hit(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+                          bool write) {
+  if (l2->set_count.value == 0)
+    return false;
+  struct l2_way *way = &l2->ways[(size_t)place->set * l2->geometry.ways + place->way];
+  if (way->tag != (uint32_t)place->line + 1 || (granules & ~way->valid) != 0)
+    return false;
+  way->dirty |= write ? granules : 0;
+  return true;
+}
 /* The same for an access that takes no room: it uses what is there, and the rest passes. */
 struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                           bool write);

@@ -98,15 +98,8 @@ static bool prepare_packet(struct network *network, struct arena *arena, uint32_
 
 static void packet_arrivals(struct network *network, uint32_t cluster, bool to_core,
                             struct network_leg *legs, unsigned count) {
-  uint64_t now_ps = engine_now_ps(network->engine);
-  for (unsigned i = 0; i < count; i++) {
-    struct network_leg *leg = &legs[i];
-    uint32_t far_end = network->clusters + leg->slice;
-    leg->time_ps = to_core ? noc_move_later_ps(network->to_cores, far_end, cluster, leg->bytes,
-                                               now_ps, leg->time_ps)
-                           : noc_move_later_ps(network->to_slices, cluster, far_end, leg->bytes,
-                                               now_ps, leg->time_ps);
-  }
+  noc_arrivals(to_core ? network->to_cores : network->to_slices, cluster, network->clusters,
+               to_core, legs, count, engine_now_ps(network->engine));
 }
 
 static void send_packet(struct network *network, struct network_message *message) {

@@ -73,10 +73,8 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
   return create_routes(network, arena) ? network : NULL;
 }
 
-/* now: no later request asks for a cycle before it. */
 static void start(struct packet_network *network, struct packet_head *head, uint32_t source,
-                  uint64_t now, uint64_t cycle) {
-  calendars_move(&network->calendars, now);
+                  uint64_t cycle) {
   struct calendar_span span =
       calendars_take(&network->calendars, network->port_count + source, cycle, head->flits);
   head->first_cycle = span.first + network->send_cycles;
@@ -147,47 +145,98 @@ static inline bool glide(struct packet_network *network, struct packet_head *hea
   return at == NOC_NO_LINK;
 }
 
-/* A packet of one flit takes the first free cycle at each port. */
+/* Packets of one and two flits are nearly all there are. `view` is a copy of the calendars for the
+ * usual case, which spares the compiler from reading them again after every store. */
+static inline uint64_t take_one(struct packet_network *network, const struct calendars *view,
+                                uint32_t port, uint64_t from) {
+  uint64_t cycle;
+  if (calendars_take_near(view, port, from, &cycle))
+    return cycle;
+  return calendars_search(&network->calendars, port, from, 1).first;
+}
+
+/* One flit takes the first free cycle at each port. */
 static uint64_t walk_single(struct packet_network *network, const struct step *route,
-                            uint32_t router, uint64_t arrival) {
-  struct calendars *calendars = &network->calendars;
+                            uint32_t source, uint64_t cycle) {
+  const struct calendars view = network->calendars;
   uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
-  for (; router != NOC_NO_LINK; router = route[router].next)
-    arrival =
-        calendars_take_one(calendars, route[router].port, arrival + request_cycles) + onward_cycles;
+  uint32_t at = network->first_router[source];
+  uint64_t arrival = take_one(network, &view, network->port_count + source, cycle);
+  arrival += network->send_cycles;
+  for (; at != NOC_NO_LINK; at = route[at].next)
+    arrival = take_one(network, &view, route[at].port, arrival + request_cycles) + onward_cycles;
   return arrival;
 }
 
-uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
-                           uint64_t flits, uint64_t now, uint64_t cycle) {
-  const struct step *route = &network->route[(size_t)destination * network->router_count];
-  uint32_t router = network->first_router[source];
-  network->walked[(size_t)source * network->terminal_count + destination] += flits;
-  network->any_walked = true;
-  if (flits == 1) {
-    calendars_move(&network->calendars, now);
-    uint64_t sent = calendars_take_one(&network->calendars, network->port_count + source, cycle);
-    return walk_single(network, route, router, sent + network->send_cycles);
+/* Two flits: as squeeze() does, with what both take side by side seen at once. */
+static uint64_t walk_pair(struct packet_network *network, const struct step *route, uint32_t source,
+                          uint64_t cycle) {
+  const struct calendars view = network->calendars;
+  uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
+  uint32_t at = network->first_router[source];
+  struct packet_head head = {.flits = 2};
+  uint64_t first = take_one(network, &view, network->port_count + source, cycle);
+  uint64_t last = take_one(network, &view, network->port_count + source, first + 1);
+  first += network->send_cycles;
+  last += network->send_cycles;
+  for (; at != NOC_NO_LINK; at = route[at].next) {
+    uint64_t from = first + request_cycles;
+    if (last == first + 1 && calendars_take_run(&view, route[at].port, from, 2)) {
+      first = from + onward_cycles;
+      last = first + 1;
+      continue;
+    }
+    first = take_one(network, &view, route[at].port, from);
+    last = take_one(network, &view, route[at].port, max_u64(first + 1, last)) + onward_cycles;
+    head.waited_cycles += first - from;
+    first += onward_cycles;
   }
+  return last + sharing_delay(&head);
+}
+
+static uint64_t walk_long(struct packet_network *network, const struct step *route, uint32_t source,
+                          uint64_t flits, uint64_t cycle) {
   struct packet_head head = {.flits = flits};
-  start(network, &head, source, now, cycle);
-  while (!glide(network, &head, route, &router)) {
-    squeeze(network, &head, route[router].port);
-    router = route[router].next;
+  uint32_t at = network->first_router[source];
+  start(network, &head, source, cycle);
+  while (!glide(network, &head, route, &at)) {
+    squeeze(network, &head, route[at].port);
+    at = route[at].next;
   }
   return head.last_cycle + sharing_delay(&head);
 }
 
+void packet_set_now(struct packet_network *network, uint64_t now) {
+  calendars_move(&network->calendars, now);
+}
+
+uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
+                           uint64_t flits, uint64_t cycle) {
+  const struct step *route = &network->route[(size_t)destination * network->router_count];
+  network->walked[(size_t)source * network->terminal_count + destination] += flits;
+  network->any_walked = true;
+  switch (flits) {
+  case 1:
+    return walk_single(network, route, source, cycle);
+  case 2:
+    return walk_pair(network, route, source, cycle);
+  default:
+    return walk_long(network, route, source, flits, cycle);
+  }
+}
+
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t cycle) {
-  return packet_walk_later(network, source, destination, flits, cycle, cycle);
+  packet_set_now(network, cycle);
+  return packet_walk_later(network, source, destination, flits, cycle);
 }
 
 void packet_start(struct packet_network *network, struct packet_head *head, uint32_t source,
                   uint32_t destination, uint64_t flits, uint64_t cycle) {
   *head = (struct packet_head){
       .destination = destination, .input = network->map->terminal_input[source], .flits = flits};
-  start(network, head, source, cycle, cycle);
+  packet_set_now(network, cycle);
+  start(network, head, source, cycle);
 }
 
 void packet_advance(struct packet_network *network, struct packet_head *head) {

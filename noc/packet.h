@@ -27,9 +27,10 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t cycle);
 
-/* The same for a packet that starts at a cycle after `now`, the present of the calls. */
+/* The same for a packet that starts at a cycle after the present, which has been told before. */
+void packet_set_now(struct packet_network *network, uint64_t now);
 uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
-                           uint64_t flits, uint64_t now, uint64_t cycle);
+                           uint64_t flits, uint64_t cycle);
 
 /* A packet on its way hop by hop. */
 struct packet_head {
