@@ -142,6 +142,26 @@ static void gradients_of_maps_run(void **state) {
   vinci_result_free(result);
 }
 
+/* Split sums are stored once for each part, and cleared before. */
+static void gradients_of_weights_run(void **state) {
+  (void)state;
+  static const char *const forms[] = {
+      "c=3 h=9 w=11 k=5 kernel=3x3 pad=1x1",
+      "n=3 c=40 h=15 w=16 k=70 kernel=5x3 stride=2x1 pad=2x1x0x1 dtype=fp32",
+      "n=2 c=24 h=19 w=23 k=33 kernel=3x2 stride=1x2 dilation=2x3 dtype=bf16 accumulate=1",
+      "n=4 c=256 h=14 w=14 k=512 kernel=1x1 split=1",
+      "n=2 c=130 h=56 w=56 k=200 kernel=3x3 pad=1x1 cores=7"};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    vinci_result_free(run("conv2d_backprop_filter", forms[i]));
+  struct vinci_result *result =
+      run("conv2d_backprop_filter",
+          "n=4 c=64 h=16 w=32 k=96 kernel=3x3 pad=1x1 tile=96x64x96 rows=8 split=4");
+  assert_int_equal(operations(result), UINT64_C(4) * 16 * 32 * 96 * 64 * 9);
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 4 * 9 * 64 * 96 * 4);
+  assert_int_equal(result_path_bytes(result, PATH_UB_GM), 9 * 64 * 96 * 4);
+  vinci_result_free(result);
+}
+
 static void aligned_shapes_are_computed_once(void **state) {
   (void)state;
   struct vinci_result *result = run("matmul", "m=320 k=1040 n=720 batch=2");
@@ -260,6 +280,12 @@ static void errors_say_what_is_not_possible(void **state) {
                 "conv2d_backprop_input: more padding than window");
   an_error_says("conv2d_backprop_input", "c=3 h=300 w=9 k=4 kernel=300x3",
                 "conv2d_backprop_input: the gradient would need pads of more than 255");
+  an_error_says("conv2d_backprop_filter", "c=3 h=9 w=9 k=4 kernel=3x3 tile=16x8x16",
+                "conv2d_backprop_filter: no legal tiling: tiles are whole fractals");
+  an_error_says("conv2d_backprop_filter", "c=3 h=250 w=260 k=4 kernel=7x7 pad=6x6",
+                "conv2d_backprop_filter: results of more than 65535 points are not supported");
+  an_error_says("conv2d_backprop_filter", "c=3 h=5 w=9000 k=4 kernel=3x3",
+                "conv2d_backprop_filter: no legal tiling: the panels do not fit L1");
   an_error_says("conv2d_backprop_input", "c=3 h=9 w=9 k=4 kernel=3x3 tile=9x16x16 panel=16x16",
                 "conv2d_backprop_input: no legal tiling: panels of the map have to be multiples of "
                 "144");
@@ -271,6 +297,7 @@ int main(void) {
       cmocka_unit_test(long_rows_are_copied_in_parts),
       cmocka_unit_test(convolutions_run),
       cmocka_unit_test(gradients_of_maps_run),
+      cmocka_unit_test(gradients_of_weights_run),
       cmocka_unit_test(aligned_shapes_are_computed_once),
       cmocka_unit_test(the_result_is_written_once),
       cmocka_unit_test(operands_are_read_as_the_tiling_says),

@@ -39,6 +39,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/compile.c \
 	traces/lower/conv.h \
 	traces/lower/conv2d.c \
+	traces/lower/conv2d_filter.c \
+	traces/lower/conv2d_filter.h \
+	traces/lower/conv2d_filter_emit.c \
 	traces/lower/conv2d_input.c \
 	traces/lower/conv_geometry.c \
 	traces/lower/conv_gradient.c \

@@ -34,14 +34,19 @@ TILINGS = [[], ["resident=none"], ["resident=a"], ["cores=1"], ["resident=b"], [
 
 
 class Checked(Runner):
+    """A tensor may be given and expected; the trace has to pass all checks as well."""
+
     def run(self, op, args, inputs, expected):
-        wrong = super().run(op, args, inputs, expected)
-        if wrong:
-            return wrong
+        command = ["run", op, *args, "-s", self.soc, "-q"]
+        for option, tensors in (("--input", inputs), ("--expect", expected)):
+            for name, values in tensors.items():
+                path = os.path.join(self.folder, name + option + ".npy")
+                np.save(path, np.ascontiguousarray(values))
+                command += [option, f"{name}={path}"]
         trace = os.path.join(self.folder, "trace.csv")
-        for command in (["compile", op, *args, "-s", self.soc, "-o", trace],
-                        ["check", trace, "-s", self.soc]):
-            done = subprocess.run([self.program, *command], capture_output=True, text=True,
+        for words in (command, ["compile", op, *args, "-s", self.soc, "-o", trace],
+                      ["check", trace, "-s", self.soc]):
+            done = subprocess.run([self.program, *words], capture_output=True, text=True,
                                   check=False)
             if done.returncode != 0:
                 return f"{op} {' '.join(args)}: {(done.stdout + done.stderr).strip()[:300]}"
@@ -97,10 +102,30 @@ def backprop_input(runner, rng, shape, kind, extra):
                       {"dx": blocked(dx, block(kind))})
 
 
+def backprop_filter(runner, rng, shape, kind, extra):
+    n, c, h, w, k, kernel, _, pad, _ = shape
+    x, dy = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (n, k, *result_size(shape)))
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), pad[:2], pad[2:]))
+    dw = np.zeros((k, c, *kernel))
+    for i, j, place in windows(shape):
+        dw[:, :, i, j] = np.einsum("nkhw,nchw->kc", dy.astype(np.float64), padded[place])
+    args = arguments(shape, kind, [word for word in extra if "=" in word and "cores" in word])
+    inputs = {"x": blocked(x, block(kind)), "dy": blocked(dy, block(kind))}
+    result = fractal_z(dw.astype(np.float32), block(kind))
+    if rng.integers(2):
+        inputs["dw"] = rng.integers(-9, 10, result.shape).astype(np.float32)
+        result = result + inputs["dw"]
+        args.append("accumulate=1")
+    return runner.run("conv2d_backprop_filter", args, inputs, {"dw": result})
+
+
+OPERATORS = (conv2d, backprop_input, backprop_filter)
+
+
 def cases(runner, rng, count):
     for index, shape in enumerate(SHAPES):
         for turn, kind in enumerate(("fp16", "fp32")):
-            for op in (conv2d, backprop_input):
+            for op in OPERATORS:
                 yield op(runner, rng, shape, kind, TILINGS[(index + 3 * turn) % len(TILINGS)])
     for _ in range(count):
         kernel = tuple(int(extent) for extent in rng.integers(1, 5, 2))
@@ -111,7 +136,7 @@ def cases(runner, rng, count):
                  reach[0] + int(rng.integers(1, 25)), reach[1] + int(rng.integers(1, 25)),
                  int(rng.integers(1, 70)), kernel,
                  tuple(int(extent) for extent in rng.integers(1, 4, 2)), pad, dilation)
-        op = (conv2d, backprop_input)[rng.integers(2)]
+        op = OPERATORS[rng.integers(len(OPERATORS))]
         yield op(runner, rng, shape, ("fp16", "fp32")[rng.integers(2)],
                  TILINGS[rng.integers(len(TILINGS))])
 
