@@ -80,14 +80,18 @@ def windows(shape):
                      slice(j * dilation[1], j * dilation[1] + (wo - 1) * stride[1] + 1, stride[1]))
 
 
-def conv2d(runner, rng, shape, kind, extra):
+def conv2d(runner, rng, shape, kind, extra, bias=None):
     n, c, h, w, k, kernel, stride, pad, dilation = shape
     x, weights = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (k, c, *kernel))
     y = convolve(x.astype(np.float64), weights.astype(np.float64), stride, pad, dilation)
     inputs = {"x": blocked(x, block(kind)), "w": fractal_z(weights, block(kind))}
+    args = arguments(shape, kind, extra)
+    if rng.integers(2) if bias is None else bias:
+        inputs["bias"] = rng.integers(-50, 50, k).astype(np.float32)
+        y += inputs["bias"].reshape(1, k, 1, 1)
+        args.append("bias=1")
     result = y.astype(RESULT[kind])
-    return runner.run("conv2d", arguments(shape, kind, extra), inputs,
-                      {"y": blocked(result, block(kind))})
+    return runner.run("conv2d", args, inputs, {"y": blocked(result, block(kind))})
 
 
 def backprop_input(runner, rng, shape, kind, extra):
@@ -123,6 +127,9 @@ OPERATORS = (conv2d, backprop_input, backprop_filter)
 
 
 def cases(runner, rng, count):
+    for k in (70, 65, 72, 79):  # blocks whose channels end inside 16 follow full ones
+        yield conv2d(runner, rng, (2, 16, 8, 8, k, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "fp16",
+                     ["tile=64x48x32", "panel=144x144", "resident=none", "cores=1"], True)
     for index, shape in enumerate(SHAPES):
         for turn, kind in enumerate(("fp16", "fp32")):
             for op in OPERATORS:

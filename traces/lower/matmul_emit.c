@@ -215,7 +215,17 @@ static void load_outer(const struct writer *w, const char *suffix) {
 
 static void load_bias(const struct writer *w, const char *suffix) {
   struct emit *e = w->e;
+  ull tail = w->mm->n % FRACTAL_ROWS;
   emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%s%%2", FLAG_BIAS, suffix);
+  /* Padding channels of a convolution get what lies behind the last bias: the copy ends it with
+   * zeros up to 8 values, what an earlier block has left comes behind. */
+  if (w->mm->conv && tail > 0 && tail <= BLOCK_BYTES / ACCUMULATOR_BYTES) {
+    emit_loop(e, emit_text(e, "tail%s", suffix), "cn%s%%%d>0", suffix, FRACTAL_ROWS);
+    emit_row(e, "create_cbuf_matrix,dst=bias1+i%s%%2*%llu+(cn%s/%d*%d+%d)*%d,blocks=1", suffix,
+             (ull)w->t.bn * ACCUMULATOR_BYTES, suffix, FRACTAL_ROWS, FRACTAL_ROWS,
+             BLOCK_BYTES / ACCUMULATOR_BYTES, ACCUMULATOR_BYTES);
+    emit_endloop(e);
+  }
   emit_row(e,
            "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=bias1+i%s%%2*%llu,src=bias+n%s*%d,n=1,d=cn%s,"
            "src_d=%llu,dst_c0_stride=1",
