@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/sweep_submit.h"
@@ -90,9 +91,6 @@ static enum vinci_status write_script(const struct sweep_submit *submit, enum jo
   return VINCI_OK;
 }
 
-/* sbatch that waits ends with the exit code of its job, which is not of interest here. */
-static bool submit_waits(const char *command) { return strstr(command, " --wait ") != NULL; }
-
 /* Runs sbatch, whose one line of output is the id of the job. */
 static enum vinci_status call_sbatch(const char *command, char *id, struct vinci_diag *diag) {
   id[0] = '\0';
@@ -102,7 +100,7 @@ static enum vinci_status call_sbatch(const char *command, char *id, struct vinci
   bool got = fgets(id, JOB_ID_MAX, in) != NULL;
   int ended = pclose(in);
   id[strcspn(id, ";\n")] = '\0';
-  if (got && id[0] && (submit_waits(command) || ended == 0))
+  if (got && id[0] && ended == 0)
     return VINCI_OK;
   (void)diag_error(diag, VINCI_E_IO, "sbatch failed (exit code %d)",
                    WIFEXITED(ended) ? WEXITSTATUS(ended) : -1);
@@ -138,13 +136,32 @@ static enum vinci_status submit_job(const struct sweep_submit *submit, enum job 
             job == JOB_SHARDS ? " --kill-on-invalid-dep=yes --dependency=afterok:%s"
                               : " --dependency=afterany:%s",
             after);
-  if (job == JOB_COLLECT && submit->wait)
-    fputs(" --wait", out);
   put_word(out, script);
   fclose(out);
   status = call_sbatch(command, id, diag);
   free(command);
   return status;
+}
+
+/* A controller that does not answer is no answer: it may be back soon. */
+static bool may_be_queued(const char *id) {
+  char line[JOB_ID_MAX];
+  bool found = false;
+  FILE *in = popen("squeue --noheader --format=%A 2>/dev/null", "r");
+  if (!in)
+    return true;
+  while (fgets(line, sizeof line, in)) {
+    line[strcspn(line, " \n")] = '\0';
+    found |= strcmp(line, id) == 0;
+  }
+  return pclose(in) != 0 || found;
+}
+
+/* By asking: sbatch --wait may take half a minute to see that a job has ended. */
+static void wait_for_job(const char *id) {
+  enum { FIRST_MS = 250, LONGEST_MS = 8000, MS = 1000, NS_PER_MS = 1000000 };
+  for (long ms = FIRST_MS; may_be_queued(id); ms = ms < LONGEST_MS / 2 ? ms + ms / 4 : LONGEST_MS)
+    nanosleep(&(struct timespec){.tv_sec = ms / MS, .tv_nsec = ms % MS * NS_PER_MS}, NULL);
 }
 
 enum vinci_status sweep_submit_slurm(const struct sweep_submit *submit, struct vinci_diag *diag) {
@@ -166,5 +183,7 @@ enum vinci_status sweep_submit_slurm(const struct sweep_submit *submit, struct v
     fflush(stdout);
     status = submit_job(submit, JOB_COLLECT, program, shards, collect, diag);
   }
+  if (status == VINCI_OK && submit->wait)
+    wait_for_job(collect);
   return status;
 }

@@ -327,8 +327,9 @@ study: vinci$(EXEEXT)
 .PHONY: study
 dist_noinst_SCRIPTS += tests/study.sh
 
-# ---- make check-slurm: sweeps on a real Slurm, brought up here; some minutes ----
+# ---- make check-slurm: sweeps on a real Slurm, brought up here ----
 check-slurm: vinci$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/slurm.sh
+	$(AM_V_at)$(MAKE) check TESTS=tests/slurm.sh
 .PHONY: check-slurm
 dist_noinst_SCRIPTS += tests/slurm.sh
+EXTRA_DIST += tests/cluster.sh

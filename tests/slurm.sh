@@ -1,77 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# make check-slurm: vinci sweep submit on a real Slurm, brought up here on loopback without systemd: the
-# same bytes as a local sweep, a task killed in the middle, a restart of the controller. Wants Debian's
-# slurm-wlm and root; without Slurm it is skipped. $VINCI is the program under test.
+# make check-slurm: vinci sweep submit on a real Slurm, brought up here (cluster.sh): the same bytes as a
+# local sweep, a task killed in the middle, a restart of the controller. Wants Debian's slurm-wlm;
+# without Slurm it is skipped. $VINCI is the program under test.
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/tap.sh"
+# shellcheck source=tests/cluster.sh
+. "$srcdir/tests/cluster.sh"
 vinci=${VINCI:?}
 case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
-for program in slurmctld slurmd sbatch squeue; do
-  PATH=$PATH:/usr/sbin command -v $program >/dev/null || skip_all "no $program: apt-get install slurm-wlm"
-done
-[ "$(id -u)" -eq 0 ] || skip_all "slurmd wants root"
-
-work=$(mktemp -d /tmp/slurm.XXXXXX) || exit 99
-host=$(hostname -s)
-SLURM_CONF=$work/slurm.conf
-PATH=$PATH:/usr/sbin
-export SLURM_CONF PATH
-mkdir "$work/state" "$work/spool"
-# auth/none is for tests on loopback only: any local user can act as any other.
-cat >"$SLURM_CONF" <<END
-ClusterName=vinci
-SlurmctldHost=$host(127.0.0.1)
-SlurmUser=root
-AuthType=auth/none
-CredType=cred/none
-CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
-StateSaveLocation=$work/state
-SlurmdSpoolDir=$work/spool
-SlurmctldPidFile=$work/slurmctld.pid
-SlurmdPidFile=$work/slurmd.pid
-SlurmctldLogFile=$work/slurmctld.log
-SlurmdLogFile=$work/slurmd.log
-ProctrackType=proctrack/pgid
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-SchedulerParameters=sched_min_interval=0,bf_interval=1,batch_sched_delay=0
-ReturnToService=2
-NodeName=$host NodeAddr=127.0.0.1 CPUs=2
-PartitionName=sim Nodes=ALL Default=YES
-END
-
-stop() {
-  for daemon in slurmctld slurmd; do
-    [ ! -e "$work/$daemon.pid" ] || kill "$(cat "$work/$daemon.pid")" 2>/dev/null
-  done
-}
-trap 'scancel --user=root 2>/dev/null; stop; sleep 1; rm -rf "$work"' EXIT
-
-# wait_for SECONDS COMMAND...: until it succeeds.
-wait_for() {
-  left=$(($1 * 5))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    left=$((left - 1))
-    [ "$left" -gt 0 ] || return 1
-    sleep 0.2
-  done
-}
-is_idle() { sinfo -h -o %t | grep -qx idle; }
+work=$(cluster_folder) || skip_all "no folder in which tasks may run"
+trap 'cluster_down; rm -rf "$work"' EXIT
+trap 'echo "Bail out! ended by a signal or after $limit s"; exit 1' HUP INT TERM
+limit=600
+cluster_up "$work" $limit || skip_all "$cluster_problem"
 is_empty() { [ -z "$(squeue -h)" ]; }
 runs() { squeue -h -t R -n vinci-shards -o %i | grep -q .; }
-slurmctld
-wait_for 10 sinfo
-slurmd
-wait_for 30 is_idle || skip_all "the cluster does not come up: $(tail -n 2 "$work/slurmd.log" | tr '\n' ' ')"
 
-# 40 points of the 2048 cube.
+# 120 points of the 2048 cube, some 0.05 s each.
 study() {
   "$vinci" sweep "$@" "$srcdir/traces/examples/matmul_2048_fp16.csv" --soc-version=Ascend910B1 \
-    --param l2.size=8MiB,16MiB,64MiB,192MiB --param hbm.bandwidth_scale=0.25,0.5,0.75,1,2 \
-    --param device.cube_cores=12,24 --quiet
+    --memory=flat --param l2.size=8MiB,16MiB,32MiB,64MiB,128MiB,192MiB \
+    --param hbm.bandwidth_scale=0.25,0.5,0.75,1,2 --param device.cube_cores=4,8,12,24 --quiet
 }
 
 plan 6
@@ -101,9 +52,9 @@ report "submitted again it goes on, to the same bytes" "$(cat "$work/err"
 
 study submit --slurm --shards=4 --output="$work/restart" >/dev/null
 wait_for 60 runs
-kill "$(cat "$work/slurmctld.pid")"
-sleep 2
-slurmctld
+kill "$controller"
+wait "$controller"
+cluster_controller "$work"
 wait_for 180 is_empty
 report "the controller restarts in the middle: the same bytes" "$(
   diff "$work/local/results.csv" "$work/restart/results.csv")"
