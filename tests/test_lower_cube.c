@@ -124,6 +124,21 @@ static void convolutions_run(void **state) {
   vinci_result_free(result);
 }
 
+/* Groups of 8 and 24 channels are joined by pairs, depthwise ones by sixteens. */
+static void groups_are_joined_to_whole_blocks(void **state) {
+  (void)state;
+  struct vinci_result *result = run("conv2d", "c=96 h=16 w=16 k=288 kernel=1x1 groups=12");
+  assert_int_equal(operations(result), UINT64_C(256) * 6 * (16 * 48));
+  vinci_result_free(result);
+  result = run("conv2d", "n=2 c=64 h=16 w=16 k=64 kernel=3x3 pad=1x1 groups=64 bias=1");
+  assert_int_equal(operations(result), UINT64_C(2) * 256 * 64 * 9 * 16);
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 2 * 256 * 64 * 2);
+  vinci_result_free(result);
+  result = run("conv2d_backprop_input", "n=2 c=64 h=16 w=16 k=64 kernel=3x3 pad=1x1 groups=64");
+  assert_int_equal(operations(result), UINT64_C(2) * 256 * 64 * 9 * 16);
+  vinci_result_free(result);
+}
+
 /* With stride 1 and blocks of whole fractals, as much arithmetic as forward. */
 static void gradients_of_maps_run(void **state) {
   (void)state;
@@ -280,6 +295,8 @@ static void errors_say_what_is_not_possible(void **state) {
                 "conv2d_backprop_input: more padding than window");
   an_error_says("conv2d_backprop_input", "c=3 h=300 w=9 k=4 kernel=300x3",
                 "conv2d_backprop_input: the gradient would need pads of more than 255");
+  an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 groups=3",
+                "conv2d: c and k have to be multiples of the groups");
   an_error_says("conv2d_backprop_filter", "c=3 h=9 w=9 k=4 kernel=3x3 tile=16x8x16",
                 "conv2d_backprop_filter: no legal tiling: tiles are whole fractals");
   an_error_says("conv2d_backprop_filter", "c=3 h=250 w=260 k=4 kernel=7x7 pad=6x6",
@@ -296,6 +313,7 @@ int main(void) {
       cmocka_unit_test(every_shape_runs),
       cmocka_unit_test(long_rows_are_copied_in_parts),
       cmocka_unit_test(convolutions_run),
+      cmocka_unit_test(groups_are_joined_to_whole_blocks),
       cmocka_unit_test(gradients_of_maps_run),
       cmocka_unit_test(gradients_of_weights_run),
       cmocka_unit_test(aligned_shapes_are_computed_once),

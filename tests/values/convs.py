@@ -10,6 +10,7 @@ and the calls that differ.
 
 import argparse
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -30,6 +31,9 @@ SHAPES = [(1, 3, 9, 11, 5, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
           (5, 17, 6, 5, 9, (6, 5), (1, 1), (0, 0, 0, 0), (1, 1)),
           (1, 1, 40, 1, 1, (3, 1), (3, 1), (0, 2, 0, 0), (2, 1)),
           (1, 130, 28, 28, 200, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1))]
+# c, k, groups
+GROUPS = [(32, 32, 32), (20, 20, 20), (96, 96, 3), (40, 80, 5), (64, 32, 2), (72, 24, 24), (6, 9, 3),
+          (33, 66, 33), (144, 144, 9), (52, 52, 52)]
 TILINGS = [[], ["resident=none"], ["resident=a"], ["cores=1"], ["resident=b"], ["band=2"]]
 
 
@@ -80,12 +84,43 @@ def windows(shape):
                      slice(j * dilation[1], j * dilation[1] + (wo - 1) * stride[1] + 1, stride[1]))
 
 
-def conv2d(runner, rng, shape, kind, extra, bias=None):
+def joined(c, k, groups, c0):
+    """How many groups become one with whole blocks of channels; the last has to be as large."""
+    cg, kg = c // groups, k // groups
+    unit = math.lcm(math.lcm(cg, c0) // cg, math.lcm(kg, max(c0, 16)) // kg)
+    for count in range(unit, groups, unit):
+        parts = -(-groups // count)
+        if all(-(-channels // c0) * c0 == parts * count * part
+               for channels, part in ((c, cg), (k, kg))):
+            return count
+    return groups
+
+
+def grouped(rng, kind, c, k, kernel, groups):
+    """Weights [k, c, kh, kw] with zeros between groups, and in FRACTAL_Z."""
+    cg, kg, c0 = c // groups, k // groups, block(kind)
+    weights = np.zeros((k, c, *kernel), TYPES[kind])
+    for group in range(groups):
+        weights[group * kg:(group + 1) * kg, group * cg:(group + 1) * cg] = operand(
+            rng, kind, (kg, cg, *kernel))
+    count = joined(c, k, groups, c0)
+    if count == groups:
+        return weights, fractal_z(weights, c0)
+    parts, cj, kj = -(-groups // count), count * cg, count * kg
+    padded = np.zeros((parts * kj, parts * cj, *kernel), TYPES[kind])
+    padded[:k, :c] = weights
+    return weights, np.concatenate([
+        fractal_z(padded[part * kj:(part + 1) * kj, part * cj:(part + 1) * cj], c0)
+        for part in range(parts)])
+
+
+def conv2d(runner, rng, shape, kind, extra, bias=None, groups=1):
     n, c, h, w, k, kernel, stride, pad, dilation = shape
-    x, weights = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (k, c, *kernel))
+    x, (weights, laid_out) = operand(rng, kind, (n, c, h, w)), grouped(rng, kind, c, k, kernel,
+                                                                       groups)
     y = convolve(x.astype(np.float64), weights.astype(np.float64), stride, pad, dilation)
-    inputs = {"x": blocked(x, block(kind)), "w": fractal_z(weights, block(kind))}
-    args = arguments(shape, kind, extra)
+    inputs = {"x": blocked(x, block(kind)), "w": laid_out}
+    args = arguments(shape, kind, [f"groups={groups}", *extra])
     if rng.integers(2) if bias is None else bias:
         inputs["bias"] = rng.integers(-50, 50, k).astype(np.float32)
         y += inputs["bias"].reshape(1, k, 1, 1)
@@ -94,15 +129,17 @@ def conv2d(runner, rng, shape, kind, extra, bias=None):
     return runner.run("conv2d", args, inputs, {"y": blocked(result, block(kind))})
 
 
-def backprop_input(runner, rng, shape, kind, extra):
+def backprop_input(runner, rng, shape, kind, extra, groups=1):
     n, c, h, w, k, kernel, _, pad, _ = shape
-    dy, weights = operand(rng, kind, (n, k, *result_size(shape))), operand(rng, kind, (k, c, *kernel))
+    dy = operand(rng, kind, (n, k, *result_size(shape)))
+    weights, laid_out = grouped(rng, kind, c, k, kernel, groups)
     dx = np.zeros((n, c, h + pad[0] + pad[1], w + pad[2] + pad[3]))
     for i, j, place in windows(shape):
         dx[place] += np.einsum("nkhw,kc->nchw", dy.astype(np.float64), weights[:, :, i, j])
     dx = dx[:, :, pad[0]:pad[0] + h, pad[2]:pad[2] + w].astype(RESULT[kind])
-    inputs = {"dy": blocked(dy, block(kind)), "w": fractal_z(weights, block(kind))}
-    return runner.run("conv2d_backprop_input", arguments(shape, kind, extra), inputs,
+    inputs = {"dy": blocked(dy, block(kind)), "w": laid_out}
+    args = arguments(shape, kind, [f"groups={groups}", *extra])
+    return runner.run("conv2d_backprop_input", args, inputs,
                       {"dx": blocked(dx, block(kind))})
 
 
@@ -130,6 +167,11 @@ def cases(runner, rng, count):
     for k in (70, 65, 72, 79):  # blocks whose channels end inside 16 follow full ones
         yield conv2d(runner, rng, (2, 16, 8, 8, k, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "fp16",
                      ["tile=64x48x32", "panel=144x144", "resident=none", "cores=1"], True)
+    for c, k, groups in GROUPS:
+        shape = (2, c, 9, 10, k, (3, 2), (2, 1), (1, 1, 1, 0), (1, 2))
+        for kind, tiling in (("fp16", ["cores=2"]), ("fp32", [])):
+            yield conv2d(runner, rng, shape, kind, tiling, groups=groups)
+            yield backprop_input(runner, rng, shape, kind, tiling, groups=groups)
     for index, shape in enumerate(SHAPES):
         for turn, kind in enumerate(("fp16", "fp32")):
             for op in OPERATORS:

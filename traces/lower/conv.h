@@ -18,7 +18,9 @@ enum conv_key {
   CONV_DILATION,
   CONV_DTYPE,
   CONV_OUT_DTYPE,
-  CONV_KEYS
+  CONV_KEYS,
+  CONV_GROUPS = CONV_KEYS, /* where there are any */
+  CONV_GROUPED_KEYS
 };
 
 #define CONV_KEY_ROWS                                                                              \
@@ -41,9 +43,25 @@ enum conv_key {
                 false},                                                                            \
   [CONV_DILATION] = {"dilation", LOWER_SHAPE, "1x1", NULL, "distance of a window's points", false}
 
+#define CONV_GROUPS_ROW                                                                            \
+  [CONV_GROUPS] = {"groups",                                                                       \
+                   LOWER_SIZE,                                                                     \
+                   "1",                                                                            \
+                   NULL,                                                                           \
+                   "of channels, which see only channels of their own; c: depthwise",              \
+                   false}
+
 /* Fills the geometry of the forward convolution; c1 and window follow from c0. */
 VINCI_MUST_CHECK enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0,
                                                  struct conv *conv);
+/*
+ * Groups of channels. The vendor's library joins as many as make whole blocks of c and of k, with
+ * zeros in the weights between them; what is joined is a convolution of its own, in FRACTAL_Z
+ * behind the one before. Fills conv->groups and channels, and the channels of x and y of one in c
+ * and k.
+ */
+VINCI_MUST_CHECK enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
+                                               struct conv *conv, uint64_t *c, uint64_t *k);
 /* The types of a convolution and its cube; refuses what the chip cannot. */
 VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
 

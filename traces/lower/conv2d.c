@@ -8,7 +8,7 @@
 #include "traces/lower/conv.h"
 
 enum {
-  CONV_BIAS = CONV_KEYS,
+  CONV_BIAS = CONV_GROUPED_KEYS,
   CONV_TILING, /* the keys of matmul_key from MATMUL_TILE on */
   CONV_KEY_COUNT = CONV_TILING + MATMUL_KEY_COUNT - MATMUL_TILE,
 };
@@ -17,6 +17,7 @@ enum { L1_SLOTS = 2 };
 
 static const struct lower_key keys[CONV_KEY_COUNT] = {
     CONV_KEY_ROWS,
+    CONV_GROUPS_ROW,
     [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|hf32", "type of x and w", false},
     [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32",
                         "type of y; default: that of x, fp32 for hf32", false},
@@ -48,7 +49,6 @@ static enum vinci_status setup(struct lower_job *job) {
       .first_key = CONV_TILING,
       .conv = conv,
       .batch = value[CONV_N].size,
-      .n = value[CONV_K].size,
       .trans_b = true,
       .nz_a = true,
       .nz_b = true,
@@ -59,6 +59,10 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = conv_types(job, mm);
   if (status == VINCI_OK)
     status = conv_geometry(job, mm->c0, conv);
+  uint64_t c;
+  if (status == VINCI_OK)
+    status = conv_groups(job, mm, conv, &c, &mm->n);
+  mm->batch *= conv->groups;
   mm->m = conv->ho * conv->wo;
   mm->k = conv->c1 * conv->window;
   return status;
@@ -124,7 +128,7 @@ static bool from_tensors(struct lower_call *call) {
 
 const struct lower_op lower_conv2d = {
     .name = "conv2d",
-    .vendor_types = "Conv2D",
+    .vendor_types = "Conv2D|DepthwiseConv2D",
     .text = "y[n,k,ho,wo] = windows of x[n,c,h,w] times w[k,c,kh,kw]",
     .keys = keys,
     .key_count = CONV_KEY_COUNT,

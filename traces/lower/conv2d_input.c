@@ -9,7 +9,7 @@
 #include "traces/lower/conv.h"
 
 enum {
-  INPUT_TILING = CONV_KEYS,
+  INPUT_TILING = CONV_GROUPED_KEYS,
   INPUT_KEY_COUNT = INPUT_TILING + MATMUL_KEY_COUNT - MATMUL_TILE,
 };
 
@@ -17,6 +17,7 @@ enum { L0_SLOTS = 2, L1_SLOTS = 2, PAD_MAX = 255, L1_ROW_MAX = 32767 };
 
 static const struct lower_key keys[INPUT_KEY_COUNT] = {
     CONV_KEY_ROWS,
+    CONV_GROUPS_ROW,
     [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|hf32", "type of dy and w", false},
     [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32",
                         "type of dx; default: that of dy, fp32 for hf32", false},
@@ -34,7 +35,7 @@ static const struct lower_key keys[INPUT_KEY_COUNT] = {
 /* ---- arguments ---- */
 
 /* The convolution that has dx for its result, of the one that has dx's map. */
-static enum vinci_status turn(struct lower_job *job, uint64_t c0, struct conv *conv) {
+static enum vinci_status turn(struct lower_job *job, uint64_t c1, struct conv *conv) {
   struct conv from = *conv;
   uint64_t reach_h = (from.kh - 1) * from.dh, reach_w = (from.kw - 1) * from.dw;
   if (from.left > reach_w || from.right > reach_w)
@@ -44,7 +45,7 @@ static enum vinci_status turn(struct lower_job *job, uint64_t c0, struct conv *c
   conv->given_w = from.wo;
   conv->spread_h = from.sh;
   conv->spread_w = from.sw;
-  conv->c1 = ceil_div(job->value[CONV_K].size, c0);
+  conv->c1 = c1;
   conv->h = (from.ho - 1) * from.sh + 1;
   conv->w = (from.wo - 1) * from.sw + 1;
   conv->ho = from.h;
@@ -74,18 +75,21 @@ static enum vinci_status setup(struct lower_job *job) {
       .first_key = INPUT_TILING,
       .conv = conv,
       .batch = job->value[CONV_N].size,
-      .n = job->value[CONV_C].size,
       .trans_b = true,
       .nz_a = true,
       .nz_b = true,
       .nz_c = true,
   };
   job->data = mm;
+  uint64_t k = 0;
   enum vinci_status status = conv_types(job, mm);
   if (status == VINCI_OK)
     status = conv_geometry(job, mm->c0, conv);
   if (status == VINCI_OK)
-    status = turn(job, mm->c0, conv);
+    status = conv_groups(job, mm, conv, &mm->n, &k);
+  if (status == VINCI_OK)
+    status = turn(job, ceil_div(k, mm->c0), conv);
+  mm->batch *= conv->groups;
   mm->m = conv->ho * conv->wo;
   mm->k = conv->c1 * conv->window;
   if (mm->c0 < FRACTAL_ROWS) { /* a load brings two blocks of k for one */

@@ -59,6 +59,51 @@ enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv 
   if (conv->h * conv->w > UINT16_MAX)
     return lower_error(job, "maps of more than %d points are not supported", UINT16_MAX);
   conv->window = conv->kh * conv->kw * c0;
+  conv->groups = 1;
+  conv->channels = value[CONV_K].size;
+  return VINCI_OK;
+}
+
+/* ---- groups ---- */
+
+static uint64_t least_multiple(uint64_t a, uint64_t b) {
+  uint64_t x = a, y = b;
+  while (y != 0) {
+    uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return a / x * b;
+}
+
+/* Whether so many channels in blocks are as many blocks as `count` times `part` channels are. */
+static bool same_blocks(uint64_t channels, uint64_t count, uint64_t part, uint64_t c0) {
+  return ceil_div(channels, c0) * c0 == count * part;
+}
+
+enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, struct conv *conv,
+                              uint64_t *c, uint64_t *k) {
+  uint64_t groups = job->value[CONV_GROUPS].size;
+  *c = job->value[CONV_C].size;
+  *k = job->value[CONV_K].size;
+  conv->groups = 1;
+  if (*c % groups || *k % groups)
+    return lower_error(job, "c and k have to be multiples of the groups");
+  uint64_t cg = *c / groups, kg = *k / groups, out_c0 = BLOCK_BYTES / mm->out_bytes;
+  uint64_t unit = least_multiple(least_multiple(cg, mm->c0) / cg,
+                                 least_multiple(kg, max_u64(FRACTAL_ROWS, mm->c0)) / kg);
+  /* Where the last one would be smaller than the others, more are joined. */
+  for (uint64_t joined = unit; joined < groups; joined += unit) {
+    uint64_t count = ceil_div(groups, joined), cj = joined * cg, kj = joined * kg;
+    if (!same_blocks(*c, count, cj, mm->c0) || !same_blocks(*c, count, cj, out_c0) ||
+        !same_blocks(*k, count, kj, mm->c0) || !same_blocks(*k, count, kj, out_c0))
+      continue;
+    conv->groups = count;
+    conv->c1 = cj / mm->c0;
+    *c = cj;
+    *k = kj;
+    break;
+  }
   return VINCI_OK;
 }
 
@@ -116,7 +161,7 @@ bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
     return lower_cannot(call, "NC1HWC0 maps and FRACTAL_Z weights are needed");
   const uint64_t *x = map->shape, *y = result->shape;
   if (weights->shape[0] % x[1] != 0)
-    return lower_cannot(call, "groups are not supported");
+    return lower_cannot(call, "the weights do not fit the map");
   if (!window_of(call, x, y, weights->shape[0] / x[1]))
     return false;
   /* The vendor's framework lets convolutions of fp32 compute in hf32. */
@@ -126,6 +171,10 @@ bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
   lower_arg(call, "h=%" PRIu64, x[2]);
   lower_arg(call, "w=%" PRIu64, x[3]);
   lower_arg(call, "k=%" PRIu64, y[1] * y[4]);
+  /* Weights of one group have a part of all channels of y. */
+  uint64_t rows = weights->shape[1] * FRACTAL_ROWS, all = round_up(y[1] * y[4], FRACTAL_ROWS);
+  if (rows < all && all % rows == 0)
+    lower_arg(call, "groups=%" PRIu64, all / rows);
   lower_arg(call, "dtype=%s", dtype_name(hf32 ? DTYPE_HF32 : map->dtype));
   if (call->blocks > 0)
     lower_arg(call, "cores=%" PRIu64, call->blocks);

@@ -72,10 +72,11 @@ void conv_load_turned(const struct writer *w, const char *dst, const char *k, co
   ull c0 = mm->c0, points = conv->kh * conv->kw, all = round_up(conv->c1 * c0, FRACTAL_ROWS);
   const char *rows = panel_rows(w, depth);
   emit_row(e,
-           "copy_gm_to_cbuf,dst=%s,src=%s+(n%s/%llu*%llu+%s/%llu*%llu)*%d,"
+           "copy_gm_to_cbuf,dst=%s,src=%s+(%s*%llu+n%s/%llu*%llu+%s/%llu*%llu)*%d,"
            "n_burst=(cn%s+%llu)/%llu*%llu,len_burst=%s,src_gap=%llu-%s",
-           dst, mm->b_name, suffix, c0, points * all, k, (ull)conv->window, c0, BLOCK_BYTES, suffix,
-           c0 - 1, c0, points, rows, all, rows);
+           dst, mm->b_name, matmul_weights_of(w, suffix), ceil_div(mm->n, c0) * points * all,
+           suffix, c0, points * all, k, (ull)conv->window, c0, BLOCK_BYTES, suffix, c0 - 1, c0,
+           points, rows, all, rows);
 }
 
 /*

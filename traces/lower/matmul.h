@@ -56,6 +56,9 @@ struct conv {
   uint64_t kh, kw, sh, sw, dh, dw;
   uint64_t top, bottom, left, right; /* padding */
   uint64_t window;                   /* k of one c1: kh * kw * c0 */
+  /* Products in a batch that have channels and weights of their own: batch index z is image
+   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
+  uint64_t groups, channels;
   /* The gradient of the map (conv_gradient.c): its map is the gradient of the result, with
    * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
   bool gradient;

@@ -54,21 +54,22 @@ static void fill_l1(const struct writer *w) {
 static void conv_tensors(const struct writer *w) {
   const struct matmul *mm = w->mm;
   const struct conv *conv = mm->conv;
-  ull c0 = mm->c0, out_c0 = BLOCK_BYTES / mm->out_bytes;
   bool gradient = conv->gradient;
-  const uint64_t x[5] = {mm->batch, conv->c1, gradient ? conv->given_h : conv->h,
+  ull c0 = mm->c0, out_c0 = BLOCK_BYTES / mm->out_bytes, groups = conv->groups;
+  ull images = mm->batch / groups;
+  const uint64_t x[5] = {images, groups * conv->c1, gradient ? conv->given_h : conv->h,
                          gradient ? conv->given_w : conv->w, c0};
-  const uint64_t weights[4] = {ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS), FRACTAL_ROWS,
-                               c0};
+  const uint64_t weights[4] = {groups * ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS),
+                               FRACTAL_ROWS, c0};
   /* The same weights as forward: there k and n have changed places. */
-  const uint64_t turned[4] = {ceil_div(mm->n, c0) * conv->kh * conv->kw,
+  const uint64_t turned[4] = {groups * ceil_div(mm->n, c0) * conv->kh * conv->kw,
                               ceil_div(conv->c1 * c0, FRACTAL_ROWS), FRACTAL_ROWS, c0};
-  const uint64_t y[5] = {mm->batch, ceil_div(mm->n, out_c0), conv->ho, conv->wo, out_c0};
+  const uint64_t y[5] = {images, groups * ceil_div(mm->n, out_c0), conv->ho, conv->wo, out_c0};
   emit_tensor(w->e, mm->a_name, matmul_stored(mm->type), TENSOR_IN, x, 5, "NC1HWC0");
   emit_tensor(w->e, mm->b_name, matmul_stored(mm->type), TENSOR_IN, gradient ? turned : weights, 4,
               "FRACTAL_Z");
   if (mm->bias)
-    emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
+    emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, conv->channels);
   emit_tensor(w->e, mm->c_name, mm->out_type, TENSOR_OUT, y, 5, "NC1HWC0");
 }
 
@@ -213,23 +214,37 @@ static void load_outer(const struct writer *w, const char *suffix) {
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%s", slot);
 }
 
+/*
+ * Padding channels of a convolution get what lies behind the last bias: the copy ends it with zeros
+ * up to 8 values, what an earlier block has left comes behind.
+ */
+static void clear_bias_tail(const struct writer *w, const char *count, const char *suffix) {
+  struct emit *e = w->e;
+  int block = BLOCK_BYTES / ACCUMULATOR_BYTES;
+  uint64_t tail = w->mm->conv ? w->mm->conv->channels % FRACTAL_ROWS : 0;
+  if (tail == 0 || tail > (uint64_t)block)
+    return;
+  emit_loop(e, emit_text(e, "tail%s", suffix), "%s%%%d>0", count, FRACTAL_ROWS);
+  emit_row(e, "create_cbuf_matrix,dst=bias1+i%s%%2*%llu+(%s/%d*%d+%d)*%d,blocks=1", suffix,
+           (ull)w->t.bn * ACCUMULATOR_BYTES, count, FRACTAL_ROWS, FRACTAL_ROWS, block,
+           ACCUMULATOR_BYTES);
+  emit_endloop(e);
+}
+
 static void load_bias(const struct writer *w, const char *suffix) {
   struct emit *e = w->e;
-  ull tail = w->mm->n % FRACTAL_ROWS;
-  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%s%%2", FLAG_BIAS, suffix);
-  /* Padding channels of a convolution get what lies behind the last bias: the copy ends it with
-   * zeros up to 8 values, what an earlier block has left comes behind. */
-  if (w->mm->conv && tail > 0 && tail <= BLOCK_BYTES / ACCUMULATOR_BYTES) {
-    emit_loop(e, emit_text(e, "tail%s", suffix), "cn%s%%%d>0", suffix, FRACTAL_ROWS);
-    emit_row(e, "create_cbuf_matrix,dst=bias1+i%s%%2*%llu+(cn%s/%d*%d+%d)*%d,blocks=1", suffix,
-             (ull)w->t.bn * ACCUMULATOR_BYTES, suffix, FRACTAL_ROWS, FRACTAL_ROWS,
-             BLOCK_BYTES / ACCUMULATOR_BYTES, ACCUMULATOR_BYTES);
-    emit_endloop(e);
+  const struct conv *conv = w->mm->conv;
+  const char *first = emit_text(e, "n%s", suffix), *count = emit_text(e, "cn%s", suffix);
+  if (conv && conv->groups > 1) {
+    first = emit_text(e, "(%s*%llu+n%s)", matmul_weights_of(w, suffix), (ull)w->mm->n, suffix);
+    count = emit_text(e, "min(%s,%llu-%s)", count, (ull)conv->channels, first);
   }
+  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%s%%2", FLAG_BIAS, suffix);
+  clear_bias_tail(w, count, suffix);
   emit_row(e,
-           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=bias1+i%s%%2*%llu,src=bias+n%s*%d,n=1,d=cn%s,"
+           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=bias1+i%s%%2*%llu,src=bias+%s*%d,n=1,d=%s,"
            "src_d=%llu,dst_c0_stride=1",
-           suffix, (ull)w->t.bn * ACCUMULATOR_BYTES, suffix, ACCUMULATOR_BYTES, suffix,
+           suffix, (ull)w->t.bn * ACCUMULATOR_BYTES, first, ACCUMULATOR_BYTES, count,
            (ull)min_u64(w->mm->n, UINT16_MAX));
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%s%%2", FLAG_BIAS, suffix);
 }

@@ -102,6 +102,13 @@ static void load_nz_squares(const struct writer *w, const struct matmul_operand 
   emit_endloop(e);
 }
 
+const char *matmul_weights_of(const struct writer *w, const char *suffix) {
+  const struct conv *conv = w->mm->conv;
+  if (!conv)
+    return emit_text(w->e, "z%s", suffix);
+  return conv->groups == 1 ? "0" : emit_text(w->e, "(z%s%%%llu)", suffix, (ull)conv->groups);
+}
+
 /* NZ in GM: whole columns of blocks, rows padded to 16. */
 static void load_nz(const struct writer *w, const struct matmul_operand *x, const char *dst,
                     const char *k, const char *depth, const char *suffix) {
@@ -116,9 +123,9 @@ static void load_nz(const struct writer *w, const struct matmul_operand *x, cons
       emit_text(e, "(%s+%llu)/%llu", x->rows_are_k ? side : depth, (ull)mm->c0 - 1, (ull)mm->c0);
   const char *pitch = l1_rows(w, x, x->rows_are_k ? depth : side);
   const char *src =
-      emit_text(e, "%s+z%s*%llu+(%s/%llu*%llu+%s)*%d", x->tensor, suffix,
-                mm->conv ? 0 : rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k,
-                (ull)mm->c0, rows, x->rows_are_k ? k : start, BLOCK_BYTES);
+      emit_text(e, "%s+%s*%llu+(%s/%llu*%llu+%s)*%d", x->tensor, matmul_weights_of(w, suffix),
+                rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k, (ull)mm->c0,
+                rows, x->rows_are_k ? k : start, BLOCK_BYTES);
   if (matmul_way(e->soc, mm, &w->t, x->is_a) == COPY_AT_ONCE) {
     emit_row(e,
              "copy_gm_to_cbuf,dst=%s,src=%s,n_burst=%s,len_burst=%s,src_gap=%llu-%s,dst_gap=%s-%s",

@@ -231,7 +231,7 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
                              matmul_copies(mm, t, false, b_way),
                    .bytes = b_times * n * k,
-                   .unique = (conv ? 1 : mm->batch) * mm->n * all_k,
+                   .unique = (conv ? conv->groups : mm->batch) * mm->n * all_k,
                    .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   return rows * blocks * panel_start(job->soc, false) + load_cycles(job->soc, &a, t->cores) +
@@ -284,7 +284,7 @@ bool matmul_cost(struct lower_job *job) {
   uint64_t a_bytes = mm->conv ? mm->conv->c1 * mm->conv->h * mm->conv->w * BLOCK_BYTES
                               : mm->m * mm->k * mm->element_bytes;
   uint64_t unique = mm->batch * (a_bytes + mm->m * mm->n * mm->out_bytes) +
-                    (mm->conv ? 1 : mm->batch) * mm->n * mm->k * mm->element_bytes;
+                    (mm->conv ? mm->conv->groups : mm->batch) * mm->n * mm->k * mm->element_bytes;
   uint64_t device = cycles_at(unique, share(soc, soc->hbm_bytes_per_second, 1));
   uint64_t launch = (uint64_t)soc->launch_block_ps / 1000 * (uint64_t)soc->core_hz / 1000000000 *
                     (t.cores - 1) / 1;

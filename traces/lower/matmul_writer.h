@@ -49,6 +49,8 @@ const char *matmul_rounded(struct emit *e, const char *count, ull unit);
 /* A panel from k on, `depth` deep, of the block whose lets end in `suffix`. */
 void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, const char *slot,
                        const char *k, const char *depth, const char *suffix);
+/* The matrix of B, or the group of weights, that batch z uses. */
+const char *matmul_weights_of(const struct writer *w, const char *suffix);
 /* Of the gradient of a map: panels of the map with zeros between its points, and of weights as the
  * forward convolution has them, c and k changing places in L0B (conv_gradient.c). */
 void conv_load_spread(const struct writer *w, const char *dst, const char *k, const char *depth,
