@@ -87,6 +87,15 @@ static void what_a_causal_mask_hides_is_left_out(void **state) {
   vinci_result_free(result);
 }
 
+/* Unless told so: then steps are computed whole, two of 256 keys for each second row of blocks. */
+static void whole_steps_are_computed_when_told(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("seq_q=512 head_dim=128 causal=1 rows=128 cols=256 diagonal=whole");
+  assert_int_equal(operations(result), UINT64_C(2) * 128 * (256 + 256 + 512 + 512) * 128);
+  vinci_result_free(result);
+}
+
 /* Scores go out in fp32 and come back as 16-bit probabilities; K and V are read once per 128
  * queries, and the partial results of each step of 256 keys pass through memory. */
 static void bytes_are_those_of_the_tiling(void **state) {
@@ -151,15 +160,15 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("seq_q=256 rows=24",
                 "flash_attention: no legal tiling: rows have to be a multiple of 16, at most 128");
   an_error_says("seq_q=256 cols=100",
-                "flash_attention: no legal tiling: cols have to be a multiple of 64, at most 1984");
+                "flash_attention: no legal tiling: cols have to be a multiple of 64, at most 512");
   an_error_says("seq_q=256 cols=512 panel=192",
                 "flash_attention: no legal tiling: cols have to be whole panels, of up to 128 keys "
                 "or a multiple of it");
   an_error_says("seq_q=256 slice=12",
                 "flash_attention: no legal tiling: a slice is a multiple of 8 rows, at most half "
                 "of the task's");
-  an_error_says("seq_q=256 rows=128 cols=512 panel=512",
-                "flash_attention: no legal tiling: two panels of each operand do not fit L1");
+  an_error_says("seq_q=256 head_dim=256 rows=128 cols=512 panel=512",
+                "flash_attention: no legal tiling: the panels do not fit L1");
   an_error_says("seq_q=256 cores=99", "flash_attention: no legal tiling: there are only 20 cores");
 }
 
@@ -168,6 +177,7 @@ int main(void) {
       cmocka_unit_test(every_length_passes_the_checks),
       cmocka_unit_test(both_products_are_computed_once),
       cmocka_unit_test(what_a_causal_mask_hides_is_left_out),
+      cmocka_unit_test(whole_steps_are_computed_when_told),
       cmocka_unit_test(bytes_are_those_of_the_tiling),
       cmocka_unit_test(single_queries_share_keys_and_values),
       cmocka_unit_test(causal_work_is_balanced),

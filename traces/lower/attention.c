@@ -25,6 +25,10 @@ static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
     [ATTENTION_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "keys of a step", true},
     [ATTENTION_PANEL] = {"panel", LOWER_SIZE, NULL, NULL, "keys in L1 at once", true},
     [ATTENTION_SLICE] = {"slice", LOWER_SIZE, NULL, NULL, "rows in UB at once", true},
+    [ATTENTION_DIAGONAL] = {"diagonal", LOWER_WORD, NULL, "trim|whole",
+                            "keys of the last step that all rows of a causal task ignore: left "
+                            "out, or computed and hidden",
+                            true},
     [ATTENTION_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cube cores to use", true},
 };
 
@@ -150,7 +154,8 @@ static bool heads_apart(const struct lower_call *call, struct call_shape *s) {
 }
 
 /* FlashAttentionScore gives the maxima of rows first, [B, N, S, 8], the others the result. What a
- * mask hides is not recorded; one that is a matrix is taken for a causal one. */
+ * mask hides is not recorded; one that is a matrix is taken for a causal one. The vendor's kernel
+ * computes whole steps: its measured cube times are those of steps of 512 keys. */
 static bool from_tensors(struct lower_call *call) {
   struct call_shape s;
   if (call->input_count < 3 || call->output_count < 1 ||
@@ -172,6 +177,7 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
   lower_arg(call, "layout=%s", s.layout);
   lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
+  lower_arg(call, "diagonal=whole");
   return true;
 }
 

@@ -34,9 +34,13 @@ enum attention_key {
   ATTENTION_COLS,
   ATTENTION_PANEL,
   ATTENTION_SLICE,
+  ATTENTION_DIAGONAL,
   ATTENTION_CORES,
   ATTENTION_KEY_COUNT
 };
+
+/* What a causal mask hides in the last step of a task. */
+enum attention_diagonal { DIAGONAL_TRIM, DIAGONAL_WHOLE };
 
 enum attention_layout { LAYOUT_BNSD, LAYOUT_BSND, LAYOUT_BSH, LAYOUT_SBH };
 
@@ -68,14 +72,17 @@ struct attention_tiling {
   uint64_t slice;      /* rows that UB takes at once */
   uint64_t cores;
   uint64_t row_blocks, tasks;
-  uint64_t depth;   /* of heads, in whole fractals */
-  uint64_t half;    /* rows of a vector core */
-  uint64_t c_bytes; /* of a slot in L0C */
+  uint64_t depth; /* of heads, in whole fractals */
+  uint64_t half;  /* rows of a vector core */
+  enum attention_diagonal diagonal;
+  uint64_t l1_slots; /* panels of each operand in L1 */
+  uint64_t c_bytes;  /* of a slot in L0C */
   uint64_t c_slots;
+  uint64_t buffer_bytes; /* of one of two in UB, for scores and partial values */
   uint64_t ub_bytes;
   /* Addresses in UB. */
-  uint64_t scores, probabilities, partial, result, output;
-  uint64_t maximum, sum, factor, fresh, column, accumulator, blocks;
+  uint64_t buffers, result;
+  uint64_t maximum, sum, factor, fresh, column, accumulator, folded, blocks;
 };
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */

@@ -37,12 +37,15 @@ void attention_task(const struct attention_writer *w, const char *i, const char 
   else
     emit_let(e, emit_text(e, "row%s", x), "u%s%%%llu*%llu", x, blocks, (ull)w->t.rows);
   emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-row%s)", (ull)w->t.rows, (ull)at->rows, x);
-  if (at->causal)
-    emit_let(e, emit_text(e, "limit%s", x), "row%s+cm%s+%llu", x, x, (ull)(at->keys - at->rows));
+  ull cols = w->t.cols, more = at->keys - at->rows;
+  if (at->causal && w->t.diagonal == DIAGONAL_WHOLE)
+    emit_let(e, emit_text(e, "limit%s", x), "min(%llu,(row%s+cm%s+%llu)/%llu*%llu)", (ull)at->keys,
+             x, x, more + cols - 1, cols, cols);
+  else if (at->causal)
+    emit_let(e, emit_text(e, "limit%s", x), "row%s+cm%s+%llu", x, x, more);
   else
     emit_let(e, emit_text(e, "limit%s", x), "%llu", (ull)at->keys);
-  emit_let(e, emit_text(e, "steps%s", x), "(limit%s+%llu)/%llu", x, (ull)w->t.cols - 1,
-           (ull)w->t.cols);
+  emit_let(e, emit_text(e, "steps%s", x), "(limit%s+%llu)/%llu", x, cols - 1, cols);
 }
 
 void attention_step(const struct attention_writer *w, const char *s, const char *x) {
@@ -118,9 +121,9 @@ static void header(const struct attention_writer *w, const struct lower_job *job
   emit_tensor(e, "probs", at->type, TENSOR_WORKSPACE, scores, 3, NULL);
   emit_tensor(e, "partial", DTYPE_FP32, TENSOR_WORKSPACE, partial, 3, NULL);
   emit_buffer(e, "q1", SPACE_L1, ATTENTION_PAIR * t->rows * t->depth * HALF_BYTES);
-  emit_buffer(e, "k1", SPACE_L1, ATTENTION_PAIR * t->panel * t->depth * HALF_BYTES);
-  emit_buffer(e, "v1", SPACE_L1, ATTENTION_PAIR * t->panel * t->depth * HALF_BYTES);
-  emit_buffer(e, "p1", SPACE_L1, ATTENTION_PAIR * t->panel * t->rows * HALF_BYTES);
+  emit_buffer(e, "k1", SPACE_L1, t->l1_slots * t->panel * t->depth * HALF_BYTES);
+  emit_buffer(e, "v1", SPACE_L1, t->l1_slots * t->panel * t->depth * HALF_BYTES);
+  emit_buffer(e, "p1", SPACE_L1, t->l1_slots * t->panel * t->rows * HALF_BYTES);
   emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * TILE_BYTES);
   emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * TILE_BYTES);
   emit_buffer(e, "c0", SPACE_L0C, t->c_slots * t->c_bytes);
@@ -233,7 +236,7 @@ static void panel(const struct attention_writer *w, const char *s, const char *x
   struct emit *e = w->e;
   emit_let(e, "at", "p*%llu", (ull)w->t.panel);
   emit_let(e, "cw", "min(%llu,cc%s-at)", (ull)w->t.panel, x);
-  emit_let(e, "half", "(%s*%llu+p)%%2", s, (ull)(w->t.cols / w->t.panel));
+  emit_let(e, "half", "(%s*%llu+p)%%%llu", s, (ull)(w->t.cols / w->t.panel), (ull)w->t.l1_slots);
 }
 
 /* ---- scores of step sx of task x ---- */

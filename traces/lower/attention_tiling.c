@@ -12,7 +12,7 @@
 #include "traces/lower/attention.h"
 #include "traces/lower/vector_rows.h"
 
-enum { WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
+enum { SHARED = 2, WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
 
@@ -22,14 +22,14 @@ static uint64_t take(uint64_t *used, uint64_t bytes) {
   return address;
 }
 
+/* Scores and probabilities share a buffer, and so do partial values and results. */
 static void lay_out(struct attention_tiling *t) {
   uint64_t used = 0, slice = t->slice;
-  t->scores = take(&used, ATTENTION_PAIR * slice * t->cols * WORD_BYTES);
-  t->probabilities = take(&used, ATTENTION_PAIR * slice * t->cols * HALF_BYTES);
-  t->partial = take(&used, ATTENTION_PAIR * slice * t->depth * WORD_BYTES);
+  t->buffer_bytes = vtile_align(slice * max_u64(t->cols, t->depth) * WORD_BYTES);
+  t->buffers = take(&used, ATTENTION_PAIR * t->buffer_bytes);
   t->result = take(&used, t->half * t->depth * WORD_BYTES);
-  t->output = take(&used, slice * t->depth * HALF_BYTES);
   t->accumulator = take(&used, slice * VROW_LANES * WORD_BYTES);
+  t->folded = take(&used, slice * BLOCK_BYTES);
   t->blocks = take(&used, slice * BLOCK_BYTES);
   t->maximum = take(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
   t->sum = take(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
@@ -41,9 +41,8 @@ static void lay_out(struct attention_tiling *t) {
 
 static bool fits_cube(struct lower_job *job, const struct attention_tiling *t) {
   const struct vinci_soc *soc = job->soc;
-  uint64_t panels = 2 * t->panel * t->depth + t->rows * (t->depth + t->panel);
-  if (panels * ATTENTION_PAIR * HALF_BYTES > (uint64_t)soc->l1_bytes)
-    return lower_refuse(job, "two panels of each operand do not fit L1");
+  if (t->l1_slots == 0)
+    return lower_refuse(job, "the panels do not fit L1");
   uint64_t tile = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES * ATTENTION_PAIR;
   if (tile > (uint64_t)soc->l0a_bytes || tile > (uint64_t)soc->l0b_bytes)
     return lower_refuse(job, "two tiles do not fit L0A or L0B");
@@ -59,18 +58,22 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   t->tasks = at->batch * at->heads * t->row_blocks;
   t->cores = min_u64(t->cores, t->tasks);
   t->half = round_up(ceil_div(t->rows, VECTORS), ROW_UNIT);
+  uint64_t l1 = (uint64_t)job->soc->l1_bytes, q = ATTENTION_PAIR * t->rows * t->depth * HALF_BYTES;
+  uint64_t panels = t->panel * (2 * t->depth + t->rows) * HALF_BYTES;
+  t->l1_slots = l1 > q ? min_u64((l1 - q) / panels, ATTENTION_PAIR) : 0;
   t->c_bytes = t->rows * max_u64(t->depth, ATTENTION_SIDE) * ACCUMULATOR_BYTES;
   t->c_slots = min_u64((uint64_t)job->soc->l0c_bytes / t->c_bytes, ATTENTION_PAIR);
 }
 
 bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   const struct lower_value *value = job->value;
-  const uint64_t cols_max = VROW_PITCH_MAX / VROW_LANES * VROW_LANES;
+  const uint64_t cols_max = VROW_LANES * ROW_UNIT; /* eight of its 64 lanes make one */
   *t = (struct attention_tiling){
       .rows = value[ATTENTION_ROWS].size,
       .cols = value[ATTENTION_COLS].size,
       .panel = value[ATTENTION_PANEL].size,
       .slice = value[ATTENTION_SLICE].size,
+      .diagonal = (enum attention_diagonal)value[ATTENTION_DIAGONAL].word,
       .cores = value[ATTENTION_CORES].size,
   };
   if (t->rows % FRACTAL_ROWS || t->rows > ATTENTION_SIDE)
@@ -130,18 +133,18 @@ static void cube_step(const struct vinci_soc *soc, const struct attention *at,
   step->fix = path_cycles(soc, PATH_L0C_GM, 0, t->rows * (t->cols + t->depth) * WORD_BYTES);
 }
 
-/* Passes over scores: scale, maximum, difference (its operands share banks), exp, sum, type. */
+/* Passes over scores: scale, maximum, sum, type; difference, whose operands share banks; exp. */
 static void vector_step(const struct vinci_soc *soc, const struct attention_tiling *t,
                         struct step *step) {
-  enum { ONE_PASS = 1, SHARED_PASS = 2, SOFTMAX_ORDERED = 16, UPDATE_ORDERED = 4 };
-  uint64_t exp = (uint64_t)soc->vector_class[VECTOR_CLASS_EXP32].per_repeat_mcycles / MILLI;
+  const uint64_t passes = 4, ordered = 14, update_ordered = 4; /* in the order of instructions */
+  const struct vector_class_cost *exp = &soc->vector_class[VECTOR_CLASS_EXP32];
   uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  uint64_t rows = t->rows / VECTORS, slices = ceil_div(t->half, t->slice);
+  uint64_t rows = t->rows / VECTORS, slices = ceil_div(rows, t->slice);
   uint64_t repeats = rows * t->cols / VROW_LANES;
-  step->softmax = repeats * (3 * ONE_PASS + 2 * SHARED_PASS + exp) +
-                  slices * start * (SOFTMAX_ORDERED + 2 * t->cols / VROW_LANES);
+  step->softmax = repeats * (passes + SHARED + (uint64_t)exp->per_repeat_mcycles / MILLI) +
+                  slices * (start * ordered + 2 * t->slice);
   step->update =
-      rows * ceil_div(t->depth, VROW_LANES) * 2 * SHARED_PASS + slices * start * UPDATE_ORDERED;
+      rows * ceil_div(t->depth, VROW_LANES) * 2 * SHARED + slices * start * update_ordered;
   uint64_t in = (uint64_t)soc->path[PATH_GM_UB].startup_mcycles;
   uint64_t out = (uint64_t)soc->path[PATH_UB_GM].startup_mcycles;
   step->in = slices * (path_cycles(soc, PATH_GM_UB, in, t->slice * t->cols * WORD_BYTES) +
@@ -159,6 +162,8 @@ static void head_work(const struct attention *at, const struct attention_tiling 
   *keys = *steps = 0;
   for (uint64_t r = 0; r < t->row_blocks; r++) {
     uint64_t limit = min_u64((r + 1) * t->rows, at->rows) + at->keys - at->rows;
+    if (t->diagonal == DIAGONAL_WHOLE)
+      limit = min_u64(round_up(limit, t->cols), at->keys);
     *keys += limit;
     *steps += ceil_div(limit, t->cols);
   }
@@ -195,15 +200,18 @@ bool attention_cost(struct lower_job *job) {
   };
   uint64_t per_key = 2 * at->depth * HALF_BYTES + t.rows * 2 * (WORD_BYTES + HALF_BYTES);
   cost->gm_bytes = heads * (keys * per_key + steps * t.rows * t.depth * 2 * WORD_BYTES);
+  uint64_t l2_rate = (uint64_t)soc->l2_bytes_per_second * MILLI / (uint64_t)soc->core_hz;
+  uint64_t shared = l2_rate ? cost->gm_bytes * MILLI / l2_rate : 0;
   cost->total_cycles = whole * max_u64(max_u64(cube, vector), chain) + (share - whole) * signal +
                        cube + vector + 3 * signal;
+  cost->total_cycles = max_u64(cost->total_cycles, shared + cube + vector);
   return true;
 }
 
 /* ---- candidates ---- */
 
 static const uint16_t sides[] = {128, 64, 32, 16};
-static const uint16_t widths[] = {512, 1024, 256, 128, 64};
+static const uint16_t widths[] = {512, 256, 128, 64};
 static const uint16_t panels[] = {512, 256, 128, 64};
 enum {
   SIDE_COUNT = sizeof sides / sizeof *sides,
@@ -246,6 +254,8 @@ bool attention_candidate(struct lower_job *job, size_t index) {
   t.rows = job->value[ATTENTION_ROWS].size;
   t.cols = job->value[ATTENTION_COLS].size;
   give(job, ATTENTION_SLICE, slice_of(job, &t));
+  if (!job->value[ATTENTION_DIAGONAL].given)
+    job->value[ATTENTION_DIAGONAL] = (struct lower_value){.present = true, .word = DIAGONAL_TRIM};
   give(job, ATTENTION_CORES, t.cores);
   return true;
 }

@@ -5,8 +5,9 @@
  * the present one. The maximum and sum of rows lie twice, for tasks of odd and even number; the
  * factors of a step wait in its slot until its values are added.
  *
- * Flags: V to MTE2 and back, 0 scores, 2 partial values. MTE3 to V and back, 0 probabilities,
- * 2 results.
+ * Flags, of two buffers each: MTE3 to MTE2 free, MTE2 to V filled, V to MTE3 computed. A buffer
+ * holds scores and then the probabilities, or partial values and then, at the end of a task, the
+ * result.
  */
 #include "core/arith.h"
 #include "core/layout.h"
@@ -14,11 +15,10 @@
 #include "traces/lower/vector_rows.h"
 
 enum { ROUND_UNIT = 8 }; /* numbers of a block */
-enum { FLAG_SCORES = 0, FLAG_PARTIAL = 2, FLAG_PROBABILITIES = 0, FLAG_RESULT = 2 };
 enum { HALF_BYTES = 2, WORD_BYTES = 4, LANES_BYTES = VROW_LANES * WORD_BYTES };
 
 /* Registers for the order of instructions. */
-enum { R_SCORES = X0, R_PROBABILITIES = X1, R_PARTIAL = X2, R_VALUES = X3, R_OUTPUT = X4 };
+enum { R_BUFFER = X0, R_VALUES = X1, R_FOLDED = X2 };
 enum { R_MAXIMUM = Y0, R_SUM = Y1, R_FACTOR = Y2, R_FRESH = T0, R_COLUMN = T1 };
 
 /* Far below every score, and still far from the end of the range when it is scaled. */
@@ -47,6 +47,7 @@ static void slice_lets(const struct attention_writer *w, const char *x) {
   emit_let(w->e, "r0", "slice*%llu", (ull)w->t.slice);
   emit_let(w->e, "rr", "min(%llu,mine%s-r0)", (ull)w->t.slice, x);
   emit_let(w->e, "pair", "slice%%2");
+  emit_let(w->e, "tile", "%llu+pair*%llu", (ull)w->t.buffers, (ull)w->t.buffer_bytes);
 }
 
 /* Rows of this core: `mine` of them from `from` on. */
@@ -60,6 +61,12 @@ static void share(const struct attention_writer *w, const char *x) {
 static void open_slices(const struct attention_writer *w, const char *x) {
   emit_loop(w->e, "slice", "(mine%s+%llu)/%llu", x, (ull)w->t.slice - 1, (ull)w->t.slice);
   slice_lets(w, x);
+}
+
+/* Computed: MTE3 may read the buffer; where there is nothing to copy it passes the word on. */
+static void wait_computed(struct emit *e) {
+  emit_set_flag(e, PIPE_V, PIPE_MTE3, "pair");
+  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "pair");
 }
 
 /* ---- probabilities of step sx of task x ---- */
@@ -76,13 +83,13 @@ static const char *lanes_from(struct emit *e, const char *name) {
 static void load_scores(const struct attention_writer *w) {
   struct emit *e = w->e;
   ull row = w->t.cols * WORD_BYTES;
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_SCORES);
+  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
   emit_row(e,
            "copy_gm_to_ubuf_align_b32,dst=tile,src=scores+slotx*%llu+(fromx+r0)*%llu,n_burst=rr,"
            "len_burst=ccx*4,src_gap=%llu-ccx*4,dst_gap=wide/8-(ccx+7)/8",
            (ull)w->t.rows * row, row, row);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_SCORES);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_SCORES);
+  emit_set_flag(e, PIPE_MTE2, PIPE_V, "pair");
+  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "pair");
 }
 
 /* The last lanes of each row, which no copy has written. */
@@ -95,7 +102,7 @@ static void pad(const struct attention_writer *w, struct vrows *rows) {
   vector_dup(w, "tile+ccx/64*256", masked, "repeat=rr,dst_repeat=wide/8");
   emit_row(e, "set_mask_count");
   emit_endloop(e);
-  rows->machine.written |= 1u << R_SCORES;
+  rows->machine.written |= 1u << R_BUFFER;
 }
 
 /* Row by row where keys are hidden from it: `seen` of them are not. */
@@ -103,7 +110,7 @@ static void hide(const struct attention_writer *w, struct vrows *rows) {
   struct emit *e = w->e;
   if (!w->at->causal)
     return;
-  vmachine_order(&rows->machine, 0, 1u << R_SCORES);
+  vmachine_order(&rows->machine, 0, 1u << R_BUFFER);
   emit_let(e, "first", "rowx+fromx+r0+%llu-keyx", (ull)(w->at->keys - w->at->rows + 1));
   emit_loop(e, "hides", "first<ccx");
   emit_row(e, "set_mask_norm");
@@ -120,23 +127,33 @@ static void hide(const struct attention_writer *w, struct vrows *rows) {
   rows->machine.mask = NULL;
 }
 
-/* One number per row: the parts of 64 lanes together, then those lanes. */
+/*
+ * One number per row. Blocks of 8 lanes are folded into one each time: a row of up to 512 is 64
+ * numbers, then 8, then 1. Shorter rows leave places that have to hold the neutral number.
+ */
 static void reduce(const struct attention_writer *w, struct vrows *rows, enum vrow_reduction kind,
-                   const char *column, unsigned column_reg) {
+                   const char *column) {
   struct emit *e = w->e;
-  ull acc = w->t.accumulator;
-  const char *inst = vrow_instruction(kind);
-  vmachine_lanes(&rows->machine, VROW_LANES);
-  vmachine_order(&rows->machine, 1u << R_SCORES, 1u << VROW_ACCUMULATOR);
-  emit_row(e, "vcopy,dst=%llu,src=tile,repeat=rr,src_repeat=wide/8,type=uint32", acc);
-  emit_loop(e, "part", "wide/64-1");
-  emit_barrier(e, PIPE_V);
-  emit_row(e, "%s,dst=%llu,src0=%llu,src1=tile+256+part*256,repeat=rr,src1_repeat=wide/8,type=fp32",
-           inst, acc, acc);
+  struct vmachine *machine = &rows->machine;
+  const char *inst = kind == VROW_SUM ? "vcgadd" : "vcgmax";
+  ull lanes = w->t.accumulator, folded = w->t.folded;
+  vmachine_lanes(machine, VROW_LANES);
+  vmachine_order(machine, 0, 1u << VROW_ACCUMULATOR);
+  emit_loop(e, "narrow", "wide<%d", VROW_LANES * ROUND_UNIT);
+  vector_dup(w, emit_text(e, "%llu", lanes), vrow_identity(kind), "repeat=rr");
   emit_endloop(e);
-  vmachine_order(&rows->machine, 1u << VROW_ACCUMULATOR, 1u << column_reg);
-  emit_row(e, "%s,dst=%s,src=%llu,repeat=rr%s,type=fp32", kind == VROW_SUM ? "vcadd" : "vcmax",
-           column, acc, kind == VROW_SUM ? "" : ",order=value");
+  vmachine_order(machine, 1u << R_BUFFER, 1u << VROW_ACCUMULATOR);
+  emit_loop(e, "part", "wide/64");
+  emit_row(e,
+           "%s,dst=%llu+part*32,src=tile+part*256,repeat=rr,dst_repeat=8,src_repeat=wide/8,"
+           "type=fp32",
+           inst, lanes);
+  emit_endloop(e);
+  vmachine_order(machine, 1u << VROW_ACCUMULATOR, 1u << R_FOLDED);
+  emit_row(e, "%s,dst=%llu,src=%llu,repeat=rr,type=fp32", inst, folded, lanes);
+  vmachine_count(machine, "rr*8");
+  vmachine_order(machine, 1u << R_FOLDED, 1u << R_COLUMN);
+  emit_row(e, "%s,dst=%s,src=%llu,repeat=1,type=fp32", inst, column, folded);
 }
 
 static void column_step(struct vrows *rows, const char *inst, unsigned dst_reg, const char *dst,
@@ -152,7 +169,7 @@ static void put_maximum(const struct attention_writer *w, struct vrows *rows, co
   struct emit *e = w->e;
   const char *fresh = emit_text(e, "%llu", (ull)w->t.fresh);
   const char *column = emit_text(e, "%llu", (ull)w->t.column);
-  reduce(w, rows, VROW_MAX, column, R_COLUMN);
+  reduce(w, rows, VROW_MAX, column);
   column_step(rows, "vmax", R_FRESH, fresh, R_MAXIMUM, maximum, R_COLUMN, column);
   column_step(rows, "vsub", R_FACTOR, factor, R_MAXIMUM, maximum, R_FRESH, fresh);
   vmachine_order(&rows->machine, 1u << R_FACTOR, 1u << R_FACTOR);
@@ -168,7 +185,7 @@ static void put_exponentials(const struct attention_writer *w, struct vrows *row
   struct emit *e = w->e;
   const char *column = emit_text(e, "%llu", (ull)w->t.column);
   vmachine_lanes(&rows->machine, VROW_LANES);
-  vmachine_order(&rows->machine, 1u << R_SCORES | 1u << VROW_BLOCKS, 1u << R_SCORES);
+  vmachine_order(&rows->machine, 1u << R_BUFFER | 1u << VROW_BLOCKS, 1u << R_BUFFER);
   emit_loop(e, "part", "wide/64");
   emit_row(e,
            "vsub,dst=tile+part*256,src0=tile+part*256,src1=%llu,repeat=rr,dst_repeat=wide/8,"
@@ -176,9 +193,9 @@ static void put_exponentials(const struct attention_writer *w, struct vrows *row
            (ull)w->t.blocks);
   emit_endloop(e);
   vmachine_count(&rows->machine, "rr*wide");
-  vmachine_order(&rows->machine, 1u << R_SCORES, 1u << R_SCORES);
+  vmachine_order(&rows->machine, 1u << R_BUFFER, 1u << R_BUFFER);
   emit_row(e, "vexp,dst=tile,src=tile,repeat=1,type=fp32");
-  reduce(w, rows, VROW_SUM, column, R_COLUMN);
+  reduce(w, rows, VROW_SUM, column);
   column_step(rows, "vmul", R_SUM, sum, R_SUM, sum, R_FACTOR, factor);
   column_step(rows, "vadd", R_SUM, sum, R_SUM, sum, R_COLUMN, column);
 }
@@ -186,19 +203,15 @@ static void put_exponentials(const struct attention_writer *w, struct vrows *row
 static void store_probabilities(const struct attention_writer *w, struct vrows *rows) {
   struct emit *e = w->e;
   ull row = w->t.cols * HALF_BYTES;
-  const char *out = emit_text(e, "%llu+pair*%llu", (ull)w->t.probabilities, (ull)w->t.slice * row);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d+pair", FLAG_PROBABILITIES);
   vmachine_count(&rows->machine, "rr*wide");
-  vmachine_order(&rows->machine, 1u << R_SCORES, 1u << R_PROBABILITIES);
-  emit_row(e, "%s,dst=%s,src=tile,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, w->at->type), out);
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_SCORES);
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d+pair", FLAG_PROBABILITIES);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d+pair", FLAG_PROBABILITIES);
+  vmachine_order(&rows->machine, 1u << R_BUFFER, 1u << R_BUFFER);
+  emit_row(e, "%s,dst=tile,src=tile,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, w->at->type));
+  wait_computed(e);
   emit_row(e,
-           "copy_ubuf_to_gm_align_b16,dst=probs+slotx*%llu+(fromx+r0)*%llu,src=%s,n_burst=rr,"
+           "copy_ubuf_to_gm_align_b16,dst=probs+slotx*%llu+(fromx+r0)*%llu,src=tile,n_burst=rr,"
            "len_burst=ccx*2,src_gap=wide/16-(ccx+15)/16,dst_gap=%llu-ccx*2",
-           (ull)w->t.rows * row, row, out, row);
-  emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d+pair", FLAG_PROBABILITIES);
+           (ull)w->t.rows * row, row, row);
+  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
 }
 
 static void put_probabilities(const struct attention_writer *w) {
@@ -217,13 +230,11 @@ static void put_probabilities(const struct attention_writer *w) {
   emit_endloop(e);
   emit_row(e, "wait_flag_dev,id=%d", SIGNAL_SCORES);
   open_slices(w, "x");
-  emit_let(e, "tile", "%llu+pair*%llu", (ull)w->t.scores,
-           (ull)(w->t.slice * w->t.cols * WORD_BYTES));
   struct vrows rows = start_rows(w);
   load_scores(w);
   pad(w, &rows);
   vmachine_count(&rows.machine, "rr*wide");
-  vmachine_order(&rows.machine, 1u << R_SCORES, 1u << R_SCORES);
+  vmachine_order(&rows.machine, 1u << R_BUFFER, 1u << R_BUFFER);
   emit_row(e, "vmuls,dst=tile,src=tile,scalar=%lld,repeat=1,type=fp32",
            vscalar_bits(DTYPE_FP32, w->at->scale));
   hide(w, &rows);
@@ -241,42 +252,45 @@ static void load_partial(const struct attention_writer *w) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
   ull row = at->depth * WORD_BYTES;
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_PARTIAL);
+  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
   emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=part_in,src=partial+slot*%llu+(from+r0)*%llu,"
+           "copy_gm_to_ubuf_align_b32,dst=tile,src=partial+slot*%llu+(from+r0)*%llu,"
            "n_burst=rr,len_burst=%llu,right_pad=%llu,dst_gap=%llu",
            (ull)w->t.rows * row, row, row,
            (ull)((ROUND_UNIT - at->depth % ROUND_UNIT) % ROUND_UNIT),
            (ull)(w->t.depth / ROUND_UNIT - ceil_div(at->depth, ROUND_UNIT)));
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_PARTIAL);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d+pair", FLAG_PARTIAL);
+  emit_set_flag(e, PIPE_MTE2, PIPE_V, "pair");
+  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "pair");
 }
 
-/* After the last step: divided by the sum, and out. */
-static void finish(const struct attention_writer *w) {
+/* After the last step: divided by the sum. */
+static void finish(const struct attention_writer *w, struct vrows rows) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
-  struct vrows rows = start_rows(w);
   emit_loop(e, "last", "s+1==steps");
   const char *sum =
       emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.sum, (ull)w->t.half * WORD_BYTES);
   vrow_spread(&rows, R_SUM, sum);
   vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
   vrow_all(&rows);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d", FLAG_RESULT);
-  vmachine_order(&rows.machine, 1u << R_VALUES, 1u << R_OUTPUT);
-  emit_row(e, "%s,dst=%llu,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type),
-           (ull)w->t.output);
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d", FLAG_RESULT);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d", FLAG_RESULT);
-  emit_row(e,
-           "copy_ubuf_to_gm_align_b16,dst=o+(z/%llu*%llu+z%%%llu*%llu+(row+from+r0)*%llu)*2,"
-           "src=%llu,n_burst=rr,len_burst=%llu,dst_gap=%llu",
-           (ull)at->heads, (ull)at->q.batch, (ull)at->heads, (ull)at->q.head, (ull)at->q.row,
-           (ull)w->t.output, (ull)at->depth * HALF_BYTES,
-           (ull)(at->q.row - at->depth) * HALF_BYTES);
-  emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d", FLAG_RESULT);
+  vmachine_order(&rows.machine, 1u << R_VALUES, 1u << R_BUFFER);
+  emit_row(e, "%s,dst=tile,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type));
   vmachine_rest(&rows.machine);
+  emit_endloop(e);
+}
+
+static void store_result(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  emit_loop(e, "out", "s+1==steps");
+  emit_row(
+      e,
+      "copy_ubuf_to_gm_align_b16,dst=o+(z/%llu*%llu+z%%%llu*%llu+(row+from+r0)*%llu)*2,"
+      "src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,dst_gap=%llu",
+      (ull)at->heads, (ull)at->q.batch, (ull)at->heads, (ull)at->q.head, (ull)at->q.row,
+      (ull)at->depth * HALF_BYTES,
+      (ull)(w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(at->depth * HALF_BYTES, BLOCK_BYTES)),
+      (ull)(at->q.row - at->depth) * HALF_BYTES);
   emit_endloop(e);
 }
 
@@ -291,7 +305,6 @@ static void put_result(const struct attention_writer *w) {
   emit_endloop(e);
   emit_row(e, "wait_flag_dev,id=%d", SIGNAL_PARTIAL);
   open_slices(w, "");
-  emit_let(e, "part_in", "%llu+pair*%llu", (ull)w->t.partial, (ull)w->t.slice * row);
   emit_let(e, "values", "%llu+r0*%llu", (ull)w->t.result, row);
   struct vrows rows = start_rows(w);
   const char *factor =
@@ -300,11 +313,13 @@ static void put_result(const struct attention_writer *w) {
   vrow_spread(&rows, R_FACTOR, factor);
   vrow_with_column(&rows, "vmul", R_VALUES, "values", R_VALUES, "values");
   vrow_all(&rows);
-  vmachine_order(&rows.machine, 1u << R_VALUES | 1u << R_PARTIAL, 1u << R_VALUES);
-  emit_row(e, "vadd,dst=values,src0=values,src1=part_in,repeat=1,type=fp32");
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d+pair", FLAG_PARTIAL);
+  vmachine_order(&rows.machine, 1u << R_VALUES | 1u << R_BUFFER, 1u << R_VALUES);
+  emit_row(e, "vadd,dst=values,src0=values,src1=tile,repeat=1,type=fp32");
   vmachine_rest(&rows.machine);
-  finish(w);
+  finish(w, rows);
+  wait_computed(e);
+  store_result(w);
+  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
   emit_endloop(e);
 }
 
@@ -316,22 +331,20 @@ static void free_flags(const struct attention_writer *w, bool set) {
       set ? emit_set_flag : emit_wait_flag;
   const char *at = set ? "vec_first" : "vec_last";
   emit_loop(e, at, "%d", ATTENTION_PAIR);
-  flag(e, PIPE_V, PIPE_MTE2, "%d+%s", FLAG_SCORES, at);
-  flag(e, PIPE_V, PIPE_MTE2, "%d+%s", FLAG_PARTIAL, at);
-  flag(e, PIPE_MTE3, PIPE_V, "%d+%s", FLAG_PROBABILITIES, at);
+  flag(e, PIPE_MTE3, PIPE_MTE2, "%s", at);
   emit_endloop(e);
-  flag(e, PIPE_MTE3, PIPE_V, "%d", FLAG_RESULT);
 }
 
 /* Numbers of rows are spread 8 at a time; there may be fewer. Rows of values are whole fractals,
  * of which copies leave out up to a block. */
 static void clear(const struct attention_writer *w) {
   struct emit *e = w->e;
-  ull partial = ATTENTION_PAIR * w->t.slice * w->t.depth;
   emit_row(e, "set_mask_count");
   if (w->t.depth - w->at->depth >= ROUND_UNIT) {
-    emit_row(e, "set_vector_mask,high=0,low=%llu", partial);
-    vector_dup(w, emit_text(e, "%llu", (ull)w->t.partial), 0, "repeat=1");
+    emit_row(e, "set_vector_mask,high=0,low=%llu",
+             (ull)(ATTENTION_PAIR * w->t.buffer_bytes / WORD_BYTES));
+    vector_dup(w, emit_text(e, "%llu", (ull)w->t.buffers), 0, "repeat=1");
+    emit_barrier(e, PIPE_ALL);
   }
   emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)(w->t.ub_bytes - w->t.maximum) / WORD_BYTES);
   vector_dup(w, emit_text(e, "%llu", (ull)w->t.maximum), 0, "repeat=1");
