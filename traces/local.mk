@@ -16,6 +16,7 @@ libvinci_traces_la_SOURCES = \
 	traces/export/timeline.c \
 	traces/format/check.c \
 	traces/format/expr.c \
+	traces/format/fields.c \
 	traces/format/growing.h \
 	traces/format/headers.c \
 	traces/format/keys.c \

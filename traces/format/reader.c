@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading of traces: physical lines are cut here and fed to libcsv one by one, so
- * that a field can never span lines and every error has a line. Columns are
- * found again, when an error needs one, by a second look at that one line.
+ * Reading of traces: physical lines are cut here and split into fields one by one
+ * (fields.c), so that a field can never span lines and every error has a line.
  */
 #include "traces/format/reader.h"
 
@@ -14,45 +13,6 @@
 
 /* ---- errors --------------------------------------------------------------- */
 
-/*
- * Byte column (1-based) of a byte of a field. The walk mirrors libcsv: blanks around
- * a field do not count, in quotes a doubled quote is one.
- */
-static unsigned long locate(const struct trace_reader *reader, size_t field, size_t offset) {
-  const char *line = reader->line_text;
-  size_t at = 0, length = reader->line_length;
-  for (;; field--) {
-    while (at < length && (line[at] == ' ' || line[at] == '\t'))
-      at++;
-    bool quoted = at < length && line[at] == '"';
-    at += quoted;
-    for (size_t n = 0; at < length; n++, at++) {
-      if (field == 0 && n == offset)
-        break;
-      if (!quoted && line[at] == ',')
-        break;
-      if (quoted && line[at] == '"') {
-        if (at + 1 == length || line[at + 1] != '"')
-          break;
-        at++;
-      }
-    }
-    if (field == 0)
-      return (unsigned long)at + 1;
-    while (at < length && line[at] != ',')
-      at++;
-    at++;
-  }
-}
-
-static enum vinci_status fail_column(struct trace_reader *reader, unsigned long column,
-                                     const char *text) {
-  struct diag_position position = {.path = reader->path, .line = reader->line, .column = column};
-  diag_error_at(reader->diag, VINCI_E_INPUT, position, "%s", text);
-  diag_excerpt(reader->diag, reader->line_text, reader->line_length);
-  return VINCI_E_INPUT;
-}
-
 enum vinci_status trace_fail(struct trace_reader *reader, size_t field, size_t offset,
                              const char *format, ...) {
   char text[sizeof reader->diag->text];
@@ -60,7 +20,7 @@ enum vinci_status trace_fail(struct trace_reader *reader, size_t field, size_t o
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  return fail_column(reader, locate(reader, field, offset), text);
+  return trace_fail_column(reader, trace_column(reader, field, offset), text);
 }
 
 enum vinci_status trace_fail_line(struct trace_reader *reader, uint32_t line, const char *format,
@@ -126,58 +86,7 @@ static enum vinci_status check_bytes(struct trace_reader *reader) {
   return VINCI_OK;
 }
 
-/* ---- lines and fields ----------------------------------------------------- */
-
-/* libcsv hands over one field; its text is only lent. */
-static void take_field(void *bytes, size_t length, void *context) {
-  struct trace_reader *reader = context;
-  size_t index = reader->field_count++;
-  if (index >= TRACE_FIELDS_MAX)
-    return;
-  char *copy = reader->scratch + reader->scratch_used;
-  memcpy(copy, bytes, length);
-  copy[length] = '\0';
-  reader->fields[index] = (struct trace_field){.text = copy, .length = length};
-  reader->scratch_used += length + 1;
-}
-
-static void take_row_end(int terminator, void *context) {
-  struct trace_reader *reader = context;
-  (void)terminator;
-  reader->row_ended = true;
-}
-
-/* Splits the current line into fields. */
-static enum vinci_status split_line(struct trace_reader *reader) {
-  size_t need = reader->line_length + TRACE_FIELDS_MAX;
-  if (need > reader->scratch_size) {
-    char *scratch = realloc(reader->scratch, need * 2);
-    if (!scratch)
-      return trace_no_memory(reader);
-    reader->scratch = scratch;
-    reader->scratch_size = need * 2;
-  }
-  reader->scratch_used = 0;
-  reader->field_count = 0;
-  reader->row_ended = false;
-  size_t fed = reader->line_length + reader->end_length;
-  size_t done = csv_parse(&reader->csv, reader->line_text, fed, take_field, take_row_end, reader);
-  if (done == fed && reader->end_length == 0)
-    csv_parse(&reader->csv, "\n", 1, take_field, take_row_end, reader);
-  if (csv_error(&reader->csv) == CSV_ENOMEM)
-    return trace_no_memory(reader);
-  if (csv_error(&reader->csv) != CSV_SUCCESS) {
-    fail_column(reader, (unsigned long)done + 1, "misplaced quote");
-    diag_hint(reader->diag, "quotes enclose a whole field; inside, a quote is doubled");
-    return VINCI_E_INPUT;
-  }
-  if (!reader->row_ended)
-    return trace_fail(reader, reader->field_count, 0, "the quoted field does not end on its line");
-  if (reader->field_count > TRACE_FIELDS_MAX)
-    return trace_fail(reader, TRACE_FIELDS_MAX, 0, "row of %zu fields, no row has more than %d",
-                      reader->field_count, TRACE_FIELDS_MAX);
-  return VINCI_OK;
-}
+/* ---- lines -------------------------------------------------------------- */
 
 static enum vinci_status read_row(struct trace_reader *reader) {
   enum isa_op op = isa_find(reader->fields[0].text, reader->fields[0].length);
@@ -207,7 +116,7 @@ static enum vinci_status read_line(struct trace_reader *reader, const char *text
     blanks++;
   if (blanks == length || text[blanks] == '#')
     return VINCI_OK;
-  status = split_line(reader);
+  status = trace_split(reader);
   return status == VINCI_OK ? read_row(reader) : status;
 }
 
@@ -324,11 +233,10 @@ static enum vinci_status reader_open(struct trace_reader *reader, const char *na
 }
 
 static void reader_close(struct trace_reader *reader) {
-  struct growing *arrays[] = {&reader->kernels, &reader->tensors,  &reader->buffers,
-                              &reader->rows,    &reader->operands, &reader->exprs,
-                              &reader->terms,   &reader->codes,    &reader->variables,
-                              &reader->scope,   &reader->loops,    &reader->names,
-                              &reader->named};
+  struct growing *arrays[] = {
+      &reader->kernels, &reader->tensors, &reader->buffers, &reader->rows,      &reader->operands,
+      &reader->exprs,   &reader->terms,   &reader->codes,   &reader->variables, &reader->scope,
+      &reader->loops,   &reader->names,   &reader->named};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     growing_free(arrays[i]);
   free(reader->name_slots);

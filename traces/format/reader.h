@@ -2,7 +2,8 @@
 /*
  * Inside of the trace reader: the state that its files share.
  *
- *   reader.c   physical lines, bytes, CSV fields, positions of errors
+ *   reader.c   physical lines, bytes, errors
+ *   fields.c   CSV fields, positions of errors
  *   headers.c  rows trace, kernel, stream; with keys.c for key=value fields
  *   objects.c  rows tensor and buffer
  *   rows.c     rows loop, let, endloop and instructions
@@ -143,6 +144,15 @@ struct trace_clip {
 };
 /* Text of the user for a message: cut, whole characters, when it is long. */
 struct trace_clip trace_clip(const char *text, size_t length);
+
+/* ---- fields.c ---- */
+
+/* Splits the current line into fields. */
+enum vinci_status trace_split(struct trace_reader *reader);
+/* The byte column (1-based) of a byte of a field, and an error there. */
+unsigned long trace_column(const struct trace_reader *reader, size_t field, size_t offset);
+enum vinci_status trace_fail_column(struct trace_reader *reader, unsigned long column,
+                                    const char *text);
 
 /* ---- headers.c ---- */
 
