@@ -97,9 +97,11 @@ static bool execute(void *context, const struct machine_step *step) {
     return goes_on(run);
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)step->inst->op)(run->soc, step->inst, access);
-  for (unsigned i = 0; i < count; i++)
+  for (unsigned i = 0; i < count; i++) {
     if (access[i].bytes > 0 && !check_memory(run, step, &access[i]))
       access[i].bytes = 0;
+    inst_join_runs(&access[i]);
+  }
   if (run->uses_shadow && count > 0)
     check_accesses(run, step, access, count);
   return goes_on(run);

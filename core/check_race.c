@@ -31,17 +31,22 @@ enum { BACK_TO_BACK_TILES = 10, TILE_SIDE = 16 };
 /* What an instruction moves at a time, as far as unwritten bytes are concerned. */
 enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_WINDOWS };
 
-/* One access on its way through the shadow. */
-struct visit {
-  struct check_run *run;
-  const struct machine_step *step;
+/* An access, and the shadow of its memory. */
+struct target {
   const struct inst_access *access;
   struct shadow *shadow;
-  struct order_tag tag;
   uint64_t base; /* address of the shadow's first byte */
   bool tracks;   /* some access to this memory writes, so that order matters */
   bool starts_written;
-  bool records; /* readers are kept now, not later */
+  bool records; /* of reads: the reader is kept at once, not after the writes */
+};
+
+/* An instruction on its way through the shadows. */
+struct visit {
+  struct check_run *run;
+  const struct machine_step *step;
+  const struct target *target; /* the access that is looked at */
+  struct order_tag tag;
   enum load load;
   uint64_t run_start;
   uint64_t piece; /* bytes that count as written when any of them is */
@@ -55,7 +60,7 @@ static bool is_exempt(const struct visit *visit, struct order_tag earlier, bool 
   uint8_t both = earlier.flags & visit->tag.flags;
   if (both_write && both & TAG_ATOMIC)
     return true;
-  if (visit->access->space != SPACE_L0C)
+  if (visit->target->access->space != SPACE_L0C)
     return false;
   if (earlier.pipe == PIPE_M && visit->tag.pipe == PIPE_M)
     return (both & TAG_BACK_TO_BACK) != 0;
@@ -70,18 +75,18 @@ static bool is_ordered(const struct visit *visit, struct order_tag earlier) {
 static void report_hazard(const struct visit *visit, enum finding_kind kind,
                           struct order_tag earlier, uint64_t start, uint64_t end) {
   struct check_run *run = visit->run;
-  bool overlaps = kind == FINDING_WAW && visit->access->space == SPACE_GM &&
+  bool overlaps = kind == FINDING_WAW && visit->target->access->space == SPACE_GM &&
                   earlier.block != visit->tag.block && check_wants(run, VINCI_CHECK_MEMCHECK);
   if (overlaps)
     kind = FINDING_OVERLAP;
   else if (!check_wants(run, VINCI_CHECK_RACECHECK))
     return;
   struct check_finding finding = check_finding_of(run, kind, visit->step);
-  finding.space = (uint8_t)visit->access->space;
-  finding.event[1].write = visit->access->write;
+  finding.space = (uint8_t)visit->target->access->space;
+  finding.event[1].write = visit->target->access->write;
   finding.event[0] = check_event_of_tag(run, earlier, kind != FINDING_WAR);
   finding.has_range = true;
-  finding.address = (int64_t)(visit->base + start);
+  finding.address = (int64_t)(visit->target->base + start);
   finding.bytes = end - start;
   findings_add(run->findings, &finding);
 }
@@ -92,15 +97,22 @@ static void check_against(const struct visit *visit, enum finding_kind kind,
     report_hazard(visit, kind, earlier, start, end);
 }
 
+static bool same_pipe(struct order_tag a, struct order_tag b) {
+  return a.core == b.core && a.block == b.block && a.pipe == b.pipe;
+}
+
 /* Keeps a reader; it takes the place of those that come before it, since what comes after it
  * comes after them. */
 static void add_reader(const struct visit *visit, struct shadow_cell *cell) {
   struct order_tag tag = visit->tag;
+  if (cell->read[1].epoch == 0 && (cell->read[0].epoch == 0 || same_pipe(cell->read[0], tag))) {
+    cell->read[0] = tag;
+    return;
+  }
   unsigned free_slot = SHADOW_READERS;
   for (unsigned i = SHADOW_READERS; i-- > 0;) {
     struct order_tag old = cell->read[i];
-    bool same_pipe = old.core == tag.core && old.block == tag.block && old.pipe == tag.pipe;
-    if (old.epoch == 0 || same_pipe || is_ordered(visit, old)) {
+    if (old.epoch == 0 || same_pipe(old, tag) || is_ordered(visit, old)) {
       cell->read[i] = (struct order_tag){0};
       free_slot = i;
     }
@@ -109,11 +121,10 @@ static void add_reader(const struct visit *visit, struct shadow_cell *cell) {
     cell->read[free_slot] = tag;
     return;
   }
-  struct shadow_pool *pool = visit->shadow->pool;
+  struct shadow_pool *pool = visit->target->shadow->pool;
   for (uint32_t i = cell->more; i != 0; i = pool->readers[i].next) {
     struct order_tag old = pool->readers[i].tag;
-    bool same_pipe = old.core == tag.core && old.block == tag.block && old.pipe == tag.pipe;
-    if (same_pipe || is_ordered(visit, old)) {
+    if (same_pipe(old, tag) || is_ordered(visit, old)) {
       pool->readers[i].tag = tag;
       return;
     }
@@ -128,18 +139,18 @@ static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
   if (first >= last)
     return;
   if (visit->unwritten == 0)
-    visit->unwritten_at = (int64_t)(visit->base + visit->run_start + first * visit->piece);
+    visit->unwritten_at = (int64_t)(visit->target->base + visit->run_start + first * visit->piece);
   visit->unwritten += (last - first) * visit->piece;
 }
 
 static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
   struct visit *visit = context;
-  if (cell->write.epoch == 0 && !visit->starts_written)
+  if (cell->write.epoch == 0 && !visit->target->starts_written)
     note_unwritten(visit, start, end);
-  if (!visit->tracks)
+  if (!visit->target->tracks)
     return;
   check_against(visit, FINDING_RAW, cell->write, start, end);
-  if (visit->records)
+  if (visit->target->records)
     add_reader(visit, cell);
 }
 
@@ -153,8 +164,9 @@ static void visit_write(void *context, struct shadow_cell *cell, uint64_t start,
   struct visit *visit = context;
   check_against(visit, FINDING_WAW, cell->write, start, end);
   for (unsigned i = 0; i < SHADOW_READERS; i++)
-    check_against(visit, FINDING_WAR, cell->read[i], start, end);
-  const struct shadow_reader *readers = visit->shadow->pool->readers;
+    if (cell->read[i].epoch != 0)
+      check_against(visit, FINDING_WAR, cell->read[i], start, end);
+  const struct shadow_reader *readers = visit->target->shadow->pool->readers;
   for (uint32_t i = cell->more; i != 0; i = readers[i].next)
     check_against(visit, FINDING_WAR, readers[i].tag, start, end);
 }
@@ -183,32 +195,41 @@ static enum load load_of(const struct check_run *run, const struct inst *inst) {
 
 static bool read_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
-  uint64_t start = (uint64_t)address - visit->base;
+  uint64_t start = (uint64_t)address - visit->target->base;
   visit->run_start = start;
   visit->piece = piece_bytes(visit->load, bytes);
-  if (visit->tracks && visit->records)
-    shadow_change(visit->shadow, start, bytes, visit_read, visit);
+  if (visit->target->tracks && visit->target->records)
+    shadow_change(visit->target->shadow, start, bytes, visit_read, visit);
   else
-    shadow_look(visit->shadow, start, bytes, visit_read, visit);
+    shadow_look(visit->target->shadow, start, bytes, visit_read, visit);
   return true;
 }
 
 static bool reader_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
-  shadow_change(visit->shadow, (uint64_t)address - visit->base, bytes, visit_reader, visit);
+  shadow_change(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit_reader,
+                visit);
   return true;
 }
 
 static bool write_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
-  uint64_t start = (uint64_t)address - visit->base;
-  shadow_look(visit->shadow, start, bytes, visit_write, visit);
+  uint64_t start = (uint64_t)address - visit->target->base;
+  shadow_look(visit->target->shadow, start, bytes, visit_write, visit);
+  return true;
+}
+
+/* Both, where no other write of the instruction can come between. */
+static bool replaced_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  shadow_replace(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit_write,
+                 visit, visit->tag);
   return true;
 }
 
 static bool written_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
-  shadow_write(visit->shadow, (uint64_t)address - visit->base, bytes, visit->tag);
+  shadow_write(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit->tag);
   return true;
 }
 
@@ -217,15 +238,16 @@ static void report_unwritten(const struct visit *visit) {
   if (visit->unwritten == 0 || !check_wants(run, VINCI_CHECK_INITCHECK))
     return;
   struct check_finding finding = check_finding_of(run, FINDING_UNINITIALIZED, visit->step);
-  finding.space = (uint8_t)visit->access->space;
+  finding.space = (uint8_t)visit->target->access->space;
   finding.has_range = true;
   finding.address = visit->unwritten_at;
   finding.bytes = visit->unwritten;
-  const char *arg = isa_row((enum isa_op)visit->step->inst->op)->arg[visit->access->arg].name;
+  const char *arg =
+      isa_row((enum isa_op)visit->step->inst->op)->arg[visit->target->access->arg].name;
   findings_detail(run->findings, findings_add(run->findings, &finding),
                   "operand \"%s\" reads %" PRIu64 " bytes, of which %" PRIu64
                   " have never been written",
-                  arg, visit->access->bytes, visit->unwritten);
+                  arg, visit->target->access->bytes, visit->unwritten);
 }
 
 /* ---- instructions ---------------------------------------------------------------------- */
@@ -247,81 +269,106 @@ static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, e
 }
 
 /* Finds the shadow of an access; false when nothing needs to be known of it. */
-static bool find_shadow(struct visit *visit) {
-  struct check_run *run = visit->run;
-  const struct inst_access *access = visit->access;
-  visit->starts_written = false;
-  visit->base = 0;
-  visit->tracks = (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
+static bool find_shadow(struct check_run *run, const struct machine_step *step,
+                        const struct inst_access *access, struct target *target) {
+  *target = (struct target){.access = access};
   if (access->space != SPACE_GM) {
-    visit->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
-    const struct program_kernel *kernel = visit->step->kernel;
+    target->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
+    const struct program_kernel *kernel = step->kernel;
     if (access->remote > (kernel->mixed ? kernel->vectors_per_cube : 0))
       return false;
-    uint32_t core = access->remote
-                        ? soc_vector_beside(run->soc, visit->step->core, access->remote - 1u)
-                        : visit->step->core;
-    visit->shadow = &run->cores[core].shadow[access->space];
+    uint32_t core =
+        access->remote ? soc_vector_beside(run->soc, step->core, access->remote - 1u) : step->core;
+    target->shadow = &run->cores[core].shadow[access->space];
     return true;
   }
-  uint32_t index = check_find_tensor(run, visit->step->kernel, access->address);
+  uint32_t index = check_find_tensor(run, step->kernel, access->address);
   if (index == run->trace->tensor_count)
     return false;
   struct check_tensor *tensor = &run->tensors[run->memory[index]];
   if (!tensor->has_shadow)
     return false;
-  visit->shadow = &tensor->shadow;
-  visit->base = run->trace->tensors[index].address;
-  visit->tracks &= tensor->written_here;
-  visit->starts_written = tensor->starts_written;
-  return visit->tracks || !visit->starts_written;
+  target->shadow = &tensor->shadow;
+  target->base = run->trace->tensors[index].address;
+  target->tracks =
+      tensor->written_here && (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
+  target->starts_written = tensor->starts_written;
+  return target->tracks || !target->starts_written;
 }
 
-static bool reads_and_writes_one_space(const struct inst_access *access, unsigned count) {
-  unsigned read = 0, written = 0;
+/* Whether the instruction writes to what this access may read; hulls are compared. */
+static bool is_written(const struct target *read, const struct target *targets, unsigned count) {
+  const struct inst_access *from = read->access;
   for (unsigned i = 0; i < count; i++) {
-    if (access[i].write)
-      written |= 1u << access[i].space;
-    else
-      read |= 1u << access[i].space;
+    const struct inst_access *to = targets[i].access;
+    if (to->write && targets[i].shadow == read->shadow &&
+        to->address < from->address + (int64_t)from->bytes &&
+        from->address < to->address + (int64_t)to->bytes)
+      return true;
   }
-  return (read & written) != 0;
+  return false;
 }
 
-static void visit_all(struct visit *visit, const struct inst_access *access, unsigned count,
-                      bool write, inst_run_fn run_of_bytes) {
+static void visit_all(struct visit *visit, const struct target *targets, unsigned count, bool write,
+                      inst_run_fn run_of_bytes) {
   for (unsigned i = 0; i < count; i++) {
-    visit->access = &access[i];
-    if (access[i].bytes == 0 || access[i].write != write || !find_shadow(visit))
+    const struct inst_access *access = targets[i].access;
+    if (access->write != write || (run_of_bytes == write_run && !targets[i].tracks) ||
+        (run_of_bytes == reader_run && targets[i].records))
       continue;
+    visit->target = &targets[i];
     visit->unwritten = 0;
-    if (run_of_bytes == write_run && !visit->tracks)
-      continue;
-    (void)inst_each_run(&access[i], run_of_bytes, visit);
-    if (run_of_bytes == read_run)
+    if (access->runs.bytes == 0)
+      (void)run_of_bytes(visit, access->address, access->bytes);
+    else
+      (void)inst_each_run(access, run_of_bytes, visit);
+    if (visit->unwritten > 0)
       report_unwritten(visit);
+  }
+}
+
+/* Looks at the writes, then lets them take effect. */
+static void visit_writes(struct visit *visit, const struct target *targets, unsigned count) {
+  const struct target *only = NULL;
+  unsigned writes = 0;
+  for (unsigned i = 0; i < count; i++)
+    if (targets[i].access->write) {
+      only = &targets[i];
+      writes++;
+    }
+  if (writes == 1 && only->tracks && only->access->runs.bytes == 0) {
+    visit_all(visit, targets, count, true, replaced_run);
+  } else if (writes > 0) {
+    visit_all(visit, targets, count, true, write_run);
+    visit_all(visit, targets, count, true, written_run);
   }
 }
 
 /*
  * An instruction is no hazard to itself: all it reads and writes is looked at before its writes
- * take effect (repeats may accumulate in one place), and where both lie in one memory its reads
- * are recorded last.
+ * take effect (repeats may accumulate in one place), and reads of what it may write itself are
+ * recorded last.
  */
 void check_accesses(struct check_run *run, const struct machine_step *step,
-                    const struct inst_access *access, unsigned count) {
+                    const struct inst_access *access, unsigned access_count) {
   struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
+  struct target targets[INST_ACCESS_MAX];
+  unsigned count = 0;
+  bool late = false;
   visit.tag.flags = tag_flags(run, step->inst, step->pipe);
-  for (unsigned i = 0; i < count; i++)
+  for (unsigned i = 0; i < access_count; i++) {
     if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
       visit.load = load_of(run, step->inst);
-  visit.records = !reads_and_writes_one_space(access, count);
-  visit_all(&visit, access, count, false, read_run);
-  visit_all(&visit, access, count, true, write_run);
-  visit_all(&visit, access, count, true, written_run);
-  if (visit.records || !check_wants(run, VINCI_CHECK_RACECHECK))
-    return;
-  visit_all(&visit, access, count, false, reader_run);
+    count += access[i].bytes > 0 && find_shadow(run, step, &access[i], &targets[count]);
+  }
+  for (unsigned i = 0; i < count; i++) {
+    targets[i].records = !is_written(&targets[i], targets, count);
+    late |= !targets[i].records && !targets[i].access->write;
+  }
+  visit_all(&visit, targets, count, false, read_run);
+  visit_writes(&visit, targets, count);
+  if (late && check_wants(run, VINCI_CHECK_RACECHECK))
+    visit_all(&visit, targets, count, false, reader_run);
 }
 
 /* ---- life of the shadows ------------------------------------------------------------------ */

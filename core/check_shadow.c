@@ -107,6 +107,8 @@ static uint32_t start_of(const struct shadow_page *page, uint32_t index) {
 static uint32_t cut(struct shadow *shadow, struct shadow_page *page, uint32_t at) {
   if (at >= page_bytes(shadow))
     return page->count;
+  if (at == 0)
+    return 0;
   uint32_t index = find(page, at);
   if (start_of(page, index) == at)
     return index;
@@ -119,6 +121,12 @@ static uint32_t cut(struct shadow *shadow, struct shadow_page *page, uint32_t at
   return index + 1;
 }
 
+/* The same for the end of a range that begins with a cell: most are as they were the last time. */
+static uint32_t cut_end(struct shadow *shadow, struct shadow_page *page, uint32_t first,
+                        uint32_t end) {
+  return page->cells[first].end == end ? first + 1 : cut(shadow, page, end);
+}
+
 static bool same_history(const struct shadow_cell *a, const struct shadow_cell *b) {
   return a->more == 0 && b->more == 0 && memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
          memcmp(a->read, b->read, sizeof a->read) == 0;
@@ -126,6 +134,8 @@ static bool same_history(const struct shadow_cell *a, const struct shadow_cell *
 
 /* Makes one cell of neighbours with the same history, from `first` up to `last`. */
 static void merge(struct shadow_page *page, uint32_t first, uint32_t last) {
+  while (first < last && !same_history(&page->cells[first], &page->cells[first + 1]))
+    first++;
   uint32_t kept = first;
   for (uint32_t i = first + 1; i <= last; i++) {
     if (same_history(&page->cells[kept], &page->cells[i]))
@@ -141,23 +151,37 @@ static void merge(struct shadow_page *page, uint32_t first, uint32_t last) {
   page->count -= gone;
 }
 
-static void change_page(struct shadow *shadow, struct shadow_page *page, uint64_t base,
-                        uint32_t start, uint32_t end, shadow_fn change, void *context) {
+/* The part of a range that lies in one page; the range goes on behind it. */
+struct part {
+  struct shadow_page *page;
+  uint64_t base;
+  uint32_t start, end;
+};
+
+static void change_page(struct shadow *shadow, const struct part *part, shadow_fn change,
+                        void *context) {
+  struct shadow_page *page = part->page;
   if (!grow(shadow, page, 3))
     return;
-  uint32_t first = cut(shadow, page, start);
-  uint32_t last = cut(shadow, page, end);
+  uint32_t first = cut(shadow, page, part->start);
+  uint32_t last = cut_end(shadow, page, first, part->end);
   for (uint32_t i = first; i < last; i++)
-    change(context, &page->cells[i], base + start_of(page, i), base + page->cells[i].end);
+    change(context, &page->cells[i], part->base + start_of(page, i),
+           part->base + page->cells[i].end);
   merge(page, first ? first - 1 : 0, last < page->count ? last : page->count - 1);
 }
 
-static void write_page(struct shadow *shadow, struct shadow_page *page, uint32_t start,
-                       uint32_t end, struct order_tag tag) {
+/* Looks at the cells before they go, if `look` is given. */
+static void write_page(struct shadow *shadow, const struct part *part, struct order_tag tag,
+                       shadow_fn look, void *context) {
+  struct shadow_page *page = part->page;
+  uint32_t end = part->end;
   if (!grow(shadow, page, 3))
     return;
-  uint32_t first = cut(shadow, page, start);
-  uint32_t last = cut(shadow, page, end);
+  uint32_t first = cut(shadow, page, part->start);
+  uint32_t last = cut_end(shadow, page, first, end);
+  for (uint32_t i = first; look && i < last; i++)
+    look(context, &page->cells[i], part->base + start_of(page, i), part->base + page->cells[i].end);
   for (uint32_t i = first; i < last; i++)
     shadow_drop_more(shadow->pool, &page->cells[i]);
   struct shadow_cell cell = {.end = end, .write = tag};
@@ -171,13 +195,6 @@ static void write_page(struct shadow *shadow, struct shadow_page *page, uint32_t
 }
 
 /* ---- ranges ------------------------------------------------------------------------------ */
-
-/* The part of a range that lies in one page; the range goes on behind it. */
-struct part {
-  struct shadow_page *page;
-  uint64_t base;
-  uint32_t start, end;
-};
 
 static bool next_part(struct shadow *shadow, uint64_t *start, uint64_t stop, struct part *part) {
   if (*start >= stop || shadow->pool->failed)
@@ -215,13 +232,20 @@ void shadow_change(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow
                    void *context) {
   struct part part;
   for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
-    change_page(shadow, part.page, part.base, part.start, part.end, change, context);
+    change_page(shadow, &part, change, context);
 }
 
 void shadow_write(struct shadow *shadow, uint64_t start, uint64_t bytes, struct order_tag tag) {
   struct part part;
   for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
-    write_page(shadow, part.page, part.start, part.end, tag);
+    write_page(shadow, &part, tag, NULL, NULL);
+}
+
+void shadow_replace(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn look,
+                    void *context, struct order_tag tag) {
+  struct part part;
+  for (uint64_t stop = start + bytes; next_part(shadow, &start, stop, &part);)
+    write_page(shadow, &part, tag, look, context);
 }
 
 /* ---- whole shadows -------------------------------------------------------------------------- */

@@ -67,6 +67,9 @@ void shadow_change(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow
                    void *context);
 /* Makes a range one that `tag` has written and nobody read. */
 void shadow_write(struct shadow *shadow, uint64_t start, uint64_t bytes, struct order_tag tag);
+/* shadow_look and shadow_write at once. */
+void shadow_replace(struct shadow *shadow, uint64_t start, uint64_t bytes, shadow_fn look,
+                    void *context, struct order_tag tag);
 
 /* Adds a reader to the list behind a cell; walks it. */
 void shadow_add_more(struct shadow_pool *pool, struct shadow_cell *cell, struct order_tag tag);

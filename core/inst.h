@@ -144,6 +144,8 @@ struct inst_access {
  * easily seen, until it returns false. */
 typedef bool (*inst_run_fn)(void *context, int64_t address, uint64_t bytes);
 bool inst_each_run(const struct inst_access *access, inst_run_fn each, void *context);
+/* Describes runs that follow one another as the hull that they fill. */
+void inst_join_runs(struct inst_access *access);
 
 enum { INST_ACCESS_MAX = 6 };
 

@@ -22,6 +22,23 @@ static void normalize(struct inst_runs *runs) {
     runs->level[i] = i < count ? kept[i] : (struct inst_level){.count = 1};
 }
 
+void inst_join_runs(struct inst_access *access) {
+  const struct inst_runs *runs = &access->runs;
+  if (runs->bytes == 0 || runs->lane_bits != 0 || runs->offset != 0)
+    return;
+  uint64_t bytes = runs->bytes;
+  for (unsigned i = INST_LEVELS; i-- > 0;) {
+    struct inst_level level = runs->level[i];
+    if (level.count <= 1 || level.stride_bytes == 0)
+      continue;
+    if (level.stride_bytes != bytes)
+      return;
+    bytes *= level.count;
+  }
+  if (bytes == access->bytes)
+    access->runs.bytes = 0;
+}
+
 static bool each_strided(struct inst_runs runs, int64_t address, inst_run_fn each, void *context) {
   normalize(&runs);
   address += (int64_t)runs.offset;

@@ -23,9 +23,9 @@ struct machine_flag *machine_core_flag(const struct machine_core *core, enum pip
 
 static uint64_t oldest_waits(const struct machine_core *core) {
   uint64_t oldest = core->waits;
-  for (unsigned i = 0; i < PIPE_COUNT; i++) {
-    const struct machine_pipe *pipe = &core->pipe[i];
-    if (pipe->count > 0 && pipe->queue[pipe->head].waits < oldest)
+  for (uint32_t rest = core->filled; rest != 0; rest &= rest - 1) {
+    const struct machine_pipe *pipe = &core->pipe[__builtin_ctz(rest)];
+    if (pipe->queue[pipe->head].waits < oldest)
       oldest = pipe->queue[pipe->head].waits;
   }
   return oldest;
@@ -82,20 +82,20 @@ static struct machine_flag *awaited_flag(const struct machine_core *core, const 
 
 /* ---- pipes ---------------------------------------------------------------------- */
 
-static bool can_run(const struct machine_core *core, const struct machine_pipe *pipe) {
-  if (pipe->count == 0)
-    return false;
-  const struct inst *inst = &pipe->queue[pipe->head].inst;
+/* Whether a pipe need not wait to execute an instruction. */
+static bool is_free(const struct machine_core *core, const struct inst *inst) {
   return inst->op != OP_WAIT_FLAG || awaited_flag(core, inst)->line != 0;
 }
 
-/* Executes the head of a queue; whether another pipe may have got something to do by it. */
-static bool run_head(struct machine_core *core, enum pipe id) {
-  struct machine_pipe *pipe = &core->pipe[id];
-  const struct machine_entry *entry = &pipe->queue[pipe->head];
-  const struct inst *inst = &entry->inst;
+static bool can_run(const struct machine_core *core, const struct machine_pipe *pipe) {
+  return pipe->count > 0 && is_free(core, &pipe->queue[pipe->head].inst);
+}
+
+/* Executes an instruction; whether another pipe may have got something to do by it. */
+static bool run_inst(struct machine_core *core, enum pipe id, const struct inst *inst,
+                     uint64_t waits) {
   struct machine_step step = machine_step_of(core, inst, id);
-  step.waits = entry->waits;
+  step.waits = waits;
   bool signals = false;
   observe(core->machine, &step);
   switch (inst->op) {
@@ -112,9 +112,18 @@ static bool run_head(struct machine_core *core, enum pipe id) {
   default:
     break;
   }
+  return signals;
+}
+
+/* The same with the head of a queue. */
+static bool run_head(struct machine_core *core, enum pipe id) {
+  struct machine_pipe *pipe = &core->pipe[id];
+  const struct machine_entry *entry = &pipe->queue[pipe->head];
+  bool signals = run_inst(core, id, &entry->inst, entry->waits);
   if (++pipe->head == pipe->depth)
     pipe->head = 0;
-  pipe->count--;
+  if (--pipe->count == 0)
+    core->filled &= ~(UINT32_C(1) << id);
   return signals;
 }
 
@@ -150,6 +159,13 @@ static bool issue_to(struct machine_core *core, enum pipe id) {
     return wait_for(core, STALL_QUEUE_FULL, id, 0);
   if (!path_exists(core))
     return false;
+  if (pipe->count == 0 && core->machine->options.order == MACHINE_PROGRAM_ORDER &&
+      is_free(core, &core->inst)) { /* it would be taken from the queue at once */
+    core->issued++;
+    (void)run_inst(core, id, &core->inst, core->waits);
+    return true;
+  }
+  core->filled |= UINT32_C(1) << id;
   uint32_t slot = pipe->head + pipe->count++;
   struct machine_entry *entry = &pipe->queue[slot < pipe->depth ? slot : slot - pipe->depth];
   unsigned args = isa_row((enum isa_op)core->inst.op)->arg_count;
@@ -160,9 +176,8 @@ static bool issue_to(struct machine_core *core, enum pipe id) {
 }
 
 static bool barrier_all(struct machine_core *core) {
-  for (unsigned i = 0; i < PIPE_COUNT; i++)
-    if (core->pipe[i].count > 0)
-      return wait_for(core, STALL_BARRIER, PIPE_ALL, 0);
+  if (core->filled != 0)
+    return wait_for(core, STALL_BARRIER, PIPE_ALL, 0);
   observe_scalar(core, &core->inst, PIPE_ALL);
   core->waits++;
   return true;
@@ -234,10 +249,9 @@ static bool load_next(struct machine_core *core) {
     machine->status = VINCI_E_INPUT;
     return false;
   }
-  enum vinci_status status =
-      machine->options.unchecked_ranges
-          ? stream_check_count(&core->stream, &core->inst, machine->diag)
-          : stream_check_access(&core->stream, &core->inst, machine->diag);
+  enum vinci_status status = machine->options.unchecked_ranges
+                                 ? stream_check_count(&core->stream, &core->inst, machine->diag)
+                                 : stream_check_access(&core->stream, &core->inst, machine->diag);
   if (status != VINCI_OK) {
     machine->status = status;
     return false;
@@ -266,7 +280,7 @@ static bool scalar_step(struct machine_core *core) {
 
 /* The pipe that goes next; PIPE_COUNT: none can. */
 static enum pipe choose_pipe(const struct machine_core *core, bool consumers) {
-  for (unsigned i = 0; i < QUEUED_PIPES; i++) {
+  for (unsigned i = 0; i < QUEUED_PIPES && core->filled != 0; i++) {
     enum pipe id = (enum pipe)down_the_way[consumers ? i : QUEUED_PIPES - 1 - i];
     if (can_run(core, &core->pipe[id]))
       return id;
@@ -278,11 +292,12 @@ static enum pipe choose_pipe(const struct machine_core *core, bool consumers) {
 static enum pipe oldest_pipe(const struct machine_core *core) {
   enum pipe oldest = PIPE_COUNT;
   uint64_t issue = UINT64_MAX;
-  for (unsigned i = 0; i < QUEUED_PIPES; i++) {
-    const struct machine_pipe *pipe = &core->pipe[down_the_way[i]];
+  for (uint32_t rest = core->filled; rest != 0; rest &= rest - 1) {
+    enum pipe id = (enum pipe)__builtin_ctz(rest);
+    const struct machine_pipe *pipe = &core->pipe[id];
     if (!can_run(core, pipe) || pipe->queue[pipe->head].issue > issue)
       continue;
-    oldest = (enum pipe)down_the_way[i];
+    oldest = id;
     issue = pipe->queue[pipe->head].issue;
   }
   return oldest;
@@ -390,12 +405,7 @@ static bool run_turn(struct machine_core *core) {
 }
 
 static bool has_finished(const struct machine_core *core) {
-  if (!core->ended)
-    return false;
-  for (unsigned i = 0; i < PIPE_COUNT; i++)
-    if (core->pipe[i].count > 0)
-      return false;
-  return true;
+  return core->ended && core->filled == 0;
 }
 
 bool machine_core_run(struct machine_core *core) {
