@@ -14,6 +14,7 @@ struct compile_settings {
   const char *output;
   struct text_list sets;
   bool list;
+  bool markdown;
   bool explain;
   bool tilings;
 };
@@ -33,6 +34,8 @@ static const struct option_row compile_options[] = {
                     "print all legal tilings with their estimated cost as CSV"),
     OPTION_FLAG_ROW("list", 0, struct compile_settings, list,
                     "print all operators and their keys; with an operator, its own"),
+    OPTION_FLAG_ROW("markdown", 0, struct compile_settings, markdown,
+                    "with --list: the page of all operators"),
 };
 
 static enum vinci_status write_text(const char *text, const char *path, struct vinci_diag *diag) {
@@ -121,7 +124,10 @@ static int compile_words(const struct compile_settings *settings, const struct t
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
   if (settings->list && words->count == 0) {
-    operator_print_all(stdout);
+    if (settings->markdown)
+      operator_print_markdown(stdout);
+    else
+      operator_print_all(stdout);
     return 0;
   }
   if (words->count == 0) {

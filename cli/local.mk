@@ -35,6 +35,7 @@ vinci_SOURCES = \
 	cli/monitor.h \
 	cli/operator.c \
 	cli/operator.h \
+	cli/operator_markdown.c \
 	cli/ops.h \
 	cli/ops_journal.c \
 	cli/ops_table.c \

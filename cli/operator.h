@@ -11,5 +11,7 @@ bool operator_print(const char *name, FILE *out, struct vinci_diag *diag);
 /* The error on a name that no operator has. */
 enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag);
 void operator_print_all(FILE *out);
+/* The page of all operators (operator_markdown.c). */
+void operator_print_markdown(FILE *out);
 
 #endif

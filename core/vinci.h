@@ -148,9 +148,22 @@ struct vinci_op_key {
   const char *text;
   bool tiling; /* chosen by cost unless given */
 };
+/*
+ * What the simulated time of an operator is compared with: profiles of real kernels, and a bound
+ * that bandwidths and arithmetic give for one large case.
+ */
+struct vinci_op_comparison {
+  const char *formats; /* of its tensors: "ND", "NCHW, NC1HWC0" */
+  unsigned silicon_rows;
+  const char *bound;      /* what counts in it */
+  unsigned bound_percent; /* the time is at most so much of it */
+  const char *example;    /* arguments of the large case */
+};
 VINCI_API size_t vinci_op_count(void);
 VINCI_API bool vinci_op_info(size_t index, struct vinci_op *out);
 VINCI_API bool vinci_op_key(size_t index, size_t key_index, struct vinci_op_key *out);
+/* False for an operator that is compared with nothing. */
+VINCI_API bool vinci_op_comparison(size_t index, struct vinci_op_comparison *out);
 
 /*
  * Lowers an operator; args are texts "key=value". The text is that of the trace, with comments;

@@ -6,6 +6,7 @@ unit_tests = \
 	tests/test_arch \
 	tests/test_banks \
 	tests/test_base \
+	tests/test_bounds \
 	tests/test_check_memory \
 	tests/test_check_race \
 	tests/test_check_random \
@@ -52,6 +53,7 @@ unit_tests = \
 nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_bounds_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_race_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_random_SOURCES = dummy.cxx
@@ -104,6 +106,7 @@ script_tests = \
 	tests/test_gate.sh \
 	tests/test_ops.sh \
 	tests/test_lua.sh \
+	tests/test_operators.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \

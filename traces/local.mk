@@ -37,6 +37,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls.h \
 	traces/lower/calls_l2.c \
 	traces/lower/calls_resolve.c \
+	traces/lower/compared.def \
 	traces/lower/compile.c \
 	traces/lower/conv.h \
 	traces/lower/conv2d.c \
@@ -102,6 +103,7 @@ libvinci_traces_la_SOURCES = \
 # Specification and example traces, installed for users.
 dist_doc_DATA = \
 	traces/FORMAT.md \
+	traces/OPERATORS.md \
 	traces/VALUES.md
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \

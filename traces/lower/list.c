@@ -30,6 +30,20 @@ const struct lower_op *lower_find_vendor(const char *type) {
   return NULL;
 }
 
+static const struct lower_compared comparisons[] = {
+#define LOWER_COMPARED(op, formats, rows, kind, amount, percent, args)                             \
+  {#op, formats, rows, LOWER_BOUND_##kind, amount, percent, args},
+#include "traces/lower/compared.def"
+#undef LOWER_COMPARED
+};
+
+const struct lower_compared *lower_compared(const char *op) {
+  for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+    if (strcmp(comparisons[i].op, op) == 0)
+      return &comparisons[i];
+  return NULL;
+}
+
 const char *lower_kind_name(enum lower_kind kind) {
   static const char *const names[] = {
 #define X(id, name, text) name,
@@ -62,5 +76,21 @@ bool vinci_op_key(size_t index, size_t key_index, struct vinci_op_key *out) {
       .text = key->text,
       .tiling = key->tiling,
   };
+  return true;
+}
+
+bool vinci_op_comparison(size_t index, struct vinci_op_comparison *out) {
+  static const char *const bounds[] = {[LOWER_BOUND_BYTES] = "bytes, vector work",
+                                       [LOWER_BOUND_RESULT] = "bytes of the result in and out",
+                                       [LOWER_BOUND_MACS] = "bytes, cube work"};
+  const struct lower_compared *compared =
+      index < lower_op_count() ? lower_compared(operators[index]->name) : NULL;
+  if (!compared)
+    return false;
+  *out = (struct vinci_op_comparison){.formats = compared->formats,
+                                      .silicon_rows = compared->silicon_rows,
+                                      .bound = bounds[compared->kind],
+                                      .bound_percent = compared->percent,
+                                      .example = compared->args};
   return true;
 }

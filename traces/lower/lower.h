@@ -148,6 +148,26 @@ const char *lower_kind_name(enum lower_kind kind);
 /* The index-th of "a|b|c" into word[LOWER_WORD_MAX]; false behind the last. */
 bool lower_choice(const char *choices, unsigned index, char *word);
 
+/*
+ * What the simulated time of each operator is compared with (compared.def, tests/test_bounds.c):
+ * rows of measurements, and for one large shape a closed-form bound.
+ */
+enum lower_bound {
+  LOWER_BOUND_BYTES,  /* each tensor moves once; amount: vector cycles of 64 lanes per element */
+  LOWER_BOUND_RESULT, /* the same, as many bytes in as out */
+  LOWER_BOUND_MACS,   /* amount: multiply-accumulates of the cube */
+};
+struct lower_compared {
+  const char *op;
+  const char *formats;   /* of its tensors */
+  unsigned silicon_rows; /* of tests/reference/silicon_calibration.csv */
+  enum lower_bound kind;
+  double amount;
+  unsigned percent; /* of the bound, at most */
+  const char *args;
+};
+const struct lower_compared *lower_compared(const char *op); /* NULL: nothing */
+
 /* ---- arguments (args.c) ---- */
 
 /* Fills job->value from "key=value" texts and defaults. */

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The reference of operators is what the tables say.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/tap.sh"
+
+plan 2
+"${VINCI:?}" compile --list --markdown >operators.md 2>&1
+report "traces/OPERATORS.md is up to date" "$(
+  cmp -s operators.md "$TESTS_SRCDIR/traces/OPERATORS.md" ||
+    echo "write it with 'vinci compile --list --markdown > traces/OPERATORS.md'"
+)"
+report "it has a section for each operator" "$(
+  "$VINCI" compile --list | sed -n 's/^\([a-z0-9_]*\): .*/\1/p' | while read -r name; do
+    grep -q "^## $name\$" operators.md || echo "$name has none"
+  done
+)"
