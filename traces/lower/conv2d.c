@@ -83,24 +83,64 @@ static uint64_t step_of(const struct vinci_soc *soc, const struct matmul *mm, ui
   return round_up(ceil_div(panel, ceil_div(panel, most)), mm->c0);
 }
 
+/*
+ * First layers, with a single block of channels: profiles of the vendor's library tell by the times
+ * of MTE2 and cube that a block is a row of the result or so, and that the weights are read for
+ * each.
+ */
+enum { FIRST_POINTS = 64, FIRST_POINTS_MAX = 512 };
+
+static bool is_first_layer(const struct conv *conv) {
+  return conv->c1 == 1 && conv->groups == 1 && conv->kh * conv->kw > 1 &&
+         conv->wo <= FIRST_POINTS_MAX;
+}
+
+static uint64_t l1_room(const struct lower_job *job) {
+  const struct matmul *mm = job->data;
+  uint64_t room = (uint64_t)job->soc->l1_bytes;
+  return room - (mm->bias ? L1_SLOTS * (uint64_t)job->soc->bt_bytes : 0);
+}
+
+/* The window's depth for weights of which two panels take at most `room`, evenly. */
+static uint64_t weights_depth(const struct matmul *mm, uint64_t bn, uint64_t room) {
+  uint64_t fitting = room / L1_SLOTS / (bn * mm->element_bytes);
+  uint64_t most = max_u64(mm->c0, min_u64(mm->k, fitting) / mm->c0 * mm->c0);
+  return round_up(ceil_div(mm->k, ceil_div(mm->k, most)), mm->c0);
+}
+
+static bool first_layer_candidate(struct lower_job *job, size_t index) {
+  const struct matmul *mm = job->data;
+  const struct conv *conv = mm->conv;
+  if (index >= SIDE_COUNT)
+    return false;
+  uint64_t rows = min_u64(conv->ho, max_u64(1, FIRST_POINTS / conv->wo)), points = rows * conv->wo;
+  uint64_t bn = matmul_even(mm->n, sides[index], FRACTAL_ROWS);
+  uint64_t map = conv_rows(conv, points) * conv->w * BLOCK_BYTES * L1_SLOTS, room = l1_room(job);
+  uint64_t kb = weights_depth(mm, bn, map < room ? room - map : 0);
+  const uint64_t tile[3] = {points, step_of(job->soc, mm, round_up(points, FRACTAL_ROWS), bn, kb),
+                            bn};
+  matmul_set_tiling(job, tile, round_up(mm->k, kb), kb, RESIDENT_NONE);
+  return true;
+}
+
 static bool candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct conv *conv = mm->conv;
+  if (is_first_layer(conv))
+    return first_layer_candidate(job, index);
   if (index >= (size_t)SIDE_COUNT * SIDE_COUNT * KIND_COUNT)
     return false;
   uint64_t bm = matmul_even(mm->m, sides[index / KIND_COUNT / SIDE_COUNT], FRACTAL_ROWS);
   uint64_t bn =
       matmul_even(mm->n, sides[index / KIND_COUNT % SIDE_COUNT], max_u64(mm->c0, FRACTAL_ROWS));
-  uint64_t room = (uint64_t)job->soc->l1_bytes;
-  room -= mm->bias ? L1_SLOTS * (uint64_t)job->soc->bt_bytes : 0;
+  uint64_t room = l1_room(job);
   uint64_t map = conv_rows(conv, bm) * conv->w * BLOCK_BYTES; /* of a group of channels */
   uint64_t weights = bn * mm->element_bytes;                  /* of an element of k */
   uint64_t ka, kb;
   enum matmul_resident resident = (enum matmul_resident)(index % KIND_COUNT);
   if (resident == RESIDENT_A) {
     uint64_t held = map * conv->c1, left = held < room ? room - held : 0;
-    uint64_t most = max_u64(mm->c0, min_u64(mm->k, left / L1_SLOTS / weights) / mm->c0 * mm->c0);
-    kb = round_up(ceil_div(mm->k, ceil_div(mm->k, most)), mm->c0);
+    kb = weights_depth(mm, bn, left);
     ka = round_up(mm->k, kb);
   } else if (resident == RESIDENT_B) {
     uint64_t held = weights * mm->k, left = held < room ? room - held : 0;

@@ -144,7 +144,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
       .split = mm->conv ? 1 : job->value[MATMUL_SPLIT].size,
   };
   t->rows = t->bm;
-  if (mm->conv && mm->conv->gradient) /* blocks may be whole rows of the map */
+  if (mm->conv) /* blocks may be whole rows of the result */
     t->bm = round_up(t->bm, FRACTAL_ROWS);
   if ((t->split > 1 && !matmul_split_fits(job, t)) || !fits_l0(job, mm, t) ||
       !split_panels(job, mm, t))
