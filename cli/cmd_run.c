@@ -15,6 +15,7 @@
 #include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 250 MB of trace.json. */
+enum { CHOICES_BYTES = 128 };
 enum { TIMELINE_EVENTS = 1000000, TIMELINE_EVENTS_MAX = 100000000, TIMEOUT_MINUTES_MAX = 2880 };
 
 struct run_settings {
@@ -55,9 +56,9 @@ static const struct option_row run_options[] = {
     OPTION_TEXT_ROW(
         "l2", 0, struct run_settings, l2, "STATE",
         "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
-        "full of what kernels of the same kind left, to be written back; --ops chooses "
-        "by operator: matmul, conv2d and sums of two types empty, updates of parameters "
-        "(Apply..., Foreach..., arithmetic on vectors) streaming, others warm"),
+        "full of what kernels of the same kind left, to be written back; dirty: full of "
+        "what others wrote; used: the same, with the inputs that take at most half of it; "
+        "--ops chooses by operator, see README.md"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -288,22 +289,30 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   return batch.exit_code;
 }
 
-static bool choose(const char *option, const char *given, const char *const names[3],
+/* One of some words, NULL behind the last; the first unless one is given. */
+static bool choose(const char *option, const char *given, const char *const *names,
                    unsigned *choice) {
-  for (*choice = 0; *choice < 3 && names[*choice]; ++*choice)
+  for (*choice = 0; names[*choice]; ++*choice)
     if (!given || strcmp(given, names[*choice]) == 0)
       return true;
+  char list[CHOICES_BYTES] = "";
+  size_t used = 0;
+  for (unsigned i = 0; i < *choice && used < sizeof list; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                             i == 0             ? ""
+                             : i + 1 == *choice ? " or "
+                                                : ", ",
+                             names[i]);
   struct vinci_diag diag = {0};
-  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s%s%s or %s, not '%s'", option, names[0],
-                   names[2] ? ", " : "", names[2] ? names[1] : "", names[*choice - 1], given);
+  (void)diag_error(&diag, VINCI_E_USAGE, "--%s is %s, not '%s'", option, list, given);
   (void)cli_fail(&diag);
   return false;
 }
 
 static bool choose_models(struct run_settings *settings) {
-  static const char *const memories[3] = {"cycle", "flat"};
-  static const char *const networks[3] = {"packet", "flit"};
-  static const char *const states[3] = {"empty", "warm", "streaming"};
+  static const char *const memories[] = {"cycle", "flat", NULL};
+  static const char *const networks[] = {"packet", "flit", NULL};
+  static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
   unsigned memory, network, state;
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network) ||
@@ -324,8 +333,9 @@ static int run_list(const struct run_settings *settings, const struct text_list 
   }
   if (settings->check || settings->values.keep || settings->values.fill ||
       settings->values.inputs.count > 0 || settings->values.expected.count > 0) {
-    (void)diag_error(&diag, VINCI_E_USAGE, "--ops runs no checks and keeps no values; run its "
-                                           "operators one by one for that");
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "--ops runs no checks and keeps no values; run its "
+                     "operators one by one for that");
     return cli_fail(&diag);
   }
   struct run_ops options = {

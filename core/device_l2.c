@@ -44,12 +44,10 @@ static void warm(struct device *device) {
   }
 }
 
-/*
- * Lines above all tensors, as many as L2 holds; the share of written bytes in all bytes is
- * dirty, evenly spread.
- */
-static void stream(struct device *device) {
-  uint64_t all, written = written_bytes(device->trace, &all), sum = 0;
+/* Lines above all tensors, as many as L2 holds; `written` of `all` bytes are dirty, evenly
+ * spread. */
+static void fill(struct device *device, uint64_t written, uint64_t all) {
+  uint64_t sum = 0;
   uint64_t address = ceil_div(device->trace->gm_bytes, CHUNK_BYTES) * CHUNK_BYTES;
   uint64_t end = address + (uint64_t)device->soc->l2_bytes;
   for (; address < end; address += CHUNK_BYTES) {
@@ -60,10 +58,30 @@ static void stream(struct device *device) {
   }
 }
 
+static void stream(struct device *device) {
+  uint64_t all, written = written_bytes(device->trace, &all);
+  fill(device, written, all);
+}
+
+/* Inputs of at most half of L2, behind the lines that are there already. */
+static void bring_inputs(struct device *device) {
+  const struct vinci_trace *trace = device->trace;
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    bool input = !tensor->passes_l2 && (tensor->io == TENSOR_IN || tensor->io == TENSOR_INOUT);
+    if (input && !is_repeated(trace, i) && tensor->bytes <= (uint64_t)device->soc->l2_bytes / 2)
+      device->memory_ops->preload(device->memory, tensor->address, tensor->bytes, false);
+  }
+}
+
 void device_start_l2(struct device *device) {
   device->result->l2_start = device->options.l2_start;
   if (device->options.l2_start == VINCI_L2_WARM)
     warm(device);
   else if (device->options.l2_start == VINCI_L2_STREAMING)
     stream(device);
+  else if (device->options.l2_start != VINCI_L2_EMPTY)
+    fill(device, 1, 1);
+  if (device->options.l2_start == VINCI_L2_USED)
+    bring_inputs(device);
 }

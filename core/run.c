@@ -120,8 +120,8 @@ enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trac
       return diag_error(diag, VINCI_E_USAGE, "struct_size of the run options is %zu, not %zu", size,
                         sizeof device.options);
     memcpy(&device.options, options, size);
-    if ((unsigned)device.options.l2_start > VINCI_L2_STREAMING)
-      return diag_error(diag, VINCI_E_USAGE, "l2_start of the run options is %u, not 0 to 2",
+    if ((unsigned)device.options.l2_start > VINCI_L2_DIRTY)
+      return diag_error(diag, VINCI_E_USAGE, "l2_start of the run options is %u, not 0 to 4",
                         (unsigned)device.options.l2_start);
   }
   enum vinci_status status = soc_validate(soc, diag);

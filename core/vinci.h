@@ -217,6 +217,11 @@ enum vinci_l2 {
   /* Lines of other kernels of the same kind: of every so many, as many are dirty as the trace's own
    * tensors are written. What comes in pushes them out, as in an endless sequence of such kernels. */
   VINCI_L2_STREAMING,
+  /* Full of what other kernels have written, to be written back; but for the inputs that take at
+   * most half of it, which are there. */
+  VINCI_L2_USED,
+  /* The same without the inputs. */
+  VINCI_L2_DIRTY,
 };
 
 struct vinci_run_options {

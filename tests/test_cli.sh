@@ -400,7 +400,7 @@ run run --ops "$work/other.csv" --output="$work/other" $soc
 report "--ops: a header that is none" "$(expect 3 - ; printf '%s\n' "$err" |
   grep -q "other.csv:1: error: the header is not that of a list of operators" || echo "$err")"
 run run --ops "$work/gemm.csv" $soc --output="$work/gemm" --l2=hot
-report "--l2: an unknown state" "$(expect 2 "error: --l2 is empty, warm or streaming, not 'hot'")"
+report "--l2: an unknown state" "$(expect 2 "error: --l2 is empty, warm, streaming, used or dirty, not 'hot'")"
 run run --ops "$work/gemm.csv" $soc
 report "--ops without --output" "$(expect 2 'error: --ops needs --output=DIR')"
 { "$vinci" run "$example" "$example" $soc --json 2>"$work/err"; echo $? >"$work/code"; } | :

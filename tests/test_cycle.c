@@ -335,6 +335,14 @@ static void l2_starts_as_asked(void **state) {
     struct l2_counters streaming = l2_with(soc, text, VINCI_L2_STREAMING, memories[i]);
     assert_int_equal(streaming.read_misses, GRANULES);
     assert_int_equal(streaming.writebacks, GRANULES);
+    struct l2_counters dirty = l2_with(soc, text, VINCI_L2_DIRTY, memories[i]);
+    assert_int_equal(dirty.read_misses, GRANULES);
+    assert_int_equal(dirty.writebacks, GRANULES);
+    struct l2_counters used = l2_with(soc, text, VINCI_L2_USED, memories[i]);
+    assert_int_equal(used.read_hits, GRANULES);
+    assert_int_equal(used.writebacks, 0);
+    struct l2_counters too_large = l2_with(small, text, VINCI_L2_USED, memories[i]);
+    assert_int_equal(too_large.read_misses, GRANULES);
     struct l2_counters too_small = l2_with(small, text, VINCI_L2_WARM, memories[i]);
     assert_int_equal(too_small.read_misses, GRANULES);
   }
@@ -346,14 +354,14 @@ static void l2_starts_as_asked(void **state) {
 static void an_unknown_state_of_l2_is_refused(void **state) {
   (void)state;
   vinci_soc *soc = load("Ascend910B4", NULL);
-  struct vinci_run_options options = {.struct_size = sizeof options, .l2_start = (enum vinci_l2)3};
+  struct vinci_run_options options = {.struct_size = sizeof options, .l2_start = (enum vinci_l2)5};
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   char *text = stream_text(1, 16, 1, false);
   assert_int_equal(vinci_trace_parse("t", text, strlen(text), soc, &trace, &diag), VINCI_OK);
   assert_int_equal(vinci_run(soc, trace, &options, &result, &diag), VINCI_E_USAGE);
-  assert_string_equal(diag.text, "l2_start of the run options is 3, not 0 to 2");
+  assert_string_equal(diag.text, "l2_start of the run options is 5, not 0 to 4");
   free(text);
   vinci_trace_free(trace);
   vinci_soc_free(soc);

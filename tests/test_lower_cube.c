@@ -223,6 +223,18 @@ static void instructions_are_counted_in_closed_form(void **state) {
   vinci_result_free(result);
 }
 
+/* 16 blocks of 256 columns; panels of four steps of 32 are 32 for each operand. */
+static void the_older_generation_has_shallow_panels(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("matmul", "m=32 k=4096 n=4096 dtype=fp32 cores=16 split=1 generation=2");
+  uint64_t copies = 0;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    copies += result->cores[i].path_instructions[PATH_GM_L1];
+  assert_int_equal(copies, 16 * 2 * 32);
+  vinci_result_free(result);
+}
+
 /* Parts of k go through the workspace once, on their way in and out. */
 static void parts_of_k_are_added_up(void **state) {
   (void)state;
@@ -320,6 +332,7 @@ int main(void) {
       cmocka_unit_test(the_result_is_written_once),
       cmocka_unit_test(operands_are_read_as_the_tiling_says),
       cmocka_unit_test(instructions_are_counted_in_closed_form),
+      cmocka_unit_test(the_older_generation_has_shallow_panels),
       cmocka_unit_test(parts_of_k_are_added_up),
       cmocka_unit_test(the_default_splits_k_where_blocks_are_few),
       cmocka_unit_test(errors_say_what_is_not_possible),

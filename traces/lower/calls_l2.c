@@ -31,12 +31,27 @@ static bool updates_parameters(const struct lower_call *call, const char *op) {
   return all_flat(call) && !IS_ONE_OF(op, moves);
 }
 
+static bool has_argument(const struct call_request *request, const char *argument) {
+  for (size_t i = 0; i < request->arg_count; i++)
+    if (strcmp(request->args[i], argument) == 0)
+      return true;
+  return false;
+}
+
+static enum vinci_l2 cube_start(const struct call_request *request) {
+  if (strstr(request->op->name, "matmul") == NULL)
+    return VINCI_L2_USED;
+  if (has_argument(request, "transpose_a=1"))
+    return VINCI_L2_EMPTY;
+  return has_argument(request, "bias=1") ? VINCI_L2_DIRTY : VINCI_L2_USED;
+}
+
 enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request) {
   static const char *const cubes[] = {"matmul", "batch_matmul", "conv2d", "conv2d_backprop_input",
                                       "conv2d_backprop_filter"};
   struct lower_call call = {0};
   if (IS_ONE_OF(request->op->name, cubes))
-    return VINCI_L2_EMPTY;
+    return cube_start(request);
   if (!calls_parse(row, &call))
     return VINCI_L2_WARM;
   if (accumulates(&call))

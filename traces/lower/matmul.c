@@ -36,6 +36,10 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
                        "one scale for each column instead: a row of n words as set_quant_pre takes",
                        false},
+    [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
+                           "which tilings are tried: as MatMulV3 of the vendor's library has them, "
+                           "or as MatMulV2, with panels of at most four steps",
+                           false},
     [MATMUL_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
                       "parts of k that cores compute side by side and add up at the end", true},
     [MATMUL_TILE] = {"tile", LOWER_SHAPE, NULL, NULL, "m x k x n of a block in L0", true},
@@ -116,6 +120,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type),
   };
   mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  mm->shallow = value[MATMUL_GENERATION].word;
   set_scale(mm, value);
   job->data = mm;
   return check(job, mm);
@@ -185,6 +190,8 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "format_a=%s", strstr(call->input[0].format, "NZ") ? "NZ" : "ND");
   lower_arg(call, "format_b=%s", strstr(call->input[1].format, "NZ") ? "NZ" : "ND");
   lower_arg(call, "format_c=%s", strstr(call->output[0].format, "NZ") ? "NZ" : "ND");
+  if (strstr(call->type, "MatMulV2"))
+    lower_arg(call, "generation=2");
   if (call->blocks > 0)
     lower_arg(call, "cores=%" PRIu64, call->blocks);
   return true;

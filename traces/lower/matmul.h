@@ -29,6 +29,7 @@ enum matmul_key {
   MATMUL_FORMAT_C,
   MATMUL_SCALE,
   MATMUL_SCALES,
+  MATMUL_GENERATION,
   MATMUL_SPLIT, /* convolutions share the keys from here on, but not this one */
   MATMUL_TILE,
   MATMUL_PANEL,
@@ -78,6 +79,7 @@ struct matmul {
   bool nz_a, nz_b, nz_c;
   bool bias;
   enum matmul_scale scale;
+  bool shallow;          /* panels of few steps only */
   uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
   uint64_t cube_mcycles; /* per tile of the cube */
   uint64_t b_repeats;    /* how often B moves to L0B beyond once */

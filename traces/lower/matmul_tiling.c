@@ -312,6 +312,7 @@ static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80,
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
 enum { LARGE_BLOCKS_PER_CORE = 2 };
+enum { SHALLOW_STEPS = 4 };
 /* With k in parts. */
 static const uint16_t split_sides[] = {128, 256, 64, 32, 16};
 enum { SPLIT_SIDES = sizeof split_sides / sizeof *split_sides, SPLIT_KINDS = 2, PART_STEPS = 4 };
@@ -340,6 +341,9 @@ static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm,
   return unit;
 }
 
+/* All of k in one panel of the kind that MatMulV2 has. */
+static bool is_short(const struct matmul *mm, uint64_t bk) { return mm->k <= SHALLOW_STEPS * bk; }
+
 /* Depth of panels, as deep as L1 allows, in the ratio a:b; parts of k get equal numbers of them. */
 static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_t a, uint64_t b,
                           uint64_t split) {
@@ -349,6 +353,8 @@ static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_
   uint64_t unit = INNER_SLOTS * mm->element_bytes * (tile[0] * a + tile[2] * b);
   uint64_t room = l1_room(job->soc, mm, tile[2]);
   uint64_t depth = max_u64(min_u64(room / unit / bk * bk, part), bk);
+  if (mm->shallow)
+    depth = max_u64(min_u64(depth, SHALLOW_STEPS * bk / deeper / bk * bk), bk);
   if (split > 1)
     depth = round_up(ceil_div(part, ceil_div(part, depth * deeper) * deeper), bk);
   matmul_set_tiling(job, tile, depth * a, depth * b, RESIDENT_NONE);
@@ -440,7 +446,9 @@ static bool split_candidate(struct lower_job *job, size_t index) {
 bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
-  size_t depths = large && !matmul_key(job, MATMUL_RESIDENT)->given ? STREAMING_COUNT : DEPTH_COUNT;
+  const struct matmul *mm = job->data;
+  bool all = mm->shallow ? is_short(mm, max_u64(mm->c0, FRACTAL_ROWS)) : !large;
+  size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
   size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
   if (index >= whole)
     return (!large || split) && split_candidate(job, index - whole);
