@@ -30,6 +30,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/args.c \
 	traces/lower/attention.c \
 	traces/lower/attention.h \
+	traces/lower/attention_cube.c \
 	traces/lower/attention_emit.c \
 	traces/lower/attention_tiling.c \
 	traces/lower/attention_vector.c \

@@ -24,6 +24,7 @@ HEADS = [(1, 1, 1, 64, "BNSD", "fp16"), (2, 4, 2, 17, "SBH", "bf16"), (1, 3, 1, 
 TILINGS = [["rows=16", "cols=64", "panel=64", "slice=8", "cores=3"],
            ["rows=32", "cols=128", "panel=32", "cores=2"], ["rows=64", "cols=256", "panel=256"],
            ["rows=48", "cols=192", "panel=64"], ["rows=128", "cols=384", "panel=128", "diagonal=whole"]]
+EXTRAS = [["scale=0.5"], [], ["statistics=1"]]
 TOLERANCE = {"fp16": (1e-3, 4e-3), "bf16": (8e-3, 3e-2)}
 
 
@@ -49,8 +50,10 @@ def attention(q, k, v, causal, scale):
         queries, keys = scores.shape[2:]
         visible = np.arange(keys)[None, :] <= np.arange(queries)[:, None] + keys - queries
         scores = np.where(visible, scores, -np.inf)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    return np.matmul(weights / weights.sum(-1, keepdims=True), v)
+    largest = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - largest)
+    total = weights.sum(-1, keepdims=True)
+    return np.matmul(weights / total, v), largest, total
 
 
 def laid_out(x, layout):
@@ -77,11 +80,16 @@ def run(program, soc, folder, rng, lengths, heads, causal, extra):
         path = os.path.join(folder, name + ".npy")
         np.save(path, np.ascontiguousarray(laid_out(values, layout)))
         command += ["--input", f"{name}={path}"]
-    path = os.path.join(folder, "o.npy")
-    expected = laid_out(attention(*numbers, causal, scale), layout)
-    np.save(path, np.ascontiguousarray(expected.astype(np.float32)))
+    result, largest, total = attention(*numbers, causal, scale)
+    expected = {"o": laid_out(result, layout)}
+    if "statistics=1" in extra:
+        expected |= {"row_max": np.repeat(largest, 8, -1), "row_sum": np.repeat(total, 8, -1)}
+    for name, values in expected.items():
+        path = os.path.join(folder, name + ".npy")
+        np.save(path, np.ascontiguousarray(values.astype(np.float32)))
+        command += ["--expect", f"{name}={path}"]
     atol, rtol = TOLERANCE[kind]
-    command += ["--expect", f"o={path}", "--atol", str(atol), "--rtol", str(rtol)]
+    command += ["--atol", str(atol), "--rtol", str(rtol)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
@@ -93,7 +101,7 @@ def cases():
         for heads in HEADS:
             for causal in (0, 1):
                 if not causal or lengths[0] <= lengths[1]:
-                    yield lengths, heads, causal, ["scale=0.5"] if index % 3 == 0 else []
+                    yield lengths, heads, causal, EXTRAS[index % len(EXTRAS)]
     for tiling in TILINGS:
         yield (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
 

@@ -3,6 +3,7 @@
 #include "traces/lower/attention.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
     [ATTENTION_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent sequences", false},
@@ -21,6 +22,9 @@ static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
                           "the last query sees all keys, each one before it one key less", false},
     [ATTENTION_SCALE] = {"scale", LOWER_NUMBER, "", NULL,
                          "factor of the scores; default: 1 / sqrt(head_dim)", false},
+    [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
+                              "gives row_max and row_sum too, eight times each, for the gradient",
+                              false},
     [ATTENTION_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "queries of a task", true},
     [ATTENTION_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "keys of a step", true},
     [ATTENTION_PANEL] = {"panel", LOWER_SIZE, NULL, NULL, "keys in L1 at once", true},
@@ -92,6 +96,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .depth = depth,
       .type = value[ATTENTION_DTYPE].dtype,
       .causal = value[ATTENTION_CAUSAL].word && queries > 1,
+      .statistics = value[ATTENTION_STATISTICS].word,
       .scale = value[ATTENTION_SCALE].present ? value[ATTENTION_SCALE].number
                                               : inverse_root((double)depth),
       .q = strides(layout, batch, heads, queries, depth),
@@ -178,6 +183,8 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "layout=%s", s.layout);
   lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
   lower_arg(call, "diagonal=whole");
+  if (strcmp(call->type, "FlashAttentionScore") == 0)
+    lower_arg(call, "statistics=1");
   return true;
 }
 

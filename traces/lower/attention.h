@@ -30,6 +30,7 @@ enum attention_key {
   ATTENTION_LAYOUT,
   ATTENTION_CAUSAL,
   ATTENTION_SCALE,
+  ATTENTION_STATISTICS,
   ATTENTION_ROWS,
   ATTENTION_COLS,
   ATTENTION_PANEL,
@@ -53,7 +54,7 @@ struct attention_strides {
 struct attention {
   uint64_t batch, heads, group, rows, keys, depth; /* group: query heads of a head of K and V */
   enum dtype type;
-  bool causal;
+  bool causal, statistics;
   double scale;
   struct attention_strides q, kv;
   uint64_t cube_mcycles; /* per tile of the cube */
@@ -104,6 +105,31 @@ struct attention_writer {
   struct attention_tiling t;
 };
 
+/* What attention_cube.c has for every stream. */
+enum { ATTENTION_HALF_BYTES = 2 };
+enum { ATTENTION_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * ATTENTION_HALF_BYTES };
+const char *attention_rounded(struct emit *e, const char *count); /* to whole fractals */
+void attention_tensor(const struct lower_job *job, struct emit *e, const char *name, uint64_t heads,
+                      uint64_t rows, enum tensor_io io);
+void attention_nd2nz(const struct attention_writer *w, const char *dst, const char *src,
+                     const char *rows, const char *cols, uint64_t src_stride, const char *dst_rows);
+void attention_load_kv(const struct attention_writer *w, const char *tensor, const char *buffer,
+                       const char *flag, const char *x, bool columns);
+void attention_load_rows(const struct attention_writer *w, const char *tensor, const char *buffer,
+                         const char *x);
+void attention_rows_to_l0a(const struct attention_writer *w, const char *src, const char *rows,
+                           const char *start, const char *count, const char *channels);
+void attention_columns_to_l0b(const struct attention_writer *w, const char *src);
+void attention_rows_to_l0b(const struct attention_writer *w, const char *src, const char *rows,
+                           const char *start);
+void attention_l0_filled(const struct attention_writer *w);
+/* c[rows, cn] of tiles in L0; `first`: nothing is there yet. */
+void attention_mad(const struct attention_writer *w, const char *c, const char *rows,
+                   const char *first);
+/* Lets of panel p of a step: keys from at on, cw of them, half of L1. */
+void attention_panel(const struct attention_writer *w, const char *s, const char *x);
+
+void attention_count_tasks(const struct attention_writer *w);
 /* Lets of task number `i` of this core, their names ending in `x`. */
 void attention_task(const struct attention_writer *w, const char *i, const char *x);
 /* Lets of step `s` of the task with the suffix; keys from `key` on, cc of them; slot of workspace.

@@ -263,18 +263,46 @@ static void load_partial(const struct attention_writer *w) {
   emit_wait_flag(e, PIPE_MTE2, PIPE_V, "pair");
 }
 
+/* Where in the buffer the numbers of rows lie, eight times each, behind the result. */
+static ull statistics_at(const struct attention_writer *w, unsigned number) {
+  return w->t.slice * (w->t.depth * HALF_BYTES + number * BLOCK_BYTES);
+}
+
+static void spread_statistics(const struct attention_writer *w, struct vmachine *machine,
+                              const char *maximum, const char *sum) {
+  if (!w->at->statistics)
+    return;
+  vmachine_count(machine, "rr");
+  vmachine_order(machine, 1u << R_MAXIMUM | 1u << R_SUM, 1u << R_BUFFER);
+  emit_row(w->e, "vbrcb,dst=tile+%llu,src=%s,repeat=(rr+7)/8,type=uint32", statistics_at(w, 0),
+           maximum);
+  emit_row(w->e, "vbrcb,dst=tile+%llu,src=%s,repeat=(rr+7)/8,type=uint32", statistics_at(w, 1),
+           sum);
+}
+
+static void store_statistics(const struct attention_writer *w) {
+  static const char *const names[] = {"row_max", "row_sum"};
+  for (unsigned number = 0; number < 2 && w->at->statistics; number++)
+    emit_row(w->e,
+             "copy_ubuf_to_gm_align_b32,dst=%s+(z*%llu+row+from+r0)*%d,src=tile+%llu,"
+             "len_burst=rr*%d",
+             names[number], (ull)w->at->rows, BLOCK_BYTES, statistics_at(w, number), BLOCK_BYTES);
+}
+
 /* After the last step: divided by the sum. */
 static void finish(const struct attention_writer *w, struct vrows rows) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
   emit_loop(e, "last", "s+1==steps");
-  const char *sum =
-      emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.sum, (ull)w->t.half * WORD_BYTES);
+  ull half = w->t.half * WORD_BYTES;
+  const char *sum = emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.sum, half);
+  const char *maximum = emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.maximum, half);
   vrow_spread(&rows, R_SUM, sum);
   vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
   vrow_all(&rows);
   vmachine_order(&rows.machine, 1u << R_VALUES, 1u << R_BUFFER);
   emit_row(e, "%s,dst=tile,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type));
+  spread_statistics(w, &rows.machine, maximum, sum);
   vmachine_rest(&rows.machine);
   emit_endloop(e);
 }
@@ -291,6 +319,7 @@ static void store_result(const struct attention_writer *w) {
       (ull)at->depth * HALF_BYTES,
       (ull)(w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(at->depth * HALF_BYTES, BLOCK_BYTES)),
       (ull)(at->q.row - at->depth) * HALF_BYTES);
+  store_statistics(w);
   emit_endloop(e);
 }
 
