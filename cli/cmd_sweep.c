@@ -173,6 +173,16 @@ static enum vinci_status run_pool(const struct sweep_settings *settings, struct 
   return status;
 }
 
+/* How well the pool used what the host gave it; nothing of it is in the results. */
+static void report_pool(const struct sweep_pool *pool) {
+  double given = pool->seconds * pool->jobs - pool->waited_seconds;
+  if (pool->done > 0 && given > 0)
+    printf("%zu points in %.1f s, %.1f s of CPU; %u processes spent %.0f %% of the time they got "
+           "in points\n",
+           pool->done, pool->seconds, pool->busy_seconds, pool->jobs,
+           100 * pool->busy_seconds / given);
+}
+
 /* One line for people; the exit code is that of a failure only when every point failed. */
 static int report(const struct sweep_settings *settings, const struct sweep_pool *pool,
                   const struct shard *shard, struct vinci_diag *diag) {
@@ -187,6 +197,8 @@ static int report(const struct sweep_settings *settings, const struct sweep_pool
   if (!settings->quiet)
     printf("%zu points: %zu ok, %zu failed, %zu reused; %s/results.csv\n", counts.points,
            counts.points - counts.failed, counts.failed, pool->reused, settings->output);
+  if (!settings->quiet)
+    report_pool(pool);
   if (counts.failed == 0 || counts.failed < counts.points)
     return 0;
   (void)diag_error(diag, VINCI_E_INPUT,

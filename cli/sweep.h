@@ -112,8 +112,6 @@ const char *sweep_records_find(const struct sweep_records *records, uint64_t id)
 /* A journal that one process appends to. */
 struct sweep_journal {
   int fd;
-  bool dirty;
-  double synced_seconds;
   char path[512];
 };
 VINCI_MUST_CHECK enum vinci_status sweep_journal_open(struct sweep_journal *journal,
@@ -121,6 +119,8 @@ VINCI_MUST_CHECK enum vinci_status sweep_journal_open(struct sweep_journal *jour
                                                       struct vinci_diag *diag);
 /* One record, by one write; false when it failed (errno says why). */
 bool sweep_journal_add(struct sweep_journal *journal, uint64_t id, const char *cells);
+/* Waits until the disk has it; false when it failed. */
+bool sweep_journal_sync(const struct sweep_journal *journal);
 void sweep_journal_close(struct sweep_journal *journal);
 /* Takes DIR/journal/NAME.lock, so that no two processes run the same shard. */
 VINCI_MUST_CHECK enum vinci_status sweep_lock(const char *folder, const char *name, int *fd,
@@ -140,6 +140,9 @@ struct sweep_pool {
   bool quiet;
   bool interrupted; /* out */
   size_t failed;    /* out: points that ended with an error */
+  size_t done;      /* out: points that have a record now */
+  /* Out, of this host: elapsed; in points, of CPU; of workers while others had the processors. */
+  double seconds, busy_seconds, waited_seconds;
 };
 
 VINCI_MUST_CHECK enum vinci_status sweep_pool_run(struct sweep_pool *pool, struct vinci_diag *diag);

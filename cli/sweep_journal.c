@@ -21,12 +21,6 @@
 
 enum { ID_DIGITS = 16, LOCK_TRIES = 30 };
 
-static double now_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static enum vinci_status io_error(struct vinci_diag *diag, const char *path, const char *doing) {
   return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
                        doing, strerror(errno));
@@ -45,7 +39,7 @@ static bool end_torn_line(int fd) {
 
 enum vinci_status sweep_journal_open(struct sweep_journal *journal, const char *folder,
                                      const char *name, struct vinci_diag *diag) {
-  *journal = (struct sweep_journal){.fd = -1, .synced_seconds = now_seconds()};
+  *journal = (struct sweep_journal){.fd = -1};
   int length = snprintf(journal->path, sizeof journal->path, "%s/journal/%s.log", folder, name);
   if (length >= (int)sizeof journal->path)
     return diag_error(diag, VINCI_E_IO, "the name of the result folder is too long");
@@ -56,7 +50,6 @@ enum vinci_status sweep_journal_open(struct sweep_journal *journal, const char *
 }
 
 bool sweep_journal_add(struct sweep_journal *journal, uint64_t id, const char *cells) {
-  static const double sync_seconds = 1.0;
   char line[SWEEP_RECORD_MAX + 2 * ID_DIGITS + 8];
   int length = snprintf(line, sizeof line, "%016" PRIx64 "\t%s", id, cells);
   if (length < 0 || (size_t)length >= sizeof line - ID_DIGITS - 2) {
@@ -65,23 +58,21 @@ bool sweep_journal_add(struct sweep_journal *journal, uint64_t id, const char *c
   }
   uint64_t checksum = digest_bytes(DIGEST_SEED, line, (size_t)length);
   length += snprintf(line + length, sizeof line - (size_t)length, "\t%016" PRIx64 "\n", checksum);
-  if (write(journal->fd, line, (size_t)length) != length)
-    return false;
-  journal->dirty = true;
-  double now = now_seconds();
-  if (now - journal->synced_seconds > sync_seconds) {
-    journal->synced_seconds = now;
-    journal->dirty = false;
-    return fdatasync(journal->fd) == 0;
-  }
-  return true;
+  ssize_t written = write(journal->fd, line, (size_t)length);
+  if (written >= 0 && written < length)
+    errno = ENOSPC; /* a part: what a disk does that is full now */
+  return written == length;
+}
+
+bool sweep_journal_sync(const struct sweep_journal *journal) {
+  /* Files that cannot be synchronised, on some networks, are as good as they get. */
+  return fdatasync(journal->fd) == 0 || errno == EINVAL || errno == ENOSYS;
 }
 
 void sweep_journal_close(struct sweep_journal *journal) {
   if (journal->fd < 0)
     return;
-  if (journal->dirty)
-    (void)fdatasync(journal->fd);
+  (void)sweep_journal_sync(journal);
   close(journal->fd);
   journal->fd = -1;
 }
