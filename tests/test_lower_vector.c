@@ -233,7 +233,20 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("batch_norm shape=3", "batch_norm: shape has at least 2 extents");
   an_error_says("batch_norm shape=2x3x4x5 format=nc1hwc0", "batch_norm: shape has 5 extents");
   an_error_says("pad shape=4x4 before=1", "pad: before and after need 2 numbers");
-  an_error_says("pad shape=4 before=1 dtype=int8 value=200", "pad: int8 cannot hold the value");
+  an_error_says("pad shape=4 before=1 dtype=int8 value=200",
+                "pad: int8 cannot hold value=200, only whole numbers from -128 to 127");
+  an_error_says("fill shape=4 dtype=int16 value=99999999",
+                "fill: int16 cannot hold value=99999999, only whole numbers from -32768 to 32767");
+  an_error_says("maxs shape=4 dtype=fp16 alpha=-65505",
+                "maxs: fp16 cannot hold alpha=-65505, only numbers from -65504 to 65504");
+  an_error_says("muls shape=4 dtype=int32 alpha=0.5",
+                "muls: int32 cannot hold alpha=0.5, only whole numbers from -2147483648 to "
+                "2147483647");
+  an_error_says("fill shape=4 value=1e39",
+                "fill: fp32 cannot hold value=1e+39, only numbers from -3.402823466e+38 to "
+                "3.402823466e+38");
+  an_error_says("pows shape=4 dtype=int16 alpha=-1",
+                "pows: alpha of int16 is a whole number from 0 to 64");
   an_error_says("pad shape=4x4x4 before=1x1x1", "pad: at most 5 sides can grow");
   an_error_says("gather shape=1x1x1x1x1 count=1x1x1x1x1", "gather: y has at most 8 dimensions");
   an_error_says("max_pool shape=4x4 kernel=2x2", "max_pool: shape has 5 extents: N, C1, H, W, C0");

@@ -103,6 +103,25 @@ def unary(cases):
                 cases.add(request, {"x": x}, {"y": y}, (limits or {}).get(dtype, EXACT))
 
 
+def powers(cases):
+    for alpha in [0, 1, 2, 7, 13, 64]:
+        for shape in ["15", "1009"]:
+            x = cases.draw(shape, "int32", -9, 9)
+            cases.add("pows shape=%s dtype=int32 alpha=%d" % (shape, alpha), {"x": x},
+                      {"y": (x.astype(object) ** alpha & 0xFFFFFFFF).astype(np.uint32).view(np.int32)})
+            x = cases.draw(shape, "int16", -3, 3)
+            if alpha < 10:
+                cases.add("pows shape=%s dtype=int16 alpha=%d" % (shape, alpha), {"x": x},
+                          {"y": x ** np.int16(alpha)})
+            x = cases.draw(shape, "fp32", -1.25, 1.25)
+            cases.add("pows shape=%s dtype=fp32 alpha=%d" % (shape, alpha), {"x": x},
+                      {"y": rounded(wide(x) ** alpha, "fp32")}, CHAIN["fp32"])
+    for shape in ["15", "1009"]:
+        x = cases.draw(shape, "fp32", 0.1, 4)
+        cases.add("pows shape=%s dtype=fp32 alpha=-2.5" % shape, {"x": x},
+                  {"y": rounded(wide(x) ** -2.5, "fp32")}, CHAIN["fp32"])
+
+
 def binary(cases):
     functions = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
                  "max": np.maximum, "min": np.minimum}
@@ -506,7 +525,7 @@ def sorts(cases):
                           expect(x, order, k))
 
 
-GROUPS = [unary, binary, others, casts, rows, channels, reductions, movement, halves, pools,
+GROUPS = [unary, powers, binary, others, casts, rows, channels, reductions, movement, halves, pools,
           argmax_pools, sorts]
 
 

@@ -16,6 +16,34 @@ enum vinci_status lower_error(struct lower_job *job, const char *format, ...) {
   return status;
 }
 
+/* Largest numbers: fp16 rounds below 65520 to 65504; those of bf16 and fp32 are about the same. */
+static const struct {
+  double low, high;
+  bool whole;
+} ranges[DTYPE_COUNT] = {
+    [DTYPE_FP16] = {-65504, 65504, false},
+    [DTYPE_BF16] = {-3.3895313892515355e38, 3.3895313892515355e38, false},
+    [DTYPE_FP32] = {-3.4028234663852886e38, 3.4028234663852886e38, false},
+    [DTYPE_INT8] = {INT8_MIN, INT8_MAX, true},
+    [DTYPE_UINT8] = {0, UINT8_MAX, true},
+    [DTYPE_INT16] = {INT16_MIN, INT16_MAX, true},
+    [DTYPE_UINT16] = {0, UINT16_MAX, true},
+    [DTYPE_INT32] = {INT32_MIN, INT32_MAX, true},
+    [DTYPE_UINT32] = {0, UINT32_MAX, true},
+};
+
+enum vinci_status lower_fits(struct lower_job *job, const char *key, enum dtype dtype,
+                             double number) {
+  double low = ranges[dtype].low, high = ranges[dtype].high;
+  bool whole = ranges[dtype].whole;
+  if (low == high)
+    vinci_bug("no range of %s", dtype_name(dtype));
+  if (number >= low && number <= high && (!whole || number == (double)(int64_t)number))
+    return VINCI_OK;
+  return lower_error(job, "%s cannot hold %s=%.9g, only %s from %.10g to %.10g", dtype_name(dtype),
+                     key, number, whole ? "whole numbers" : "numbers", low, high);
+}
+
 bool lower_refuse(struct lower_job *job, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -154,7 +182,7 @@ static enum vinci_status take_number(struct lower_job *job, const struct lower_k
   value->number = scale < 0 ? (double)digits / power : (double)digits * power;
   if (negative)
     value->number = -value->number;
-  return VINCI_OK;
+  return lower_fits(job, key->name, DTYPE_FP32, value->number);
 }
 
 static enum vinci_status take(struct lower_job *job, const struct lower_key *key, const char *text,

@@ -182,6 +182,9 @@ enum vinci_status lower_error(struct lower_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool lower_refuse(struct lower_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A usage error unless a type can hold a number: its range, and of integers, that it is whole. */
+VINCI_MUST_CHECK enum vinci_status lower_fits(struct lower_job *job, const char *key,
+                                              enum dtype dtype, double number);
 /* The same for from_tensors(), and one argument of its result. */
 bool lower_cannot(struct lower_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

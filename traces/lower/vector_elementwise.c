@@ -453,7 +453,11 @@ enum vinci_status vew_program(struct lower_job *job, struct vew *ew) {
       vinci_bug("the program of %s is too long", job->op->name);
     ew->steps[ew->step_count++] = *step;
   }
-  return choose_type(job, ew);
+  enum vinci_status status = choose_type(job, ew);
+  const char *const *key = ew->func.parameters;
+  for (; status == VINCI_OK && key && *key; key++)
+    status = lower_fits(job, *key, ew->type, vkey(job, *key)->number);
+  return status;
 }
 
 struct vew *vew_new(struct lower_job *job, const struct vfunc *func) {

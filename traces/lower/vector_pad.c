@@ -43,19 +43,6 @@ static uint32_t fill_bits(enum dtype dtype, double value) {
   }
 }
 
-static bool holds(enum dtype dtype, double value) {
-  double low = dtype == DTYPE_INT32   ? INT32_MIN
-               : dtype == DTYPE_INT16 ? INT16_MIN
-               : dtype == DTYPE_INT8  ? INT8_MIN
-                                      : 0;
-  double high = dtype == DTYPE_INT32   ? INT32_MAX
-                : dtype == DTYPE_INT16 ? INT16_MAX
-                : dtype == DTYPE_INT8  ? INT8_MAX
-                                       : UINT8_MAX;
-  bool is_float = dtype == DTYPE_FP32 || dtype == DTYPE_FP16 || dtype == DTYPE_BF16;
-  return is_float || (value >= low && value <= high);
-}
-
 static void strides_of(const uint64_t *shape, unsigned rank, uint64_t *strides) {
   uint64_t stride = 1;
   for (unsigned i = rank; i-- > 0; stride *= shape[i])
@@ -93,8 +80,9 @@ static enum vinci_status pad_setup(struct lower_job *job) {
   if ((before->present && before->rank != shape->rank) ||
       (after->present && after->rank != shape->rank))
     return lower_error(job, "before and after need %u numbers", shape->rank);
-  if (!holds(dtype, job->value[KEY_VALUE].number))
-    return lower_error(job, "%s cannot hold the value", dtype_name(dtype));
+  enum vinci_status status = lower_fits(job, "value", dtype, job->value[KEY_VALUE].number);
+  if (status != VINCI_OK)
+    return status;
   struct permute *permute = permute_new(job, dtype);
   if (!permute)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
@@ -109,7 +97,7 @@ static enum vinci_status pad_setup(struct lower_job *job) {
   strides_of(permute->out_shape, shape->rank, map.to);
   for (unsigned i = 0; i < shape->rank; i++)
     map.to_base += amount(before, i) * map.to[i];
-  enum vinci_status status = permute_add(job, permute, &map);
+  status = permute_add(job, permute, &map);
   for (unsigned i = 0; i < shape->rank && status == VINCI_OK; i++) {
     status = add_side(job, permute, i, amount(before, i), &map, 0);
     if (status == VINCI_OK)

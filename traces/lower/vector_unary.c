@@ -123,8 +123,6 @@ static const struct vstep adds_steps[] = {P("vadds", Y0, X0, 1), END};
 static const struct vstep maxs_steps[] = {P("vmaxs", Y0, X0, 1), END};
 static const struct vstep mins_steps[] = {P("vmins", Y0, X0, 1), END};
 static const struct vstep leaky_relu_steps[] = {P("vlrelu", Y0, X0, 1), END};
-static const struct vstep pows_steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1),
-                                          U("vexp", Y0, T0), END};
 static const char *const alpha_parameter[] = {"alpha", NULL};
 
 /* ---- operators ---------------------------------------------------------------------------- */
@@ -167,7 +165,56 @@ WITH_ALPHA(adds, "Adds", "y = x + alpha", VTYPES_FP16 | VTYPES_INT32 | VTYPES_IN
 WITH_ALPHA(maxs, "", "y = max(x, alpha)", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 WITH_ALPHA(mins, "", "y = min(x, alpha)", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 WITH_ALPHA(leaky_relu, "LeakyRelu", "y = x > 0 ? x : x * alpha", VTYPES_FP16)
-WITH_ALPHA(pows, "Pows", "y = x ^ alpha, for positive x", VTYPES_FP32)
+
+/* ---- powers ------------------------------------------------------------------------------- */
+
+enum { POWER_MAX = 64, POWER_STEPS = 16 };
+
+/*
+ * Whole powers are products, from the highest bit of alpha down: exact where the type is. Others
+ * are exp(alpha ln(x)).
+ */
+static const struct vstep *power_steps(struct lower_job *job, uint64_t power) {
+  struct vstep *steps = ARENA_ARRAY(job->arena, struct vstep, POWER_STEPS);
+  unsigned count = 0, bit = power ? 63u - (unsigned)__builtin_clzll(power) : 0;
+  if (!steps)
+    return NULL;
+  if (power == 0)
+    steps[count++] = (struct vstep)F(Y0, 1);
+  else if (power == 1)
+    steps[count++] = (struct vstep)S("vmuls", Y0, X0, 1);
+  for (bool first = true; bit-- > 0; first = false) {
+    uint8_t so_far = first ? X0 : Y0;
+    steps[count++] = (struct vstep)B("vmul", Y0, so_far, so_far);
+    if (power >> bit & 1)
+      steps[count++] = (struct vstep)B("vmul", Y0, Y0, X0);
+  }
+  steps[count] = (struct vstep)END;
+  return steps;
+}
+
+static enum vinci_status pows_setup(struct lower_job *job) {
+  static const struct vstep steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1), U("vexp", Y0, T0),
+                                       END};
+  struct vfunc func = {
+      .name = "pows", .inputs = 1, .outputs = 1, .steps = steps, .parameters = alpha_parameter};
+  double alpha = job->value[KEY_ALPHA].number;
+  enum dtype type = job->value[KEY_DTYPE].dtype;
+  bool whole = alpha >= 0 && alpha <= POWER_MAX && alpha == (double)(int)alpha;
+  if (!whole && (type == DTYPE_INT32 || type == DTYPE_INT16))
+    return lower_error(job, "alpha of %s is a whole number from 0 to %d", dtype_name(type),
+                       POWER_MAX);
+  if (whole) {
+    func.types = VTYPES_INT32 | VTYPES_INT16;
+    func.steps = power_steps(job, (uint64_t)alpha);
+  }
+  if (!func.steps)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  return vew_setup(job, &func);
+}
+
+VEW_OP(pows, "Pows", "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64",
+       alpha_keys, ALPHA_KEYS, call_x)
 
 static enum vinci_status cast_setup(struct lower_job *job) {
   static const struct vfunc func = {.name = "cast", .inputs = 1, .outputs = 1, .casts = true};
