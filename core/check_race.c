@@ -336,7 +336,7 @@ static void visit_writes(struct visit *visit, const struct target *targets, unsi
       only = &targets[i];
       writes++;
     }
-  if (writes == 1 && only->tracks && only->access->runs.bytes == 0) {
+  if (writes == 1 && only->tracks && inst_runs_are_apart(only->access)) {
     visit_all(visit, targets, count, true, replaced_run);
   } else if (writes > 0) {
     visit_all(visit, targets, count, true, write_run);

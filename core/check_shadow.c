@@ -103,32 +103,54 @@ static uint32_t start_of(const struct shadow_page *page, uint32_t index) {
   return index ? page->cells[index - 1].end : 0;
 }
 
-/* Cuts the cell that holds a byte so that one begins there; the index of that one. */
-static uint32_t cut(struct shadow *shadow, struct shadow_page *page, uint32_t at) {
-  if (at >= page_bytes(shadow))
-    return page->count;
-  if (at == 0)
-    return 0;
-  uint32_t index = find(page, at);
-  if (start_of(page, index) == at)
-    return index;
-  memmove(page->cells + index + 1, page->cells + index,
-          (page->count - index) * sizeof *page->cells);
-  page->count++;
-  page->cells[index].end = at;
-  if (page->cells[index].more)
-    copy_more(shadow->pool, &page->cells[index]);
-  return index + 1;
+/* Makes `extra` more cells of one; the last of them keeps the list of readers as it is. */
+static void copy_cell(struct shadow *shadow, struct shadow_page *page, uint32_t index,
+                      uint32_t extra) {
+  struct shadow_cell *cell = &page->cells[index];
+  memmove(cell + 1 + extra, cell + 1, (page->count - index - 1) * sizeof *cell);
+  page->count += extra;
+  for (uint32_t i = 1; i <= extra; i++) {
+    cell[i] = *cell;
+    if (cell->more)
+      copy_more(shadow->pool, &cell[i]);
+  }
+  uint32_t first_more = cell[extra].more;
+  cell[extra].more = cell->more;
+  cell->more = first_more;
 }
 
-/* The same for the end of a range that begins with a cell: most are as they were the last time. */
-static uint32_t cut_end(struct shadow *shadow, struct shadow_page *page, uint32_t first,
-                        uint32_t end) {
-  return page->cells[first].end == end ? first + 1 : cut(shadow, page, end);
+/* Cuts cells so that one begins at `start` and one ends at `end`; returns the index of the first of
+ * the range, and in *last that of the one behind it. */
+static uint32_t isolate(struct shadow *shadow, struct shadow_page *page, uint32_t start,
+                        uint32_t end, uint32_t *last) {
+  uint32_t first = start ? find(page, start) : 0;
+  uint32_t before = start_of(page, first) != start;
+  if (end < page->cells[first].end) { /* inside of one cell, or at its start */
+    copy_cell(shadow, page, first, before + 1);
+    page->cells[first].end = before ? start : end;
+    page->cells[first + before].end = end;
+    *last = first + before + 1;
+    return first + before;
+  }
+  if (before) {
+    copy_cell(shadow, page, first, 1);
+    page->cells[first++].end = start;
+  }
+  *last = first + 1;
+  if (page->cells[first].end == end)
+    return first;
+  uint32_t cut = end < page_bytes(shadow) ? find(page, end) : page->count;
+  if (cut < page->count && start_of(page, cut) != end) {
+    copy_cell(shadow, page, cut, 1);
+    page->cells[cut++].end = end;
+  }
+  *last = cut;
+  return first;
 }
 
 static bool same_history(const struct shadow_cell *a, const struct shadow_cell *b) {
-  return a->more == 0 && b->more == 0 && memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
+  return a->write.row == b->write.row && a->read[0].row == b->read[0].row && a->more == 0 &&
+         b->more == 0 && memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
          memcmp(a->read, b->read, sizeof a->read) == 0;
 }
 
@@ -163,8 +185,7 @@ static void change_page(struct shadow *shadow, const struct part *part, shadow_f
   struct shadow_page *page = part->page;
   if (!grow(shadow, page, 3))
     return;
-  uint32_t first = cut(shadow, page, part->start);
-  uint32_t last = cut_end(shadow, page, first, part->end);
+  uint32_t last, first = isolate(shadow, page, part->start, part->end, &last);
   for (uint32_t i = first; i < last; i++)
     change(context, &page->cells[i], part->base + start_of(page, i),
            part->base + page->cells[i].end);
@@ -178,8 +199,7 @@ static void write_page(struct shadow *shadow, const struct part *part, struct or
   uint32_t end = part->end;
   if (!grow(shadow, page, 3))
     return;
-  uint32_t first = cut(shadow, page, part->start);
-  uint32_t last = cut_end(shadow, page, first, end);
+  uint32_t last, first = isolate(shadow, page, part->start, end, &last);
   for (uint32_t i = first; look && i < last; i++)
     look(context, &page->cells[i], part->base + start_of(page, i), part->base + page->cells[i].end);
   for (uint32_t i = first; i < last; i++)

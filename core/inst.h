@@ -144,6 +144,8 @@ struct inst_access {
  * easily seen, until it returns false. */
 typedef bool (*inst_run_fn)(void *context, int64_t address, uint64_t bytes);
 bool inst_each_run(const struct inst_access *access, inst_run_fn each, void *context);
+/* Whether no two of these runs share a byte; false also where that is not easily seen. */
+bool inst_runs_are_apart(const struct inst_access *access);
 /* Describes runs that follow one another as the hull that they fill. */
 void inst_join_runs(struct inst_access *access);
 

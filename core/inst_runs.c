@@ -39,6 +39,19 @@ void inst_join_runs(struct inst_access *access) {
     access->runs.bytes = 0;
 }
 
+bool inst_runs_are_apart(const struct inst_access *access) {
+  uint64_t span = access->runs.bytes;
+  for (unsigned i = INST_LEVELS; i-- > 0 && span > 0;) {
+    struct inst_level level = access->runs.level[i];
+    if (level.count <= 1)
+      continue;
+    if (level.stride_bytes < span)
+      return false;
+    span += (level.count - 1) * level.stride_bytes;
+  }
+  return true;
+}
+
 static bool each_strided(struct inst_runs runs, int64_t address, inst_run_fn each, void *context) {
   normalize(&runs);
   address += (int64_t)runs.offset;
