@@ -115,7 +115,9 @@ static void convolutions_run(void **state) {
       "n=3 c=40 h=15 w=16 k=70 kernel=5x3 stride=2x1 pad=2x1x0x1 dtype=fp32",
       "n=2 c=24 h=19 w=23 k=33 kernel=3x2 stride=1x2 dilation=2x3 bias=1 dtype=bf16",
       "n=4 c=256 h=14 w=14 k=512 kernel=1x1 resident=b",
-      "n=2 c=130 h=56 w=56 k=200 kernel=3x3 pad=1x1 resident=none cores=7"};
+      "n=2 c=130 h=56 w=56 k=200 kernel=3x3 pad=1x1 resident=none cores=7",
+      "n=2 c=40 h=15 w=16 k=70 kernel=3x3 dtype=int8 bias=1",
+      "n=2 c=40 h=15 w=16 k=70 kernel=3x3 dtype=int8 out_dtype=int8 scales=1"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     vinci_result_free(run("conv2d", forms[i]));
   struct vinci_result *result = run("conv2d", "n=2 c=64 h=16 w=32 k=96 kernel=3x3 pad=1x1");
@@ -307,6 +309,14 @@ static void errors_say_what_is_not_possible(void **state) {
                 "conv2d_backprop_input: more padding than window");
   an_error_says("conv2d_backprop_input", "c=3 h=300 w=9 k=4 kernel=300x3",
                 "conv2d_backprop_input: the gradient would need pads of more than 255");
+  an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 dtype=int8 out_dtype=fp32",
+                "conv2d: int8 gives no fp32");
+  an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 out_dtype=int8",
+                "conv2d: fp16 gives no int8");
+  an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 dtype=int8 scale=0.5",
+                "conv2d: only fp16 and int8 results of int8 have scales");
+  an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 dtype=int8 out_dtype=int8 scale=0.5 scales=1",
+                "conv2d: either one scale or one for each channel");
   an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 groups=3",
                 "conv2d: c and k have to be multiples of the groups");
   an_error_says("conv2d_backprop_filter", "c=3 h=9 w=9 k=4 kernel=3x3 tile=16x8x16",

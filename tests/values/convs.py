@@ -30,6 +30,7 @@ SHAPES = [(1, 3, 9, 11, 5, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
           (2, 20, 12, 14, 24, (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)),
           (5, 17, 6, 5, 9, (6, 5), (1, 1), (0, 0, 0, 0), (1, 1)),
           (1, 1, 40, 1, 1, (3, 1), (3, 1), (0, 2, 0, 0), (2, 1)),
+          (3, 5, 4, 5, 7, (4, 5), (1, 1), (0, 0, 0, 0), (1, 1)),
           (1, 130, 28, 28, 200, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1))]
 # c, k, groups
 GROUPS = [(32, 32, 32), (20, 20, 20), (96, 96, 3), (40, 80, 5), (64, 32, 2), (72, 24, 24), (6, 9, 3),
@@ -84,28 +85,31 @@ def windows(shape):
                      slice(j * dilation[1], j * dilation[1] + (wo - 1) * stride[1] + 1, stride[1]))
 
 
-def joined(c, k, groups, c0):
+def joined(c, k, groups, c0, out_c0):
     """How many groups become one with whole blocks of channels; the last has to be as large."""
     cg, kg = c // groups, k // groups
-    unit = math.lcm(math.lcm(cg, c0) // cg, math.lcm(kg, max(c0, 16)) // kg)
+    unit = math.lcm(math.lcm(cg, c0) // cg, math.lcm(kg, max(out_c0, 16)) // kg)
     for count in range(unit, groups, unit):
         parts = -(-groups // count)
-        if all(-(-channels // c0) * c0 == parts * count * part
-               for channels, part in ((c, cg), (k, kg))):
+        if all(-(-channels // unit) * unit == parts * count * part
+               for channels, part in ((c, cg), (k, kg)) for unit in (c0, out_c0)):
             return count
     return groups
 
 
-def grouped(rng, kind, c, k, kernel, groups):
+def grouped(rng, kind, c, k, kernel, groups, out_c0=0):
     """Weights [k, c, kh, kw] with zeros between groups, and in FRACTAL_Z."""
     cg, kg, c0 = c // groups, k // groups, block(kind)
+    out_c0 = out_c0 or c0
     weights = np.zeros((k, c, *kernel), TYPES[kind])
     for group in range(groups):
         weights[group * kg:(group + 1) * kg, group * cg:(group + 1) * cg] = operand(
             rng, kind, (kg, cg, *kernel))
-    count = joined(c, k, groups, c0)
+    count = joined(c, k, groups, c0, out_c0)
     if count == groups:
-        return weights, fractal_z(weights, c0)
+        padded = np.zeros((-(-k // max(out_c0, 16)) * max(out_c0, 16), c, *kernel), TYPES[kind])
+        padded[:k] = weights
+        return weights, fractal_z(padded, c0)
     parts, cj, kj = -(-groups // count), count * cg, count * kg
     padded = np.zeros((parts * kj, parts * cj, *kernel), TYPES[kind])
     padded[:k, :c] = weights
@@ -160,6 +164,38 @@ def backprop_filter(runner, rng, shape, kind, extra):
     return runner.run("conv2d_backprop_filter", args, inputs, {"dw": result})
 
 
+def integers(runner, rng, shape, out, extra, groups=1):
+    """int8 to int32 with 16 channels to a block, or times scales of 11 bits to fp16 or int8."""
+    n, c, h, w, k, kernel, stride, pad, dilation = shape
+    out_c0 = {"int32": 16, "fp16": 16, "int8": 32}[out]
+    x = operand(rng, "int8", (n, c, h, w))
+    weights, laid_out = grouped(rng, "int8", c, k, kernel, groups, out_c0)
+    y = convolve(x.astype(np.int64), weights.astype(np.int64), stride, pad, dilation)
+    args = arguments(shape, "int8", [f"out_dtype={out}", f"groups={groups}", *extra])
+    inputs = {"x": blocked(x, 32), "w": laid_out}
+    if rng.integers(2):
+        inputs["bias"] = rng.integers(-999, 1000, k).astype(np.int32)
+        y += inputs["bias"].reshape(1, k, 1, 1)
+        args.append("bias=1")
+    if out == "int32":
+        return runner.run("conv2d", args, inputs, {"y": blocked(y.astype(np.int32), out_c0)})
+    each = bool(rng.integers(2))
+    scales = (rng.integers(1024, 2048, k if each else 1) * 2.0 ** rng.integers(-26, -20)).astype(
+        np.float32)
+    if each:
+        words = np.zeros(-(-k // out_c0) * out_c0, np.int64)
+        words[:k] = scales.view(np.uint32)
+        words[:k] |= (out == "int8") << 46
+        inputs["scales"] = words
+        args.append("scales=1")
+    else:
+        args.append(f"scale={scales[0]:.9g}")
+    result = y.astype(np.float32).astype(np.float64) * scales.reshape(1, -1, 1, 1)
+    result = np.clip(np.rint(result), -128, 127).astype(np.int8) if out == "int8" else (
+        result.astype(np.float16))
+    return runner.run("conv2d", args, inputs, {"y": blocked(result, out_c0)})
+
+
 OPERATORS = (conv2d, backprop_input, backprop_filter)
 
 
@@ -167,11 +203,15 @@ def cases(runner, rng, count):
     for k in (70, 65, 72, 79):  # blocks whose channels end inside 16 follow full ones
         yield conv2d(runner, rng, (2, 16, 8, 8, k, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "fp16",
                      ["tile=64x48x32", "panel=144x144", "resident=none", "cores=1"], True)
+    for index, shape in enumerate(SHAPES):
+        for out in ("int32", "fp16", "int8"):
+            yield integers(runner, rng, shape, out, TILINGS[index % len(TILINGS)])
     for c, k, groups in GROUPS:
         shape = (2, c, 9, 10, k, (3, 2), (2, 1), (1, 1, 1, 0), (1, 2))
         for kind, tiling in (("fp16", ["cores=2"]), ("fp32", [])):
             yield conv2d(runner, rng, shape, kind, tiling, groups=groups)
             yield backprop_input(runner, rng, shape, kind, tiling, groups=groups)
+        yield integers(runner, rng, shape, ("int8", "fp16", "int32")[groups % 3], [], groups)
     for index, shape in enumerate(SHAPES):
         for turn, kind in enumerate(("fp16", "fp32")):
             for op in OPERATORS:

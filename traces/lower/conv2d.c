@@ -9,6 +9,8 @@
 
 enum {
   CONV_BIAS = CONV_GROUPED_KEYS,
+  CONV_SCALE,
+  CONV_SCALES,
   CONV_TILING, /* the keys of matmul_key from MATMUL_TILE on */
   CONV_KEY_COUNT = CONV_TILING + MATMUL_KEY_COUNT - MATMUL_TILE,
 };
@@ -18,10 +20,19 @@ enum { L1_SLOTS = 2 };
 static const struct lower_key keys[CONV_KEY_COUNT] = {
     CONV_KEY_ROWS,
     CONV_GROUPS_ROW,
-    [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|hf32", "type of x and w", false},
-    [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32",
-                        "type of y; default: that of x, fp32 for hf32", false},
+    [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|hf32|int8", "type of x and w",
+                    false},
+    [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32|int8",
+                        "type of y; default: that of x, fp32 for hf32, int32 for int8", false},
     [CONV_BIAS] = {"bias", LOWER_WORD, "0", "0|1", "adds k fp32 values", false},
+    [CONV_SCALE] = {"scale", LOWER_NUMBER, "1", NULL,
+                    "what an int32 sum is multiplied with on its way to fp16 or int8; of its "
+                    "fraction the fixpipe keeps 10 bits",
+                    false},
+    [CONV_SCALES] = {"scales", LOWER_WORD, "0", "0|1",
+                     "one scale for each channel of y instead, padding too: words as set_quant_pre "
+                     "takes",
+                     false},
     [CONV_TILING] = {"tile", LOWER_SHAPE, NULL, NULL,
                      "places x (channels x window) x channels of y of a block in L0", true},
     [CONV_TILING + 1] = {"panel", LOWER_SHAPE, NULL, NULL,
@@ -34,6 +45,28 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
 };
 
 /* ---- arguments ---- */
+
+/* How int32 sums leave, and which types go together. */
+static enum vinci_status set_scale(struct lower_job *job, struct matmul *mm) {
+  enum { SIGNED_BIT = 46 }; /* of the word: int8 and not uint8 */
+  const struct lower_value *one = &job->value[CONV_SCALE], *each = &job->value[CONV_SCALES];
+  bool integer = mm->type == DTYPE_INT8;
+  bool plain = mm->out_type == DTYPE_INT32;
+  bool scaled = mm->out_type == DTYPE_INT8 || (integer && mm->out_type == DTYPE_FP16);
+  if (integer ? !plain && !scaled : plain || scaled)
+    return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
+  if ((one->given || each->word) && !scaled)
+    return lower_error(job, "only fp16 and int8 results of int8 have scales");
+  if (one->given && each->word)
+    return lower_error(job, "either one scale or one for each channel");
+  if (!scaled)
+    return VINCI_OK;
+  mm->scale = each->word ? SCALE_COLUMNS : SCALE_TENSOR;
+  mm->scale_word = matmul_scale_word(one->number);
+  if (mm->out_type == DTYPE_INT8)
+    mm->scale_word |= UINT64_C(1) << SIGNED_BIT;
+  return VINCI_OK;
+}
 
 static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
@@ -58,10 +91,14 @@ static enum vinci_status setup(struct lower_job *job) {
   job->data = mm;
   enum vinci_status status = conv_types(job, mm);
   if (status == VINCI_OK)
+    status = set_scale(job, mm);
+  if (status == VINCI_OK)
     status = conv_geometry(job, mm->c0, conv);
   uint64_t c;
   if (status == VINCI_OK)
     status = conv_groups(job, mm, conv, &c, &mm->n);
+  if (mm->out_type == DTYPE_INT8) /* weights reach to the end of a block of y */
+    mm->n = round_up(mm->n, matmul_out_c0(mm));
   mm->batch *= conv->groups;
   mm->m = conv->ho * conv->wo;
   mm->k = conv->c1 * conv->window;
@@ -114,7 +151,7 @@ static bool first_layer_candidate(struct lower_job *job, size_t index) {
   if (index >= SIDE_COUNT)
     return false;
   uint64_t rows = min_u64(conv->ho, max_u64(1, FIRST_POINTS / conv->wo)), points = rows * conv->wo;
-  uint64_t bn = matmul_even(mm->n, sides[index], FRACTAL_ROWS);
+  uint64_t bn = matmul_even(mm->n, sides[index], max_u64(mm->c0, FRACTAL_ROWS));
   uint64_t map = conv_rows(conv, points) * conv->w * BLOCK_BYTES * L1_SLOTS, room = l1_room(job);
   uint64_t kb = weights_depth(mm, bn, map < room ? room - map : 0);
   const uint64_t tile[3] = {points, step_of(job->soc, mm, round_up(points, FRACTAL_ROWS), bn, kb),

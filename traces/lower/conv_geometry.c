@@ -89,9 +89,9 @@ enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, st
   conv->groups = 1;
   if (*c % groups || *k % groups)
     return lower_error(job, "c and k have to be multiples of the groups");
-  uint64_t cg = *c / groups, kg = *k / groups, out_c0 = BLOCK_BYTES / mm->out_bytes;
+  uint64_t cg = *c / groups, kg = *k / groups, out_c0 = matmul_out_c0(mm);
   uint64_t unit = least_multiple(least_multiple(cg, mm->c0) / cg,
-                                 least_multiple(kg, max_u64(FRACTAL_ROWS, mm->c0)) / kg);
+                                 least_multiple(kg, max_u64(FRACTAL_ROWS, out_c0)) / kg);
   /* Where the last one would be smaller than the others, more are joined. */
   for (uint64_t joined = unit; joined < groups; joined += unit) {
     uint64_t count = ceil_div(groups, joined), cj = joined * cg, kj = joined * kg;
@@ -111,7 +111,10 @@ enum vinci_status conv_types(struct lower_job *job, struct matmul *mm) {
   const struct lower_value *out = &job->value[CONV_OUT_DTYPE];
   enum dtype type = job->value[CONV_DTYPE].dtype;
   mm->type = type;
-  mm->out_type = out->present ? out->dtype : type == DTYPE_HF32 ? DTYPE_FP32 : type;
+  mm->out_type = out->present         ? out->dtype
+                 : type == DTYPE_HF32 ? DTYPE_FP32
+                 : type == DTYPE_INT8 ? DTYPE_INT32
+                                      : type;
   mm->element_bytes = dtype_bits(type) / BITS_PER_BYTE;
   mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
   mm->c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);

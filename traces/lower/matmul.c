@@ -77,8 +77,7 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
   return VINCI_OK;
 }
 
-/* The upper bits of an fp32. */
-static uint64_t scale_word(double scale) {
+uint64_t matmul_scale_word(double scale) {
   enum { LOST_BITS = 13 };
   return fp32_bits((float)scale) >> LOST_BITS << LOST_BITS;
 }
@@ -87,7 +86,7 @@ static void set_scale(struct matmul *mm, const struct lower_value *value) {
   if (mm->type != DTYPE_INT8 || mm->out_type != DTYPE_FP16)
     return;
   mm->scale = value[MATMUL_SCALES].word ? SCALE_COLUMNS : SCALE_TENSOR;
-  mm->scale_word = scale_word(value[MATMUL_SCALE].number);
+  mm->scale_word = matmul_scale_word(value[MATMUL_SCALE].number);
 }
 
 static enum vinci_status setup(struct lower_job *job) {

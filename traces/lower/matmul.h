@@ -12,6 +12,7 @@
 #ifndef VINCI_TRACES_LOWER_MATMUL_H
 #define VINCI_TRACES_LOWER_MATMUL_H
 
+#include "core/layout.h"
 #include "traces/lower/lower.h"
 
 enum matmul_key {
@@ -39,7 +40,7 @@ enum matmul_key {
   MATMUL_KEY_COUNT
 };
 
-/* What the fixpipe multiplies int32 sums with on their way to fp16. */
+/* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
 enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
 
 enum { MATMUL_SCALE_BYTES = 8 };
@@ -124,6 +125,14 @@ uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
+
+/* Columns of a block of an NZ result; int32 leaves as it lies in L0C. */
+static inline uint64_t matmul_out_c0(const struct matmul *mm) {
+  return mm->out_type == DTYPE_INT32 ? FRACTAL_ROWS : BLOCK_BYTES / mm->out_bytes;
+}
+
+/* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
+uint64_t matmul_scale_word(double scale);
 
 /* From a step of B in L0B to the next. */
 static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {

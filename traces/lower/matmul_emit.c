@@ -62,7 +62,7 @@ static void conv_tensors(const struct writer *w) {
   const struct matmul *mm = w->mm;
   const struct conv *conv = mm->conv;
   bool gradient = conv->gradient;
-  ull c0 = mm->c0, out_c0 = BLOCK_BYTES / mm->out_bytes, groups = conv->groups;
+  ull c0 = mm->c0, out_c0 = matmul_out_c0(mm), groups = conv->groups;
   ull images = mm->batch / groups;
   const uint64_t x[5] = {images, groups * conv->c1, gradient ? conv->given_h : conv->h,
                          gradient ? conv->given_w : conv->w, c0};
@@ -77,6 +77,8 @@ static void conv_tensors(const struct writer *w) {
               "FRACTAL_Z");
   if (mm->bias)
     emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, conv->channels);
+  if (mm->scale == SCALE_COLUMNS)
+    emit_vector(w->e, "scales", DTYPE_INT64, TENSOR_IN, y[1] * out_c0);
   emit_tensor(w->e, mm->c_name, mm->out_type, TENSOR_OUT, y, 5, "NC1HWC0");
 }
 
@@ -223,33 +225,41 @@ static void load_outer(const struct writer *w, const char *suffix) {
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%s", slot);
 }
 
+/* First column of a block among those of all groups. */
+static const char *first_column(const struct writer *w, const char *suffix) {
+  const struct conv *conv = w->mm->conv;
+  if (!conv || conv->groups == 1)
+    return emit_text(w->e, "n%s", suffix);
+  return emit_text(w->e, "(%s*%llu+n%s)", matmul_weights_of(w, suffix), (ull)w->mm->n, suffix);
+}
+
 /*
  * Padding channels of a convolution get what lies behind the last bias: the copy ends it with zeros
  * up to 8 values, what an earlier block has left comes behind.
  */
 static void clear_bias_tail(const struct writer *w, const char *count, const char *suffix) {
   struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
   int block = BLOCK_BYTES / ACCUMULATOR_BYTES;
-  uint64_t tail = w->mm->conv ? w->mm->conv->channels % FRACTAL_ROWS : 0;
-  if (tail == 0 || tail > (uint64_t)block)
+  ull given = round_up(mm->conv->channels, (uint64_t)block);
+  if (given == mm->conv->groups * round_up(mm->n, FRACTAL_ROWS))
     return;
-  emit_loop(e, emit_text(e, "tail%s", suffix), "%s%%%d>0", count, FRACTAL_ROWS);
-  emit_row(e, "create_cbuf_matrix,dst=bias1+i%s%%2*%llu+(%s/%d*%d+%d)*%d,blocks=1", suffix,
-           (ull)w->t.bn * ACCUMULATOR_BYTES, count, FRACTAL_ROWS, FRACTAL_ROWS, block,
-           ACCUMULATOR_BYTES);
+  emit_let(e, emit_text(e, "tail%s", suffix), "(%s+%d)/%d", count, block - 1, block);
+  emit_loop(e, emit_text(e, "short%s", suffix), "(cn%s+15)/16*2>tail%s", suffix, suffix);
+  emit_row(e, "create_cbuf_matrix,dst=bias1+i%s%%2*%llu+tail%s*%d,blocks=(cn%s+15)/16*2-tail%s",
+           suffix, (ull)w->t.bn * ACCUMULATOR_BYTES, suffix, BLOCK_BYTES, suffix, suffix);
   emit_endloop(e);
 }
 
 static void load_bias(const struct writer *w, const char *suffix) {
   struct emit *e = w->e;
   const struct conv *conv = w->mm->conv;
-  const char *first = emit_text(e, "n%s", suffix), *count = emit_text(e, "cn%s", suffix);
-  if (conv && conv->groups > 1) {
-    first = emit_text(e, "(%s*%llu+n%s)", matmul_weights_of(w, suffix), (ull)w->mm->n, suffix);
+  const char *first = first_column(w, suffix), *count = emit_text(e, "cn%s", suffix);
+  if (conv)
     count = emit_text(e, "min(%s,%llu-%s)", count, (ull)conv->channels, first);
-  }
   emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%s%%2", FLAG_BIAS, suffix);
-  clear_bias_tail(w, count, suffix);
+  if (conv)
+    clear_bias_tail(w, count, suffix);
   emit_row(e,
            "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=bias1+i%s%%2*%llu,src=bias+%s*%d,n=1,d=%s,"
            "src_d=%llu,dst_c0_stride=1",
@@ -263,10 +273,10 @@ static void load_scales(const struct writer *w, const char *suffix) {
   ull words = MATMUL_SCALE_BYTES / sizeof(uint32_t);
   emit_wait_flag(e, PIPE_FIX, PIPE_MTE2, "i%s%%2", suffix);
   emit_row(e,
-           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=scales1+i%s%%2*%llu,src=scales+n%s*%d,n=1,"
-           "d=cn%s*%llu,src_d=%d,dst_c0_stride=1",
-           suffix, (ull)w->t.bn * MATMUL_SCALE_BYTES, suffix, MATMUL_SCALE_BYTES, suffix, words,
-           UINT16_MAX);
+           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=scales1+i%s%%2*%llu,src=scales+%s*%d,n=1,"
+           "d=%s*%llu,src_d=%d,dst_c0_stride=1",
+           suffix, (ull)w->t.bn * MATMUL_SCALE_BYTES, first_column(w, suffix), MATMUL_SCALE_BYTES,
+           matmul_stored_columns(w, suffix), words, UINT16_MAX);
   emit_set_flag(e, PIPE_MTE2, PIPE_FIX, "i%s%%2", suffix);
 }
 

@@ -137,7 +137,7 @@ static void mad(const struct writer *w) {
   const struct matmul_tiling *t = &w->t;
   ull es = w->mm->element_bytes;
   /* With m = 1 the cube would take A for a plain row. */
-  const char *m = w->mm->m % t->rows == 1 ? "max(2,cm)" : "cm";
+  const char *m = t->rows == 1 || w->mm->m % t->rows == 1 ? "max(2,cm)" : "cm";
   /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have. */
   const char *n = w->mm->conv                  ? matmul_rounded(e, "cn", FRACTAL_ROWS)
                   : es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0)
@@ -191,10 +191,17 @@ static const char *quantisation(const struct writer *w) {
   if (w->t.split > 1)
     return "";
   if (mm->scale != SCALE_NONE)
-    return mm->scale == SCALE_COLUMNS ? ",quant=vdeqf16" : ",quant=deqf16";
+    return emit_text(w->e, ",quant=%s%s", mm->scale == SCALE_COLUMNS ? "v" : "",
+                     mm->out_type == DTYPE_INT8 ? "req8" : "deqf16");
   return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
          : mm->out_type == DTYPE_BF16 ? ",quant=f322bf16"
                                       : "";
+}
+
+/* Of NZ results whole blocks are stored. */
+const char *matmul_stored_columns(const struct writer *w, const char *suffix) {
+  const char *count = emit_text(w->e, "cn%s", suffix);
+  return w->mm->conv ? matmul_rounded(w->e, count, matmul_out_c0(w->mm)) : count;
 }
 
 /* FB begins with the scales: set_fpc counts from there. */
@@ -210,8 +217,9 @@ static void scales_to_fb(const struct writer *w) {
   struct emit *e = w->e;
   emit_wait_flag(e, PIPE_MTE2, PIPE_FIX, "i%%2");
   emit_barrier(e, PIPE_FIX);
-  emit_row(e, "copy_cbuf_to_fbuf,dst=scales0,src=scales1+i%%2*%llu,len_burst=(cn*%d+%d)/%d",
-           (ull)w->t.bn * MATMUL_SCALE_BYTES, MATMUL_SCALE_BYTES, BLOCK_BYTES - 1, BLOCK_BYTES);
+  emit_row(e, "copy_cbuf_to_fbuf,dst=scales0,src=scales1+i%%2*%llu,len_burst=(%s*%d+%d)/%d",
+           (ull)w->t.bn * MATMUL_SCALE_BYTES, matmul_stored_columns(w, ""), MATMUL_SCALE_BYTES,
+           BLOCK_BYTES - 1, BLOCK_BYTES);
   emit_set_flag(e, PIPE_FIX, PIPE_MTE2, "i%%2");
   emit_barrier(e, PIPE_FIX);
 }
@@ -228,11 +236,12 @@ void matmul_store(const struct writer *w) {
   if (mm->scale == SCALE_COLUMNS)
     scales_to_fb(w);
   /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
-  ull c0 = BLOCK_BYTES / ob, rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
-  const char *common = emit_text(e, "src=c0+%s*%llu,n=%s,m=cm,src_stride=%s%s,type=%s", slot, block,
-                                 mm->conv ? matmul_rounded(e, "cn", c0) : "cn",
-                                 matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(w),
-                                 dtype_name(matmul_accumulator(mm)));
+  ull c0 = matmul_out_c0(mm), row = c0 * ob,
+      rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
+  const char *common =
+      emit_text(e, "src=c0+%s*%llu,n=%s,m=cm,src_stride=%s%s,type=%s", slot, block,
+                matmul_stored_columns(w, ""), matmul_rounded(e, "cm", FRACTAL_ROWS),
+                quantisation(w), dtype_name(matmul_accumulator(mm)));
   if (w->t.split > 1)
     emit_row(e,
              "copy_matrix_cc_to_gm,dst=parts+((part*%llu+z)*%llu+m*%llu+n)*%d,%s,dst_stride=%llu,"
@@ -241,7 +250,8 @@ void matmul_store(const struct writer *w) {
              (ull)mm->n);
   else if (mm->nz_c)
     emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
-             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, common, rows,
+             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, (int)row, common,
+             rows * row / BLOCK_BYTES,
              ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");
   else
     emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",

@@ -68,6 +68,7 @@ void matmul_split_tensor(const struct writer *w);
 void matmul_split_buffers(const struct writer *w);
 void matmul_split_sum(const struct writer *w);
 /* The registers of the fixpipe, once. */
+const char *matmul_stored_columns(const struct writer *w, const char *suffix);
 void matmul_scale(const struct writer *w);
 /* After the last turn: the block leaves L0C. */
 void matmul_store(const struct writer *w);
