@@ -203,6 +203,9 @@ def cases(runner, rng, count):
     for k in (70, 65, 72, 79):  # blocks whose channels end inside 16 follow full ones
         yield conv2d(runner, rng, (2, 16, 8, 8, k, (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), "fp16",
                      ["tile=64x48x32", "panel=144x144", "resident=none", "cores=1"], True)
+    yield backprop_input(  # a block with rows that no window has reached
+        runner, rng, (2, 20, 12, 14, 24, (1, 1), (2, 2), (0, 0, 0, 0), (1, 1)), "fp16",
+        ["tile=14x32x32", "panel=32x32"])
     for index, shape in enumerate(SHAPES):
         for out in ("int32", "fp16", "int8"):
             yield integers(runner, rng, shape, out, TILINGS[index % len(TILINGS)])

@@ -55,6 +55,11 @@ static enum vinci_status turn(struct lower_job *job, uint64_t c1, struct conv *c
   conv->left = reach_w - from.left;
   conv->bottom = from.h + reach_h - conv->h - conv->top;
   conv->right = from.w + reach_w - conv->w - conv->left;
+  /* Rows that no window of the convolution has reached: zeros of the map, as a block may have only
+   * such, and there is no padding above one. */
+  uint64_t left_over = conv->bottom - min_u64(conv->bottom, reach_h);
+  conv->h += left_over;
+  conv->bottom -= left_over;
   if (max_u64(max_u64(conv->top, conv->bottom), max_u64(conv->left, conv->right)) > PAD_MAX)
     return lower_error(job, "the gradient would need pads of more than %d", PAD_MAX);
   if (conv->h * conv->w > UINT16_MAX)
