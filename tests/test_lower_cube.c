@@ -27,22 +27,26 @@ static void split(struct words *words, const char *text) {
     words->item[words->count++] = next;
 }
 
-static struct vinci_result *run(const char *op, const char *text) {
+static struct vinci_result *run_on(const vinci_soc *soc, const char *op, const char *text) {
   struct words words;
   struct vinci_diag diag = {0};
   vinci_trace *trace;
   vinci_result *result = NULL;
   struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
   split(&words, text);
-  if (vinci_compile(fixture_shared, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
-      vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
+  if (vinci_compile(soc, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
+      vinci_run(soc, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s %s: line %lu: %s", op, text, diag.line, diag.text);
   vinci_findings *findings = NULL;
-  if (vinci_check(fixture_shared, trace, NULL, &findings, &diag) != VINCI_OK)
+  if (vinci_check(soc, trace, NULL, &findings, &diag) != VINCI_OK)
     fail_msg("%s %s: %s", op, text, diag.text);
   vinci_findings_free(findings);
   vinci_trace_free(trace);
   return result;
+}
+
+static struct vinci_result *run(const char *op, const char *text) {
+  return run_on(fixture_shared, op, text);
 }
 
 static uint64_t operations(const struct vinci_result *result) {
@@ -263,14 +267,69 @@ static void the_default_splits_k_where_blocks_are_few(void **state) {
   vinci_result_free(result);
 }
 
-static void an_error_says(const char *op, const char *text, const char *expected) {
+static void an_error_on_says(const vinci_soc *soc, const char *op, const char *text,
+                             const char *expected) {
   struct words words;
   struct vinci_diag diag = {0};
   char *out;
   split(&words, text);
-  assert_int_equal(vinci_compile_text(fixture_shared, op, words.item, words.count, &out, &diag),
+  assert_int_equal(vinci_compile_text(soc, op, words.item, words.count, &out, &diag),
                    VINCI_E_USAGE);
   assert_string_equal(diag.text, expected);
+}
+
+static void an_error_says(const char *op, const char *text, const char *expected) {
+  an_error_on_says(fixture_shared, op, text, expected);
+}
+
+/* The result leaves L0C once, in its own type through UB. */
+static void coupled_cores_multiply_through_ub(void **state) {
+  (void)state;
+  static const char *const names[] = {"Ascend910A", "Ascend310P3"};
+  static const char *const shapes[] = {
+      "m=1 k=16 n=16", "m=333 k=1040 n=528 transpose_a=1 format_a=NZ out_dtype=fp32",
+      "m=48 k=127 n=96 transpose_a=1",
+      "m=131 k=257 n=263 batch=2 format_a=NZ format_b=NZ format_c=NZ",
+      "m=131 k=288 n=136 dtype=int8 transpose_b=1 resident=b"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct vinci_diag diag = {0};
+    vinci_soc *soc = NULL;
+    assert_int_equal(vinci_soc_load(names[i], NULL, &soc, &diag), VINCI_OK);
+    for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++)
+      vinci_result_free(run_on(soc, "matmul", shapes[j]));
+    vinci_result_free(run_on(soc, "copy", "shape=50000"));
+    struct vinci_result *result = run_on(soc, "matmul", "m=320 k=1040 n=704 batch=2");
+    assert_int_equal(operations(result), 2 * 320 * 1040 * 704);
+    assert_int_equal(result_path_bytes(result, PATH_UB_GM), 2 * 320 * 704 * 2);
+    vinci_result_free(result);
+    vinci_soc_free(soc);
+  }
+}
+
+static void coupled_cores_say_what_they_lack(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
+  assert_int_equal(vinci_soc_load("Ascend910A", NULL, &soc, &diag), VINCI_OK);
+  an_error_on_says(
+      soc, "matmul", "m=4 k=15 n=16",
+      "matmul: on dav-c100 rows have to be whole blocks of 32 bytes, or the format NZ");
+  an_error_on_says(soc, "matmul", "m=4 k=16 n=16 bias=1",
+                   "matmul: bias and scales are not for dav-c100");
+  an_error_on_says(
+      soc, "matmul", "m=4 k=32 n=32 dtype=int8",
+      "matmul: on dav-c100 int8 takes [m,k] and [n,k]: load2d transposes 16 bits only");
+  an_error_on_says(soc, "matmul", "m=4 k=16 n=16 out_dtype=fp32 format_c=NZ",
+                   "matmul: on dav-c100 only fp16 results are NZ");
+  an_error_on_says(
+      soc, "matmul", "m=64 k=64 n=64 split=2",
+      "matmul: no legal tiling: Ascend910A has no vector cores that could add up parts "
+      "of k");
+  an_error_on_says(soc, "copy", "shape=9",
+                   "copy: no legal tiling: dav-c100 copies whole blocks of 32 bytes between device "
+                   "memory and UB");
+  an_error_on_says(soc, "conv2d", "c=3 h=9 w=9 k=4 kernel=3x3", "conv2d: not for dav-c100");
+  vinci_soc_free(soc);
 }
 
 static void errors_say_what_is_not_possible(void **state) {
@@ -345,6 +404,8 @@ int main(void) {
       cmocka_unit_test(the_older_generation_has_shallow_panels),
       cmocka_unit_test(parts_of_k_are_added_up),
       cmocka_unit_test(the_default_splits_k_where_blocks_are_few),
+      cmocka_unit_test(coupled_cores_multiply_through_ub),
+      cmocka_unit_test(coupled_cores_say_what_they_lack),
       cmocka_unit_test(errors_say_what_is_not_possible),
   };
   return cmocka_run_group_tests_name("lower_cube", tests, fixture_set_up, fixture_tear_down);

@@ -55,6 +55,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/lower.h \
 	traces/lower/matmul.c \
 	traces/lower/matmul.h \
+	traces/lower/matmul_coupled.c \
 	traces/lower/matmul_emit.c \
 	traces/lower/matmul_load.c \
 	traces/lower/matmul_split.c \

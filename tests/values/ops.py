@@ -89,7 +89,30 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
             f"transpose_a={int(transposed[0])}", f"transpose_b={int(transposed[1])}",
             f"format_a={layout}", f"format_b={layout}", *extra]
     result = rounded(c, kind)
+    if "format_c=NZ" in extra:
+        result = np.stack([fractal_nz(matrix, C0[kind]) for matrix in result])
     return runner.run("matmul", args, inputs, {"c": result if batch > 1 else result[0]})
+
+
+def coupled_cases(program, folder, rng):
+    """Cores without nd2nz and fixpipe: whole blocks of 32 bytes in ND, anything in NZ."""
+    nz = ["format_c=NZ"]
+    cases = [((1, 16, 16), (0, 0), "fp16", 1, False, []),
+             ((17, 96, 48), (0, 0), "fp16", 1, False, []),
+             ((33, 112, 80), (0, 1), "fp16", 3, False, ["cores=2"]),
+             ((48, 127, 96), (1, 0), "fp16", 1, False, ["resident=a"]),
+             ((144, 77, 131), (1, 1), "fp16", 1, True, nz),
+             ((17, 127, 1), (0, 0), "fp16", 1, True, nz),
+             ((131, 257, 263), (0, 1), "fp16", 2, True, nz),
+             ((300, 1040, 528), (0, 0), "fp16", 1, False, []),
+             ((15, 64, 104), (0, 1), "int8", 1, False, []),
+             ((131, 288, 136), (0, 1), "int8", 2, False, ["resident=b"])]
+    for soc in ("Ascend910A", "Ascend310P3"):
+        runner = Runner(program, soc, folder)
+        for size, turned, kind, batch, layout, extra in cases:
+            yield matmul(runner, rng, size, kind, turned, False, batch, layout, extra)
+        x = rng.integers(-100, 100, 5008).astype(np.float16)
+        yield runner.run("copy", ["shape=5008"], {"x": x}, {"y": x})
 
 
 def dequantised(runner, rng, size, transposed, bias, batch, by_column, extra):
@@ -244,6 +267,7 @@ def main():
         runner = Runner(options.program, options.soc, folder)
         outcomes = list(itertools.chain(fixed_cases(runner, rng), wide_cases(runner, rng),
                                         split_cases(runner, rng),
+                                        coupled_cases(options.program, folder, rng),
                                         dequantised_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))
     wrong = [outcome for outcome in outcomes if outcome]

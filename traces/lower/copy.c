@@ -18,6 +18,11 @@ static const struct lower_key keys[KEY_COUNT] = {
     [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
 };
 
+/* Coupled cores copy whole blocks only. */
+static bool has_bytes(const struct lower_job *job) {
+  return emit_cube_core(job->soc) != emit_vector_core(job->soc);
+}
+
 static uint64_t total_bytes(const struct lower_job *job) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   return lower_elements(shape->shape, shape->rank) * dtype_bits(job->value[KEY_DTYPE].dtype) /
@@ -42,6 +47,9 @@ static bool cost(struct lower_job *job) {
   const struct vinci_soc *soc = job->soc;
   uint64_t bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
   uint64_t blocks = job->value[KEY_BLOCKS].size;
+  if (!has_bytes(job) && bytes % BLOCK_BYTES)
+    return lower_refuse(job, "%s copies whole blocks of %d bytes between device memory and UB",
+                        arch_name(soc->arch), BLOCK_BYTES);
   if (tile % BLOCK_BYTES != 0 || tile * COPY_BUFFERS > (uint64_t)soc->ub_bytes)
     return lower_refuse(job, "tile has to be a multiple of %d up to half of UB", BLOCK_BYTES);
   if (blocks > soc_core_count(soc, emit_vector_core(soc)))
@@ -81,10 +89,12 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_let(e, "len", "min(%llu,%llu-at)", tile, bytes);
   emit_loop(e, "some", "len>0");
   emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
-  emit_row(e, "copy_gm_to_ubuf_align_b8,dst=buf+half*%llu,src=x+at,len_burst=len", tile);
+  const char *suffix = has_bytes(job) ? "_align_b8" : "";
+  const char *run = has_bytes(job) ? "len" : emit_text(e, "len/%d", BLOCK_BYTES);
+  emit_row(e, "copy_gm_to_ubuf%s,dst=buf+half*%llu,src=x+at,len_burst=%s", suffix, tile, run);
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE3, "half");
   emit_wait_flag(e, PIPE_MTE2, PIPE_MTE3, "half");
-  emit_row(e, "copy_ubuf_to_gm_align_b8,dst=y+at,src=buf+half*%llu,len_burst=len", tile);
+  emit_row(e, "copy_ubuf_to_gm%s,dst=y+at,src=buf+half*%llu,len_burst=%s", suffix, tile, run);
   emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
   emit_endloop(e);
   emit_endloop(e);

@@ -58,9 +58,6 @@ static enum dtype default_out(enum dtype type) {
 
 static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
   const struct vinci_soc *soc = job->soc;
-  if (soc->arch == ARCH_C100 || soc->arch == ARCH_M200)
-    return lower_error(job, "not for %s: no conversion from ND to NZ on the way to L1",
-                       arch_name(soc->arch));
   if (mm->cube_mcycles == 0)
     return lower_error(job, "the cube of %s does not compute in %s", soc->name,
                        dtype_name(mm->type));
@@ -74,7 +71,7 @@ static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
     return lower_error(job, "only an fp16 result of int8 has scales");
   if (job->value[MATMUL_SCALE].given && mm->scale == SCALE_COLUMNS)
     return lower_error(job, "either one scale or one for each column");
-  return VINCI_OK;
+  return mm->coupled ? matmul_coupled_check(job, mm) : VINCI_OK;
 }
 
 uint64_t matmul_scale_word(double scale) {
@@ -119,6 +116,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type),
   };
   mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  mm->coupled = matmul_is_coupled(job->soc);
   mm->shallow = value[MATMUL_GENERATION].word;
   set_scale(mm, value);
   job->data = mm;

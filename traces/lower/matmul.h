@@ -81,6 +81,7 @@ struct matmul {
   bool bias;
   enum matmul_scale scale;
   bool shallow;          /* panels of few steps only */
+  bool coupled;          /* cube and vector core are one */
   uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
   uint64_t cube_mcycles; /* per tile of the cube */
   uint64_t b_repeats;    /* how often B moves to L0B beyond once */
@@ -120,6 +121,10 @@ uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, b
 bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,
                              const struct matmul_tiling *tiling);
+/* Cores that are cube and vector core in one (matmul_coupled.c). */
+bool matmul_is_coupled(const struct vinci_soc *soc);
+enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm);
+bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 /* Of a convolution: most rows of the map under the windows of bm places. */
 uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);

@@ -124,6 +124,8 @@ static void header(const struct writer *w) {
   emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * ACCUMULATOR_BYTES * t->c_slots);
   if (t->split > 1)
     matmul_split_buffers(w);
+  if (mm->coupled)
+    matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
   emit_comment(e, "Start of the kernel: arguments, code, tiling.");
   emit_row(e, "scalar,cycles=%d", START_CYCLES);
@@ -306,7 +308,7 @@ static void load_inner(const struct writer *w, const char *k, const char *turn,
 static void begin_block(const struct writer *w) {
   struct emit *e = w->e;
   emit_loop(e, "begin", "ku==0");
-  emit_wait_flag(e, PIPE_FIX, PIPE_M, "i%%%llu", (ull)w->t.c_slots);
+  emit_wait_flag(e, matmul_out_pipe(w), PIPE_M, "i%%%llu", (ull)w->t.c_slots);
   if (w->mm->bias) {
     emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%%2", FLAG_BIAS);
     emit_wait_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
@@ -338,8 +340,10 @@ static void free_flags(const struct writer *w, bool set) {
   if (w->mm->bias)
     flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
   emit_loop(e, emit_text(e, "block_%s", at), "%llu", (ull)w->t.c_slots);
-  flag(e, PIPE_FIX, PIPE_M, "block_%s", at);
+  flag(e, matmul_out_pipe(w), PIPE_M, "block_%s", at);
   emit_endloop(e);
+  if (w->mm->coupled)
+    matmul_coupled_flags(w, set);
 }
 
 /* What the next group needs: its outer panel, unless it is there, and the first inner one. */

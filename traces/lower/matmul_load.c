@@ -31,7 +31,7 @@ static const char *l1_rows(const struct writer *w, const struct matmul_operand *
                            const char *count) {
   if (x->is_a && x->rows_are_k && w->mm->element_bytes == 1)
     return matmul_rounded(w->e, count, w->mm->c0);
-  if (x->nz || (!x->is_a && !x->rows_are_k))
+  if (x->nz || w->mm->coupled || (!x->is_a && !x->rows_are_k))
     return matmul_rounded(w->e, count, FRACTAL_ROWS);
   return count;
 }
@@ -66,6 +66,8 @@ enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
   if (nz)
     return squares || round_up(by_k ? mm->k : side, FRACTAL_ROWS) > GAP_MAX ? COPY_BY_COLUMN
                                                                             : COPY_AT_ONCE;
+  if (mm->coupled)
+    return COPY_BY_COLUMN;
   uint64_t row = by_k ? side : mm->k, row_bytes = row * mm->element_bytes;
   uint64_t rows = matmul_copies(mm, t, is_a, COPY_BY_ROW);
   if (row <= UINT16_MAX || (rows == 1 && !squares))

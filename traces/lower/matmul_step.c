@@ -73,6 +73,8 @@ static void to_l0a(const struct writer *w, const char *slot, const char *at) {
   const char *cm = matmul_rounded(e, "cm", FRACTAL_ROWS);
   if (mm->conv)
     windows_to_l0a(w, slot, at);
+  else if (mm->coupled)
+    matmul_coupled_to_l0a(w, slot, at);
   else if (!mm->trans_a)
     emit_row(e,
              "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
@@ -100,6 +102,8 @@ static void to_l0b(const struct writer *w, const char *slot, const char *at) {
              "load_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,base=%s/%llu*((cn+15)/16),"
              "repeat=(kk+%llu)/%llu*((cn+15)/16)",
              half, slot, (ull)w->t.b_panel_bytes, at, c0, c0 - 1, c0);
+  else if (mm->coupled)
+    matmul_coupled_to_l0b(w, slot, at);
   else
     emit_row(e,
              "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
@@ -138,8 +142,10 @@ static void mad(const struct writer *w) {
   ull es = w->mm->element_bytes;
   /* With m = 1 the cube would take A for a plain row. */
   const char *m = t->rows == 1 || w->mm->m % t->rows == 1 ? "max(2,cm)" : "cm";
-  /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have. */
-  const char *n = w->mm->conv                  ? matmul_rounded(e, "cn", FRACTAL_ROWS)
+  /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have; coupled cores store what
+   * pads the last block. */
+  const char *n = w->mm->conv || (w->mm->coupled && w->mm->nz_c)
+                      ? matmul_rounded(e, "cn", FRACTAL_ROWS)
                   : es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0)
                                                : "cn";
   const char *operands =
@@ -224,13 +230,11 @@ static void scales_to_fb(const struct writer *w) {
   emit_barrier(e, PIPE_FIX);
 }
 
-void matmul_store(const struct writer *w) {
+static void store_by_fixpipe(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   ull ob = mm->out_bytes, block = w->t.bm * w->t.bn * ACCUMULATOR_BYTES;
   const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
-  emit_comment(e, "After the last turn the block leaves.");
-  emit_loop(e, "finish", "(ku+du)==%s", matmul_depth(w, ""));
   emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
   emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
   if (mm->scale == SCALE_COLUMNS)
@@ -257,5 +261,11 @@ void matmul_store(const struct writer *w) {
     emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
              mm->c_name, (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
   emit_set_flag(e, PIPE_FIX, PIPE_M, "%s", slot);
-  emit_endloop(e);
+}
+
+void matmul_store(const struct writer *w) {
+  emit_comment(w->e, "After the last turn the block leaves.");
+  emit_loop(w->e, "finish", "(ku+du)==%s", matmul_depth(w, ""));
+  (w->mm->coupled ? matmul_coupled_store : store_by_fixpipe)(w);
+  emit_endloop(w->e);
 }

@@ -147,7 +147,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   if (mm->conv) /* blocks may be whole rows of the result */
     t->bm = round_up(t->bm, FRACTAL_ROWS);
   if ((t->split > 1 && !matmul_split_fits(job, t)) || !fits_l0(job, mm, t) ||
-      !split_panels(job, mm, t))
+      !split_panels(job, mm, t) || (mm->coupled && !matmul_coupled_fits(job, t)))
     return false;
   uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
   if (t->cores > cores)
@@ -256,7 +256,7 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
       (cycles_at(m * k * mm->element_bytes, (uint64_t)a->mbytes_per_cycle) +
        cycles_at(n * k * mm->element_bytes * (1 + mm->b_repeats), (uint64_t)b->mbytes_per_cycle) +
        steps * (uint64_t)(a->startup_mcycles + b->startup_mcycles) / MILLI);
-  const struct path_cost *out = &soc->path[PATH_L0C_GM];
+  const struct path_cost *out = &soc->path[mm->coupled ? PATH_UB_GM : PATH_L0C_GM];
   uint64_t out_rate =
       min_u64((uint64_t)out->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, t->cores));
   job->cost.fix_cycles = blocks * max_u64((uint64_t)out->minimum_mcycles / MILLI,

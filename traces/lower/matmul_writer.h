@@ -67,6 +67,16 @@ unsigned matmul_split_vectors(const struct writer *w);
 void matmul_split_tensor(const struct writer *w);
 void matmul_split_buffers(const struct writer *w);
 void matmul_split_sum(const struct writer *w);
+/* The pipe that empties L0C. */
+static inline enum pipe matmul_out_pipe(const struct writer *w) {
+  return w->mm->coupled ? PIPE_V : PIPE_FIX;
+}
+/* On coupled cores: buffers, flags that say "free", the ways to L0 and out of L0C. */
+void matmul_coupled_buffers(const struct writer *w);
+void matmul_coupled_flags(const struct writer *w, bool set);
+void matmul_coupled_to_l0a(const struct writer *w, const char *slot, const char *at);
+void matmul_coupled_to_l0b(const struct writer *w, const char *slot, const char *at);
+void matmul_coupled_store(const struct writer *w);
 /* The registers of the fixpipe, once. */
 const char *matmul_stored_columns(const struct writer *w, const char *suffix);
 void matmul_scale(const struct writer *w);
