@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -22,6 +23,7 @@ struct gate_settings {
   uint64_t repeat;
   bool strict;
   bool rebase_inputs;
+  bool allow_ci;
   bool quiet;
 };
 
@@ -35,6 +37,12 @@ struct gate_settings {
                       "another chip than that of the suite, for all points"),                      \
       OPTION_LIST_ROW("set", 0, struct gate_settings, overrides.sets, "KEY=VALUE",                 \
                       "change a number of the chip in all points; may be repeated"),               \
+      OPTION_TEXT_ROW("memory", 0, struct gate_settings, overrides.models.memory, "MODEL",         \
+                      "cycle or flat, for all points"),                                            \
+      OPTION_TEXT_ROW("network", 0, struct gate_settings, overrides.models.network, "LEVEL",       \
+                      "packet or flit, for all points"),                                           \
+      OPTION_TEXT_ROW("l2", 0, struct gate_settings, overrides.models.l2, "STATE",                 \
+                      "L2 at the start, as for 'vinci run', for all points"),                      \
       OPTION_TEXT_ROW("data", 0, struct gate_settings, overrides.data, "DIR",                      \
                       "the folder that holds soc/ with the hardware descriptions")
 #define RUN_ROWS                                                                                   \
@@ -69,6 +77,8 @@ static const struct option_row bless_options[] = {
                     "why the numbers are right; goes into the log beside the baseline"),
     OPTION_FLAG_ROW("rebase-inputs", 0, struct gate_settings, rebase_inputs,
                     "also bless points whose input is another than that of the baseline"),
+    OPTION_FLAG_ROW("allow-ci", 0, struct gate_settings, allow_ci,
+                    "bless although this is a job of continuous integration (CI is set)"),
     RUN_ROWS,
     SUITE_ROWS,
     QUIET_ROW,
@@ -263,10 +273,29 @@ static enum vinci_status check_reason(const struct gate *gate, struct vinci_diag
   return diag_error(diag, VINCI_E_USAGE, "why are the numbers right? --reason=TEXT is missing");
 }
 
+/* A gate that blesses what it finds holds nothing back: people bless. */
+static enum vinci_status check_ci(const struct gate *gate, struct vinci_diag *diag) {
+  static const char *const names[] = {
+      "CI",       "GITHUB_ACTIONS", "GITLAB_CI",       "JENKINS_URL",
+      "TF_BUILD", "BUILDKITE",      "TEAMCITY_VERSION"};
+  for (size_t i = 0; !gate->settings.allow_ci && i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (!value || !*value || strcmp(value, "0") == 0 || strcasecmp(value, "false") == 0)
+      continue;
+    (void)diag_error(diag, VINCI_E_USAGE, "bless is not for continuous integration (%s is set)",
+                     names[i]);
+    diag_hint(diag, "bless where the change is made and commit the baseline; or say --allow-ci");
+    return VINCI_E_USAGE;
+  }
+  return VINCI_OK;
+}
+
 static int bless_suite(struct gate *gate) {
   struct vinci_diag diag = {0};
   bool changed;
-  enum vinci_status status = need_baseline(gate, &diag);
+  enum vinci_status status = check_ci(gate, &diag);
+  if (status == VINCI_OK)
+    status = need_baseline(gate, &diag);
   if (status == VINCI_OK)
     status = check_reason(gate, &diag);
   if (status == VINCI_OK)
@@ -334,7 +363,8 @@ static const struct cli_verb gate_bless_verb = {
     .summary = "Run a suite and make its results the baseline",
     .details =
         "Writes the baseline, FILE.changes with the reason and what moved, and FILE.inputs/ with\n"
-        "chips and programs for later explanations. Never touches a policy.\n",
+        "chips and programs for later explanations. Never touches a policy. Refuses to run in\n"
+        "continuous integration, where the variable CI is set, unless --allow-ci says so.\n",
     .options = {bless_options, sizeof bless_options / sizeof *bless_options},
     .run = bless,
 };

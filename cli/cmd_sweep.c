@@ -28,19 +28,22 @@ struct sweep_settings {
 #define STUDY_ROWS                                                                                 \
   OPTION_TEXT_ROW("soc-version", 's', struct sweep_settings, request.soc, "NAME",                  \
                   "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),               \
-      OPTION_LIST_ROW("param", 'p', struct sweep_settings, request.params, "KEY=V1,V2,...",        \
-                      "a number of the chip, op.KEY of the operator, or soc, and its values; may " \
-                      "be repeated: all combinations run"),                                        \
+      OPTION_LIST_ROW(                                                                             \
+          "param", 'p', struct sweep_settings, request.params, "KEY=V1,V2,...",                    \
+          "a number of the chip, op.KEY of the operator, soc, memory, network or l2, and "         \
+          "be repeated: all combinations run"),                                                    \
       OPTION_LIST_ROW("set", 0, struct sweep_settings, request.sets, "KEY=VALUE",                  \
                       "change a number of the chip in all points; may be repeated"),               \
       OPTION_TEXT_ROW("output", 'o', struct sweep_settings, output, "DIR",                         \
                       "where journals and results.csv go; running again goes on there"),           \
       OPTION_NUMBER_ROW("jobs", 'j', struct sweep_settings, jobs, "N", 1, SWEEP_JOBS_MAX,          \
                         "points that run at a time (default: the number of processors)"),          \
-      OPTION_TEXT_ROW("memory", 0, struct sweep_settings, request.memory, "MODEL",                 \
-                      "flat or cycle, as for 'vinci run'"),                                        \
-      OPTION_TEXT_ROW("network", 0, struct sweep_settings, request.network, "LEVEL",               \
+      OPTION_TEXT_ROW("memory", 0, struct sweep_settings, request.models.memory, "MODEL",          \
+                      "cycle or flat, as for 'vinci run'"),                                        \
+      OPTION_TEXT_ROW("network", 0, struct sweep_settings, request.models.network, "LEVEL",        \
                       "packet or flit, as for 'vinci run'"),                                       \
+      OPTION_TEXT_ROW("l2", 0, struct sweep_settings, request.models.l2, "STATE",                  \
+                      "L2 at the start, as for 'vinci run'"),                                      \
       OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, request.max_cycles, "N", 1,        \
                         UINT64_MAX, "a point that takes more core cycles fails"),                  \
       OPTION_TEXT_ROW("data", 0, struct sweep_settings, request.data, "DIR",                       \

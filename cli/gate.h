@@ -77,6 +77,7 @@ struct gate_suite {
 struct gate_overrides {
   const char *soc;
   const char *data;
+  struct workload_models models;
   struct text_list sets;
 };
 

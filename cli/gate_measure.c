@@ -39,7 +39,7 @@ static uint64_t digest_text(uint64_t digest, const char *text) {
 }
 
 static uint64_t config_digest(const struct gate_point *point, const vinci_soc *soc) {
-  char models[64], text[96];
+  char models[WORKLOAD_MODELS_MAX], text[WORKLOAD_MODELS_MAX + 32];
   workload_models_text(&point->options, models, sizeof models);
   snprintf(text, sizeof text, "%016" PRIx64 " %s", soc_digest(soc), models);
   return digest_text(DIGEST_SEED, text);

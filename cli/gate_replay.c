@@ -28,15 +28,18 @@ static void input_path(const char *baseline_path, const char *kind, const char *
 /* ---- keeping ------------------------------------------------------------------------------ */
 
 struct keeping {
+  const struct gate_point *point;
   const vinci_soc *soc;
   const char *text;
   size_t length;
 };
 
 static void write_config(void *context, FILE *out) {
-  const vinci_soc *soc = ((struct keeping *)context)->soc;
-  char value[VALUE_SIZE];
-  fprintf(out, "soc,%s\n", vinci_soc_name(soc));
+  const struct keeping *keeping = context;
+  const vinci_soc *soc = keeping->soc;
+  char value[VALUE_SIZE], models[WORKLOAD_MODELS_MAX];
+  workload_models_text(&keeping->point->options, models, sizeof models);
+  fprintf(out, "soc,%s\nmodels,%s\n", vinci_soc_name(soc), models);
   for (size_t i = 0; i < soc_param_count(); i++) {
     soc_format_value(soc_get(soc, i), soc_param(i)->kind, value, sizeof value);
     fprintf(out, "%s,%s\n", soc_param(i)->key, value);
@@ -76,7 +79,7 @@ static enum vinci_status keep_point(const struct gate_run *run, const struct gat
   vinci_soc *soc = NULL;
   vinci_trace *trace = NULL;
   enum vinci_status status = gate_point_open(point, run->chips, &soc, &trace, diag);
-  struct keeping keeping = {.soc = soc};
+  struct keeping keeping = {.point = point, .soc = soc};
   if (status == VINCI_OK) {
     input_path(baseline_path, "config", gate_rows_text(baseline, point->name, "digest.config"),
                path, sizeof path);
@@ -169,12 +172,21 @@ static bool format_key(const vinci_soc *soc, const char *key, char *value) {
 
 struct replaying {
   const struct gate_run *run;
+  struct vinci_run_options old_options, new_options;
   const char *prefix;
   FILE *out;
   vinci_soc *old_soc, *new_soc;
   vinci_trace *old_trace, *new_trace;
   vinci_result *old_result, *new_result;
 };
+
+static bool restore_models(struct replaying *replaying, const char *models) {
+  char now[WORKLOAD_MODELS_MAX];
+  workload_models_text(&replaying->new_options, now, sizeof now);
+  if (strcmp(now, models) != 0)
+    fprintf(replaying->out, "%sconfig: models %s -> %s\n", replaying->prefix, models, now);
+  return workload_models_parse(models, &replaying->old_options);
+}
 
 /* Makes the old chip from its file and tells what is different now. */
 static bool restore_chip(struct replaying *replaying, const char *path) {
@@ -188,6 +200,7 @@ static bool restore_chip(struct replaying *replaying, const char *path) {
     if (!value)
       continue;
     *value++ = '\0';
+    value[strcspn(value, "\r")] = '\0';
     if (strcmp(line, "soc") == 0) {
       const vinci_soc *chip;
       good = chip_cache_get(replaying->run->chips, value, &chip, NULL) == VINCI_OK &&
@@ -195,6 +208,10 @@ static bool restore_chip(struct replaying *replaying, const char *path) {
       if (strcmp(value, vinci_soc_name(replaying->new_soc)) != 0)
         fprintf(replaying->out, "%sconfig: soc %s -> %s\n", replaying->prefix, value,
                 vinci_soc_name(replaying->new_soc));
+      continue;
+    }
+    if (strcmp(line, "models") == 0) {
+      good = restore_models(replaying, value);
       continue;
     }
     if (!replaying->old_soc || !format_key(replaying->new_soc, line, now))
@@ -308,8 +325,9 @@ static void print_divergence(const struct replaying *replaying) {
 static const char *repeat(struct replaying *replaying, const struct gate_point *point,
                           const struct gate_rows *baseline, const char *baseline_path) {
   char path[PATH_SIZE];
-  struct vinci_run_options options = point->options;
-  options.max_events = GATE_EVENTS_MAX;
+  replaying->new_options = point->options;
+  replaying->new_options.max_events = GATE_EVENTS_MAX;
+  replaying->old_options = replaying->new_options;
   input_path(baseline_path, "config", gate_rows_text(baseline, point->name, "digest.config"), path,
              sizeof path);
   if (!restore_chip(replaying, path))
@@ -318,13 +336,13 @@ static const char *repeat(struct replaying *replaying, const struct gate_point *
              path, sizeof path);
   if (vinci_trace_load(path, replaying->old_soc, &replaying->old_trace, NULL) != VINCI_OK)
     return "the program of the baseline is not kept beside it";
-  if (vinci_run(replaying->old_soc, replaying->old_trace, &options, &replaying->old_result, NULL) !=
-          VINCI_OK ||
+  if (vinci_run(replaying->old_soc, replaying->old_trace, &replaying->old_options,
+                &replaying->old_result, NULL) != VINCI_OK ||
       vinci_result_total_cycles(replaying->old_result) !=
           gate_rows_value(baseline, point->name, "total_cycles"))
     return "this model does not give the numbers of the baseline";
-  if (vinci_run(replaying->new_soc, replaying->new_trace, &options, &replaying->new_result, NULL) !=
-      VINCI_OK)
+  if (vinci_run(replaying->new_soc, replaying->new_trace, &replaying->new_options,
+                &replaying->new_result, NULL) != VINCI_OK)
     return "the point cannot be run again";
   return NULL;
 }

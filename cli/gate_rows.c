@@ -190,6 +190,8 @@ enum vinci_status gate_rows_parse(struct gate_rows *rows, FILE *in, const char *
     reading.line++;
     bool whole = line[length - 1] == '\n';
     line[length - whole] = '\0';
+    if (whole && header && length > 1 && line[length - 2] == '\r')
+      line[length - 2] = '\0'; /* version control may have put it there */
     if (!whole)
       status = refuse(&reading, "the file ends in the middle of a line");
     else if (header && reading.line == 1 && strcmp(line, title_row) != 0)

@@ -76,24 +76,24 @@ static enum vinci_status read_sets(struct reader *reader, struct gate_point *poi
 
 /* What suite and points may both say. */
 static enum vinci_status read_common(struct reader *reader, struct gate_point *point) {
-  const char *memory = NULL, *network = NULL, *max_cycles = NULL;
+  struct workload_models models = {0};
   enum vinci_status status = keep_field(reader, "soc", &point->soc);
   if (status == VINCI_OK)
-    status = keep_field(reader, "memory", &memory);
+    status = keep_field(reader, "memory", &models.memory);
   if (status == VINCI_OK)
-    status = keep_field(reader, "network", &network);
+    status = keep_field(reader, "network", &models.network);
   if (status == VINCI_OK)
-    status = keep_field(reader, "max_cycles", &max_cycles);
+    status = keep_field(reader, "l2", &models.l2);
   if (status == VINCI_OK)
-    status = workload_models(memory, network, &point->options, reader->diag);
-  if (max_cycles)
-    point->options.max_cycles = strtoull(max_cycles, NULL, 10);
+    status = lua_file_whole(&reader->file, "max_cycles", &point->options.max_cycles, reader->diag);
+  if (status == VINCI_OK)
+    status = workload_choose(&models, &point->options, reader->diag);
   return status == VINCI_OK ? read_sets(reader, point) : status;
 }
 
 static bool is_reserved(const char *key) {
-  static const char *const words[] = {"name",   "op",      "trace",      "soc",
-                                      "memory", "network", "max_cycles", "set"};
+  static const char *const words[] = {"name",    "op", "trace",      "soc", "memory",
+                                      "network", "l2", "max_cycles", "set"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(words[i], key) == 0)
       return true;
@@ -118,10 +118,15 @@ static enum vinci_status read_arguments(struct reader *reader, struct gate_point
     const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : NULL;
     if (key && is_reserved(key))
       continue;
-    const char *value = key && workload->op ? lua_file_text(&reader->file) : NULL;
-    if (!value)
+    if (!key || !workload->op)
       return lua_file_error(&reader->file, reader->diag, "point '%s': unknown field '%s'",
                             point->name, key ? key : "[1]");
+    const char *value = lua_file_text(&reader->file);
+    if (!value)
+      return lua_file_error(&reader->file, reader->diag,
+                            "point '%s': '%s' is neither a text nor a number nor a list of whole "
+                            "numbers",
+                            point->name, key);
     char *text = arena_alloc(&reader->suite->arena, strlen(key) + strlen(value) + 2, 1);
     if (!text)
       return no_memory(reader);
@@ -186,6 +191,9 @@ static enum vinci_status read_point(struct reader *reader, const struct gate_poi
                           point->name);
   if (reader->overrides->soc)
     point->soc = reader->overrides->soc;
+  status = workload_choose(&reader->overrides->models, &point->options, reader->diag);
+  if (status != VINCI_OK)
+    return status;
   if (!point->soc)
     return lua_file_error(&reader->file, reader->diag, "point '%s' names no chip: soc = ...",
                           point->name);
@@ -198,7 +206,8 @@ static enum vinci_status read_point(struct reader *reader, const struct gate_poi
 
 /* ---- the suite ------------------------------------------------------------------------------ */
 
-static enum vinci_status read_suite(struct reader *reader) {
+static enum vinci_status read_suite(void *context) {
+  struct reader *reader = context;
   lua_State *lua = reader->file.lua;
   struct gate_suite *suite = reader->suite;
   struct gate_point defaults = {.options = {.struct_size = sizeof defaults.options}};
@@ -241,7 +250,7 @@ enum vinci_status gate_suite_open(struct gate_suite *suite, const char *path,
     return no_memory(&reader);
   enum vinci_status status = lua_file_open(&reader.file, path, diag);
   if (status == VINCI_OK)
-    status = read_suite(&reader);
+    status = lua_file_read(&reader.file, read_suite, &reader, diag);
   lua_file_close(&reader.file);
   return status;
 }

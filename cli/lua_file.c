@@ -121,26 +121,73 @@ enum vinci_status lua_file_open(struct lua_file *file, const char *path, struct 
   return VINCI_OK;
 }
 
+struct protected_read {
+  enum vinci_status (*reader)(void *context);
+  void *context;
+  enum vinci_status status;
+};
+
+static int call_reader(lua_State *lua) {
+  struct protected_read *read = lua_touserdata(lua, -1);
+  lua_pop(lua, 1);
+  read->status = read->reader(read->context);
+  return 0;
+}
+
+enum vinci_status lua_file_read(struct lua_file *file, enum vinci_status (*reader)(void *context),
+                                void *context, struct vinci_diag *diag) {
+  struct protected_read read = {reader, context, VINCI_OK};
+  lua_pushcfunction(file->lua, call_reader);
+  lua_pushvalue(file->lua, -2);
+  lua_pushlightuserdata(file->lua, &read);
+  lua_sethook(file->lua, too_long, LUA_MASKCOUNT, INSTRUCTIONS_MAX);
+  int code = lua_pcall(file->lua, 2, 0, 0);
+  lua_sethook(file->lua, NULL, 0, 0);
+  return code == LUA_OK ? read.status : lua_failed(file, diag);
+}
+
 void lua_file_close(struct lua_file *file) {
   if (file->lua)
     lua_close(file->lua);
   file->lua = NULL;
 }
 
+/* A number, or a list of whole numbers { 17, 3 } as "17x3"; false for anything else. */
+static bool format_value(lua_State *lua, char *text, size_t size) {
+  int is_whole = 0;
+  lua_Integer whole = lua_tointegerx(lua, -1, &is_whole);
+  if (lua_type(lua, -1) == LUA_TNUMBER) {
+    if (is_whole)
+      snprintf(text, size, LUA_INTEGER_FMT, whole);
+    else
+      snprintf(text, size, "%.14g", lua_tonumber(lua, -1));
+    return true;
+  }
+  if (lua_type(lua, -1) != LUA_TTABLE || lua_rawlen(lua, -1) == 0)
+    return false;
+  lua_Unsigned count = lua_rawlen(lua, -1), fields = 0;
+  for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1))
+    fields++;
+  size_t used = 0;
+  bool good = fields == count;
+  for (lua_Unsigned i = 1; good && i <= count; i++) {
+    good = lua_rawgeti(lua, -1, (lua_Integer)i) == LUA_TNUMBER;
+    whole = lua_tointegerx(lua, -1, &is_whole);
+    lua_pop(lua, 1);
+    used +=
+        (size_t)snprintf(text + used, size - used, "%s" LUA_INTEGER_FMT, i > 1 ? "x" : "", whole);
+    good = good && is_whole && used < size;
+  }
+  return good;
+}
+
 const char *lua_file_text(struct lua_file *file) {
   lua_State *lua = file->lua;
+  char text[TEXT_MAX];
   if (lua_type(lua, -1) == LUA_TSTRING)
     return lua_tostring(lua, -1);
-  if (lua_type(lua, -1) != LUA_TNUMBER)
+  if (!format_value(lua, text, sizeof text))
     return NULL;
-  char text[TEXT_MAX];
-  lua_Integer whole;
-  int is_whole;
-  whole = lua_tointegerx(lua, -1, &is_whole);
-  if (is_whole)
-    snprintf(text, sizeof text, LUA_INTEGER_FMT, whole);
-  else
-    snprintf(text, sizeof text, "%.14g", lua_tonumber(lua, -1));
   /* Kept alive by the registry until the file is closed. */
   lua_pushstring(lua, text);
   const char *kept = lua_tostring(lua, -1);
@@ -150,11 +197,28 @@ const char *lua_file_text(struct lua_file *file) {
   return kept;
 }
 
+enum vinci_status lua_file_whole(struct lua_file *file, const char *key, uint64_t *out,
+                                 struct vinci_diag *diag) {
+  int is_whole = 0;
+  int type = lua_getfield(file->lua, -1, key);
+  lua_Integer value = type == LUA_TNUMBER ? lua_tointegerx(file->lua, -1, &is_whole) : 0;
+  lua_pop(file->lua, 1);
+  if (type == LUA_TNIL)
+    return VINCI_OK;
+  if (!is_whole || value < 1)
+    return lua_file_error(file, diag, "'%s' is not a whole number from 1", key);
+  *out = (uint64_t)value;
+  return VINCI_OK;
+}
+
 enum vinci_status lua_file_field(struct lua_file *file, const char *key, const char **out,
                                  struct vinci_diag *diag) {
   lua_getfield(file->lua, -1, key);
   *out = lua_file_text(file);
   bool wrong = !*out && !lua_isnil(file->lua, -1);
   lua_pop(file->lua, 1); /* the table keeps the string */
-  return wrong ? lua_file_error(file, diag, "'%s' is neither a text nor a number", key) : VINCI_OK;
+  return wrong ? lua_file_error(file, diag,
+                                "'%s' is neither a text nor a number nor a list of whole numbers",
+                                key)
+               : VINCI_OK;
 }

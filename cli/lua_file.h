@@ -29,10 +29,21 @@ enum vinci_status lua_file_error(const struct lua_file *file, struct vinci_diag 
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
+ * Calls reader with the table on top of the stack; what its metamethods throw is a fault of the
+ * file.
+ */
+VINCI_MUST_CHECK enum vinci_status lua_file_read(struct lua_file *file,
+                                                 enum vinci_status (*reader)(void *context),
+                                                 void *context, struct vinci_diag *diag);
+
+/*
  * The text of a string or a number on top of the stack, valid while the table lives; pops
- * nothing. Whole numbers have no decimal point. NULL for other types.
+ * nothing. Whole numbers have no decimal point; a list of them is "17x3". NULL for other types.
  */
 const char *lua_file_text(struct lua_file *file);
+/* A field that is a whole number from 1; *out stays when it is nil. */
+VINCI_MUST_CHECK enum vinci_status lua_file_whole(struct lua_file *file, const char *key,
+                                                  uint64_t *out, struct vinci_diag *diag);
 /* A text field of the table on top of the stack: NULL with VINCI_OK when it is nil. */
 VINCI_MUST_CHECK enum vinci_status lua_file_field(struct lua_file *file, const char *key,
                                                   const char **out, struct vinci_diag *diag);

@@ -22,9 +22,8 @@ struct sweep_study {
   const char *data;
   struct text_list sets; /* overrides common to all points */
   struct workload workload;
-  const char *memory; /* as given, or NULL */
-  const char *network;
-  struct vinci_run_options options;
+  struct workload_models models;
+  struct vinci_run_options options; /* of points that do not say others */
   const char *keys[SWEEP_PARAMS_MAX];
   size_t param_count;
   const char **values; /* [point * param_count + param]; NULL: this point leaves it alone */
@@ -36,8 +35,7 @@ struct sweep_study {
 struct sweep_request {
   const char *soc;
   const char *data;
-  const char *memory;
-  const char *network;
+  struct workload_models models;
   struct text_list sets;
   struct text_list params;
   uint64_t max_cycles;
@@ -65,6 +63,10 @@ VINCI_MUST_CHECK enum vinci_status sweep_expand(struct sweep_study *study,
 /* The workload of one point, its op.* parameters put in; lives in the arena. */
 bool sweep_workload(const struct sweep_study *study, size_t point, struct arena *arena,
                     struct workload *out);
+/* Its models; a word that names none is an error. */
+VINCI_MUST_CHECK enum vinci_status sweep_options(const struct sweep_study *study, size_t point,
+                                                 struct vinci_run_options *out,
+                                                 struct vinci_diag *diag);
 /* The chip of one point; the caller frees it. */
 VINCI_MUST_CHECK enum vinci_status sweep_resolve(const struct sweep_study *study,
                                                  struct chip_cache *chips, size_t point,

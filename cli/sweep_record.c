@@ -129,14 +129,16 @@ static bool go_on(void *context, uint64_t cycles, unsigned done_permille) {
 static enum vinci_status simulate(const struct sweep_study *study, struct chip_cache *chips,
                                   size_t point, struct asking *asking, vinci_result **result,
                                   struct vinci_diag *diag) {
-  struct vinci_run_options options = study->options;
+  struct vinci_run_options options;
   struct arena scratch = {0};
   struct workload workload;
   vinci_soc *soc = NULL;
   vinci_trace *trace = NULL;
+  enum vinci_status status = sweep_options(study, point, &options, diag);
   options.progress = go_on;
   options.progress_context = asking;
-  enum vinci_status status = sweep_resolve(study, chips, point, &soc, diag);
+  if (status == VINCI_OK)
+    status = sweep_resolve(study, chips, point, &soc, diag);
   if (status == VINCI_OK && !sweep_workload(study, point, &scratch, &workload))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)

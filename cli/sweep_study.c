@@ -139,6 +139,15 @@ static enum vinci_status read_arguments(struct sweep_study *study,
 
 static bool is_operator_key(const char *key) { return strncmp(key, op_prefix, OP_PREFIX) == 0; }
 
+static bool is_model_key(const char *key) {
+  return workload_model(&(struct workload_models){0}, key) != NULL;
+}
+
+/* The others are soc, models, and arguments of the operator. */
+static bool is_chip_key(const char *key) {
+  return !is_operator_key(key) && !is_model_key(key) && strcmp(key, "soc") != 0;
+}
+
 static const char *param_value(const struct sweep_study *study, size_t point, size_t param) {
   return study->values[point * study->param_count + param];
 }
@@ -170,7 +179,7 @@ static enum vinci_status check_keys(const struct sweep_study *study, struct vinc
       status = diag_error(diag, VINCI_E_USAGE, "parameter '%s': a trace has no arguments", key);
     else if (is_operator_key(key))
       status = workload_check_operator(&study->workload, key + OP_PREFIX, diag);
-    else if (!is_operator_key(key) && strcmp(key, "soc") != 0)
+    else if (is_chip_key(key))
       status = workload_check_key(soc, key, diag);
   }
   for (size_t i = 0; status == VINCI_OK && i < study->sets.count; i++) {
@@ -193,14 +202,19 @@ enum vinci_status sweep_study_open(struct sweep_study *study, const struct sweep
     return status;
   if (request->soc)
     study->soc = request->soc; /* the command line wins over the file */
-  study->memory = request->memory ? request->memory : study->memory;
-  study->network = request->network ? request->network : study->network;
+  static const char *const words[] = {"memory", "network", "l2"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    struct workload_models given = request->models;
+    const char *word = *workload_model(&given, words[i]);
+    if (word)
+      *workload_model(&study->models, words[i]) = word;
+  }
   if (request->max_cycles > 0)
     study->options.max_cycles = request->max_cycles;
   for (size_t i = 0; i < request->sets.count; i++)
     if (!text_list_add(&study->sets, request->sets.items[i]))
       return no_memory(diag);
-  status = workload_models(study->memory, study->network, &study->options, diag);
+  status = workload_choose(&study->models, &study->options, diag);
   return status == VINCI_OK ? check_keys(study, diag) : status;
 }
 
@@ -249,6 +263,18 @@ static enum vinci_status set_value(vinci_soc *soc, const char *key, const char *
   return vinci_soc_set(soc, text, diag);
 }
 
+enum vinci_status sweep_options(const struct sweep_study *study, size_t point,
+                                struct vinci_run_options *out, struct vinci_diag *diag) {
+  struct workload_models models = {0};
+  *out = study->options;
+  for (size_t p = 0; p < study->param_count; p++) {
+    const char **model = workload_model(&models, study->keys[p]);
+    if (model)
+      *model = param_value(study, point, p);
+  }
+  return workload_choose(&models, out, diag);
+}
+
 enum vinci_status sweep_resolve(const struct sweep_study *study, struct chip_cache *chips,
                                 size_t point, vinci_soc **out, struct vinci_diag *diag) {
   const vinci_soc *base = NULL;
@@ -264,7 +290,7 @@ enum vinci_status sweep_resolve(const struct sweep_study *study, struct chip_cac
     status = vinci_soc_set(soc, study->sets.items[i], diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++) {
     const char *value = param_value(study, point, p);
-    if (value && !is_operator_key(study->keys[p]) && strcmp(study->keys[p], "soc") != 0)
+    if (value && is_chip_key(study->keys[p]))
       status = set_value(soc, study->keys[p], value, diag);
   }
   if (status == VINCI_OK)
@@ -298,7 +324,8 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
   struct workload workload;
   struct vinci_diag ignored = {0};
   vinci_soc *soc = NULL;
-  char models[96];
+  struct vinci_run_options options;
+  char models[WORKLOAD_MODELS_MAX];
   enum vinci_status status = sweep_resolve(study, chips, point, &soc, &ignored);
   uint64_t config = status == VINCI_OK ? soc_digest(soc) : unresolved_digest(study, point);
   vinci_soc_free(soc);
@@ -307,7 +334,9 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
     status = sweep_workload(study, point, &scratch, &workload)
                  ? workload_digest(&workload, &input, diag)
                  : no_memory(diag);
-  workload_models_text(&study->options, models, sizeof models);
+  if (sweep_options(study, point, &options, &ignored) != VINCI_OK)
+    config = unresolved_digest(study, point);
+  workload_models_text(&options, models, sizeof models);
   *id = digest_text(DIGEST_SEED, vinci_model_revision());
   *id = digest_text(*id, models);
   *id = digest_bytes(*id, &config, sizeof config);

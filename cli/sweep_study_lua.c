@@ -8,7 +8,7 @@
  *       op = "matmul", m = 512, k = 512, n = 512,       -- or trace = "file.csv"
  *       params = { { "l2.size", "96MiB", "192MiB" }, { "device.cube_cores", 4, 8, 24 } },
  *       points = { { ["l2.size"] = "1GiB" }, ... },     -- further points, one by one
- *       memory = "cycle", network = "packet", max_cycles = 1000000,
+ *       memory = "cycle", network = "packet", l2 = "warm", max_cycles = 1000000,
  *     }
  *
  * All other fields are arguments of the operator. Paths are relative to the file.
@@ -39,7 +39,8 @@ static char *keep(struct reader *reader, const char *text) {
 static enum vinci_status keep_top(struct reader *reader, const char *what, const char **out) {
   const char *text = lua_file_text(&reader->file);
   if (!text)
-    return lua_file_error(&reader->file, reader->diag, "%s is neither a text nor a number", what);
+    return lua_file_error(&reader->file, reader->diag,
+                          "%s is neither a text nor a number nor a list of whole numbers", what);
   *out = keep(reader, text);
   return *out ? VINCI_OK : no_memory(reader);
 }
@@ -224,8 +225,8 @@ static enum vinci_status read_sets(struct reader *reader) {
 }
 
 static bool is_reserved(const char *key) {
-  static const char *const words[] = {"soc",    "set",    "op",      "trace", "params",
-                                      "points", "memory", "network", "name",  "max_cycles"};
+  static const char *const words[] = {"soc",    "set",     "op", "trace", "params",    "points",
+                                      "memory", "network", "l2", "name",  "max_cycles"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(words[i], key) == 0)
       return true;
@@ -252,8 +253,8 @@ static enum vinci_status read_operator(struct reader *reader) {
       return lua_file_error(&reader->file, reader->diag, "unknown field '%s'", key);
     const char *value = lua_file_text(&reader->file);
     if (!value)
-      return lua_file_error(&reader->file, reader->diag, "'%s' is neither a text nor a number",
-                            key);
+      return lua_file_error(&reader->file, reader->diag,
+                            "'%s' is neither a text nor a number nor a list of whole numbers", key);
     char *text = arena_alloc(&reader->study->arena, strlen(key) + strlen(value) + 2, 1);
     if (!text)
       return no_memory(reader);
@@ -280,24 +281,24 @@ static enum vinci_status resolve_trace(struct reader *reader) {
   return VINCI_OK;
 }
 
-static enum vinci_status read_table(struct reader *reader) {
+static enum vinci_status read_table(void *context) {
+  struct reader *reader = context;
   struct sweep_study *study = reader->study;
-  const char *max_cycles = NULL;
   enum vinci_status status = keep_field(reader, "soc", &study->soc);
   if (status == VINCI_OK)
     status = keep_field(reader, "op", &study->workload.op);
   if (status == VINCI_OK)
     status = keep_field(reader, "trace", &study->workload.trace);
   if (status == VINCI_OK)
-    status = keep_field(reader, "memory", &study->memory);
+    status = keep_field(reader, "memory", &study->models.memory);
   if (status == VINCI_OK)
-    status = keep_field(reader, "network", &study->network);
+    status = keep_field(reader, "network", &study->models.network);
   if (status == VINCI_OK)
-    status = keep_field(reader, "max_cycles", &max_cycles);
+    status = keep_field(reader, "l2", &study->models.l2);
+  if (status == VINCI_OK)
+    status = lua_file_whole(&reader->file, "max_cycles", &study->options.max_cycles, reader->diag);
   if (status == VINCI_OK && !study->workload.op == !study->workload.trace)
     status = lua_file_error(&reader->file, reader->diag, "wants one of op and trace");
-  if (status == VINCI_OK && max_cycles)
-    study->options.max_cycles = strtoull(max_cycles, NULL, 10);
   if (status == VINCI_OK)
     status = resolve_trace(reader);
   if (status == VINCI_OK)
@@ -314,7 +315,7 @@ enum vinci_status sweep_study_read(struct sweep_study *study, const char *path,
   struct reader reader = {.study = study, .diag = diag};
   enum vinci_status status = lua_file_open(&reader.file, path, diag);
   if (status == VINCI_OK)
-    status = read_table(&reader);
+    status = lua_file_read(&reader.file, read_table, &reader, diag);
   lua_file_close(&reader.file);
   return status;
 }

@@ -55,8 +55,9 @@ static void put_study(const struct sweep_submit *submit, const char *program, FI
     put_option(out, "set", request->sets.items[i]);
   put_option(out, "soc-version", request->soc);
   put_option(out, "data", request->data);
-  put_option(out, "memory", request->memory);
-  put_option(out, "network", request->network);
+  put_option(out, "memory", request->models.memory);
+  put_option(out, "network", request->models.network);
+  put_option(out, "l2", request->models.l2);
   if (request->max_cycles)
     fprintf(out, " --max-cycles=%llu", (unsigned long long)request->max_cycles);
   put_option(out, "output", submit->folder);

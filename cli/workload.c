@@ -154,26 +154,88 @@ char *workload_text(const struct workload *workload, struct arena *arena) {
 
 /* ---- models ---------------------------------------------------------------------------- */
 
-enum vinci_status workload_models(const char *memory, const char *network,
-                                  struct vinci_run_options *options, struct vinci_diag *diag) {
-  if (memory && strcmp(memory, "flat") == 0)
-    options->memory = VINCI_MEMORY_FLAT;
-  else if (memory && strcmp(memory, "cycle") == 0)
-    options->memory = VINCI_MEMORY_CYCLE;
-  else if (memory)
-    return diag_error(diag, VINCI_E_USAGE, "memory is cycle or flat, not '%s'", memory);
-  if (network && strcmp(network, "packet") == 0)
-    options->network = VINCI_NETWORK_PACKET;
-  else if (network && strcmp(network, "flit") == 0)
-    options->network = VINCI_NETWORK_FLIT;
-  else if (network)
-    return diag_error(diag, VINCI_E_USAGE, "network is packet or flit, not '%s'", network);
-  return VINCI_OK;
+/* In the order of their enums. */
+static const char *const memories[] = {
+    [VINCI_MEMORY_CYCLE] = "cycle", [VINCI_MEMORY_FLAT] = "flat"};
+static const char *const networks[] = {
+    [VINCI_NETWORK_PACKET] = "packet", [VINCI_NETWORK_FLIT] = "flit"};
+static const char *const l2_starts[] = {[VINCI_L2_EMPTY] = "empty",
+                                        [VINCI_L2_WARM] = "warm",
+                                        [VINCI_L2_STREAMING] = "streaming",
+                                        [VINCI_L2_USED] = "used",
+                                        [VINCI_L2_DIRTY] = "dirty"};
+
+static const char l2_prefix[] = " l2=";
+
+const char **workload_model(struct workload_models *models, const char *word) {
+  return strcmp(word, "memory") == 0    ? &models->memory
+         : strcmp(word, "network") == 0 ? &models->network
+         : strcmp(word, "l2") == 0      ? &models->l2
+                                        : NULL;
 }
 
+/* Index of a word, or the count. */
+static size_t find_word(const char *const *words, size_t count, const char *word) {
+  size_t i = 0;
+  while (i < count && strcmp(words[i], word) != 0)
+    i++;
+  return i;
+}
+
+static enum vinci_status choose(const char *what, const char *given, const char *const *words,
+                                size_t count, size_t *choice, struct vinci_diag *diag) {
+  *choice = find_word(words, count, given);
+  if (*choice < count)
+    return VINCI_OK;
+  char list[128] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < count && used < sizeof list; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                             i == 0          ? ""
+                             : i + 1 < count ? ", "
+                                             : " or ",
+                             words[i]);
+  return diag_error(diag, VINCI_E_USAGE, "%s is %s, not '%s'", what, list, given);
+}
+
+enum vinci_status workload_choose(const struct workload_models *models,
+                                  struct vinci_run_options *options, struct vinci_diag *diag) {
+  enum vinci_status status = VINCI_OK;
+  size_t choice;
+  if (models->memory) {
+    status = choose("memory", models->memory, memories, sizeof memories / sizeof *memories, &choice,
+                    diag);
+    if (status == VINCI_OK)
+      options->memory = (enum vinci_memory)choice;
+  }
+  if (status == VINCI_OK && models->network) {
+    status = choose("network", models->network, networks, sizeof networks / sizeof *networks,
+                    &choice, diag);
+    if (status == VINCI_OK)
+      options->network = (enum vinci_network)choice;
+  }
+  if (status == VINCI_OK && models->l2) {
+    status =
+        choose("l2", models->l2, l2_starts, sizeof l2_starts / sizeof *l2_starts, &choice, diag);
+    if (status == VINCI_OK)
+      options->l2_start = (enum vinci_l2)choice;
+  }
+  return status;
+}
+
+/* An empty L2 is not mentioned: digests of before there was a choice stay what they were. */
 void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size) {
-  bool cycle = options->memory == VINCI_MEMORY_CYCLE;
-  snprintf(buffer, size, "%s %s %llu", cycle ? "cycle" : "flat",
-           options->network == VINCI_NETWORK_FLIT ? "flit" : "packet",
-           (unsigned long long)options->max_cycles);
+  bool empty = options->l2_start == VINCI_L2_EMPTY;
+  snprintf(buffer, size, "%s %s %llu%s%s", memories[options->memory], networks[options->network],
+           (unsigned long long)options->max_cycles, empty ? "" : l2_prefix,
+           empty ? "" : l2_starts[options->l2_start]);
+}
+
+bool workload_models_parse(const char *text, struct vinci_run_options *options) {
+  char memory[16], network[16], l2[16] = "empty";
+  unsigned long long max_cycles;
+  if (sscanf(text, "%15s %15s %llu l2=%15s", memory, network, &max_cycles, l2) < 3)
+    return false;
+  options->max_cycles = max_cycles;
+  return workload_choose(&(struct workload_models){memory, network, l2}, options, NULL) == VINCI_OK;
 }

@@ -34,9 +34,8 @@ VINCI_MUST_CHECK enum vinci_status workload_check_key(const vinci_soc *soc, cons
                                                       struct vinci_diag *diag);
 
 /* Whether the operator exists, and with key not NULL whether it has such an argument. */
-VINCI_MUST_CHECK enum vinci_status workload_check_operator(const struct workload *workload,
-                                                           const char *key,
-                                                           struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status
+workload_check_operator(const struct workload *workload, const char *key, struct vinci_diag *diag);
 
 /* Loads the trace or compiles the operator for a chip. */
 VINCI_MUST_CHECK enum vinci_status workload_open(const struct workload *workload,
@@ -51,12 +50,24 @@ VINCI_MUST_CHECK enum vinci_status workload_digest(const struct workload *worklo
 /* "matmul m=512 k=512", or the name of the trace. */
 char *workload_text(const struct workload *workload, struct arena *arena);
 
-/* --memory and --network, NULL when not given, into run options. */
-VINCI_MUST_CHECK enum vinci_status workload_models(const char *memory, const char *network,
+/* --memory, --network and --l2 as given, NULL when not. */
+struct workload_models {
+  const char *memory;
+  const char *network;
+  const char *l2;
+};
+/* The member that a word names, or NULL. */
+const char **workload_model(struct workload_models *models, const char *word);
+/* Into run options; what is not given stays. */
+VINCI_MUST_CHECK enum vinci_status workload_choose(const struct workload_models *models,
                                                    struct vinci_run_options *options,
                                                    struct vinci_diag *diag);
 
-/* The models by name, with the limit of cycles: what a result depends on beside chip and program. */
+/* The models by name, with the limit of cycles: what a result depends on beside chip and program.
+ */
+enum { WORKLOAD_MODELS_MAX = 96 };
 void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size);
+/* The models of such a text, back into options; false when it is none. */
+bool workload_models_parse(const char *text, struct vinci_run_options *options);
 
 #endif

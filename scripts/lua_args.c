@@ -42,6 +42,9 @@ void *lua_args_object(lua_State *lua, int at, const char *type, const char *func
     refuse_type(lua, at, function, name, wanted);
   if (!*object)
     lua_args_refuse(lua, function, name, "is a %s that has been freed", type);
+  if (*object == lua_vinci_busy)
+    lua_args_refuse(lua, function, name, "is a %s in use by the run that calls this function",
+                    type);
   return *object;
 }
 
@@ -140,9 +143,36 @@ int lua_args_word(lua_State *lua, int at, const char *function, const char *name
   lua_args_refuse(lua, function, name, "is '%.80s', not one of %s", text, list);
 }
 
+/* A list of whole numbers, { 17, 3 }, in its place as "17x3"; NULL for other tables. */
+static const char *extents_text(lua_State *lua, int at) {
+  enum { EXTENTS_MAX = 64, DIGITS = 24 };
+  char text[EXTENTS_MAX * DIGITS] = "";
+  lua_Unsigned count = lua_rawlen(lua, at);
+  size_t used = 0, fields = 0;
+  for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1))
+    fields++;
+  if (count == 0 || count > EXTENTS_MAX || fields != count)
+    return NULL;
+  for (lua_Unsigned i = 1; i <= count; i++) {
+    int is_whole = 0;
+    bool number = lua_rawgeti(lua, at, (lua_Integer)i) == LUA_TNUMBER;
+    lua_Integer extent = number ? lua_tointegerx(lua, -1, &is_whole) : 0;
+    lua_pop(lua, 1);
+    if (!is_whole)
+      return NULL;
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s" LUA_INTEGER_FMT,
+                             i > 1 ? "x" : "", extent);
+  }
+  lua_pushstring(lua, text);
+  lua_replace(lua, at);
+  return lua_tostring(lua, at);
+}
+
 const char *lua_args_value(lua_State *lua, int at) {
   if (lua_type(lua, at) == LUA_TSTRING)
     return lua_tostring(lua, at);
+  if (lua_type(lua, at) == LUA_TTABLE)
+    return extents_text(lua, at);
   if (lua_type(lua, at) != LUA_TNUMBER)
     return NULL;
   int is_whole;
@@ -181,8 +211,7 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
     const char *text = lua_args_value(lua, value);
     if (!text)
       lua_args_refuse(lua, function, name,
-                      "has a value for '%.80s' that is neither string nor "
-                      "number",
+                      "has a value for '%.80s' that is no string, number or list of whole numbers",
                       key);
     list[(*count)++] = lua_pushfstring(lua, "%s=%s", key, text);
     lua_rawseti(lua, keeper, (lua_Integer)*count);

@@ -13,12 +13,39 @@ enum { EVENTS_MAX = 100000000 };
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
+/* The function `progress` of the options, at an index of the stack; 0: none. */
+struct calling {
+  lua_State *lua;
+  int function;
+  bool failed; /* its error is on top of the stack */
+};
+
+/* Goes on unless the function returns false or fails. */
+static bool call_progress(void *context, uint64_t cycles, unsigned done_permille) {
+  enum { SLOTS = 8 };
+  struct calling *calling = context;
+  lua_State *lua = calling->lua;
+  if (!lua_checkstack(lua, SLOTS))
+    return false;
+  lua_pushvalue(lua, calling->function);
+  lua_pushinteger(lua, (lua_Integer)cycles);
+  lua_pushnumber(lua, done_permille / 1000.0);
+  calling->failed = lua_pcall(lua, 2, 1, 0) != LUA_OK;
+  if (calling->failed)
+    return false;
+  bool stop = lua_isboolean(lua, -1) && !lua_toboolean(lua, -1);
+  lua_pop(lua, 1);
+  return !stop;
+}
+
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
-                         bool *partial) {
-  static const char *const names[] = {"memory",          "network", "max_cycles", "max_events",
-                                      "part_order_seed", "partial", NULL};
+                         bool *partial, struct calling *calling) {
+  static const char *const names[] = {"memory",     "network",    "l2",
+                                      "max_cycles", "max_events", "part_order_seed",
+                                      "partial",    "progress",   NULL};
   static const char *const memories[] = {"flat", "cycle", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
+  static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
   lua_args_options(lua, 3, function, names);
   if (lua_getfield(lua, 3, "memory") != LUA_TNIL)
     options->memory = lua_args_word(lua, -1, function, "options.memory", memories) == 0
@@ -28,6 +55,8 @@ static void read_options(lua_State *lua, const char *function, struct vinci_run_
     options->network = lua_args_word(lua, -1, function, "options.network", networks) == 0
                            ? VINCI_NETWORK_PACKET
                            : VINCI_NETWORK_FLIT;
+  if (lua_getfield(lua, 3, "l2") != LUA_TNIL)
+    options->l2_start = (enum vinci_l2)lua_args_word(lua, -1, function, "options.l2", l2_starts);
   if (lua_getfield(lua, 3, "max_cycles") != LUA_TNIL)
     options->max_cycles =
         (uint64_t)lua_args_whole(lua, -1, function, "options.max_cycles", 1, LUA_MAXINTEGER);
@@ -42,6 +71,22 @@ static void read_options(lua_State *lua, const char *function, struct vinci_run_
       lua_args_refuse(lua, function, "options.partial", "is not true or false");
     *partial = lua_toboolean(lua, -1);
   }
+  if (lua_getfield(lua, 3, "progress") == LUA_TNIL)
+    return;
+  if (lua_type(lua, -1) != LUA_TFUNCTION)
+    lua_args_refuse(lua, function, "options.progress", "is not a function");
+  *calling = (struct calling){.lua = lua, .function = lua_gettop(lua)};
+  options->progress = call_progress;
+  options->progress_context = calling;
+}
+
+/* With a function that is called back, nobody else has chip and trace meanwhile. */
+static void set_busy(lua_State *lua, const struct calling *calling, const vinci_soc *soc,
+                     const vinci_trace *trace, bool busy) {
+  if (!calling->function)
+    return;
+  *(const void **)lua_touserdata(lua, 1) = busy ? (const void *)lua_vinci_busy : soc;
+  *(const void **)lua_touserdata(lua, 2) = busy ? (const void *)lua_vinci_busy : trace;
 }
 
 /* vinci.run(soc, trace [, options]) */
@@ -53,11 +98,16 @@ static int run(lua_State *lua) {
   const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
   const vinci_trace *trace = lua_args_object(lua, 2, lua_trace_type, function, "trace");
   lua_args_end(lua, function, 3);
-  read_options(lua, function, &options, &partial);
+  struct calling calling = {0};
+  read_options(lua, function, &options, &partial, &calling);
   void **object = lua_vinci_object(lua, lua_result_type);
   vinci_result *result = NULL;
+  set_busy(lua, &calling, soc, trace, true);
   enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
+  set_busy(lua, &calling, soc, trace, false);
   *object = result;
+  if (calling.failed)
+    return lua_error(lua);
   if (status != VINCI_OK && !(partial && result)) {
     diag.status = status;
     lua_vinci_raise(lua, &diag);
@@ -244,9 +294,7 @@ static int write_folder(lua_State *lua) {
 }
 
 static int free_result(lua_State *lua) {
-  void **object = luaL_checkudata(lua, 1, lua_result_type);
-  vinci_result_free(*object);
-  *object = NULL;
+  vinci_result_free(lua_vinci_take(lua, lua_result_type));
   return 0;
 }
 

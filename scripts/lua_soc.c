@@ -188,9 +188,7 @@ static int soc_copy_object(lua_State *lua) {
 }
 
 static int free_soc(lua_State *lua) {
-  void **object = luaL_checkudata(lua, 1, lua_soc_type);
-  vinci_soc_free(*object);
-  *object = NULL;
+  vinci_soc_free(lua_vinci_take(lua, lua_soc_type));
   return 0;
 }
 

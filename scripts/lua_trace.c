@@ -138,9 +138,7 @@ static int trace_tensors(lua_State *lua) {
 }
 
 static int free_trace(lua_State *lua) {
-  void **object = luaL_checkudata(lua, 1, lua_trace_type);
-  vinci_trace_free(*object);
-  *object = NULL;
+  vinci_trace_free(lua_vinci_take(lua, lua_trace_type));
   return 0;
 }
 

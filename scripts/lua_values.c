@@ -152,9 +152,7 @@ static int bytes(lua_State *lua) {
 }
 
 static int free_values(lua_State *lua) {
-  void **object = luaL_checkudata(lua, 1, lua_values_type);
-  vinci_values_free(*object);
-  *object = NULL;
+  vinci_values_free(lua_vinci_take(lua, lua_values_type));
   return 0;
 }
 

@@ -83,6 +83,17 @@ void **lua_vinci_object(lua_State *lua, const char *type) {
   return object;
 }
 
+const char lua_vinci_busy[] = "busy";
+
+void *lua_vinci_take(lua_State *lua, const char *type) {
+  void **object = luaL_checkudata(lua, 1, type);
+  void *held = *object;
+  if (held == lua_vinci_busy)
+    luaL_error(lua, "free: the %s is in use by the run that calls this function", type);
+  *object = NULL;
+  return held;
+}
+
 void lua_vinci_type(lua_State *lua, const char *type, const luaL_Reg *methods,
                     lua_CFunction free_object) {
   luaL_newmetatable(lua, type);

@@ -26,7 +26,7 @@ extern const char lua_values_type[];
 /* Leaves with "FUNCTION: argument 'NAME' TEXT". */
 _Noreturn void lua_args_refuse(lua_State *lua, const char *function, const char *name,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The object of an argument; refuses other types and freed ones. */
+/* The object of an argument; refuses other types, freed ones and those that a run uses. */
 void *lua_args_object(lua_State *lua, int at, const char *type, const char *function,
                       const char *name);
 const char *lua_args_text(lua_State *lua, int at, const char *function, const char *name);
@@ -55,6 +55,10 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
 _Noreturn void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag);
 /* Pushes a userdata that will hold a pointer of the type. */
 void **lua_vinci_object(lua_State *lua, const char *type);
+/* Stands in an object for what a run uses that calls back: nobody may change or free it. */
+extern const char lua_vinci_busy[];
+/* For free_object: what the object on the stack holds, which it then holds no more. */
+void *lua_vinci_take(lua_State *lua, const char *type);
 /* Makes the metatable of a type: methods, __gc and __close by free_object. */
 void lua_vinci_type(lua_State *lua, const char *type, const luaL_Reg *methods,
                     lua_CFunction free_object);

@@ -7,6 +7,8 @@ set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/tap.sh"
 vinci=${VINCI:?}
+# The test may run where bless refuses to.
+unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
 
 work=$(mktemp -d "${TMPDIR:-.}/test_gate.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -113,7 +115,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 76
+plan 83
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -146,6 +148,21 @@ report "nothing to bless" "$(expect 0 '' 'nothing to bless'; diff "$base" "$work
   grep again "$base.changes")"
 check --repeat=3 -j8
 report "repetitions agree, with parts shuffled" "$(expect 0 '' '2 PASS')"
+for name in CI GITHUB_ACTIONS; do
+  (export $name=true; gate bless "$suite" --baseline="$base" --reason='by a machine'; exit "$code")
+  code=$? err=$(cat "$work/err")
+  report "bless refuses where $name is set" "$(expect 2 \
+    "error: bless is not for continuous integration ($name is set)
+hint: bless where the change is made and commit the baseline; or say --allow-ci")"
+done
+(export CI=true; gate bless "$suite" --baseline="$base" --reason='by a machine' --allow-ci; exit "$code")
+code=$?
+(export CI=false; gate bless "$suite" --baseline="$base" --reason='by hand'; exit "$code")
+report "but for --allow-ci, and where CI is false" "$([ $code -eq 0 ] && [ $? -eq 0 ] || cat "$work/err")"
+sed 's/$/\r/' "$work/first.csv" >"$base"
+check
+report "a baseline with line ends of Windows" "$(expect 0 '' '2 PASS')"
+cp "$work/first.csv" "$base"
 gate list "$suite"
 report "list" "$(expect 0 '' "add: $work/add.csv on Ascend910B4
 copy: copy dtype=fp16 shape=65536 on Ascend910B4")"
@@ -352,6 +369,15 @@ report "--only leaves the others alone, and no policy is touched" "$(expect 0 ''
 cp "$work/suite.good" "$suite"
 cp "$work/good.csv" "$work/add.csv"
 cp "$work/first.csv" "$base"
+
+# ---- models ---------------------------------------------------------------------------------------------
+for model in memory=cycle l2=dirty; do
+  check --$model
+  report "--$model is another configuration" "$(case $code in 0 | 1) ;; *) echo "exit code $code" ;; esac
+    case $out in *UNEXPLAINED*) echo "$out" ;; *'config: models flat packet 0'*) ;; *) echo "$out" ;; esac; sums)"
+done
+check --l2=hot
+report "a state of L2 that is none" "$(expect 2 "error: l2 is empty, warm, streaming, used or dirty, not 'hot'")"
 
 # ---- reports ------------------------------------------------------------------------------------------
 seed '/^vadd/p'

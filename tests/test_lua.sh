@@ -38,7 +38,7 @@ expect() {
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 22
+plan 26
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -114,10 +114,22 @@ fails "a wrong argument" 2 "fails.lua:3: vinci.run: argument 'trace' is a number
   'vinci.run(soc, 12)'
 fails "a misspelt option" 2 "fails.lua:3: vinci.run: argument 'options' has an unknown field 'memroy'; \
 did you mean 'memory'?" 'vinci.run(soc, vinci.compile(soc, "copy", { shape = 64 }), { memroy = "flat" })'
+fails "a shape that is none" 2 "fails.lua:3: vinci.compile: argument 'args' has a value for 'shape' that is \
+no string, number or list of whole numbers" 'vinci.compile(soc, "copy", { shape = { 17, "x" } })'
+fails "an error in a function that is called back" 2 "fails.lua:4: mine" \
+  'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
+vinci.run(soc, trace, { progress = function() error "mine" end })'
+fails "a run that is stopped" 7 "fails.lua:4: the run was interrupted; results are partial" \
+  'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
+vinci.run(soc, trace, { progress = function() return false end })'
+fails "what a run uses is not freed" 2 "fails.lua:4: free: the vinci.soc is in use by the run that calls \
+this function" \
+  'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
+vinci.run(soc, trace, { progress = function() soc:free() end })'
 fails "something freed" 2 "fails.lua:4: vinci.compile: argument 'soc' is a vinci.soc that has been freed" \
   'soc:free()
 vinci.compile(soc, "copy", {})'
-fails "a fault of a kernel is told at its line" 2 \
+fails "a fault of a kernel is told at its line, with exit code 3" 3 \
   'fails.lua:6: operand "repeat" of vadd is 1000, allowed is 0..255' \
   'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
 local b = k:buffer { name = "b", space = "UB", size = 32768 }

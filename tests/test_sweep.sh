@@ -51,7 +51,7 @@ expect() {
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 48
+plan 55
 
 # ---- usage -----------------------------------------------------------------------------
 run
@@ -86,6 +86,8 @@ run run "$work/tiny.csv" m=3 $soc --output="$work/none"
 report "arguments for a trace" "$(expect 2 "error: 'm=3' after $work/tiny.csv: it takes no arguments")"
 run run "$work/tiny.csv" $soc --output="$work/none" --memory=fast
 report "an unknown model" "$(expect 2 "error: memory is cycle or flat, not 'fast'")"
+run run "$work/tiny.csv" $soc --output="$work/none" --l2=hot
+report "an unknown state of L2" "$(expect 2 "error: l2 is empty, warm, streaming, used or dirty, not 'hot'")"
 run run "$work/tiny.csv" $soc --output="$work/none" --set=l2.size=many
 report "a bad override of all points" "$(expect 2 -)"
 run run "$work/tiny.csv" $soc --output="$work/none" --shard=2/2
@@ -160,6 +162,16 @@ hint: 'vinci compile --list copy' shows them all")"
 run run copy 65536 $soc --output="$work/none"
 report "an argument without a key" "$(expect 2 "error: argument '65536' of copy is not key=value")"
 
+run run copy shape=65536 $soc --param memory=flat,cycle --param l2=empty,dirty,hot -j2 \
+  --output="$work/models"
+report "models as parameters" "$(expect 0 '' '6 points: 4 ok, 2 failed'
+  [ "$(cells 5 "$work/models/results.csv" | tr '\n' ' ')" = 'ok ok usage ok ok usage ' ] ||
+    cat "$work/models/results.csv"
+  [ "$(cells 1 "$work/models/results.csv" | sort -u | wc -l)" -eq 6 ] || echo "points that are the same"
+  [ "$(cells 8 "$work/models/results.csv" | grep . | sort -u | wc -l)" -eq 4 ] || cat "$work/models/results.csv")"
+run run copy shape=65536 $soc --memory=flat --l2=dirty --output="$work/models"
+report "and as options: the same point" "$(expect 0 '' '1 ok, 0 failed, 1 reused')"
+
 # ---- failures --------------------------------------------------------------------------
 run run "$work/tiny.csv" $soc --param ub.size=1KiB,192KiB,banana -j2 --output="$work/mixed"
 report "a failing point is a row with its error" "$(expect 0 '' '3 points: 1 ok, 2 failed'
@@ -200,6 +212,17 @@ x.y = 1' "$work/bad.lua:2: error: attempt to index a nil value (local 'x')"
 bad_study "a study without work" 'return {}' "$work/bad.lua: error: wants one of op and trace"
 bad_study "a field nobody knows" 'return { trace = "tiny.csv", parms = {} }' \
   "$work/bad.lua: error: unknown field 'parms'"
+
+bad_study "a limit that is none" 'return { trace = "tiny.csv", max_cycles = 0.5 }' \
+  "$work/bad.lua: error: 'max_cycles' is not a whole number from 1"
+bad_study "a table that throws" 'return setmetatable({}, { __index = function() error "no" end })' \
+  "$work/bad.lua:1: error: no"
+bad_study "a value of a wrong type" 'return { op = "copy", shape = { 17, "x" } }' \
+  "$work/bad.lua: error: 'shape' is neither a text nor a number nor a list of whole numbers"
+echo 'return { soc = "Ascend910B1", op = "copy", shape = { 17, 30 }, l2 = "warm" }' >"$work/list.lua"
+run run "$work/list.lua" --output="$work/list"
+report "a shape as a list" "$(expect 0 '' '1 ok'
+  grep -q ',copy shape=17x30,ok,' "$work/list/results.csv" || cat "$work/list/results.csv")"
 
 # ---- killed and interrupted ------------------------------------------------------------
 # 60 points of the 2048 cube, some 0.05 s each. In place of the shell: a signal then meets vinci.

@@ -245,11 +245,11 @@ function methods:text() return table.concat(self.rows, "\n") .. "\n" end
 function methods:build()
   local good, trace = pcall(vinci.parse, self.soc, self:text(), self.name)
   if good then return trace end
-  if type(trace) == "table" and trace.line and self.places[trace.line] then
-    error(("%s%s\n  in row: %s"):format(self.places[trace.line], trace.text,
-      self.rows[trace.line]), 0)
+  if type(trace) == "table" and self.places[trace.line] then
+    trace.where = self.places[trace.line]
+    trace.message = ("%s\n  in row: %s"):format(trace.text, self.rows[trace.line])
   end
-  error(trace, 0)
+  error(trace, 0) -- of a status: the exit code is that of a rejected trace
 end
 
 -- kernel.NAME { operand = value }: an instruction. `repeat` is a word of Lua: write rep.

@@ -28,10 +28,12 @@ local function something()
     ("y"):rep(5000), "y", "MTE2", "AIV", "../..", {}, { 1, 2, 3 }, { m = 1 }, { shape = 64 }, { [1.5] = {} },
     { memory = "flat" }, { memory = {} }, { set = { ["l2.size"] = "1MiB" } }, { set = 1 }, { checks = { "x" } },
     { atol = "a" }, { max_cycles = 10 }, { max_cycles = -1 }, { name = "n", space = "UB", size = 32 },
-    { name = "t", dtype = "fp16", shape = { 4 }, io = "in" }, { [1] = "a", b = print }, self_referring, print,
+    { name = "t", dtype = "fp16", shape = { 4 }, io = "in" },
+    { progress = print }, { progress = function() return trace:text() end, l2 = "warm" }, { progress = function() return false end },
+    { shape = { 17, 3 } }, { shape = { 17, m = 3 } }, { l2 = "hot" }, { progress = 1 }, { [1] = "a", b = print }, self_referring, print,
     function() end, coroutine.create(print), io.stdout, soc, trace, freed, expression, made.result,
     made.values, made.kernel }
-  return pool[math.random(1, 56)]
+  return pool[math.random(1, 63)]
 end
 
 local function arguments()
