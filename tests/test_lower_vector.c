@@ -97,6 +97,8 @@ static void bytes_move_once(void **state) {
       {"max_pool_with_argmax shape=1x2x17x13x16 kernel=3x3 pad=1x1 dtype=fp32 rows=6", 28288, 4920},
       {"max_pool_grad shape=1x2x17x13x16 kernel=2x2 stride=2x2 rows=17", 3840, 14144},
       {"log_softmax_grad shape=17x127 dtype=fp32", 17272, 8636},
+      {"softmax shape=3x40009 dtype=fp32", 1440324, 480108},
+      {"layer_norm shape=2x50021", 1000420, 200084},
       /* gamma goes to, and sums for dgamma come from, each of 40 cores; one clears it. */
       {"rms_norm_grad shape=17x127 dtype=fp32", 17272 + 68 + 40 * 508, 8636 + 41 * 508},
   };
@@ -169,6 +171,8 @@ static void checks_find_nothing(void **state) {
       "sort shape=2x613 chunk=64 dtype=bf16",
       "topk shape=2x5003 k=17 chunk=256",
       "softmax shape=17x127",
+      "log_softmax shape=5x1031 rows=1 cols=128",
+      "layer_norm shape=5x1031 rows=1 cols=256 dtype=fp32",
       "rms_norm_grad shape=17x127 dtype=bf16",
       "rms_norm_grad shape=3x3001",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
@@ -269,6 +273,9 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("sort shape=99 chunk=33", "sort: no legal tiling: chunks are multiples of 64");
   an_error_says("sort shape=9999 chunk=64 blocks=3",
                 "sort: no legal tiling: cores meet on the way, so all 40 take part");
+  an_error_says(
+      "softmax shape=4x99 cols=32",
+      "softmax: no legal tiling: a tile is whole rows, or of one row a multiple of 64 columns");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");

@@ -74,6 +74,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_halves.c \
 	traces/lower/vector_layout.c \
 	traces/lower/vector_norm.c \
+	traces/lower/vector_norm.h \
+	traces/lower/vector_norm_long.c \
 	traces/lower/vector_norm_grad.c \
 	traces/lower/vector_ops.def \
 	traces/lower/vector_pad.c \

@@ -1,45 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators along the last dimension that keep the shape: softmax, normalisations. A tile is some
- * whole rows, computed in single precision: a program of steps on tiles, on columns (a number per
- * row) and on rows (weights).
+ * whole rows, or a part of one (vector_norm_long.c).
  */
 #include <string.h>
 
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
-#include "traces/lower/vector_rows.h"
+#include "traces/lower/vector_norm.h"
 
 typedef unsigned long long ull;
 
-enum { FLOAT_BYTES = 4, NORM_STEPS = 16, WEIGHT_FLAG = 2, NORM_INPUTS = 2, HALVINGS = 4 };
-
-/* Tiles: X0, X1 inputs, Y0 result, T0. Columns: T1, X4. Rows: X2, X3. */
-enum step_kind {
-  STEP_END,
-  STEP_REDUCE,      /* column dst of tile a */
-  STEP_SPREAD,      /* column a, for the STEP_WITH_COLUMN that follow */
-  STEP_WITH_COLUMN, /* dst = a op the column */
-  STEP_WITH_ROW,    /* dst = a op row b */
-  STEP_TILE,        /* a vstep on tiles */
-  STEP_COLUMN,      /* a vstep on columns */
-};
-enum { NUMBER_MEAN = 1, NUMBER_EPSILON };
-
-struct step {
-  enum step_kind kind;
-  const char *inst;
-  uint8_t dst, a, b;
-  uint8_t reduction;
-  struct vstep vector;
-};
-
-struct norm {
-  unsigned inputs, weights;
-
-  const struct step *steps;
-};
+enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, HALVINGS = 4 };
 
 #define REDUCE(dst_, a_, reduction_)                                                               \
   { .kind = STEP_REDUCE, .dst = dst_, .a = a_, .reduction = reduction_ }
@@ -97,18 +70,7 @@ static const struct step layer_norm_steps[] = {REDUCE(T1, X0, VROW_SUM),
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-struct vnorm {
-  const struct norm *norm;
-  enum dtype type;
-  double epsilon;
-  struct vtile tile;
-  struct vtile_operand in[NORM_INPUTS], out;
-  uint64_t pitch, weight_raw;
-  uint64_t address[VREGS]; /* of registers behind the buffers */
-  uint64_t accumulator, blocks, ub_bytes;
-};
-
-static uint64_t take(uint64_t *used, uint64_t bytes) {
+uint64_t norm_take(uint64_t *used, uint64_t bytes) {
   uint64_t address = *used;
   *used += vtile_align(bytes);
   return address;
@@ -116,29 +78,34 @@ static uint64_t take(uint64_t *used, uint64_t bytes) {
 
 static void lay_out(struct vnorm *norm) {
   struct vtile *tile = &norm->tile;
+  if (norm_is_long(norm)) {
+    norm_long_lay_out(norm);
+    return;
+  }
   uint64_t bytes = vtile_bytes(norm->type), cols = tile->space.cols;
   bool converts = norm->type != DTYPE_FP32;
   norm->pitch = vtile_pitch(cols, (unsigned)bytes);
   uint64_t elements = tile->rows * norm->pitch, slot = 0;
   for (unsigned k = 0; k < norm->norm->inputs; k++) {
     norm->in[k].pitch = norm->pitch;
-    norm->in[k].address = take(&slot, elements * bytes);
+    norm->in[k].address = norm_take(&slot, elements * bytes);
   }
   norm->out.pitch = norm->pitch;
-  norm->out.address = take(&slot, elements * bytes);
+  norm->out.address = norm_take(&slot, elements * bytes);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
   for (unsigned k = 0; k < norm->norm->inputs && converts; k++)
-    norm->address[X0 + k] = take(&used, elements * FLOAT_BYTES);
+    norm->address[X0 + k] = norm_take(&used, elements * FLOAT_BYTES);
   if (converts)
-    norm->address[Y0] = take(&used, elements * FLOAT_BYTES);
-  norm->address[T0] = take(&used, elements * FLOAT_BYTES);
-  norm->address[T1] = take(&used, ceil_div(tile->rows, 8) * BLOCK_BYTES);
-  norm->accumulator = take(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
-  norm->blocks = take(&used, ceil_div(tile->rows, 8) * 8 * BLOCK_BYTES);
+    norm->address[Y0] = norm_take(&used, elements * FLOAT_BYTES);
+  norm->address[T0] = norm_take(&used, elements * FLOAT_BYTES);
+  norm->address[T1] = norm_take(&used, ceil_div(tile->rows, 8) * BLOCK_BYTES);
+  norm->accumulator = norm_take(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
+  norm->blocks = norm_take(&used, ceil_div(tile->rows, 8) * 8 * BLOCK_BYTES);
   for (unsigned k = 0; k < norm->norm->weights; k++)
-    norm->address[X2 + k] = take(&used, norm->pitch * FLOAT_BYTES);
-  norm->weight_raw = norm->norm->weights && converts ? take(&used, 2 * norm->pitch * bytes) : 0;
+    norm->address[X2 + k] = norm_take(&used, norm->pitch * FLOAT_BYTES);
+  norm->weight_raw =
+      norm->norm->weights && converts ? norm_take(&used, 2 * norm->pitch * bytes) : 0;
   norm->ub_bytes = used;
 }
 
@@ -150,6 +117,14 @@ static bool candidate(struct lower_job *job, size_t index) {
     return false;
   tile->cols = tile->space.cols;
   tile->buffers = index == HALVINGS ? 1 : 2;
+  tile->rows = 1;
+  lay_out(norm);
+  if (norm->ub_bytes > vtile_ub_bytes(job->soc)) {
+    norm_long_split(job->soc, norm, index % HALVINGS);
+    vtile_fit(job, job->op->key_count - VTILE_KEYS, tile);
+    vtile_give(job, job->op->key_count - VTILE_KEYS, tile);
+    return true;
+  }
   while (low < high) {
     tile->rows = low + (high - low + 1) / 2;
     lay_out(norm);
@@ -183,9 +158,12 @@ static bool cost(struct lower_job *job) {
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
   if (!vtile_count(job, &norm->tile))
     return false;
-  if (norm->tile.cols != norm->tile.space.cols)
-    return lower_refuse(job, "a tile takes whole rows, of %llu columns",
-                        (ull)norm->tile.space.cols);
+  if (norm_is_long(norm) && (norm->tile.rows > 1 || norm->tile.cols % VROW_LANES != 0))
+    return lower_refuse(job, "a tile is whole rows, or of one row a multiple of %d columns",
+                        VROW_LANES);
+  if (norm_is_long(norm) && norm->tile.blocks > norm->tile.space.rows)
+    return lower_refuse(job, "there are only %llu rows for %llu cores", (ull)norm->tile.space.rows,
+                        (ull)norm->tile.blocks);
   if (norm->tile.rows > 1 && (norm->pitch > VROW_PITCH_MAX || norm->tile.rows > VROWS_MAX))
     return lower_refuse(job, "tiles of more than one row have at most %d rows of %d columns",
                         VROWS_MAX, VROW_PITCH_MAX);
@@ -199,6 +177,10 @@ static bool cost(struct lower_job *job) {
                             .in_copies = norm->norm->inputs,
                             .out_copies = 1,
                             .vector_cycles = tile_cycles(job->soc, norm)};
+  if (norm_is_long(norm)) {
+    work.in_bytes *= norm_passes(norm);
+    work.vector_cycles *= 2;
+  }
   vtile_cost(job, &norm->tile, &work);
   return true;
 }
@@ -330,6 +312,10 @@ static void emit(const struct lower_job *job, struct emit *e) {
       e, norm->norm->weights || norm->norm->inputs > 1 ? VTILE_CODE_NORM : VTILE_CODE_REDUCE,
       tile->blocks);
   emit_row(e, "set_mask_count");
+  if (norm_is_long(norm)) {
+    norm_long_emit(e, norm);
+    return;
+  }
   put_weights(e, norm);
   put_columns(e, norm);
   vtile_open(e, tile);
