@@ -275,6 +275,7 @@ def blocks_of(x, c0):
 
 
 def fractal_z(x, c0):
+    x = np.pad(x, ((0, -x.shape[0] % 16), (0, 0), (0, 0), (0, 0)))
     n, _, h, w = x.shape
     y = blocks_of(x, c0)  # n, c1, h, w, c0
     return y.transpose(1, 2, 3, 0, 4).reshape(y.shape[1] * h * w, n // 16, 16, c0)
@@ -301,18 +302,20 @@ def movement(cases):
                 tail = " c0=%d dtype=%s" % (c0, dtype)
                 cases.add("transdata shape=%s way=nchw_to_nc1hwc0" % shape + tail, {"x": x}, {"y": y})
                 cases.add("transdata shape=%s way=nc1hwc0_to_nchw" % shape + tail, {"x": y}, {"y": x})
-                if x.shape[0] % 16 == 0:
-                    z = fractal_z(x, c0)
-                    cases.add("transdata shape=%s way=nchw_to_fractal_z" % shape + tail, {"x": x},
-                              {"y": z})
-                    cases.add("transdata shape=%s way=fractal_z_to_nchw" % shape + tail, {"x": z},
-                              {"y": x})
-    for shape in ["16x16", "48x80", "3x64x32"]:
+                z = fractal_z(x, c0)
+                cases.add("transdata shape=%s way=nchw_to_fractal_z" % shape + tail, {"x": x},
+                          {"y": z})
+                cases.add("transdata shape=%s way=fractal_z_to_nchw" % shape + tail, {"x": z},
+                          {"y": x})
+    for shape in ["16x16", "48x80", "3x64x32", "1x1", "15x17", "127x331", "3x17x5", "5x16x127",
+                  "2x3x31x64"]:
         for dtype in ["fp16", "fp32"]:
             x = cases.draw(shape, dtype)
             c0 = 16 if dtype == "fp16" else 8
             lead, (m, n) = x.shape[:-2], x.shape[-2:]
-            y = np.moveaxis(x.reshape(lead + (m, n // c0, c0)), -2, -3)
+            edges = [(0, 0)] * len(lead) + [(0, -m % 16), (0, -n % c0)]
+            padded, m, n = np.pad(x, edges), m + -m % 16, n + -n % c0
+            y = np.moveaxis(padded.reshape(lead + (m, n // c0, c0)), -2, -3)
             y = y.reshape(lead + (n // c0, m // 16, 16, c0))
             tail = " dtype=%s" % dtype
             cases.add("transdata shape=%s way=nd_to_fractal_nz" % shape + tail, {"x": x}, {"y": y})

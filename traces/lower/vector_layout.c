@@ -138,12 +138,27 @@ static void swap_sides(struct pmap *map) {
   map->to_base = other.from_base;
 }
 
+static uint64_t in_fractals(uint64_t rows) { return ceil_div(rows, FRACTAL_ROWS) * FRACTAL_ROWS; }
+
+/* The rows that the last fractal of each of so many columns lacks. */
+static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *permute,
+                                       uint64_t rows, uint64_t columns, uint64_t c0) {
+  uint64_t all = in_fractals(rows);
+  struct pmap map = {.count = 3,
+                     .extent = {columns, all - rows, c0},
+                     .from = {all * c0, c0, 1},
+                     .to = {all * c0, c0, 1},
+                     .to_base = rows * c0,
+                     .fills = true};
+  return permute_add(job, permute, &map);
+}
+
 /* NCHW and a format of blocks of channels: all whole blocks, then the last one. */
 static enum vinci_status add_channels(struct lower_job *job, struct permute *permute,
                                       const uint64_t *nchw, uint64_t c0, bool is_z, bool back) {
   uint64_t n = nchw[0], c = nchw[1], hw = nchw[2] * nchw[3], whole = c / c0, rest = c % c0;
-  uint64_t c1 = ceil_div(c, c0);
-  uint64_t z_n = c0, z_c1 = hw * n * c0, z_hw = n * c0;
+  uint64_t c1 = ceil_div(c, c0), z_rows = in_fractals(n);
+  uint64_t z_n = c0, z_c1 = hw * z_rows * c0, z_hw = z_rows * c0;
   struct pmap map = {
       .count = 4,
       .extent = {n, whole, c0, hw},
@@ -161,22 +176,39 @@ static enum vinci_status add_channels(struct lower_job *job, struct permute *per
     swap_sides(&tail);
   }
   enum vinci_status status = permute_add(job, permute, &map);
-  return status == VINCI_OK && rest ? permute_add(job, permute, &tail) : status;
+  if (status == VINCI_OK && rest)
+    status = permute_add(job, permute, &tail);
+  if (status == VINCI_OK && is_z && !back)
+    status = add_zero_rows(job, permute, n, c1 * hw, c0);
+  return status;
 }
 
+/* Rows of whole fractals, and columns of whole blocks, the rest of them filled with zeros. */
 static enum vinci_status add_fractals(struct lower_job *job, struct permute *permute,
                                       const struct lower_value *shape, uint64_t c0, bool back) {
   uint64_t m = shape->shape[shape->rank - 2], n = shape->shape[shape->rank - 1];
-  uint64_t batch = lower_elements(shape->shape, shape->rank - 2);
-  if (m % FRACTAL_ROWS != 0 || n % c0 != 0)
-    return lower_error(job, "rows are multiples of %d, columns of %llu", FRACTAL_ROWS, (ull)c0);
+  uint64_t batch = lower_elements(shape->shape, shape->rank - 2), rows = in_fractals(m);
+  uint64_t whole = n / c0, rest = n % c0, blocks = ceil_div(n, c0);
   struct pmap map = {.count = 4,
-                     .extent = {batch, n / c0, m, c0},
+                     .extent = {batch, whole, m, c0},
                      .from = {m * n, c0, n, 1},
-                     .to = {m * n, m * c0, c0, 1}};
-  if (back)
+                     .to = {rows * blocks * c0, rows * c0, c0, 1}};
+  struct pmap tail = map;
+  tail.extent[1] = rest > 0;
+  tail.extent[3] = rest;
+  tail.from_base = whole * map.from[1];
+  tail.to_base = whole * map.to[1];
+  tail.padded = back ? 0 : c0;
+  if (back) {
     swap_sides(&map);
-  return permute_add(job, permute, &map);
+    swap_sides(&tail);
+  }
+  enum vinci_status status = permute_add(job, permute, &map);
+  if (status == VINCI_OK && rest)
+    status = permute_add(job, permute, &tail);
+  if (status == VINCI_OK && !back)
+    status = add_zero_rows(job, permute, m, batch * blocks, c0);
+  return status;
 }
 
 static void set_block_shape(struct permute *permute, const struct lower_value *shape, uint64_t c0,
@@ -192,15 +224,18 @@ static void set_block_shape(struct permute *permute, const struct lower_value *s
     *format = "NC1HWC0";
   } else if (way == TO_Z || way == FROM_Z) {
     memcpy(to,
-           (uint64_t[]){ceil_div(s[1], c0) * s[2] * s[3], s[0] / FRACTAL_ROWS, FRACTAL_ROWS, c0},
+           (uint64_t[]){ceil_div(s[1], c0) * s[2] * s[3], ceil_div(s[0], FRACTAL_ROWS),
+                        FRACTAL_ROWS, c0},
            4 * sizeof *to);
     *rank = 4;
     *format = "FRACTAL_Z";
   } else {
     unsigned lead = shape->rank - 2;
     memcpy(to, s, lead * sizeof *to);
-    memcpy(to + lead, (uint64_t[]){s[lead + 1] / c0, s[lead] / FRACTAL_ROWS, FRACTAL_ROWS, c0},
-           4 * sizeof *to);
+    memcpy(
+        to + lead,
+        (uint64_t[]){ceil_div(s[lead + 1], c0), ceil_div(s[lead], FRACTAL_ROWS), FRACTAL_ROWS, c0},
+        4 * sizeof *to);
     *rank = lead + 4;
     *format = "FRACTAL_NZ";
   }
@@ -223,8 +258,6 @@ static enum vinci_status transdata_setup(struct lower_job *job) {
     return lower_error(job, "c0 is a multiple of %u up to %d",
                        BLOCK_BYTES / vtile_bytes(permute->type), FRACTAL_ROWS);
   bool is_z = way == TO_Z || way == FROM_Z;
-  if (is_z && shape->shape[0] % FRACTAL_ROWS != 0)
-    return lower_error(job, "N is a multiple of %d", FRACTAL_ROWS);
   permute->code = VTILE_CODE_FORMATS;
   set_block_shape(permute, shape, c0, way);
   if (fractal)

@@ -99,12 +99,15 @@ static unsigned add_single(struct pmap *map) {
 
 /*
  * Rows of the copy from the source and of that to the target. Where one side has no neighbours,
- * or elements are of a size that no transposition knows, single elements are copied. Padding
- * comes from a transposition, even of a single row.
+ * or elements are of a size that no transposition knows, single elements are copied. Padding of
+ * more than a block comes from a transposition, even of a single row.
  */
 static void choose_sides(struct pmap *map, unsigned bytes, unsigned *cols, unsigned *target) {
   *cols = innermost(map, false);
   *target = innermost(map, true);
+  /* A row of one block is padded by the copy that brings it. */
+  if (map->padded * bytes == BLOCK_BYTES && *cols == *target && *cols != map->count)
+    return;
   if (map->padded) {
     *target = *target == map->count ? add_single(map) : *target;
     if (*cols == map->count || *cols == *target)
@@ -458,6 +461,10 @@ static void put_store(struct emit *e, const struct ppass *pass) {
   struct vtile view = pass->tile;
   struct vtile_operand out = pass->out;
   if (!pass->transposes) {
+    if (pass->padded) {
+      view.space.cols = view.cols = pass->padded;
+      view.cols_text = emit_text(e, "%llu", (ull)pass->padded);
+    }
     vtile_store(e, &view, &out);
     return;
   }
