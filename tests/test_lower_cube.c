@@ -143,6 +143,9 @@ static void groups_are_joined_to_whole_blocks(void **state) {
   result = run("conv2d_backprop_input", "n=2 c=64 h=16 w=16 k=64 kernel=3x3 pad=1x1 groups=64");
   assert_int_equal(operations(result), UINT64_C(2) * 256 * 64 * 9 * 16);
   vinci_result_free(result);
+  result = run("conv2d_backprop_filter", "n=2 c=64 h=16 w=16 k=64 kernel=3x3 pad=1x1 groups=64");
+  assert_int_equal(operations(result), UINT64_C(2) * 256 * 64 * 9 * 16);
+  vinci_result_free(result);
 }
 
 /* With stride 1 and blocks of whole fractals, as much arithmetic as forward. */

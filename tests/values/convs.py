@@ -97,33 +97,37 @@ def joined(c, k, groups, c0, out_c0):
     return groups
 
 
-def grouped(rng, kind, c, k, kernel, groups, out_c0=0):
-    """Weights [k, c, kh, kw] with zeros between groups, and in FRACTAL_Z."""
-    cg, kg, c0 = c // groups, k // groups, block(kind)
-    out_c0 = out_c0 or c0
-    weights = np.zeros((k, c, *kernel), TYPES[kind])
-    for group in range(groups):
-        weights[group * kg:(group + 1) * kg, group * cg:(group + 1) * cg] = operand(
-            rng, kind, (kg, cg, *kernel))
+def laid_out(weights, groups, c0, out_c0):
+    """[k, c, kh, kw] in FRACTAL_Z, joined groups one after the other."""
+    k, c, *kernel = weights.shape
     count = joined(c, k, groups, c0, out_c0)
     if count == groups:
-        padded = np.zeros((-(-k // max(out_c0, 16)) * max(out_c0, 16), c, *kernel), TYPES[kind])
-        padded[:k] = weights
-        return weights, fractal_z(padded, c0)
-    parts, cj, kj = -(-groups // count), count * cg, count * kg
-    padded = np.zeros((parts * kj, parts * cj, *kernel), TYPES[kind])
+        unit = max(out_c0, 16)
+        return fractal_z(np.pad(weights, ((0, -k % unit), (0, 0), (0, 0), (0, 0))), c0)
+    parts, cj, kj = -(-groups // count), count * c // groups, count * k // groups
+    padded = np.zeros((parts * kj, parts * cj, *kernel), weights.dtype)
     padded[:k, :c] = weights
-    return weights, np.concatenate([
+    return np.concatenate([
         fractal_z(padded[part * kj:(part + 1) * kj, part * cj:(part + 1) * cj], c0)
         for part in range(parts)])
 
 
+def grouped(rng, kind, c, k, kernel, groups, out_c0=0):
+    """Weights [k, c, kh, kw] with zeros between groups, and in FRACTAL_Z."""
+    cg, kg = c // groups, k // groups
+    weights = np.zeros((k, c, *kernel), TYPES[kind])
+    for group in range(groups):
+        weights[group * kg:(group + 1) * kg, group * cg:(group + 1) * cg] = operand(
+            rng, kind, (kg, cg, *kernel))
+    return weights, laid_out(weights, groups, block(kind), out_c0 or block(kind))
+
+
 def conv2d(runner, rng, shape, kind, extra, bias=None, groups=1):
     n, c, h, w, k, kernel, stride, pad, dilation = shape
-    x, (weights, laid_out) = operand(rng, kind, (n, c, h, w)), grouped(rng, kind, c, k, kernel,
+    x, (weights, in_blocks) = operand(rng, kind, (n, c, h, w)), grouped(rng, kind, c, k, kernel,
                                                                        groups)
     y = convolve(x.astype(np.float64), weights.astype(np.float64), stride, pad, dilation)
-    inputs = {"x": blocked(x, block(kind)), "w": laid_out}
+    inputs = {"x": blocked(x, block(kind)), "w": in_blocks}
     args = arguments(shape, kind, [f"groups={groups}", *extra])
     if rng.integers(2) if bias is None else bias:
         inputs["bias"] = rng.integers(-50, 50, k).astype(np.float32)
@@ -136,27 +140,29 @@ def conv2d(runner, rng, shape, kind, extra, bias=None, groups=1):
 def backprop_input(runner, rng, shape, kind, extra, groups=1):
     n, c, h, w, k, kernel, _, pad, _ = shape
     dy = operand(rng, kind, (n, k, *result_size(shape)))
-    weights, laid_out = grouped(rng, kind, c, k, kernel, groups)
+    weights, in_blocks = grouped(rng, kind, c, k, kernel, groups)
     dx = np.zeros((n, c, h + pad[0] + pad[1], w + pad[2] + pad[3]))
     for i, j, place in windows(shape):
         dx[place] += np.einsum("nkhw,kc->nchw", dy.astype(np.float64), weights[:, :, i, j])
     dx = dx[:, :, pad[0]:pad[0] + h, pad[2]:pad[2] + w].astype(RESULT[kind])
-    inputs = {"dy": blocked(dy, block(kind)), "w": laid_out}
+    inputs = {"dy": blocked(dy, block(kind)), "w": in_blocks}
     args = arguments(shape, kind, [f"groups={groups}", *extra])
     return runner.run("conv2d_backprop_input", args, inputs,
                       {"dx": blocked(dx, block(kind))})
 
 
-def backprop_filter(runner, rng, shape, kind, extra):
+def backprop_filter(runner, rng, shape, kind, extra, groups=1):
+    """Between the groups that are joined, sums are kept that belong to no weight."""
     n, c, h, w, k, kernel, _, pad, _ = shape
     x, dy = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (n, k, *result_size(shape)))
     padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), pad[:2], pad[2:]))
     dw = np.zeros((k, c, *kernel))
     for i, j, place in windows(shape):
         dw[:, :, i, j] = np.einsum("nkhw,nchw->kc", dy.astype(np.float64), padded[place])
-    args = arguments(shape, kind, [word for word in extra if "=" in word and "cores" in word])
+    args = arguments(shape, kind, [f"groups={groups}"] + [
+        word for word in extra if word.startswith("cores")])
     inputs = {"x": blocked(x, block(kind)), "dy": blocked(dy, block(kind))}
-    result = fractal_z(dw.astype(np.float32), block(kind))
+    result = laid_out(dw.astype(np.float32), groups, block(kind), block(kind))
     if rng.integers(2):
         inputs["dw"] = rng.integers(-9, 10, result.shape).astype(np.float32)
         result = result + inputs["dw"]
@@ -169,10 +175,10 @@ def integers(runner, rng, shape, out, extra, groups=1):
     n, c, h, w, k, kernel, stride, pad, dilation = shape
     out_c0 = {"int32": 16, "fp16": 16, "int8": 32}[out]
     x = operand(rng, "int8", (n, c, h, w))
-    weights, laid_out = grouped(rng, "int8", c, k, kernel, groups, out_c0)
+    weights, in_blocks = grouped(rng, "int8", c, k, kernel, groups, out_c0)
     y = convolve(x.astype(np.int64), weights.astype(np.int64), stride, pad, dilation)
     args = arguments(shape, "int8", [f"out_dtype={out}", f"groups={groups}", *extra])
-    inputs = {"x": blocked(x, 32), "w": laid_out}
+    inputs = {"x": blocked(x, 32), "w": in_blocks}
     if rng.integers(2):
         inputs["bias"] = rng.integers(-999, 1000, k).astype(np.int32)
         y += inputs["bias"].reshape(1, k, 1, 1)
@@ -214,6 +220,7 @@ def cases(runner, rng, count):
         for kind, tiling in (("fp16", ["cores=2"]), ("fp32", [])):
             yield conv2d(runner, rng, shape, kind, tiling, groups=groups)
             yield backprop_input(runner, rng, shape, kind, tiling, groups=groups)
+            yield backprop_filter(runner, rng, shape, kind, tiling, groups=groups)
         yield integers(runner, rng, shape, ("int8", "fp16", "int32")[groups % 3], [], groups)
     for index, shape in enumerate(SHAPES):
         for turn, kind in enumerate(("fp16", "fp32")):

@@ -13,6 +13,7 @@ enum { L0_SLOTS = 2, L1_SLOTS = 2, PANEL_POINTS_MAX = 32767, MAD_MAX = 4080, TUR
 
 static const struct lower_key keys[FILTER_KEY_COUNT] = {
     CONV_KEY_ROWS,
+    CONV_GROUPS_ROW,
     [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|hf32", "type of x and dy", false},
     [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "fp32", "fp32", "type of dw", false},
     [FILTER_ACCUMULATE] = {"accumulate", LOWER_WORD, "0", "0|1",
@@ -35,10 +36,14 @@ static enum vinci_status setup(struct lower_job *job) {
   uint64_t c0 = op->types.c0;
   if (status == VINCI_OK)
     status = conv_geometry(job, c0, &op->conv);
+  op->types.out_bytes = op->types.element_bytes; /* dw lies as the weights do */
+  uint64_t c, k = 0;
+  if (status == VINCI_OK)
+    status = conv_groups(job, &op->types, &op->conv, &c, &k);
   if (status != VINCI_OK)
     return status;
   op->images = job->value[CONV_N].size;
-  op->k1 = ceil_div(job->value[CONV_K].size, c0);
+  op->k1 = ceil_div(k, c0);
   op->m = op->k1 * c0;
   op->n = op->conv.c1 * op->conv.window;
   op->dw_rows = round_up(op->m, FRACTAL_ROWS);
@@ -117,7 +122,7 @@ bool filter_tiling(struct lower_job *job, struct filter_tiling *t) {
   t->turns_all = op->images * t->chunks;
   t->turns = ceil_div(t->turns_all, min_u64(job->value[FILTER_SPLIT].size, t->turns_all));
   t->split = ceil_div(t->turns_all, t->turns);
-  t->cores = min_u64(t->cores, t->mt * t->nt * t->split);
+  t->cores = min_u64(t->cores, conv->groups * t->mt * t->nt * t->split);
   t->steps = ceil_div(t->rows * conv->wo, t->bk);
   uint64_t block = t->bm * t->bn * sizeof(float);
   t->c_slots = block * 2 <= (uint64_t)job->soc->l0c_bytes ? 2 : 1;
@@ -172,14 +177,15 @@ static bool cost(struct lower_job *job) {
   struct filter_tiling t;
   if (!filter_tiling(job, &t))
     return false;
-  uint64_t total = t.mt * t.nt * t.split, blocks = ceil_div(total, t.cores);
+  uint64_t groups = op->conv.groups, total = groups * t.mt * t.nt * t.split,
+           blocks = ceil_div(total, t.cores);
   uint64_t turns = blocks * t.turns;
   fill_pipes(job, op, &t, turns, blocks);
   struct lower_cost *cost = &job->cost;
   uint64_t cube = cost->cube_cycles + (t.c_slots == 1 ? cost->fix_cycles : 0);
   uint64_t steady =
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
-  uint64_t written = op->n * op->dw_rows * sizeof(float);
+  uint64_t written = groups * op->n * op->dw_rows * sizeof(float);
   /* The first panels come in, and the last block leaves, alone. */
   cost->total_cycles = steady + cost->mte2_cycles / turns + cost->fix_cycles / blocks;
   cost->blocks = (uint32_t)t.cores;
@@ -231,7 +237,7 @@ static bool candidate(struct lower_job *job, size_t index) {
   if (!cores->given)
     *cores =
         (struct lower_value){.present = true, .size = soc_core_count(soc, emit_cube_core(soc))};
-  uint64_t blocks = ceil_div(op->m, bm) * ceil_div(op->n, bn);
+  uint64_t blocks = op->conv.groups * ceil_div(op->m, bm) * ceil_div(op->n, bn);
   uint64_t split = max_u64(1, cores->size * (wave + 1) / blocks);
   job->value[FILTER_TILE] =
       (struct lower_value){.present = true, .rank = 3, .shape = {tile[0], tile[1], tile[2]}};
@@ -255,7 +261,8 @@ static bool from_tensors(struct lower_call *call) {
 const struct lower_op lower_conv2d_backprop_filter = {
     .name = "conv2d_backprop_filter",
     .vendor_types = "Conv2DBackpropFilter|Conv2DBackpropFilterD",
-    .text = "dw[k,c,kh,kw]: gradient of conv2d for its weights, from x[n,c,h,w] and dy[n,k,ho,wo]",
+    .text = "dw[k,c,kh,kw]: gradient of conv2d for its weights, from x[n,c,h,w] and dy[n,k,ho,wo]; "
+            "between joined groups it holds sums that belong to no weight",
     .keys = keys,
     .key_count = FILTER_KEY_COUNT,
     .setup = setup,

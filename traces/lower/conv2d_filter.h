@@ -11,7 +11,7 @@
 #include "traces/lower/conv.h"
 
 enum filter_key {
-  FILTER_ACCUMULATE = CONV_KEYS,
+  FILTER_ACCUMULATE = CONV_GROUPED_KEYS,
   FILTER_TILE,
   FILTER_ROWS,
   FILTER_SPLIT,
@@ -24,6 +24,7 @@ struct filter {
   struct conv conv;
   struct matmul types; /* only what conv_types() fills */
   uint64_t images;
+  /* Of one group of channels, as conv_groups() joins them: */
   uint64_t k1, m, n; /* blocks of channels of dy, with padding; columns of x's windows */
   uint64_t dw_rows;  /* of a column of blocks of dw */
   bool accumulate;   /* dw is added to */

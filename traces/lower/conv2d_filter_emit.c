@@ -29,15 +29,15 @@ static bool is_atomic(const struct writer *w) { return w->t.split > 1 || w->op->
 
 static void result_tensor(const struct writer *w, enum tensor_io io) {
   const struct filter *op = w->op;
-  const uint64_t dw[4] = {op->n / op->types.c0, op->dw_rows / FRACTAL_ROWS, FRACTAL_ROWS,
-                          op->types.c0};
+  const uint64_t dw[4] = {op->conv.groups * op->n / op->types.c0, op->dw_rows / FRACTAL_ROWS,
+                          FRACTAL_ROWS, op->types.c0};
   emit_tensor(w->e, "dw", DTYPE_FP32, io, dw, 4, "FRACTAL_Z");
 }
 
 /* What parts of the sums are added to: zeros, written by a kernel of the vector cores. */
 static void clear(const struct writer *w) {
   struct emit *e = w->e;
-  uint64_t total = w->op->n * w->op->dw_rows * sizeof(float);
+  uint64_t total = w->op->conv.groups * w->op->n * w->op->dw_rows * sizeof(float);
   uint64_t chunk = min_u64(CLEAR_BYTES / 2, round_up(total, CLEAR_REPEAT_BYTES));
   uint64_t chunks = ceil_div(total, chunk);
   uint64_t cores = min_u64(chunks, soc_core_count(e->soc, emit_vector_core(e->soc)));
@@ -62,8 +62,8 @@ static void header(const struct writer *w) {
   const struct conv *conv = &op->conv;
   const struct filter_tiling *t = &w->t;
   uint64_t c0 = op->types.c0, es = op->types.element_bytes;
-  const uint64_t x[5] = {op->images, conv->c1, conv->h, conv->w, c0};
-  const uint64_t dy[5] = {op->images, op->k1, conv->ho, conv->wo, c0};
+  const uint64_t x[5] = {op->images, conv->groups * conv->c1, conv->h, conv->w, c0};
+  const uint64_t dy[5] = {op->images, conv->groups * op->k1, conv->ho, conv->wo, c0};
   if (t->split > 1 && !op->accumulate)
     clear(w);
   emit_kernel(e, "conv2d_backprop_filter", (uint32_t)t->cores);
@@ -106,12 +106,13 @@ static void begin_turn(const struct writer *w, const char *turn) {
   const struct filter *op = w->op;
   const struct conv *conv = &op->conv;
   const struct filter_tiling *t = &w->t;
-  ull blocks = t->mt * t->nt, window = conv->window;
+  ull blocks = conv->groups * t->mt * t->nt, window = conv->window;
   emit_let(e, "i", "(%s)/%llu", turn, (ull)t->turns);
   emit_let(e, "u", "(%s)%%%llu", turn, (ull)t->turns);
   emit_let(e, "part", "(i*%llu+blk)/%llu", (ull)t->cores, blocks);
   emit_let(e, "r", "(i*%llu+blk)%%%llu", (ull)t->cores, blocks);
-  emit_let(e, "m", "r/%llu*%llu", (ull)t->nt, (ull)t->bm);
+  emit_let(e, "group", "r/%llu", (ull)(t->mt * t->nt));
+  emit_let(e, "m", "r%%%llu/%llu*%llu", (ull)(t->mt * t->nt), (ull)t->nt, (ull)t->bm);
   emit_let(e, "n", "r%%%llu*%llu", (ull)t->nt, (ull)t->bn);
   emit_let(e, "cm", "min(%llu,%llu-m)", (ull)t->bm, (ull)op->m);
   emit_let(e, "cn", "min(%llu,%llu-n)", (ull)t->bn, (ull)op->n);
@@ -138,9 +139,10 @@ static void load(const struct writer *w) {
   ull c0 = op->types.c0, points = conv->ho * conv->wo, map = conv->h * conv->w;
   emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "t%%2");
   emit_row(e,
-           "copy_gm_to_cbuf,dst=a1+t%%2*%llu,src=dy+((z*%llu+m/%llu)*%llu+oy*%llu)*%d,"
+           "copy_gm_to_cbuf,dst=a1+t%%2*%llu,src=dy+(((z*%llu+group)*%llu+m/%llu)*%llu+oy*%llu)*%d,"
            "n_burst=cm/%llu,len_burst=points,src_gap=%llu-points",
-           (ull)t->a_bytes, (ull)op->k1, c0, points, (ull)conv->wo, BLOCK_BYTES, c0, points);
+           (ull)t->a_bytes, (ull)conv->groups, (ull)op->k1, c0, points, (ull)conv->wo, BLOCK_BYTES,
+           c0, points);
   if (op->m % FRACTAL_ROWS) { /* half a fractal of channels */
     emit_loop(e, "odd", "cm%%%d/%llu", FRACTAL_ROWS, c0);
     emit_row(e, "create_cbuf_matrix,dst=a1+t%%2*%llu+cm/%llu*points*%d,blocks=points",
@@ -148,10 +150,10 @@ static void load(const struct writer *w) {
     emit_endloop(e);
   }
   emit_row(e,
-           "copy_gm_to_cbuf,dst=b1+t%%2*%llu,src=x+((z*%llu+first)*%llu+up*%llu)*%d,"
+           "copy_gm_to_cbuf,dst=b1+t%%2*%llu,src=x+(((z*%llu+group)*%llu+first)*%llu+up*%llu)*%d,"
            "n_burst=groups,len_burst=height*%llu,src_gap=%llu-height*%llu",
-           (ull)t->b_bytes, (ull)conv->c1, map, (ull)conv->w, BLOCK_BYTES, (ull)conv->w, map,
-           (ull)conv->w);
+           (ull)t->b_bytes, (ull)conv->groups, (ull)conv->c1, map, (ull)conv->w, BLOCK_BYTES,
+           (ull)conv->w, map, (ull)conv->w);
   emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "t%%2");
 }
 
@@ -206,9 +208,10 @@ static void store(const struct writer *w) {
   emit_set_flag(e, PIPE_M, PIPE_FIX, "i%%%llu", (ull)t->c_slots);
   emit_wait_flag(e, PIPE_M, PIPE_FIX, "i%%%llu", (ull)t->c_slots);
   emit_row(e,
-           "copy_matrix_cc_to_gm,dst=dw+(n/%llu*%llu+m)*%llu,src=c0+i%%%llu*%llu,n=cn,m=cm16,"
+           "copy_matrix_cc_to_gm,dst=dw+((group*%llu+n/"
+           "%llu)*%llu+m)*%llu,src=c0+i%%%llu*%llu,n=cn,m=cm16,"
            "dst_stride=%llu,src_stride=cm16%s,type=fp32",
-           c0, high, row, (ull)t->c_slots, (ull)(t->bm * t->bn * sizeof(float)),
+           (ull)op->n / c0, c0, high, row, (ull)t->c_slots, (ull)(t->bm * t->bn * sizeof(float)),
            high * row / BLOCK_BYTES, c0 < FRACTAL_ROWS ? ",channel_split=1" : "");
   emit_set_flag(e, PIPE_FIX, PIPE_M, "i%%%llu", (ull)t->c_slots);
   emit_endloop(e);
@@ -244,7 +247,7 @@ void filter_emit(const struct lower_job *job, struct emit *e) {
   if (!filter_tiling(&copy, &w.t))
     vinci_bug("conv2d_backprop_filter: %s", copy.reason);
   const struct filter_tiling *t = &w.t;
-  ull total = t->mt * t->nt * t->split;
+  ull total = w.op->conv.groups * t->mt * t->nt * t->split;
   header(&w);
   free_flags(&w, true);
   emit_comment(e,
