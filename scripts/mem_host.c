@@ -6,7 +6,6 @@
  */
 #include "scripts/mem_host.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <lauxlib.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "scripts/soc_files.h"
 #include "scripts/soc_lua.h"
 
-enum { BASES_MAX = 8, KEY_MAX = 96, NAMES_MAX = 256 };
+enum { BASES_MAX = 8, KEY_MAX = 96 };
 
 struct loading {
   struct sandbox box;
@@ -311,46 +310,19 @@ static bool is_abstract_file(const char *folder, const char *name) {
   return is_abstract;
 }
 
-/* "name.lua" of a description: the length of its name, 0 for other files. */
-static size_t description_length(const char *file) {
-  const char *ending = strrchr(file, '.');
-  bool wanted = ending && strcmp(ending, ".lua") == 0 && strcmp(file, "sources.lua") != 0;
-  return wanted ? (size_t)(ending - file) : 0;
-}
-
-static enum vinci_status read_names(DIR *dir, const char *folder, struct soc_names *out) {
-  out->items = ARENA_ARRAY(&out->arena, const char *, NAMES_MAX);
-  if (!out->items)
-    return VINCI_E_NOMEM;
-  const struct dirent *entry;
-  while ((entry = readdir(dir)) != NULL && out->count < NAMES_MAX) {
-    size_t length = description_length(entry->d_name);
-    if (length == 0)
-      continue;
-    const char *name = arena_strndup(&out->arena, entry->d_name, length);
-    if (!name)
-      return VINCI_E_NOMEM;
-    if (!is_abstract_file(folder, name))
-      out->items[out->count++] = name;
-  }
-  qsort(out->items, out->count, sizeof *out->items, compare_texts);
-  return VINCI_OK;
-}
-
 enum vinci_status mem_host_list(const char *data_dir, struct soc_names *out,
                                 struct vinci_diag *diag) {
-  char folder[SOC_PATH_MAX], path[SOC_PATH_MAX + 8];
+  char folder[SOC_PATH_MAX];
   *out = (struct soc_names){0};
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
-  if (status != VINCI_OK)
-    return status;
-  snprintf(path, sizeof path, "%s/mem", folder);
-  DIR *dir = opendir(path);
-  if (!dir)
-    return diag_error(diag, VINCI_E_IO, "cannot open folder '%s': %s", path, strerror(errno));
-  status = read_names(dir, folder, out);
-  closedir(dir);
-  return status == VINCI_OK ? status : diag_error(diag, status, "out of memory");
+  if (status == VINCI_OK)
+    status = soc_files_list(folder, "mem", out, diag);
+  size_t kept = 0;
+  for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
+    if (!is_abstract_file(folder, out->items[i]))
+      out->items[kept++] = out->items[i];
+  out->count = kept;
+  return status;
 }
 
 static const char *name_at(const void *context, size_t index) {

@@ -17,7 +17,7 @@
 #include "scripts/soc_host.h"
 #include "scripts/soc_lua.h"
 
-enum { LINKS_MAX = NOC_ROUTERS_MAX * 64 };
+enum { LINKS_MAX = NOC_ROUTERS_MAX * 64, HINT_MAX = 256 };
 
 /* One loading. Places of its values on the Lua stack. */
 enum { AT_FILE = 1, AT_PARAMETERS, AT_ROUTERS, AT_LINKS };
@@ -194,6 +194,20 @@ static void load_body(struct sandbox *box, void *context) {
     sandbox_refuse(box, 0, NULL, "%s", problem.text);
 }
 
+static enum vinci_status unknown_topology(const char *folder, const char *name,
+                                          struct vinci_diag *diag) {
+  struct soc_names names = {0};
+  char list[HINT_MAX] = "";
+  (void)diag_error(diag, VINCI_E_USAGE, "unknown topology '%s'", name);
+  if (soc_files_list(folder, "noc", &names, NULL) == VINCI_OK) {
+    for (size_t i = 0, at = 0; i < names.count && at < sizeof list; i++)
+      at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", names.items[i]);
+    diag_hint(diag, "there are %s", list);
+  }
+  soc_names_free(&names);
+  return VINCI_E_USAGE;
+}
+
 enum vinci_status noc_graph_load(const char *data_dir, const char *name,
                                  const struct noc_parameter *parameters, size_t parameter_count,
                                  struct arena *arena, struct noc_graph *out,
@@ -206,7 +220,7 @@ enum vinci_status noc_graph_load(const char *data_dir, const char *name,
   struct stat info;
   int length = snprintf(path, sizeof path, "%s/noc/%s.lua", folder, name);
   if (*name == '\0' || strchr(name, '/') || length >= (int)sizeof path || stat(path, &info) != 0)
-    return diag_error(diag, VINCI_E_USAGE, "unknown topology '%s'", name);
+    return unknown_topology(folder, name, diag);
   struct vinci_diag own = {0};
   struct loading loading = {.box.diag = diag ? diag : &own,
                             .arena = arena,

@@ -94,10 +94,10 @@ static enum vinci_status add_name(struct soc_names *names, size_t *capacity, con
   return VINCI_OK;
 }
 
-static enum vinci_status read_folder(const char *folder, struct soc_names *names,
-                                     struct vinci_diag *diag) {
+enum vinci_status soc_files_list(const char *folder, const char *kind, struct soc_names *names,
+                                 struct vinci_diag *diag) {
   char path[SOC_PATH_MAX];
-  if (snprintf(path, sizeof path, "%s/soc", folder) >= (int)sizeof path)
+  if (snprintf(path, sizeof path, "%s/%s", folder, kind) >= (int)sizeof path)
     return diag_error(diag, VINCI_E_IO, "the path of the data folder is too long");
   DIR *dir = opendir(path);
   if (!dir)
@@ -124,7 +124,7 @@ enum vinci_status soc_host_list(const char *data_dir, struct soc_names *out,
   *out = (struct soc_names){0};
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
   if (status == VINCI_OK)
-    status = read_folder(folder, out, diag);
+    status = soc_files_list(folder, "soc", out, diag);
   size_t kept = 0;
   for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
     if (!soc_file_is_abstract(folder, out->items[i]))

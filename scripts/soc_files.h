@@ -5,8 +5,14 @@
 
 #include <stdbool.h>
 
+#include "scripts/soc_host.h"
+
 enum { SOC_PATH_MAX = 4096 };
 
+/* Adds the names of all descriptions of a kind (soc, mem, noc), sorted; bases of others, too. */
+VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char *kind,
+                                                  struct soc_names *names,
+                                                  struct vinci_diag *diag);
 /* Whether folder/soc/name.lua is a base for others; false also when it cannot be read. */
 bool soc_file_is_abstract(const char *folder, const char *name);
 

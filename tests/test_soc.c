@@ -304,7 +304,7 @@ static void bad_overrides_are_refused(void **state) {
       {"hbm.size=9TiB", "hbm.size: 9TiB is outside 1MiB to 8TiB", ""},
       {"clock.core=1kHz", "clock.core: 1kHz is outside 1MHz to 100GHz", ""},
       {"topolgy=ring", "unknown parameter 'topolgy'", "did you mean 'topology'?"},
-      {"topology=torus", "unknown topology 'torus'", ""},
+      {"topology=torus", "unknown topology 'torus'", "there are crossbar, mesh, ring"},
       {"topology=mesh_of_a_name_that_is_longer_than_any_description_of_hardware_has",
        "topology: the name is too long", ""},
       {"memory=hbm2e_910b5", "unknown memory 'hbm2e_910b5'", "did you mean 'hbm2e_910b1'?"},
