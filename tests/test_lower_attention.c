@@ -10,6 +10,7 @@
 
 #include "core/result.h"
 #include "tests/fixture.h"
+#include "traces/lower/lower.h"
 
 enum { ARGS_MAX = 16 };
 
@@ -27,25 +28,26 @@ static void split(struct words *words, const char *text) {
     words->item[words->count++] = next;
 }
 
-static struct vinci_result *run(const char *text) {
+static struct vinci_result *run_op(const char *op, const char *text) {
   struct words words;
   struct vinci_diag diag = {0};
   vinci_trace *trace;
   vinci_result *result = NULL;
   struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
   split(&words, text);
-  if (vinci_compile(fixture_shared, "flash_attention", words.item, words.count, &trace, &diag) !=
-          VINCI_OK ||
+  if (vinci_compile(fixture_shared, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
       vinci_run(fixture_shared, trace, &flat, &result, &diag) != VINCI_OK)
-    fail_msg("%s: line %lu: %s", text, diag.line, diag.text);
+    fail_msg("%s %s: line %lu: %s", op, text, diag.line, diag.text);
   vinci_findings *findings = NULL;
   if (vinci_check(fixture_shared, trace, NULL, &findings, &diag) != VINCI_OK)
-    fail_msg("%s: %s", text, diag.text);
+    fail_msg("%s %s: %s", op, text, diag.text);
   assert_int_equal(vinci_findings_count(findings), 0);
   vinci_findings_free(findings);
   vinci_trace_free(trace);
   return result;
 }
+
+static struct vinci_result *run(const char *text) { return run_op("flash_attention", text); }
 
 static uint64_t operations(const struct vinci_result *result) {
   uint64_t sum = 0;
@@ -69,6 +71,7 @@ static void every_length_passes_the_checks(void **state) {
         snprintf(text, sizeof text, "seq_q=%u seq_k=%u causal=%u %s", lengths[i][0], lengths[i][1],
                  causal, forms[j]);
         vinci_result_free(run(text));
+        vinci_result_free(run_op("flash_attention_grad", text));
       }
 }
 
@@ -136,6 +139,55 @@ static void causal_work_is_balanced(void **state) {
   vinci_result_free(result);
 }
 
+/* Five products; scores and dY V^T out, P and dS back, sums of three gradients added. */
+static void the_gradient_has_five_products(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run_op("flash_attention_grad",
+             "heads=4 kv_heads=2 seq_q=256 seq_k=512 head_dim=64 rows=128 cols=256 panel=256");
+  uint64_t q = 4 * 256 * 64, kv = 4 * 2 * 512 * 64, scores = 4 * 256 * 512, sums = 2 * kv + q * 2;
+  assert_int_equal(operations(result), 5 * scores * 64);
+  assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 4 * (2 * scores + sums));
+  assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (2 * q + 3 * kv + 2 * scores));
+  vinci_result_free(result);
+}
+
+/* As a profile tells it: [S, B, H] of Q and K, a mask, the maxima of rows. */
+static void calls_of_profiles_are_understood(void **state) {
+  (void)state;
+  static const char *const expected[] = {
+      "batch=2",    "heads=4",    "kv_heads=2", "seq_q=1024",     "seq_k=1024", "head_dim=128",
+      "dtype=bf16", "layout=SBH", "causal=1",   "diagonal=whole", "cols=512",   "statistics=1"};
+  enum { EXPECTED = sizeof expected / sizeof *expected };
+  struct arena arena = {0};
+  struct lower_tensor q = {.dtype = DTYPE_BF16, .rank = 3, .shape = {1024, 2, 512}}, k = q;
+  struct lower_tensor mask = {.dtype = DTYPE_UINT8, .rank = 2, .shape = {2048, 2048}};
+  struct lower_tensor max = {.dtype = DTYPE_FP32, .rank = 4, .shape = {2, 4, 1024, 8}};
+  k.shape[2] = 256;
+  struct lower_call call = {.type = "FlashAttentionScore",
+                            .input_count = 4,
+                            .output_count = 1,
+                            .input = {q, k, k, mask},
+                            .output = {max},
+                            .arena = &arena};
+  assert_true(lower_find_vendor(call.type)->from_tensors(&call));
+  assert_int_equal(call.arg_count, EXPECTED);
+  for (size_t i = 0; i < call.arg_count; i++)
+    assert_string_equal(call.args[i], expected[i]);
+  struct lower_call grad = {.type = "FlashAttentionScoreGrad",
+                            .input_count = 7,
+                            .output_count = 1,
+                            .input = {q, k, k, q, mask, max, max},
+                            .output = {q},
+                            .arena = &arena};
+  assert_true(lower_find_vendor(grad.type)->from_tensors(&grad));
+  assert_int_equal(grad.arg_count, EXPECTED - 1);
+  call.input[0].shape[2] = 511;
+  assert_false(lower_find_vendor(call.type)->from_tensors(&call));
+  assert_string_equal(call.reason, "4 heads do not divide rows of 511 elements");
+  arena_free(&arena);
+}
+
 static void an_error_says(const char *text, const char *expected) {
   struct words words;
   struct vinci_diag diag = {0};
@@ -181,6 +233,8 @@ int main(void) {
       cmocka_unit_test(bytes_are_those_of_the_tiling),
       cmocka_unit_test(single_queries_share_keys_and_values),
       cmocka_unit_test(causal_work_is_balanced),
+      cmocka_unit_test(the_gradient_has_five_products),
+      cmocka_unit_test(calls_of_profiles_are_understood),
       cmocka_unit_test(errors_say_what_is_not_possible),
   };
   return cmocka_run_group_tests_name("lower_attention", tests, fixture_set_up, fixture_tear_down);

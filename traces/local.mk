@@ -32,8 +32,14 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention.h \
 	traces/lower/attention_cube.c \
 	traces/lower/attention_emit.c \
+	traces/lower/attention_grad.c \
+	traces/lower/attention_grad.h \
+	traces/lower/attention_grad_emit.c \
+	traces/lower/attention_grad_ends.c \
+	traces/lower/attention_grad_vector.c \
 	traces/lower/attention_tiling.c \
 	traces/lower/attention_vector.c \
+	traces/lower/attention_writer.h \
 	traces/lower/calls.c \
 	traces/lower/calls.h \
 	traces/lower/calls_l2.c \

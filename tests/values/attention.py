@@ -26,6 +26,8 @@ TILINGS = [["rows=16", "cols=64", "panel=64", "slice=8", "cores=3"],
            ["rows=48", "cols=192", "panel=64"], ["rows=128", "cols=384", "panel=128", "diagonal=whole"]]
 EXTRAS = [["scale=0.5"], [], ["statistics=1"]]
 TOLERANCE = {"fp16": (1e-3, 4e-3), "bf16": (8e-3, 3e-2)}
+# dV sums roundings of P, dQ and dK those of dS and of O in delta, over all rows.
+GRADIENT_TOLERANCE = {"fp16": (6e-3, 8e-3), "bf16": (5e-2, 5e-2)}
 
 
 def bf16_bits(array):
@@ -56,6 +58,26 @@ def attention(q, k, v, causal, scale):
     return np.matmul(weights / total, v), largest, total
 
 
+def gradients(q, k, v, dy, causal, scale):
+    """dQ, dK, dV of the sum of attention(q, k, v) * dy, by the rules for products and softmax."""
+    group = q.shape[1] // k.shape[1]
+    wide_k, wide_v = np.repeat(k, group, 1), np.repeat(v, group, 1)
+    result, largest, total = attention(q, k, v, causal, scale)
+    scores = np.matmul(q, wide_k.transpose(0, 1, 3, 2)) * scale
+    if causal:
+        queries, keys = scores.shape[2:]
+        visible = np.arange(keys)[None, :] <= np.arange(queries)[:, None] + keys - queries
+        scores = np.where(visible, scores, -np.inf)
+    p = np.exp(scores - largest) / total
+    dp = np.matmul(dy, wide_v.transpose(0, 1, 3, 2))
+    ds = p * (dp - (p * dp).sum(-1, keepdims=True)) * scale
+    dk = np.matmul(ds.transpose(0, 1, 3, 2), q)
+    dv = np.matmul(p.transpose(0, 1, 3, 2), dy)
+    heads = (k.shape[0], k.shape[1], group) + k.shape[2:]
+    return (np.matmul(ds, wide_k), dk.reshape(heads).sum(2), dv.reshape(heads).sum(2), result,
+            largest, total)
+
+
 def laid_out(x, layout):
     batch, heads, rows, depth = x.shape
     if layout == "BNSD":
@@ -66,44 +88,83 @@ def laid_out(x, layout):
     return x if layout == "BSND" else x.reshape(batch, rows, heads * depth)
 
 
-def run(program, soc, folder, rng, lengths, heads, causal, extra):
-    """Returns what is wrong, or None."""
+class Runner:
+    def __init__(self, program, soc, folder, rng):
+        self.program, self.soc, self.folder, self.rng = program, soc, folder, rng
+
+    def save(self, name, values):
+        path = os.path.join(self.folder, name + ".npy")
+        np.save(path, np.ascontiguousarray(values))
+        return f"{name}={path}"
+
+    def draw(self, shape, kind):
+        return stored(self.rng.uniform(-1, 1, shape), kind)
+
+    def run(self, op, args, inputs, expected, tolerance):
+        """Returns what is wrong, or None."""
+        command = [self.program, "run", op, *args, "-s", self.soc, "-q", "--check"]
+        for name, values in inputs.items():
+            command += ["--input", self.save(name, values)]
+        for name, values in expected.items():
+            command += ["--expect", self.save(name, values.astype(np.float32))]
+        command += ["--atol", str(tolerance[0]), "--rtol", str(tolerance[1])]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return None
+        return f"{op} {' '.join(args)}: {done.stderr.strip()[:300]}"
+
+
+def arguments(lengths, heads, causal, extra):
+    (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
+    return [f"batch={batch}", f"heads={n}", f"kv_heads={kv}", f"seq_q={seq_q}", f"seq_k={seq_k}",
+            f"head_dim={depth}", f"layout={layout}", f"dtype={kind}", f"causal={causal}", *extra]
+
+
+def forward(runner, lengths, heads, causal, extra):
     (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
     scale = 0.5 if "scale=0.5" in extra else depth ** -0.5
-    args = [f"batch={batch}", f"heads={n}", f"kv_heads={kv}", f"seq_q={seq_q}", f"seq_k={seq_k}",
-            f"head_dim={depth}", f"layout={layout}", f"dtype={kind}", f"causal={causal}", *extra]
-    command = [program, "run", "flash_attention", *args, "-s", soc, "-q", "--check"]
-    numbers = []
+    inputs, numbers = {}, []
     for name, count, rows in (("q", n, seq_q), ("k", kv, seq_k), ("v", kv, seq_k)):
-        values, exact = stored(rng.uniform(-1, 1, (batch, count, rows, depth)), kind)
+        values, exact = runner.draw((batch, count, rows, depth), kind)
+        inputs[name] = laid_out(values, layout)
         numbers.append(exact)
-        path = os.path.join(folder, name + ".npy")
-        np.save(path, np.ascontiguousarray(laid_out(values, layout)))
-        command += ["--input", f"{name}={path}"]
     result, largest, total = attention(*numbers, causal, scale)
     expected = {"o": laid_out(result, layout)}
     if "statistics=1" in extra:
         expected |= {"row_max": np.repeat(largest, 8, -1), "row_sum": np.repeat(total, 8, -1)}
-    for name, values in expected.items():
-        path = os.path.join(folder, name + ".npy")
-        np.save(path, np.ascontiguousarray(values.astype(np.float32)))
-        command += ["--expect", f"{name}={path}"]
-    atol, rtol = TOLERANCE[kind]
-    command += ["--atol", str(atol), "--rtol", str(rtol)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return None
-    return f"flash_attention {' '.join(args)}: {done.stderr.strip()[:300]}"
+    return runner.run("flash_attention", arguments(lengths, heads, causal, extra), inputs, expected,
+                      TOLERANCE[kind])
+
+
+def backward(runner, lengths, heads, causal, extra):
+    (seq_q, seq_k), (batch, n, kv, depth, layout, kind) = lengths, heads
+    scale = 0.5 if "scale=0.5" in extra else depth ** -0.5
+    inputs, numbers = {}, []
+    for name, count, rows in (("q", n, seq_q), ("k", kv, seq_k), ("v", kv, seq_k), ("dy", n, seq_q)):
+        values, exact = runner.draw((batch, count, rows, depth), kind)
+        inputs[name] = laid_out(values, layout)
+        numbers.append(exact)
+    dq, dk, dv, result, largest, total = gradients(*numbers, causal, scale)
+    inputs["o"] = laid_out(stored(result, kind)[0], layout)
+    for name, values in (("row_max", largest), ("row_sum", total)):
+        inputs[name] = np.repeat(values, 8, -1).astype(np.float32)
+    expected = {name: laid_out(values, layout)
+                for name, values in (("dq", dq), ("dk", dk), ("dv", dv))}
+    return runner.run("flash_attention_grad", arguments(lengths, heads, causal, extra), inputs,
+                      expected, GRADIENT_TOLERANCE[kind])
 
 
 def cases():
     for index, lengths in enumerate(LENGTHS):
         for heads in HEADS:
             for causal in (0, 1):
-                if not causal or lengths[0] <= lengths[1]:
-                    yield lengths, heads, causal, EXTRAS[index % len(EXTRAS)]
+                if causal and lengths[0] > lengths[1]:
+                    continue
+                yield forward, lengths, heads, causal, EXTRAS[index % len(EXTRAS)]
+                yield backward, lengths, heads, causal, EXTRAS[index % 2]
     for tiling in TILINGS:
-        yield (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
+        yield forward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
+        yield backward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
 
 
 def main():
@@ -115,9 +176,10 @@ def main():
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     chosen = [case for index, case in enumerate(cases())
-              if index % options.every == options.seed % options.every or len(case[3]) > 2]
+              if index % options.every == options.seed % options.every or len(case[4]) > 2]
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        outcomes = [run(options.program, options.soc, folder, rng, *case) for case in chosen]
+        runner = Runner(options.program, options.soc, folder, rng)
+        outcomes = [case[0](runner, *case[1:]) for case in chosen]
     wrong = [outcome for outcome in outcomes if outcome]
     print(f"seed {options.seed}: {len(outcomes)} attentions, {len(wrong)} differ")
     print("\n".join(wrong[:20]))

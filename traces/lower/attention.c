@@ -6,34 +6,11 @@
 #include <string.h>
 
 static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
-    [ATTENTION_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent sequences", false},
-    [ATTENTION_HEADS] = {"heads", LOWER_SIZE, "1", NULL, "heads of Q", false},
-    [ATTENTION_KV_HEADS] = {"kv_heads", LOWER_SIZE, "", NULL,
-                            "heads of K and V, each for a group of those of Q; default: heads",
-                            false},
-    [ATTENTION_SEQ_Q] = {"seq_q", LOWER_SIZE, NULL, NULL, "queries of a sequence", false},
-    [ATTENTION_SEQ_K] = {"seq_k", LOWER_SIZE, "", NULL, "keys of a sequence; default: seq_q",
-                         false},
-    [ATTENTION_HEAD_DIM] = {"head_dim", LOWER_SIZE, "128", NULL, "elements of a head", false},
-    [ATTENTION_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16", "type of all", false},
-    [ATTENTION_LAYOUT] = {"layout", LOWER_WORD, "BNSD", "BNSD|BSND|BSH|SBH",
-                          "order of batch, heads (N), sequence; H is all heads of a row", false},
-    [ATTENTION_CAUSAL] = {"causal", LOWER_WORD, "0", "0|1",
-                          "the last query sees all keys, each one before it one key less", false},
-    [ATTENTION_SCALE] = {"scale", LOWER_NUMBER, "", NULL,
-                         "factor of the scores; default: 1 / sqrt(head_dim)", false},
+    ATTENTION_SHAPE_KEYS,
+    ATTENTION_TILING_KEYS,
     [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
                               "gives row_max and row_sum too, eight times each, for the gradient",
                               false},
-    [ATTENTION_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "queries of a task", true},
-    [ATTENTION_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "keys of a step", true},
-    [ATTENTION_PANEL] = {"panel", LOWER_SIZE, NULL, NULL, "keys in L1 at once", true},
-    [ATTENTION_SLICE] = {"slice", LOWER_SIZE, NULL, NULL, "rows in UB at once", true},
-    [ATTENTION_DIAGONAL] = {"diagonal", LOWER_WORD, NULL, "trim|whole",
-                            "keys of the last step that all rows of a causal task ignore: left "
-                            "out, or computed and hidden",
-                            true},
-    [ATTENTION_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cube cores to use", true},
 };
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,
@@ -75,7 +52,7 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
   return VINCI_OK;
 }
 
-static enum vinci_status setup(struct lower_job *job) {
+enum vinci_status attention_setup(struct lower_job *job, bool gradient) {
   const struct lower_value *value = job->value;
   struct attention *at = ARENA_NEW(job->arena, struct attention);
   if (!at)
@@ -96,14 +73,15 @@ static enum vinci_status setup(struct lower_job *job) {
       .depth = depth,
       .type = value[ATTENTION_DTYPE].dtype,
       .causal = value[ATTENTION_CAUSAL].word && queries > 1,
-      .statistics = value[ATTENTION_STATISTICS].word,
+      .statistics = !gradient && value[ATTENTION_STATISTICS].word,
+      .gradient = gradient,
       .scale = value[ATTENTION_SCALE].present ? value[ATTENTION_SCALE].number
                                               : inverse_root((double)depth),
       .q = strides(layout, batch, heads, queries, depth),
       .kv = strides(layout, batch, kv_heads, seq_k, depth),
       .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, value[ATTENTION_DTYPE].dtype),
   };
-  if (queries == 1) {
+  if (queries == 1 && !gradient) {
     at->rows = at->group;
     at->heads = kv_heads;
     at->group = 1;
@@ -114,6 +92,8 @@ static enum vinci_status setup(struct lower_job *job) {
   return check(job, at);
 }
 
+static enum vinci_status setup(struct lower_job *job) { return attention_setup(job, false); }
+
 /* ---- from a profile ---- */
 
 struct call_shape {
@@ -122,8 +102,9 @@ struct call_shape {
 };
 
 /* The extents of Q at three places: whichever order fits the statistics is the layout. */
-static bool rows_of_heads(const struct lower_call *call, struct call_shape *s) {
-  const struct lower_tensor *q = &call->input[0], *k = &call->input[1], *max = &call->output[0];
+static bool rows_of_heads(const struct lower_call *call, const struct lower_tensor *max,
+                          struct call_shape *s) {
+  const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   if (q->rank != 3 || k->rank != 3 || max->rank != 4)
     return false;
   bool sequence_first = q->shape[0] == max->shape[2] && q->shape[1] == max->shape[0];
@@ -141,8 +122,9 @@ static bool rows_of_heads(const struct lower_call *call, struct call_shape *s) {
 }
 
 /* Four extents: BNSD, unless only BSND fits. */
-static bool heads_apart(const struct lower_call *call, struct call_shape *s) {
-  const struct lower_tensor *q = &call->input[0], *k = &call->input[1], *out = &call->output[0];
+static bool heads_apart(const struct lower_call *call, const struct lower_tensor *out,
+                        struct call_shape *s) {
+  const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   if (q->rank != 4 || k->rank != 4 || k->shape[0] != q->shape[0] || k->shape[3] != q->shape[3])
     return false;
   bool statistics = out->rank == 4 && out->shape[3] != q->shape[3];
@@ -158,13 +140,15 @@ static bool heads_apart(const struct lower_call *call, struct call_shape *s) {
   return true;
 }
 
+enum { VENDOR_STEP = 512 };
+
 /* FlashAttentionScore gives the maxima of rows first, [B, N, S, 8], the others the result. What a
  * mask hides is not recorded; one that is a matrix is taken for a causal one. The vendor's kernel
  * computes whole steps: its measured cube times are those of steps of 512 keys. */
-static bool from_tensors(struct lower_call *call) {
+bool attention_arguments(struct lower_call *call, const struct lower_tensor *rows) {
   struct call_shape s;
   if (call->input_count < 3 || call->output_count < 1 ||
-      (!rows_of_heads(call, &s) && !heads_apart(call, &s)))
+      (!rows_of_heads(call, rows, &s) && !heads_apart(call, rows, &s)))
     return lower_cannot(call, "batch, heads and sequence cannot be told from the shapes");
   uint64_t depth = s.width_q / s.heads;
   if (depth == 0 || s.width_q % s.heads || s.width_k % depth)
@@ -183,6 +167,14 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "layout=%s", s.layout);
   lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
   lower_arg(call, "diagonal=whole");
+  if (s.seq_k >= VENDOR_STEP)
+    lower_arg(call, "cols=%d", VENDOR_STEP);
+  return true;
+}
+
+static bool from_tensors(struct lower_call *call) {
+  if (!attention_arguments(call, &call->output[0]))
+    return false;
   if (strcmp(call->type, "FlashAttentionScore") == 0)
     lower_arg(call, "statistics=1");
   return true;

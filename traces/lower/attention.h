@@ -12,12 +12,17 @@
  *   attention.c         keys, layouts, and how profiles name the operator
  *   attention_tiling.c  what is legal, what it costs, candidates
  *   attention_emit.c    the trace: header, tasks, and the stream of the cube core
+ *   attention_cube.c    what streams of cube cores share
  *   attention_vector.c  the stream of the vector cores
+ *
+ * flash_attention_grad walks the same tasks and steps; attention_grad.c has more.
  */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_H
 #define VINCI_TRACES_LOWER_ATTENTION_H
 
 #include "traces/lower/lower.h"
+
+typedef unsigned long long ull;
 
 enum attention_key {
   ATTENTION_BATCH,
@@ -30,13 +35,13 @@ enum attention_key {
   ATTENTION_LAYOUT,
   ATTENTION_CAUSAL,
   ATTENTION_SCALE,
-  ATTENTION_STATISTICS,
   ATTENTION_ROWS,
   ATTENTION_COLS,
   ATTENTION_PANEL,
   ATTENTION_SLICE,
   ATTENTION_DIAGONAL,
   ATTENTION_CORES,
+  ATTENTION_STATISTICS, /* not of the gradient */
   ATTENTION_KEY_COUNT
 };
 
@@ -54,7 +59,7 @@ struct attention_strides {
 struct attention {
   uint64_t batch, heads, group, rows, keys, depth; /* group: query heads of a head of K and V */
   enum dtype type;
-  bool causal, statistics;
+  bool causal, statistics, gradient;
   double scale;
   struct attention_strides q, kv;
   uint64_t cube_mcycles; /* per tile of the cube */
@@ -83,8 +88,56 @@ struct attention_tiling {
   uint64_t ub_bytes;
   /* Addresses in UB. */
   uint64_t buffers, result;
+  uint64_t statistics; /* of the gradient: maximum, sum and delta of rows, eight times each */
   uint64_t maximum, sum, factor, fresh, column, accumulator, folded, blocks;
 };
+
+/* The keys that both operators have in common. */
+#define ATTENTION_SHAPE_KEYS                                                                       \
+  [ATTENTION_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent sequences", false},            \
+  [ATTENTION_HEADS] = {"heads", LOWER_SIZE, "1", NULL, "heads of Q", false},                       \
+  [ATTENTION_KV_HEADS] = {"kv_heads",                                                              \
+                          LOWER_SIZE,                                                              \
+                          "",                                                                      \
+                          NULL,                                                                    \
+                          "heads of K and V, each for a group of those of Q; default: heads",      \
+                          false},                                                                  \
+  [ATTENTION_SEQ_Q] = {"seq_q", LOWER_SIZE, NULL, NULL, "queries of a sequence", false},           \
+  [ATTENTION_SEQ_K] =                                                                              \
+      {"seq_k", LOWER_SIZE, "", NULL, "keys of a sequence; default: seq_q", false},                \
+  [ATTENTION_HEAD_DIM] = {"head_dim", LOWER_SIZE, "128", NULL, "elements of a head", false},       \
+  [ATTENTION_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16", "type of all", false},           \
+  [ATTENTION_LAYOUT] = {"layout",                                                                  \
+                        LOWER_WORD,                                                                \
+                        "BNSD",                                                                    \
+                        "BNSD|BSND|BSH|SBH",                                                       \
+                        "order of batch, heads (N), sequence; H is all heads of a row",            \
+                        false},                                                                    \
+  [ATTENTION_CAUSAL] = {"causal",                                                                  \
+                        LOWER_WORD,                                                                \
+                        "0",                                                                       \
+                        "0|1",                                                                     \
+                        "the last query sees all keys, each one before it one key less",           \
+                        false},                                                                    \
+  [ATTENTION_SCALE] = {                                                                            \
+      "scale", LOWER_NUMBER, "", NULL, "factor of the scores; default: 1 / sqrt(head_dim)", false}
+#define ATTENTION_TILING_KEYS                                                                      \
+  [ATTENTION_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "queries of a task", true},                  \
+  [ATTENTION_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "keys of a step", true},                     \
+  [ATTENTION_PANEL] = {"panel", LOWER_SIZE, NULL, NULL, "keys in L1 at once", true},               \
+  [ATTENTION_SLICE] = {"slice", LOWER_SIZE, NULL, NULL, "rows in UB at once", true},               \
+  [ATTENTION_DIAGONAL] = {"diagonal",                                                              \
+                          LOWER_WORD,                                                              \
+                          NULL,                                                                    \
+                          "trim|whole",                                                            \
+                          "keys of the last step that all rows of a causal task ignore: left "     \
+                          "out, or computed and hidden",                                           \
+                          true},                                                                   \
+  [ATTENTION_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cube cores to use", true}
+
+enum vinci_status attention_setup(struct lower_job *job, bool gradient);
+/* Profiles name the shapes of both alike: those of Q and K, and the tensor with a row's numbers. */
+bool attention_arguments(struct lower_call *call, const struct lower_tensor *rows);
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool attention_tiling(struct lower_job *job, struct attention_tiling *tiling);
@@ -92,51 +145,8 @@ bool attention_candidate(struct lower_job *job, size_t index);
 bool attention_cost(struct lower_job *job);
 void attention_emit(const struct lower_job *job, struct emit *emit);
 
-/* ---- inside of the writer ---- */
-
-typedef unsigned long long ull;
-
-/* Signals between the cores of a block. */
-enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };
-
-struct attention_writer {
-  struct emit *e;
-  const struct attention *at;
-  struct attention_tiling t;
-};
-
-/* What attention_cube.c has for every stream. */
-enum { ATTENTION_HALF_BYTES = 2 };
-enum { ATTENTION_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * ATTENTION_HALF_BYTES };
-const char *attention_rounded(struct emit *e, const char *count); /* to whole fractals */
-void attention_tensor(const struct lower_job *job, struct emit *e, const char *name, uint64_t heads,
-                      uint64_t rows, enum tensor_io io);
-void attention_nd2nz(const struct attention_writer *w, const char *dst, const char *src,
-                     const char *rows, const char *cols, uint64_t src_stride, const char *dst_rows);
-void attention_load_kv(const struct attention_writer *w, const char *tensor, const char *buffer,
-                       const char *flag, const char *x, bool columns);
-void attention_load_rows(const struct attention_writer *w, const char *tensor, const char *buffer,
-                         const char *x);
-void attention_rows_to_l0a(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start, const char *count, const char *channels);
-void attention_columns_to_l0b(const struct attention_writer *w, const char *src);
-void attention_rows_to_l0b(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start);
-void attention_l0_filled(const struct attention_writer *w);
-/* c[rows, cn] of tiles in L0; `first`: nothing is there yet. */
-void attention_mad(const struct attention_writer *w, const char *c, const char *rows,
-                   const char *first);
-/* Lets of panel p of a step: keys from at on, cw of them, half of L1. */
-void attention_panel(const struct attention_writer *w, const char *s, const char *x);
-
-void attention_count_tasks(const struct attention_writer *w);
-/* Lets of task number `i` of this core, their names ending in `x`. */
-void attention_task(const struct attention_writer *w, const char *i, const char *x);
-/* Lets of step `s` of the task with the suffix; keys from `key` on, cc of them; slot of workspace.
- */
-void attention_step(const struct attention_writer *w, const char *s, const char *x);
-/* Opens the loops over tasks and steps with what is known of the next step, ending in "x". */
-void attention_open(const struct attention_writer *w);
-void attention_vector_stream(const struct attention_writer *w);
+/* Keys that all tasks of a head see together, and steps they take. */
+void attention_work(const struct attention *at, const struct attention_tiling *tiling,
+                    uint64_t *keys, uint64_t *steps);
 
 #endif

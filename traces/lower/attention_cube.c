@@ -5,7 +5,7 @@
  */
 #include "core/arith.h"
 #include "core/layout.h"
-#include "traces/lower/attention.h"
+#include "traces/lower/attention_writer.h"
 
 enum { MAD_OVERLAP_TILES = 10 };
 

@@ -10,7 +10,7 @@
  */
 #include "core/arith.h"
 #include "core/layout.h"
-#include "traces/lower/attention.h"
+#include "traces/lower/attention_writer.h"
 
 enum { FLAG_Q = 0, FLAG_K = 2, FLAG_V = 4, FLAG_P = 6 };
 enum { HALF_BYTES = 2, WORD_BYTES = 4 };

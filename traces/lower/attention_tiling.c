@@ -22,9 +22,22 @@ static uint64_t take(uint64_t *used, uint64_t bytes) {
   return address;
 }
 
+/* A buffer has two halves: scores, and the products of the result's gradient with V. */
+static void lay_out_gradient(struct attention_tiling *t) {
+  uint64_t used = 0, row_numbers = 3;
+  t->buffer_bytes = 2 * vtile_align(t->slice * t->cols * WORD_BYTES);
+  t->buffers = take(&used, ATTENTION_PAIR * t->buffer_bytes);
+  t->statistics = take(&used, ATTENTION_PAIR * row_numbers * t->half * BLOCK_BYTES);
+  t->ub_bytes = used;
+}
+
 /* Scores and probabilities share a buffer, and so do partial values and results. */
-static void lay_out(struct attention_tiling *t) {
+static void lay_out(const struct attention *at, struct attention_tiling *t) {
   uint64_t used = 0, slice = t->slice;
+  if (at->gradient) {
+    lay_out_gradient(t);
+    return;
+  }
   t->buffer_bytes = vtile_align(slice * max_u64(t->cols, t->depth) * WORD_BYTES);
   t->buffers = take(&used, ATTENTION_PAIR * t->buffer_bytes);
   t->result = take(&used, t->half * t->depth * WORD_BYTES);
@@ -58,10 +71,14 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   t->tasks = at->batch * at->heads * t->row_blocks;
   t->cores = min_u64(t->cores, t->tasks);
   t->half = round_up(ceil_div(t->rows, VECTORS), ROW_UNIT);
-  uint64_t l1 = (uint64_t)job->soc->l1_bytes, q = ATTENTION_PAIR * t->rows * t->depth * HALF_BYTES;
-  uint64_t panels = t->panel * (2 * t->depth + t->rows) * HALF_BYTES;
-  t->l1_slots = l1 > q ? min_u64((l1 - q) / panels, ATTENTION_PAIR) : 0;
-  t->c_bytes = t->rows * max_u64(t->depth, ATTENTION_SIDE) * ACCUMULATOR_BYTES;
+  uint64_t whole = at->gradient ? 2 : 1; /* Q alone, or with the result's gradient */
+  uint64_t l1 = (uint64_t)job->soc->l1_bytes;
+  uint64_t q = whole * ATTENTION_PAIR * t->rows * t->depth * HALF_BYTES;
+  uint64_t panels =
+      t->panel * HALF_BYTES * (at->gradient ? 3 * t->depth + 2 * t->rows : 2 * t->depth + t->rows);
+  uint64_t side = at->gradient ? ATTENTION_SIDE : t->rows; /* keys are rows of results, too */
+  t->l1_slots = l1 > q ? min_u64((l1 - q) / panels, at->gradient ? 1 : ATTENTION_PAIR) : 0;
+  t->c_bytes = side * max_u64(t->depth, ATTENTION_SIDE) * ACCUMULATOR_BYTES;
   t->c_slots = min_u64((uint64_t)job->soc->l0c_bytes / t->c_bytes, ATTENTION_PAIR);
 }
 
@@ -95,7 +112,7 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
                         ROW_UNIT);
   if (!fits_cube(job, t))
     return false;
-  lay_out(t);
+  lay_out(job->data, t);
   if (t->ub_bytes > vtile_ub_bytes(job->soc))
     return lower_refuse(job, "the slice takes %llu bytes of UB, there are %llu", (ull)t->ub_bytes,
                         (ull)vtile_ub_bytes(job->soc));
@@ -152,9 +169,8 @@ static void vector_step(const struct vinci_soc *soc, const struct attention_tili
   step->out = slices * path_cycles(soc, PATH_UB_GM, out, t->slice * t->cols * HALF_BYTES);
 }
 
-/* Keys that all tasks of a head see together, and steps they take. */
-static void head_work(const struct attention *at, const struct attention_tiling *t, uint64_t *keys,
-                      uint64_t *steps) {
+void attention_work(const struct attention *at, const struct attention_tiling *t, uint64_t *keys,
+                    uint64_t *steps) {
   *keys = t->row_blocks * at->keys;
   *steps = t->row_blocks * ceil_div(at->keys, t->cols);
   if (!at->causal)
@@ -179,7 +195,7 @@ bool attention_cost(struct lower_job *job) {
     return false;
   cube_step(soc, at, &t, &step);
   vector_step(soc, &t, &step);
-  head_work(at, &t, &keys, &steps);
+  attention_work(at, &t, &keys, &steps);
   uint64_t heads = at->batch * at->heads, signal = (uint64_t)soc->cross_core_cycles;
   /* Steps of a core: its share, but whole tasks where all are alike. */
   uint64_t share = at->causal ? ceil_div(heads * steps, t.cores)
@@ -228,7 +244,7 @@ static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
 static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t) {
   derive(job, t);
   for (t->slice = t->half; t->slice > ROW_UNIT; t->slice -= ROW_UNIT) {
-    lay_out(t);
+    lay_out(job->data, t);
     if (t->ub_bytes <= vtile_ub_bytes(job->soc))
       break;
   }

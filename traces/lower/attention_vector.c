@@ -11,8 +11,7 @@
  */
 #include "core/arith.h"
 #include "core/layout.h"
-#include "traces/lower/attention.h"
-#include "traces/lower/vector_rows.h"
+#include "traces/lower/attention_writer.h"
 
 enum { ROUND_UNIT = 8 }; /* numbers of a block */
 enum { HALF_BYTES = 2, WORD_BYTES = 4, LANES_BYTES = VROW_LANES * WORD_BYTES };
@@ -43,7 +42,7 @@ static void vector_dup(const struct attention_writer *w, const char *dst, double
 }
 
 /* Lets of the slice of the task with the suffix: rows from r0 of this core's, rr of them. */
-static void slice_lets(const struct attention_writer *w, const char *x) {
+void attention_slice(const struct attention_writer *w, const char *x) {
   emit_let(w->e, "r0", "slice*%llu", (ull)w->t.slice);
   emit_let(w->e, "rr", "min(%llu,mine%s-r0)", (ull)w->t.slice, x);
   emit_let(w->e, "pair", "slice%%2");
@@ -51,7 +50,7 @@ static void slice_lets(const struct attention_writer *w, const char *x) {
 }
 
 /* Rows of this core: `mine` of them from `from` on. */
-static void share(const struct attention_writer *w, const char *x) {
+void attention_share(const struct attention_writer *w, const char *x) {
   struct emit *e = w->e;
   emit_let(e, emit_text(e, "split%s", x), "min(%llu,(cm%s+15)/16*8)", (ull)w->t.half, x);
   emit_let(e, emit_text(e, "from%s", x), "sub*split%s", x);
@@ -60,7 +59,7 @@ static void share(const struct attention_writer *w, const char *x) {
 
 static void open_slices(const struct attention_writer *w, const char *x) {
   emit_loop(w->e, "slice", "(mine%s+%llu)/%llu", x, (ull)w->t.slice - 1, (ull)w->t.slice);
-  slice_lets(w, x);
+  attention_slice(w, x);
 }
 
 /* Computed: MTE3 may read the buffer; where there is nothing to copy it passes the word on. */
@@ -106,15 +105,15 @@ static void pad(const struct attention_writer *w, struct vrows *rows) {
 }
 
 /* Row by row where keys are hidden from it: `seen` of them are not. */
-static void hide(const struct attention_writer *w, struct vrows *rows) {
+void attention_hide(const struct attention_writer *w, struct vrows *rows, const char *x) {
   struct emit *e = w->e;
   if (!w->at->causal)
     return;
   vmachine_order(&rows->machine, 0, 1u << R_BUFFER);
-  emit_let(e, "first", "rowx+fromx+r0+%llu-keyx", (ull)(w->at->keys - w->at->rows + 1));
-  emit_loop(e, "hides", "first<ccx");
+  emit_let(e, "first", "row%s+from%s+r0+%llu-key%s", x, x, (ull)(w->at->keys - w->at->rows + 1), x);
+  emit_loop(e, "hides", "first<cc%s", x);
   emit_row(e, "set_mask_norm");
-  emit_loop(e, "r", "min(rr,ccx-first)");
+  emit_loop(e, "r", "min(rr,cc%s-first)", x);
   emit_let(e, "seen", "max(0,first+r)");
   emit_let(e, "lane", "seen%%64");
   emit_row(e, "set_vector_mask,high=0,low=%s", lanes_from(e, "lane"));
@@ -217,7 +216,7 @@ static void store_probabilities(const struct attention_writer *w, struct vrows *
 static void put_probabilities(const struct attention_writer *w) {
   struct emit *e = w->e;
   ull half = w->t.half * WORD_BYTES;
-  share(w, "x");
+  attention_share(w, "x");
   emit_let(e, "wide", "(ccx+63)/64*64");
   const char *maximum = emit_text(e, "(%llu+oddx*%llu+r0*4)", (ull)w->t.maximum, half);
   const char *sum = emit_text(e, "(%llu+oddx*%llu+r0*4)", (ull)w->t.sum, half);
@@ -237,7 +236,7 @@ static void put_probabilities(const struct attention_writer *w) {
   vmachine_order(&rows.machine, 1u << R_BUFFER, 1u << R_BUFFER);
   emit_row(e, "vmuls,dst=tile,src=tile,scalar=%lld,repeat=1,type=fp32",
            vscalar_bits(DTYPE_FP32, w->at->scale));
-  hide(w, &rows);
+  attention_hide(w, &rows, "x");
   put_maximum(w, &rows, maximum, factor);
   put_exponentials(w, &rows, sum, factor);
   store_probabilities(w, &rows);
@@ -326,7 +325,7 @@ static void store_result(const struct attention_writer *w) {
 static void put_result(const struct attention_writer *w) {
   struct emit *e = w->e;
   ull row = w->t.depth * WORD_BYTES;
-  share(w, "");
+  attention_share(w, "");
   emit_loop(e, "begin", "s==0");
   emit_barrier(e, PIPE_V);
   emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)(w->t.half * w->t.depth));

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first and the last kernel of flash_attention_grad, on vector cores: sums are cleared and
+ * delta computed; sums are scaled and converted. Both walk slices of rows of one head.
+ *
+ * Flags: MTE3 to MTE2 free, MTE2 to V filled, V to MTE3 computed, of two buffers.
+ */
+#include "core/arith.h"
+#include "core/layout.h"
+#include "traces/lower/attention_grad.h"
+
+enum { HALF_BYTES = 2, WORD_BYTES = 4, CLEAR_BYTES = 32768, ROWS_MAX = 64, ROW_BYTES = 32 };
+
+/* Rows at once, such that two buffers of three operands in single precision fit. */
+static ull slice_rows(const struct attention_writer *w) {
+  uint64_t row = (w->t.depth * 3 * ATTENTION_PAIR + VROW_LANES + 1) * WORD_BYTES;
+  uint64_t fits = (vtile_ub_bytes(w->e->soc) - CLEAR_BYTES) / row / 8 * 8;
+  return min_u64(fits, ROWS_MAX);
+}
+
+static uint64_t vector_cores(const struct attention_writer *w) {
+  return soc_core_count(w->e->soc, CORE_AIV);
+}
+
+/* Opens the loop over slices of `heads` x `rows`: head z, rows r0 on, rr of them, half of UB. */
+static void open_slices(const struct attention_writer *w, const char *name, ull heads, ull rows) {
+  struct emit *e = w->e;
+  ull slice = slice_rows(w), parts = ceil_div(rows, slice), cores = vector_cores(w);
+  emit_loop(e, emit_text(e, "i_%s", name), "(%llu-blk)/%llu", heads * parts + cores - 1, cores);
+  emit_let(e, "u", "i_%s*%llu+blk", name, cores);
+  emit_let(e, "z", "u/%llu", parts);
+  emit_let(e, "r0", "u%%%llu*%llu", parts, slice);
+  emit_let(e, "rr", "min(%llu,%llu-r0)", slice, rows);
+  emit_let(e, "half", "i_%s%%2", name);
+  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
+}
+
+static void loaded(struct emit *e) {
+  emit_set_flag(e, PIPE_MTE2, PIPE_V, "half");
+  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "half");
+}
+
+static void computed(struct emit *e) {
+  emit_set_flag(e, PIPE_V, PIPE_MTE3, "half");
+  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "half");
+}
+
+static void close_slices(struct emit *e) {
+  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
+  emit_endloop(e);
+}
+
+static void free_flags(struct emit *e, bool set) {
+  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
+      set ? emit_set_flag : emit_wait_flag;
+  const char *at = set ? "first" : "last";
+  emit_loop(e, at, "%d", ATTENTION_PAIR);
+  flag(e, PIPE_MTE3, PIPE_MTE2, "%s", at);
+  emit_endloop(e);
+}
+
+/* Elements before row r0 of head z of a tensor of the operator's layout. */
+static const char *row_at(const struct attention_writer *w, const struct attention_strides *strides,
+                          ull heads) {
+  return emit_text(w->e, "(z/%llu*%llu+z%%%llu*%llu+r0*%llu)*%d", heads, (ull)strides->batch, heads,
+                   (ull)strides->head, (ull)strides->row, HALF_BYTES);
+}
+
+/* ---- first ---- */
+
+/* Zeros lie at the start of UB. */
+static void clear_sum(const struct attention_writer *w, const char *name, ull bytes) {
+  struct emit *e = w->e;
+  ull cores = vector_cores(w);
+  emit_loop(e, emit_text(e, "i_%s", name), "(%llu-blk)/%llu",
+            ceil_div(bytes, CLEAR_BYTES) + cores - 1, cores);
+  emit_let(e, "at", "(i_%s*%llu+blk)*%d", name, cores, CLEAR_BYTES);
+  emit_row(e, "copy_ubuf_to_gm_align_b32,dst=%s+at,src=0,len_burst=min(%d,%llu-at)", name,
+           CLEAR_BYTES, bytes);
+  emit_endloop(e);
+}
+
+static void load_pair(const struct attention_writer *w, ull second) {
+  static const char *const names[] = {"dy", "o"};
+  const struct attention *at = w->at;
+  ull row = at->depth * HALF_BYTES;
+  for (unsigned i = 0; i < 2; i++)
+    emit_row(w->e,
+             "copy_gm_to_ubuf_align_b16,dst=tile+%llu,src=%s+%s,n_burst=rr,len_burst=%llu,"
+             "right_pad=%llu,src_gap=%llu,dst_gap=%llu",
+             i * second, names[i], row_at(w, &at->q, at->heads), row,
+             (BLOCK_BYTES - row % BLOCK_BYTES) % BLOCK_BYTES / HALF_BYTES,
+             (ull)(at->q.row - at->depth) * HALF_BYTES,
+             (ull)(w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(row, BLOCK_BYTES)));
+}
+
+/* Sums of rows of dY * O, eight times each. */
+static void put_delta(const struct attention_writer *w) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  ull slice = slice_rows(w), floats = slice * w->t.depth * WORD_BYTES;
+  ull buffer = floats * 3, narrow = floats / 2;
+  ull column = CLEAR_BYTES + ATTENTION_PAIR * buffer;
+  const char *widen = vconvert_inst(e->soc, at->type, DTYPE_FP32);
+  open_slices(w, "delta", at->batch * at->heads, at->rows);
+  emit_let(e, "tile", "%d+half*%llu", CLEAR_BYTES, buffer);
+  load_pair(w, narrow);
+  loaded(e);
+  struct vrows rows = {.machine = {.emit = e, .type = DTYPE_FP32, .written = (1u << VREGS) - 1},
+                       .rows = "rr",
+                       .cols = at->depth,
+                       .pitch = w->t.depth};
+  const char *one = emit_text(e, "(tile+%llu)", floats),
+             *two = emit_text(e, "(tile+%llu)", 2 * floats);
+  vrow_all(&rows);
+  vmachine_order(&rows.machine, 0, 1u << X0 | 1u << X1);
+  emit_row(e, "%s,dst=%s,src=tile,repeat=1", widen, one);
+  emit_row(e, "%s,dst=%s,src=tile+%llu,repeat=1", widen, two, narrow);
+  vmachine_order(&rows.machine, 1u << X0 | 1u << X1, 1u << X0);
+  emit_row(e, "vmul,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", one, one, two);
+  rows.accumulator = column + slice * WORD_BYTES;
+  vrow_reduce(&rows, VROW_SUM, T1, emit_text(e, "%llu", column), X0, one);
+  vrow_column(&rows);
+  vmachine_order(&rows.machine, 1u << T1, 1u << X1);
+  emit_row(e, "vbrcb,dst=tile,src=%llu,repeat=(rr+7)/8,type=uint32", column);
+  vmachine_rest(&rows.machine);
+  computed(e);
+  emit_row(e, "copy_ubuf_to_gm,dst=delta+(z*%llu+r0)*%d,src=tile,len_burst=rr", (ull)at->rows,
+           ROW_BYTES);
+  close_slices(e);
+}
+
+void attention_grad_first(const struct attention_writer *w, const struct lower_job *job) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  ull depth = at->depth * WORD_BYTES, heads = at->batch * at->heads;
+  emit_kernel(e, "flash_attention_grad_start", (uint32_t)vector_cores(w));
+  attention_tensor(job, e, "dy", at->heads, at->rows, TENSOR_IN);
+  attention_tensor(job, e, "o", at->heads, at->rows, TENSOR_IN);
+  attention_grad_workspace(w);
+  emit_buffer(e, "ub", SPACE_UB, vtile_ub_bytes(e->soc));
+  emit_stream(e, CORE_AIV);
+  emit_row(e, "set_mask_count");
+  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)vtile_ub_bytes(e->soc) / WORD_BYTES);
+  emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
+  emit_barrier(e, PIPE_ALL);
+  clear_sum(w, "dq_sum", heads * at->rows * depth);
+  clear_sum(w, "dk_sum", heads / at->group * at->keys * depth);
+  clear_sum(w, "dv_sum", heads / at->group * at->keys * depth);
+  free_flags(e, true);
+  put_delta(w);
+  free_flags(e, false);
+}
+
+/* ---- last ---- */
+
+static void put_result(const struct attention_writer *w, const char *name,
+                       const struct attention_strides *strides, ull heads, ull rows, double scale) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  ull floats = slice_rows(w) * w->t.depth * WORD_BYTES, row = at->depth * HALF_BYTES;
+  ull gap = w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(row, BLOCK_BYTES);
+  open_slices(w, name, at->batch * heads, rows);
+  emit_let(e, "tile", "half*%llu", floats);
+  emit_row(e,
+           "copy_gm_to_ubuf_align_b32,dst=tile,src=%s_sum+(z*%llu+r0)*%llu,n_burst=rr,"
+           "len_burst=%llu,right_pad=%llu,dst_gap=%llu",
+           name, rows, 2 * row, 2 * row, (BLOCK_BYTES - 2 * row % BLOCK_BYTES) % BLOCK_BYTES / 4,
+           (ull)(w->t.depth * WORD_BYTES / BLOCK_BYTES - ceil_div(2 * row, BLOCK_BYTES)));
+  loaded(e);
+  emit_row(e, "set_vector_mask,high=0,low=rr*%llu", (ull)w->t.depth);
+  if (scale != 1) {
+    emit_row(e, "vmuls,dst=tile,src=tile,scalar=%lld,repeat=1,type=fp32",
+             vscalar_bits(DTYPE_FP32, scale));
+    emit_barrier(e, PIPE_V);
+  }
+  emit_row(e, "%s,dst=tile,src=tile,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type));
+  computed(e);
+  emit_row(e,
+           "copy_ubuf_to_gm_align_b16,dst=%s+%s,src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,"
+           "dst_gap=%llu",
+           name, row_at(w, strides, heads), row, gap, (ull)(strides->row - at->depth) * HALF_BYTES);
+  close_slices(e);
+}
+
+void attention_grad_last(const struct attention_writer *w, const struct lower_job *job) {
+  struct emit *e = w->e;
+  const struct attention *at = w->at;
+  ull kv_heads = at->heads / at->group;
+  emit_kernel(e, "flash_attention_grad_end", (uint32_t)vector_cores(w));
+  attention_grad_workspace(w);
+  attention_tensor(job, e, "dq", at->heads, at->rows, TENSOR_OUT);
+  attention_tensor(job, e, "dk", kv_heads, at->keys, TENSOR_OUT);
+  attention_tensor(job, e, "dv", kv_heads, at->keys, TENSOR_OUT);
+  emit_buffer(e, "ub", SPACE_UB, vtile_ub_bytes(e->soc));
+  emit_stream(e, CORE_AIV);
+  emit_row(e, "set_mask_count");
+  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)vtile_ub_bytes(e->soc) / WORD_BYTES);
+  emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
+  emit_barrier(e, PIPE_ALL);
+  free_flags(e, true);
+  put_result(w, "dq", &at->q, at->heads, at->rows, at->scale);
+  put_result(w, "dk", &at->kv, kv_heads, at->keys, at->scale);
+  put_result(w, "dv", &at->kv, kv_heads, at->keys, 1);
+  free_flags(e, false);
+}
