@@ -320,12 +320,21 @@ bool arch_has_dtype(enum arch arch, enum dtype dtype) {
 }
 
 uint32_t isa_dtypes(enum isa_op op, enum arch arch) {
+  static const struct {
+    uint16_t op;
+    uint8_t archs;
+    uint32_t dtypes;
+  } fewer[] = {
+#define ISA_TYPES(id, archs, dtypes) {OP_##id, archs, dtypes},
+#include "core/isa_types.def"
+#undef ISA_TYPES
+  };
   uint32_t types = isa_row(op)->dtypes;
   for (unsigned dtype = 0; dtype < DTYPE_COUNT; dtype++)
     if (!arch_has_dtype(arch, (enum dtype)dtype))
       types &= ~(1u << dtype);
-  /* Ascend C documentation, Mmad: the later cubes multiply signed bytes alone. */
-  if (op == OP_MAD && (arch == ARCH_C220 || arch == ARCH_C310))
-    types &= ~(1u << DTYPE_UINT8);
+  for (size_t i = 0; i < sizeof fewer / sizeof *fewer; i++)
+    if (fewer[i].op == op && fewer[i].archs >> arch & 1)
+      types &= fewer[i].dtypes;
   return types;
 }

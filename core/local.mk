@@ -44,6 +44,7 @@ libvinci_core_la_SOURCES = \
 	core/inst_runs.c \
 	core/isa.c \
 	core/isa.def \
+	core/isa_types.def \
 	core/isa.h \
 	core/layout.h \
 	core/machine.c \

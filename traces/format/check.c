@@ -55,9 +55,11 @@ enum vinci_status trace_check_op(struct trace_reader *reader, enum isa_op op) {
     return trace_fail(reader, 0, 0, "%s runs on pipe %s, which an %s core does not have", isa->name,
                       pipe_name(isa->pipe), core_kind_name(reader->core));
   enum vinci_status status = check_spaces(reader, isa);
-  if (status == VINCI_OK)
-    reader->op_allowed[op] |= (uint8_t)(1u << reader->core);
-  return status;
+  if (status != VINCI_OK)
+    return status;
+  reader->op_allowed[op] |= (uint8_t)(1u << reader->core);
+  reader->op_dtypes[op] = isa_dtypes(op, reader->soc->arch);
+  return VINCI_OK;
 }
 
 static enum vinci_status check_address(struct trace_reader *reader, const struct isa_arg *arg,
@@ -74,6 +76,9 @@ static enum vinci_status check_dtype(struct trace_reader *reader, enum isa_op op
                                      size_t field, size_t offset) {
   const struct isa_row *isa = isa_row(op);
   const struct vinci_soc *soc = reader->soc;
+  uint32_t types = reader->op_dtypes[op];
+  if (types >> dtype & 1 && isa->pipe != PIPE_M)
+    return VINCI_OK;
   if ((isa->dtypes >> dtype & 1) == 0) {
     char list[128];
     trace_fail(reader, field, offset, "%s does not take data type \"%s\"", isa->name,
@@ -85,7 +90,6 @@ static enum vinci_status check_dtype(struct trace_reader *reader, enum isa_op op
   if (!arch_has_dtype(soc->arch, dtype))
     return trace_fail(reader, field, offset, "%s has no data type \"%s\"", arch_name(soc->arch),
                       dtype_name(dtype));
-  uint32_t types = isa_dtypes(op, soc->arch);
   if ((types >> dtype & 1) == 0) {
     char list[128];
     trace_fail(reader, field, offset, "%s does not take data type \"%s\" on %s", isa->name,
@@ -273,6 +277,20 @@ static enum vinci_status check_l0c(struct trace_reader *reader, enum isa_op op,
   return fail_operand(reader, "convert", text);
 }
 
+/* The coupled cores narrow fp32 to the nearest or to odd: platform files, Ascend C, Cast. */
+static enum vinci_status check_narrowing(struct trace_reader *reader, const int64_t *operands) {
+  enum arch arch = reader->soc->arch;
+  const struct isa_row *isa = isa_row(OP_VCONV_F322F16);
+  int index = isa_arg_find(isa, "round", strlen("round"));
+  const struct isa_arg *round = &isa->arg[index];
+  if ((arch != ARCH_C100 && arch != ARCH_M200) || operands[index] == round->default_value ||
+      operands[index] == isa_word_find(round, "o", 1))
+    return VINCI_OK;
+  char text[96];
+  snprintf(text, sizeof text, "%s rounds to nearest or to odd on %s", isa->name, arch_name(arch));
+  return fail_operand(reader, "round", text);
+}
+
 enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
                                    const int64_t *operands, uint32_t expr_mask) {
   const struct isa_row *isa = isa_row(op);
@@ -293,6 +311,10 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
   case OP_COPY_MATRIX_CC_TO_UBUF:
   case OP_COPY_MATRIX_UBUF_TO_CC:
     if (check_l0c(reader, op, operands) != VINCI_OK)
+      return VINCI_E_INPUT;
+    return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
+  case OP_VCONV_F322F16:
+    if (check_narrowing(reader, operands) != VINCI_OK)
       return VINCI_E_INPUT;
     return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
   case OP_MAD:

@@ -123,6 +123,7 @@ struct trace_reader {
   size_t name_slot_count;
 
   uint8_t op_allowed[OP_COUNT];                 /* bit per core kind: checked before */
+  uint32_t op_dtypes[OP_COUNT];                 /* of those: the types the chip takes */
   struct trace_same same[1 << TRACE_SAME_BITS]; /* by hash of the operands, newest only */
 };
 
