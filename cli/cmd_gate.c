@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/gate.h"
 #include "cli/gate_bless.h"
+#include "cli/gate_import.h"
 #include "core/diag.h"
 
 struct gate_settings {
@@ -18,6 +19,7 @@ struct gate_settings {
   const char *policy;
   const char *only;
   const char *reason;
+  const char *output;
   const char *junit, *tap, *markdown;
   uint64_t jobs;
   uint64_t repeat;
@@ -332,6 +334,46 @@ static int bless(const struct cli_verb *verb, int argc, char **argv) {
   return command(verb, argc, argv, bless_suite);
 }
 
+/* ---- import -------------------------------------------------------------------------------- */
+
+static const struct option_row import_options[] = {
+    OPTION_TEXT_ROW("soc-version", 's', struct gate_settings, overrides.soc, "NAME",
+                    "the chip of rows that name none"),
+    OPTION_TEXT_ROW("output", 'o', struct gate_settings, output, "SUITE.lua",
+                    "where the suite goes; standard output without it"),
+    OPTION_TEXT_ROW("memory", 0, struct gate_settings, overrides.models.memory, "MODEL",
+                    "cycle or flat, for all points of the suite"),
+    OPTION_TEXT_ROW("network", 0, struct gate_settings, overrides.models.network, "LEVEL",
+                    "packet or flit, for all points of the suite"),
+    OPTION_TEXT_ROW("data", 0, struct gate_settings, overrides.data, "DIR",
+                    "the folder that holds soc/ with the hardware descriptions"),
+    QUIET_ROW,
+};
+
+static int import_list(struct gate *gate) {
+  struct vinci_diag diag = {0};
+  const struct gate_settings *settings = &gate->settings;
+  struct gate_import import = {
+      .soc = settings->overrides.soc,
+      .data = settings->overrides.data,
+      .output = settings->output,
+      .models = settings->overrides.models,
+      .quiet = settings->quiet,
+  };
+  enum vinci_status status = VINCI_OK;
+  if (gate->arguments.count == 1)
+    import.list = gate->arguments.items[0];
+  else
+    status = diag_error(&diag, VINCI_E_USAGE, "one list is wanted, not %zu", gate->arguments.count);
+  if (status == VINCI_OK)
+    status = gate_import_list(&import, &diag);
+  return status == VINCI_OK ? 0 : cli_fail(&diag);
+}
+
+static int import(const struct cli_verb *verb, int argc, char **argv) {
+  return command(verb, argc, argv, import_list);
+}
+
 /* ---- the verb ------------------------------------------------------------------------------- */
 
 static const struct cli_verb gate_check = {
@@ -376,8 +418,21 @@ static const struct cli_verb gate_list = {
     .run = list,
 };
 
+static const struct cli_verb gate_import_verb = {
+    .name = "gate import",
+    .arguments = "LIST.csv",
+    .summary = "Make a suite of the operators of a list, such as a profiler's op_summary.csv",
+    .details =
+        "The lists are those of 'vinci run --ops'. Rows that ask for the same are one point; l2 "
+        "of\n"
+        "each is what the operator most likely finds in a network; rows that cannot be compiled\n"
+        "are comments at the end. What was measured is a comment beside the point.\n",
+    .options = {import_options, sizeof import_options / sizeof *import_options},
+    .run = import,
+};
+
 static const struct cli_verb *const commands[] = {&gate_check, &gate_bless_verb, &gate_explain_verb,
-                                                  &gate_list};
+                                                  &gate_list, &gate_import_verb};
 
 static int gate_verb(const struct cli_verb *verb, int argc, char **argv) {
   return cli_run_command(verb, commands, sizeof commands / sizeof *commands, argc, argv);
@@ -390,7 +445,8 @@ const struct cli_verb cli_verb_gate = {
     .details = "  check    run a suite and compare it with its baseline\n"
                "  bless    make the results of a run the baseline, with a reason\n"
                "  explain  say where every change comes from\n"
-               "  list     list the points of a suite\n\n"
+               "  list     list the points of a suite\n"
+               "  import   make a suite of the operators of a list\n\n"
                "'vinci gate COMMAND --help' explains the options of a command.\n",
     .run = gate_verb,
 };

@@ -20,6 +20,8 @@ vinci_SOURCES = \
 	cli/gate_bless.h \
 	cli/gate_compare.c \
 	cli/gate_explain.c \
+	cli/gate_import.c \
+	cli/gate_import.h \
 	cli/gate_measure.c \
 	cli/gate_policy.c \
 	cli/gate_replay.c \

@@ -115,7 +115,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 83
+plan 88
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -378,6 +378,35 @@ for model in memory=cycle l2=dirty; do
 done
 check --l2=hot
 report "a state of L2 that is none" "$(expect 2 "error: l2 is empty, warm, streaming, used or dirty, not 'hot'")"
+
+# ---- import ---------------------------------------------------------------------------------------------
+cat >"$work/profile.csv" <<'END'
+Op Name,OP Type,Task Type,Task Duration(us),Block Num,Output Shapes,Output Data Types,Output Formats,Input Shapes,Input Data Types,Input Formats
+MatMul 1,MatMul,AI_CORE,20.75,4,"""64,128""",DT_FLOAT16,FORMAT_ND,"""64,32;32,128""",DT_FLOAT16;DT_FLOAT16,FORMAT_ND;FORMAT_ND
+Muls_1,Muls,AI_VECTOR_CORE,2.5,1,"""4096""",float16,ND,"""4096""",float16,ND
+Muls_1,Muls,AI_VECTOR_CORE,3.5,1,"""4096""",float16,ND,"""4096""",float16,ND
+Muls_1,Muls,AI_VECTOR_CORE,5.5,1,"""8192""",float16,ND,"""8192""",float16,ND
+Cast_1,Cast,AI_CPU,5.5,1,"""8192""",float16,ND,"""8192""",float16,ND
+END
+gate import "$work/profile.csv" --soc-version=Ascend910B4 --memory=flat --output="$work/made.lua"
+report "import makes a suite of a profile" "$(expect 0 '' '3 points of 5 rows, 1 rows left out'
+  grep -q 'name = "MatMul_1", l2 = "used", op = "matmul", m = 64, k = 32, n = 128,.*measured 20.75 us$' \
+    "$work/made.lua" || cat "$work/made.lua"
+  grep -q 'name = "Muls_1".* -- line 3 and 1 more, measured 3.0 us$' "$work/made.lua" || cat "$work/made.lua"
+  grep -q 'name = "Muls_1~2"' "$work/made.lua" || cat "$work/made.lua"
+  grep -q '^-- left out: line 6, "Cast_1": ' "$work/made.lua" || cat "$work/made.lua")"
+gate bless "$work/made.lua" --baseline="$work/made.csv" --reason=imported
+gate check "$work/made.lua" --baseline="$work/made.csv"
+report "which can be gated" "$(expect 0 '' '3 points: 3 PASS')"
+gate import "$work/profile.csv"
+report "import without a chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
+hint: 'vinci soc list' shows the names")"
+gate import
+report "import of nothing" "$(expect 2 'error: one list is wanted, not 0')"
+printf 'op,args\nmatmull,m=4 k=4 n=4\n' >"$work/profile.csv"
+gate import "$work/profile.csv" --soc-version=Ascend910B4
+report "import of a list of which nothing can be compiled" "$(expect 3 "$work/profile.csv: error: no row \
+can be compiled; the first: no operator is called matmull")"
 
 # ---- reports ------------------------------------------------------------------------------------------
 seed '/^vadd/p'
