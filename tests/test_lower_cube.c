@@ -102,6 +102,7 @@ static void long_rows_are_copied_in_parts(void **state) {
       {"m=48 k=65552 n=32 transpose_b=1 cores=1", 65552 * (48 + 32) * 2},
       {"m=65600 k=32 n=16 transpose_a=1", (65600 + 16) * 32 * 2},
       {"m=65552 k=33 n=5 transpose_a=1 dtype=fp32", (65552 + 5) * 33 * 4},
+      {"m=4096 k=1000 n=128 transpose_a=1 dtype=fp32 resident=a bias=1", 4096 * 1000 * 4},
       {"m=16 k=65552 n=64 format_b=NZ", 65552 * (16 + 64) * 2},
       {"m=17 k=65553 n=64 format_a=NZ transpose_a=1 dtype=fp32", 65553 * (17 + 64) * 4},
   };

@@ -371,6 +371,8 @@ static void turn(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
   bool late = t->outer_slots == 1;
+  /* Copies that wait for room must not keep the loads that make it out of the scalar unit's way. */
+  bool last = late && matmul_many_copies(w, t->a_outer);
   emit_let(e, "ku", "k+u*%llu", (ull)t->inner_k);
   emit_let(e, "du", "min(%llu,%s-ku)", (ull)t->inner_k, matmul_depth(w, ""));
   emit_let(e, "turn", "i*%llu+ku/%llu", (ull)t->turns, (ull)t->inner_k);
@@ -386,7 +388,7 @@ static void turn(const struct writer *w) {
     emit_endloop(e);
   }
   emit_loop(e, "next", "more*(u+1==turns)");
-  load_next(w, late, true);
+  load_next(w, late && !last, true);
   emit_endloop(e);
   begin_block(w);
   emit_loop(e, "filled", "fresh*(u==0)");
@@ -398,6 +400,11 @@ static void turn(const struct writer *w) {
   emit_loop(e, "done", "last*(u+1==turns)");
   emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "o%%%llu", (ull)t->outer_slots);
   emit_endloop(e);
+  if (last) {
+    emit_loop(e, "room", "more*(u+1==turns)");
+    load_next(w, true, false);
+    emit_endloop(e);
+  }
   matmul_store(w);
 }
 

@@ -86,6 +86,18 @@ static const char *nd2nz(const struct matmul *mm) {
                                   : "copy_gm_to_cbuf_multi_nd2nz_b32s";
 }
 
+/* Rows of 16 rows of k can be told in 16 bits. */
+static bool squares_at_once(uint64_t side) { return side * FRACTAL_ROWS <= UINT16_MAX; }
+
+bool matmul_many_copies(const struct writer *w, bool is_a) {
+  const struct matmul *mm = w->mm;
+  struct matmul_operand x = matmul_operand(w, is_a);
+  if (mm->conv)
+    return false;
+  return matmul_way(w->e->soc, mm, &w->t, is_a) != COPY_AT_ONCE ||
+         (by_squares(w, &x) && !squares_at_once(x.side));
+}
+
 /* NZ in GM, 16 rows of k after the other in L1: each column of blocks in pieces. */
 static void load_nz_squares(const struct writer *w, const struct matmul_operand *x, const char *dst,
                             const char *k, const char *depth, const char *suffix) {
@@ -149,7 +161,7 @@ static void load_squares(const struct writer *w, const struct matmul_operand *x,
   const char *count = emit_text(e, "%s%s", x->count, suffix);
   const char *band = emit_text(e, "%s*%d", matmul_rounded(e, count, FRACTAL_ROWS),
                                FRACTAL_ROWS * (int)w->mm->element_bytes);
-  bool together = side * FRACTAL_ROWS <= UINT16_MAX;
+  bool together = squares_at_once(side);
   if (together)
     emit_row(e,
              "%s,dst=%s,src=%s,nd_num=%s/16,n=16,d=%s,src_nd_stride=%llu,src_d=%llu,"

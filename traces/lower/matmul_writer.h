@@ -58,6 +58,8 @@ void conv_load_spread(const struct writer *w, const char *dst, const char *k, co
 void conv_load_turned(const struct writer *w, const char *dst, const char *k, const char *depth,
                       const char *suffix);
 void conv_turned_to_l0b(const struct writer *w, const char *slot, const char *at);
+/* Whether a panel of an operand may take more copies than queues have room for. */
+bool matmul_many_copies(const struct writer *w, bool is_a);
 /* The steps of a turn: loads to L0, and mads. */
 void matmul_steps(const struct writer *w);
 /* What a block goes through of k, as a number or a let; and where it begins in the operands. */
