@@ -4,6 +4,7 @@
 #ifndef VINCI_CORE_ARITH_H
 #define VINCI_CORE_ARITH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -21,19 +22,24 @@ static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* A number that much is divided by: a product takes the place of each division. */
+/* A number that much is divided by: a shift or a product takes the place of each division. */
 struct divisor {
   uint64_t value;
-  uint64_t reciprocal; /* of 2^64 - 1, rounded down */
+  uint64_t reciprocal; /* of 2^64 - 1, rounded down; 0: the number is a power of two */
+  uint32_t shift;      /* its logarithm */
 };
 
 /* value must not be 0. */
 static inline struct divisor divisor_of(uint64_t value) {
-  return (struct divisor){value, UINT64_MAX / value};
+  bool power = (value & (value - 1)) == 0;
+  return (struct divisor){value, power ? 0 : UINT64_MAX / value,
+                          power ? (uint32_t)__builtin_ctzll(value) : 0};
 }
 
 /* The quotient, exactly: the product is it or one less. */
 static inline uint64_t divide(uint64_t value, const struct divisor *divisor) {
+  if (divisor->reciprocal == 0)
+    return value >> divisor->shift;
   uint64_t quotient = (uint64_t)((uint128)value * divisor->reciprocal >> 64);
   return quotient + (value - quotient * divisor->value >= divisor->value);
 }

@@ -42,21 +42,20 @@ static inline void calendars_move(struct calendars *calendars, uint64_t now) {
     calendars_slide(calendars, now / CALENDAR_WORD_BITS);
 }
 
-/* The word of a port that holds a cycle; NULL outside the window. */
-static inline uint64_t *calendars_word(const struct calendars *calendars, uint32_t port,
-                                       uint64_t cycle) {
-  uint64_t word = cycle / CALENDAR_WORD_BITS;
-  if (word - calendars->first_word >= CALENDAR_WORDS)
-    return NULL;
-  return &calendars->taken[(size_t)port * CALENDAR_WORDS + word % CALENDAR_WORDS];
+/* The word of a port that holds a cycle of the window. */
+static inline uint64_t *calendars_in_window(const struct calendars *calendars, uint32_t port,
+                                            uint64_t cycle) {
+  return &calendars
+              ->taken[(size_t)port * CALENDAR_WORDS + cycle / CALENDAR_WORD_BITS % CALENDAR_WORDS];
 }
 
 /* Takes `count` cycles from `from` on when all are free and in one word: the usual case. */
 static inline bool calendars_take_run(const struct calendars *calendars, uint32_t port,
                                       uint64_t from, uint64_t count) {
-  uint64_t *taken = calendars_word(calendars, port, from);
-  if (!taken || from % CALENDAR_WORD_BITS + count >= CALENDAR_WORD_BITS)
+  if (from / CALENDAR_WORD_BITS - calendars->first_word >= CALENDAR_WORDS ||
+      from % CALENDAR_WORD_BITS + count >= CALENDAR_WORD_BITS)
     return false;
+  uint64_t *taken = calendars_in_window(calendars, port, from);
   uint64_t run = ((UINT64_C(1) << count) - 1) << from % CALENDAR_WORD_BITS;
   if (*taken & run)
     return false;
@@ -67,12 +66,34 @@ static inline bool calendars_take_run(const struct calendars *calendars, uint32_
 /* Takes the first free cycle at or after `from` when it lies in the same word: the usual case. */
 static inline bool calendars_take_near(const struct calendars *calendars, uint32_t port,
                                        uint64_t from, uint64_t *cycle) {
-  uint64_t *taken = calendars_word(calendars, port, from);
-  uint64_t bits = taken ? ~*taken & UINT64_MAX << from % CALENDAR_WORD_BITS : 0;
+  if (from / CALENDAR_WORD_BITS - calendars->first_word >= CALENDAR_WORDS)
+    return false;
+  uint64_t *taken = calendars_in_window(calendars, port, from);
+  uint64_t bits = ~*taken >> from % CALENDAR_WORD_BITS;
   if (bits == 0)
     return false;
-  *taken |= bits & -bits;
-  *cycle = from / CALENDAR_WORD_BITS * CALENDAR_WORD_BITS + (uint64_t)__builtin_ctzll(bits);
+  from += (uint32_t)__builtin_ctzll(bits);
+  *taken |= UINT64_C(1) << from % CALENDAR_WORD_BITS;
+  *cycle = from;
+  return true;
+}
+
+/* The same for that and the first one behind it at or after `last`. */
+static inline bool calendars_take_two_near(const struct calendars *calendars, uint32_t port,
+                                           uint64_t from, uint64_t last,
+                                           struct calendar_span *span) {
+  uint64_t ahead = last > from ? last - from : 0;
+  if (from / CALENDAR_WORD_BITS - calendars->first_word >= CALENDAR_WORDS ||
+      ahead >= CALENDAR_WORD_BITS)
+    return false;
+  uint64_t *taken = calendars_in_window(calendars, port, from);
+  uint64_t bits = ~*taken >> from % CALENDAR_WORD_BITS;
+  uint64_t behind = (bits & (bits - 1)) >> ahead << ahead;
+  if (behind == 0)
+    return false;
+  *taken |= ((bits & -bits) | (behind & -behind)) << from % CALENDAR_WORD_BITS;
+  span->first = from + (uint32_t)__builtin_ctzll(bits);
+  span->last = from + (uint32_t)__builtin_ctzll(behind);
   return true;
 }
 

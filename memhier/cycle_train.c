@@ -41,7 +41,7 @@ void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t a
   wagon->leg[i].slice = run->slice;
   wagon->leg[i].bytes = port->first->write ? run->moved_bytes : 0;
   wagon->leg[i].time_ps = at_ps;
-  l2_prefetch_set(&memory->slices[run->slice], &run->place);
+  l2_prefetch_hint(&memory->slices[run->slice], &run->place);
 }
 
 /* All lines meet their slices; those that hit become the legs of the way back. Returns how

@@ -349,23 +349,21 @@ const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
   return &ch->counters;
 }
 
-/* Compares a request that was queued just now with the kept choices. */
-static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
-  const struct hbm_list *list = &ch->list[direction][bank];
-  uint64_t order = ch->entry[e].order;
+/* Compares requests that were queued to a bank just now with the kept choices. */
+static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   if (direction != ch->draining || ch->refresh_left)
     return;
+  uint64_t row_order = ch->row_order[direction][bank];
   if (!(ch->open >> bank & 1)) {
-    if (list->head == e)
-      consider(&ch->row, act_key(ch, bank, order, row_floor(ch)));
-  } else if (list->hit == e && hit_banks(ch) >> bank & 1) {
-    consider(&ch->column, hit_key(ch, direction, bank, order));
-    /* A hit offered together with a conflict protects the row from it. */
-    if (chosen_bank(&ch->row) == bank)
-      choose_row(ch);
-  } else if (pre_banks(ch) >> bank & 1) {
-    consider(&ch->row, pre_key(ch, bank, ch->row_order[direction][bank], row_floor(ch)));
+    consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
+    return;
   }
+  if (hit_banks(ch) >> bank & 1)
+    consider(&ch->column, hit_key(ch, direction, bank, ch->hit_order[direction][bank]));
+  if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
+    choose_row(ch);
+  else if (pre_banks(ch) >> bank & 1)
+    consider(&ch->row, pre_key(ch, bank, row_order, row_floor(ch)));
 }
 
 /* Whether a request that came behind others of its list leaves all that is kept as it is. */
@@ -375,8 +373,10 @@ static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_l
   return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
 }
 
-static __attribute__((noinline)) bool take(struct hbm_channel *ch, const struct hbm_place *place,
-                                           unsigned direction, uint64_t tag, uint64_t cycle) {
+/* Queues a burst, or has the write queue serve it; false when its queue is full. Its bank joins
+ * those whose lists have changed. */
+static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
+                        uint64_t tag, uint64_t cycle, uint32_t *changed) {
   unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
   unsigned bank = group << ch->bank_shift | place->bank;
   if (ch->count[HBM_W] && write_waits(ch, bank, place->row, place->column)) {
@@ -394,28 +394,42 @@ static __attribute__((noinline)) bool take(struct hbm_channel *ch, const struct 
   entry->tag = tag;
   entry->row = place->row;
   entry->column = place->column;
-  bool behind = comes_behind(ch, &ch->list[direction][bank], bank);
+  *changed |= (uint32_t)!comes_behind(ch, &ch->list[direction][bank], bank) << bank;
   append(ch, direction, bank, e);
   ch->count[direction]++;
-  ch->turn_due = turn_ends(ch);
   if (direction == HBM_W)
     ++*filter_slot(ch, place_key(bank, place->row, place->column));
-  if (!behind) {
-    list_changed(ch, direction, bank);
-    arrived(ch, direction, bank, e);
-  }
-  set_next(ch);
   return true;
 }
 
-bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
-                       uint64_t tag, uint64_t cycle) {
+/* Brings what is kept up to date after bursts have been queued. */
+static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
+  ch->turn_due = turn_ends(ch);
+  for (; changed; changed &= changed - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(changed);
+    list_changed(ch, direction, bank);
+    arrived(ch, direction, bank);
+  }
+  set_next(ch);
+}
+
+unsigned hbm_channel_offer_all(struct hbm_channel *ch, const struct hbm_place *places,
+                               unsigned count, bool write, uint64_t tag, uint64_t cycle) {
   if (cycle + 1 < ch->cycle)
     vinci_bug("a burst is offered in cycle %llu, the channel is past it",
               (unsigned long long)cycle);
   run_to(ch, cycle);
-  unsigned direction = write ? HBM_W : HBM_R;
-  if (ch->count[direction] == ch->depth[direction] && ch->count[HBM_W] == 0)
-    return false;
-  return take(ch, place, direction, tag, cycle);
+  unsigned direction = write ? HBM_W : HBM_R, taken = 0;
+  uint64_t offers = ch->offers;
+  uint32_t changed = 0;
+  while (taken < count && take(ch, &places[taken], direction, tag, cycle, &changed))
+    taken++;
+  if (ch->offers != offers)
+    settle(ch, direction, changed);
+  return taken;
+}
+
+bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
+                       uint64_t tag, uint64_t cycle) {
+  return hbm_channel_offer_all(ch, place, 1, write, tag, cycle) == 1;
 }

@@ -79,6 +79,10 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
 bool hbm_channel_offer(struct hbm_channel *channel, const struct hbm_place *place, bool write,
                        uint64_t tag, uint64_t cycle);
 
+/* The same for bursts of one tag in a row, until the queue is full; returns how many it took. */
+unsigned hbm_channel_offer_all(struct hbm_channel *channel, const struct hbm_place *places,
+                               unsigned count, bool write, uint64_t tag, uint64_t cycle);
+
 /* The next cycle in which anything may happen without another offer; HBM_NEVER if none. */
 uint64_t hbm_channel_next(const struct hbm_channel *channel);
 

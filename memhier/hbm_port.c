@@ -64,28 +64,45 @@ static struct hbm_place place_of(const struct hbm_layout *layout, const struct h
   return place;
 }
 
+/* Takes the next burst out of those an operation has to offer, and returns its place. */
+static inline struct hbm_place next_burst(const struct hbm_layout *layout, struct hbm_op *op) {
+  unsigned granule = (unsigned)__builtin_ctz(op->granules);
+  struct hbm_place place = place_of(layout, op, granule * layout->bursts_per_granule + op->burst);
+  if (++op->burst == layout->bursts_per_granule) {
+    op->burst = 0;
+    op->granules &= op->granules - 1;
+  }
+  return place;
+}
+
 /* Offers bursts of an operation until it has none left; false when the queue is full. */
 static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycle) {
-  const struct hbm_layout *layout = port->layout;
+  enum { TOGETHER = 16 };
+  struct hbm_place places[TOGETHER];
   while (op->granules != 0) {
-    unsigned granule = (unsigned)__builtin_ctz(op->granules);
-    struct hbm_place place = place_of(layout, op, granule * layout->bursts_per_granule + op->burst);
-    /* Counted first: a read answered from the write queue ends inside the call. */
-    op->waiting += !op->write;
-    port->reads += !op->write;
-    bool last = op->burst + 1 == layout->bursts_per_granule;
-    uint32_t granules = op->granules;
-    if (last)
-      op->granules &= op->granules - 1;
-    if (!hbm_channel_offer(port->channel, &place, op->write, op->write ? 0 : (uintptr_t)op,
-                           cycle)) {
-      op->waiting -= !op->write;
-      port->reads -= !op->write;
-      op->granules = granules;
+    struct hbm_op before = *op;
+    unsigned count = 0;
+    while (count < TOGETHER && op->granules != 0)
+      places[count++] = next_burst(port->layout, op);
+    /* Counted first: a read answered from the write queue ends inside the call. One more keeps
+     * the operation from ending there. */
+    op->waiting += op->write ? 0 : count + 1;
+    port->reads += op->write ? 0 : count;
+    unsigned taken = hbm_channel_offer_all(port->channel, places, count, op->write,
+                                           op->write ? 0 : (uintptr_t)op, cycle);
+    unsigned refused = count - taken;
+    op->waiting -= op->write ? 0 : refused + 1;
+    port->reads -= op->write ? 0 : refused;
+    if (refused > 0) {
+      op->granules = before.granules;
+      op->burst = before.burst;
+      for (unsigned i = 0; i < taken; i++)
+        (void)next_burst(port->layout, op);
       return false;
     }
-    op->burst = last ? 0 : op->burst + 1;
   }
+  if (!op->write && op->waiting == 0)
+    tell_done(op, op->end_cycle);
   return true;
 }
 

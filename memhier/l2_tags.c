@@ -23,19 +23,9 @@ bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geome
   l2->mark_words = (uint32_t)ceil_div(ways, MARKS_PER_WORD);
   l2->ways = ARENA_ARRAY(arena, struct l2_way, l2->set_count.value * ways);
   l2->marks = ARENA_ARRAY(arena, uint64_t, l2->set_count.value * l2->mark_words);
+  l2->hints = ARENA_ARRAY(arena, uint8_t, l2->set_count.value * L2_HINTS);
   l2->oldest = ARENA_ARRAY(arena, uint8_t, l2->set_count.value);
-  return l2->ways && l2->marks && l2->oldest;
-}
-
-/* Marks of a word that may be equal to a mark: the top bit of each such byte is set, and rarely
- * another. */
-static uint64_t equal_marks(uint64_t word, uint64_t mark) {
-  uint64_t differ = word ^ mark * EACH_BYTE; /* bytes that are equal become 0 */
-  return (differ - EACH_BYTE) & ~differ & EACH_BYTE << (MARK_BITS - 1);
-}
-
-static unsigned marked_way(unsigned word, uint64_t equal) {
-  return word * MARKS_PER_WORD + (unsigned)__builtin_ctzll(equal) / MARK_BITS;
+  return l2->ways && l2->marks && l2->hints && l2->oldest;
 }
 
 static uint32_t tag_of(const struct l2_place *place) { return (uint32_t)place->line + 1; }
@@ -45,30 +35,17 @@ static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *
   struct l2_way *ways = &l2->ways[(size_t)place->set * l2->geometry.ways];
   const uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words];
   uint32_t tag = tag_of(place);
-  for (unsigned word = 0; word < l2->mark_words; word++)
-    for (uint64_t equal = equal_marks(marks[word], place->mark); equal != 0; equal &= equal - 1) {
-      unsigned way = marked_way(word, equal);
+  for (unsigned word = 0; word < l2->mark_words; word++) {
+    /* Bytes that are equal become 0; the top bit of each such byte is set, and rarely another. */
+    uint64_t differ = marks[word] ^ place->mark * EACH_BYTE;
+    uint64_t equal = (differ - EACH_BYTE) & ~differ & EACH_BYTE << (MARK_BITS - 1);
+    for (; equal != 0; equal &= equal - 1) {
+      unsigned way = word * MARKS_PER_WORD + (unsigned)__builtin_ctzll(equal) / MARK_BITS;
       if (way < l2->geometry.ways && ways[way].tag == tag)
         return &ways[way];
     }
-  return NULL;
-}
-
-void l2_prefetch_way(const struct l2_tags *l2, struct l2_place *place) {
-  if (l2->set_count.value == 0)
-    return;
-  const uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words];
-  unsigned way = l2->oldest[place->set]; /* where a line goes that is not there */
-  for (unsigned word = 0; word < l2->mark_words; word++) {
-    uint64_t equal = equal_marks(marks[word], place->mark);
-    if (equal == 0)
-      continue;
-    unsigned marked = marked_way(word, equal);
-    way = marked < l2->geometry.ways ? marked : way;
-    break;
   }
-  place->way = (uint8_t)way;
-  __builtin_prefetch(&l2->ways[(size_t)place->set * l2->geometry.ways + way], 1);
+  return NULL;
 }
 
 /* Makes room in a set: the oldest line leaves. */
@@ -79,6 +56,7 @@ static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
   uint64_t *marks = &l2->marks[(size_t)place->set * l2->mark_words + number / MARKS_PER_WORD];
   unsigned shift = number % MARKS_PER_WORD * MARK_BITS;
   l2->oldest[place->set] = (uint8_t)(number + 1 < ways ? number + 1 : 0);
+  *l2_hint(l2, place) = (uint8_t)number;
   outcome->written_back = way->dirty;
   outcome->victim = (uint64_t)way->tag - 1;
   *way = (struct l2_way){.tag = tag_of(place)};
@@ -106,7 +84,9 @@ struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, u
   if (l2->set_count.value == 0)
     return l2_pass(l2, place, granules, write);
   struct l2_way *way = find_way(l2, place);
-  if (!way)
+  if (way)
+    *l2_hint(l2, place) = (uint8_t)(way - &l2->ways[(size_t)place->set * l2->geometry.ways]);
+  else
     way = replace(l2, place, &outcome);
   outcome.hits = way->valid & granules;
   outcome.misses = granules & ~way->valid;

@@ -65,16 +65,19 @@ struct l2_tags {
   struct l2_way *ways;      /* [set][way] */
   uint64_t *marks;          /* [set][mark_words]: a byte of each way's tag, to find it by */
   uint32_t mark_words;
+  uint8_t *hints;  /* [set][mark % L2_HINTS]: the way that such a line came to last */
   uint8_t *oldest; /* by set: the way to replace next */
   struct l2_counters counters;
 };
+
+enum { L2_HINTS = 32 };
 
 /* Where a line is looked for. */
 struct l2_place {
   uint64_t line;
   uint32_t set;
-  uint8_t mark;
-  uint8_t way; /* the first to try */
+  uint16_t mark;
+  uint16_t way; /* the first to try */
 };
 
 static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t line) {
@@ -87,12 +90,20 @@ static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t lin
 }
 
 /* A large cache's tags lie in the host's memory: its caches fetch what look-ups to come will ask
- * for, first how to find the way, then the way. Hints only. */
-static inline void l2_prefetch_set(const struct l2_tags *l2, const struct l2_place *place) {
-  if (l2->set_count.value != 0)
-    __builtin_prefetch(&l2->marks[(size_t)place->set * l2->mark_words]);
+ * for, first the hint at the way, then the way. Neither changes an outcome. */
+static inline uint8_t *l2_hint(const struct l2_tags *l2, const struct l2_place *place) {
+  return &l2->hints[(size_t)place->set * L2_HINTS + place->mark % L2_HINTS];
 }
-void l2_prefetch_way(const struct l2_tags *l2, struct l2_place *place);
+static inline void l2_prefetch_hint(const struct l2_tags *l2, const struct l2_place *place) {
+  if (l2->set_count.value != 0)
+    __builtin_prefetch(l2_hint(l2, place));
+}
+static inline void l2_prefetch_way(const struct l2_tags *l2, struct l2_place *place) {
+  if (l2->set_count.value == 0)
+    return;
+  place->way = *l2_hint(l2, place);
+  __builtin_prefetch(&l2->ways[(size_t)place->set * l2->geometry.ways + place->way], 1);
+}
 
 /* What an access found; masks have a bit per granule of a line. */
 struct l2_outcome {

@@ -96,17 +96,18 @@ static bool prepare_packet(struct network *network, struct arena *arena, uint32_
   return true;
 }
 
-static void packet_arrivals(struct network *network, uint32_t cluster, bool to_core,
-                            struct network_leg *legs, unsigned count) {
-  noc_arrivals(to_core ? network->to_cores : network->to_slices, cluster, network->clusters,
-               to_core, legs, count, engine_now_ps(network->engine));
+static void arrivals_of_packets(struct network *network, uint32_t cluster, bool to_core,
+                                struct network_leg *legs, unsigned count) {
+  struct packet_ends ends = {.near = cluster, .first_far = network->clusters, .to_near = to_core};
+  noc_arrivals(to_core ? network->to_cores : network->to_slices, &ends, legs, count,
+               engine_now_ps(network->engine));
 }
 
 static void send_packet(struct network *network, struct network_message *message) {
   struct network_leg leg = {.slice = message->slice,
                             .bytes = (uint32_t)message->bytes,
                             .time_ps = engine_now_ps(network->engine)};
-  packet_arrivals(network, message->cluster, message->to_core, &leg, 1);
+  arrivals_of_packets(network, message->cluster, message->to_core, &leg, 1);
   message->event.fire = fire_arrival;
   engine_schedule(network->engine, &message->event, leg.time_ps);
 }
@@ -187,7 +188,7 @@ const struct network_ops noc_packet_ops = {
     .create = create_packet,
     .prepare = prepare_packet,
     .send = send_packet,
-    .arrivals = packet_arrivals,
+    .arrivals = arrivals_of_packets,
     .idle_ps = idle_ps,
     .report = report,
 };

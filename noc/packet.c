@@ -22,6 +22,8 @@ struct packet_network {
   uint64_t *flits;  /* of output ports */
   uint64_t *walked; /* [source][destination]: flits that are not in those of ports yet */
   const uint32_t *first_router; /* of each source */
+  struct clock_domain clock;
+  struct divisor flit_bytes;
   uint32_t port_count;
   uint32_t terminal_count;
   bool any_walked;
@@ -61,9 +63,11 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
       .send_cycles = 1 + config->link_cycles,
       .first_router = config->graph.terminals,
       .port_count = map->port_count,
+      .flit_bytes = divisor_of(config->flit_bytes),
       .flits = ARENA_ARRAY(arena, uint64_t, map->port_count),
       .input_router = ARENA_ARRAY(arena, uint32_t, map->port_count),
   };
+  clock_init(&network->clock, config->clock_hz);
   if (!network->flits || !network->input_router ||
       !calendars_create(&network->calendars, arena, map->port_count + config->graph.terminal_count))
     return NULL;
@@ -145,8 +149,8 @@ static inline bool glide(struct packet_network *network, struct packet_head *hea
   return at == NOC_NO_LINK;
 }
 
-/* Packets of one and two flits are nearly all there are. `view` is a copy of the calendars for the
- * usual case, which spares the compiler from reading them again after every store. */
+/* `view` is a copy of the calendars for the usual case, which spares the compiler from reading
+ * them again after every store. */
 static inline uint64_t take_one(struct packet_network *network, const struct calendars *view,
                                 uint32_t port, uint64_t from) {
   uint64_t cycle;
@@ -155,43 +159,49 @@ static inline uint64_t take_one(struct packet_network *network, const struct cal
   return calendars_search(&network->calendars, port, from, 1).first;
 }
 
+/* The first free cycle at or after `from` and the first behind it at or after `last`. */
+static inline struct calendar_span take_two(struct packet_network *network,
+                                            const struct calendars *view, uint32_t port,
+                                            uint64_t from, uint64_t last) {
+  struct calendar_span span;
+  if (calendars_take_two_near(view, port, from, last, &span))
+    return span;
+  span.first = calendars_take_one(&network->calendars, port, from);
+  span.last = calendars_take_one(&network->calendars, port, max_u64(span.first + 1, last));
+  return span;
+}
+
 /* One flit takes the first free cycle at each port. */
 static uint64_t walk_single(struct packet_network *network, const struct step *route,
                             uint32_t source, uint64_t cycle) {
   const struct calendars view = network->calendars;
-  uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
+  uint64_t hop_cycles = network->request_cycles + network->onward_cycles;
   uint32_t at = network->first_router[source];
-  uint64_t arrival = take_one(network, &view, network->port_count + source, cycle);
-  arrival += network->send_cycles;
+  uint64_t from = take_one(network, &view, network->port_count + source, cycle);
+  from += network->send_cycles + network->request_cycles;
   for (; at != NOC_NO_LINK; at = route[at].next)
-    arrival = take_one(network, &view, route[at].port, arrival + request_cycles) + onward_cycles;
-  return arrival;
+    from = take_one(network, &view, route[at].port, from) + hop_cycles;
+  return from - network->request_cycles;
 }
 
-/* Two flits: as squeeze() does, with what both take side by side seen at once. */
+/* Two flits, as squeeze() does. */
 static uint64_t walk_pair(struct packet_network *network, const struct step *route, uint32_t source,
                           uint64_t cycle) {
   const struct calendars view = network->calendars;
   uint64_t request_cycles = network->request_cycles, onward_cycles = network->onward_cycles;
   uint32_t at = network->first_router[source];
   struct packet_head head = {.flits = 2};
-  uint64_t first = take_one(network, &view, network->port_count + source, cycle);
-  uint64_t last = take_one(network, &view, network->port_count + source, first + 1);
-  first += network->send_cycles;
-  last += network->send_cycles;
+  struct calendar_span span = take_two(network, &view, network->port_count + source, cycle, 0);
+  span.first += network->send_cycles;
+  span.last += network->send_cycles;
   for (; at != NOC_NO_LINK; at = route[at].next) {
-    uint64_t from = first + request_cycles;
-    if (last == first + 1 && calendars_take_run(&view, route[at].port, from, 2)) {
-      first = from + onward_cycles;
-      last = first + 1;
-      continue;
-    }
-    first = take_one(network, &view, route[at].port, from);
-    last = take_one(network, &view, route[at].port, max_u64(first + 1, last)) + onward_cycles;
-    head.waited_cycles += first - from;
-    first += onward_cycles;
+    uint64_t from = span.first + request_cycles;
+    span = take_two(network, &view, route[at].port, from, span.last);
+    head.waited_cycles += span.first - from;
+    span.first += onward_cycles;
+    span.last += onward_cycles;
   }
-  return last + sharing_delay(&head);
+  return span.last + sharing_delay(&head);
 }
 
 static uint64_t walk_long(struct packet_network *network, const struct step *route, uint32_t source,
@@ -206,36 +216,48 @@ static uint64_t walk_long(struct packet_network *network, const struct step *rou
   return head.last_cycle + sharing_delay(&head);
 }
 
-void packet_set_now(struct packet_network *network, uint64_t now) {
-  calendars_move(&network->calendars, now);
-}
-
-uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
-                           uint64_t flits, uint64_t cycle) {
+/* Nearly all packets have one or two flits. */
+static inline uint64_t walk(struct packet_network *network, uint32_t source, uint32_t destination,
+                            uint64_t flits, uint64_t cycle) {
   const struct step *route = &network->route[(size_t)destination * network->router_count];
   network->walked[(size_t)source * network->terminal_count + destination] += flits;
-  network->any_walked = true;
-  switch (flits) {
-  case 1:
+  if (flits == 1)
     return walk_single(network, route, source, cycle);
-  case 2:
+  if (flits == 2)
     return walk_pair(network, route, source, cycle);
-  default:
-    return walk_long(network, route, source, flits, cycle);
+  return walk_long(network, route, source, flits, cycle);
+}
+
+static uint64_t flits_of(const struct packet_network *network, uint64_t bytes) {
+  return max_u64(1, divide(bytes + network->flit_bytes.value - 1, &network->flit_bytes));
+}
+
+void packet_arrivals(struct packet_network *network, const struct packet_ends *ends,
+                     struct network_leg *legs, unsigned count, uint64_t now) {
+  const struct clock_domain *clock = &network->clock;
+  calendars_move(&network->calendars, now);
+  network->any_walked = true;
+  for (struct network_leg *leg = legs; leg != legs + count; leg++) {
+    uint32_t far = ends->first_far + leg->slice;
+    uint64_t arrival =
+        walk(network, ends->to_near ? far : ends->near, ends->to_near ? ends->near : far,
+             flits_of(network, leg->bytes), clock_edge_at(clock, leg->time_ps));
+    leg->time_ps = clock_edge_ps(clock, arrival);
   }
 }
 
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t cycle) {
-  packet_set_now(network, cycle);
-  return packet_walk_later(network, source, destination, flits, cycle);
+  calendars_move(&network->calendars, cycle);
+  network->any_walked = true;
+  return walk(network, source, destination, flits, cycle);
 }
 
 void packet_start(struct packet_network *network, struct packet_head *head, uint32_t source,
                   uint32_t destination, uint64_t flits, uint64_t cycle) {
   *head = (struct packet_head){
       .destination = destination, .input = network->map->terminal_input[source], .flits = flits};
-  packet_set_now(network, cycle);
+  calendars_move(&network->calendars, cycle);
   start(network, head, source, cycle);
 }
 

@@ -15,6 +15,7 @@
 #ifndef VINCI_NOC_PACKET_H
 #define VINCI_NOC_PACKET_H
 
+#include "core/memsys.h"
 #include "noc/noc.h"
 
 struct packet_network;
@@ -27,10 +28,17 @@ struct packet_network *packet_create(struct arena *arena, const struct noc_map *
 uint64_t packet_walk(struct packet_network *network, uint32_t source, uint32_t destination,
                      uint64_t flits, uint64_t cycle);
 
-/* The same for a packet that starts at a cycle after the present, which has been told before. */
-void packet_set_now(struct packet_network *network, uint64_t now);
-uint64_t packet_walk_later(struct packet_network *network, uint32_t source, uint32_t destination,
-                           uint64_t flits, uint64_t cycle);
+/* Packets between one terminal and others, which are slices numbered from first_far on. */
+struct packet_ends {
+  uint32_t near;
+  uint32_t first_far;
+  bool to_near;
+};
+
+/* The same for a message per leg, one after the other, each starting at its time, at or after the
+ * cycle `now`. */
+void packet_arrivals(struct packet_network *network, const struct packet_ends *ends,
+                     struct network_leg *legs, unsigned count, uint64_t now);
 
 /* A packet on its way hop by hop. */
 struct packet_head {

@@ -12,8 +12,8 @@ struct noc {
   uint32_t part;
   struct packet_network *packets;
   struct flit_network *flits;
-  struct divisor flit_bytes;
-  uint64_t now_ps; /* of the latest move */
+  uint64_t now_ps; /* of the latest move, and its cycle */
+  uint64_t now_cycle;
   /* flit level: the two halves of a cycle */
   struct engine_event arrivals;
   struct engine_event routers;
@@ -37,34 +37,24 @@ static void schedule(struct noc *noc, struct engine_event *event, enum engine_ph
 
 /* ---- packet level ------------------------------------------------------------------- */
 
-static void set_now(struct noc *noc, uint64_t now_ps) {
-  if (noc->now_ps == now_ps)
-    return;
-  noc->now_ps = now_ps;
-  packet_set_now(noc->packets, clock_edge_at(&noc->clock, now_ps));
-}
-
-static inline uint64_t move_ps(struct noc *noc, uint32_t source, uint32_t destination,
-                               uint64_t bytes, uint64_t start_ps) {
-  uint64_t flits = max_u64(1, divide(bytes + noc->flit_bytes.value - 1, &noc->flit_bytes));
-  return edge_ps(noc, packet_walk_later(noc->packets, source, destination, flits,
-                                        clock_edge_at(&noc->clock, start_ps)));
-}
-
-void noc_arrivals(struct noc *noc, uint32_t near, uint32_t first_slice, bool to_near,
-                  struct network_leg *legs, unsigned count, uint64_t now_ps) {
-  set_now(noc, now_ps);
-  for (unsigned i = 0; i < count; i++) {
-    uint32_t far = first_slice + legs[i].slice;
-    legs[i].time_ps = to_near ? move_ps(noc, far, near, legs[i].bytes, legs[i].time_ps)
-                              : move_ps(noc, near, far, legs[i].bytes, legs[i].time_ps);
+static uint64_t now_cycle(struct noc *noc, uint64_t now_ps) {
+  if (noc->now_ps != now_ps) {
+    noc->now_ps = now_ps;
+    noc->now_cycle = clock_edge_at(&noc->clock, now_ps);
   }
+  return noc->now_cycle;
+}
+
+void noc_arrivals(struct noc *noc, const struct packet_ends *ends, struct network_leg *legs,
+                  unsigned count, uint64_t now_ps) {
+  packet_arrivals(noc->packets, ends, legs, count, now_cycle(noc, now_ps));
 }
 
 uint64_t noc_move_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
                      uint64_t now_ps) {
-  set_now(noc, now_ps);
-  return move_ps(noc, source, destination, bytes, now_ps);
+  uint64_t flits = noc_flits(noc->map.config, bytes);
+  return edge_ps(noc,
+                 packet_walk(noc->packets, source, destination, flits, now_cycle(noc, now_ps)));
 }
 
 static void fire_delivery(struct engine_event *event, uint64_t now_ps) {
@@ -183,7 +173,6 @@ enum vinci_status noc_create(struct noc **out, struct arena *arena, struct engin
   if (status != VINCI_OK)
     return status;
   clock_init(&noc->clock, config->clock_hz);
-  noc->flit_bytes = divisor_of(config->flit_bytes);
   if (level == NOC_LEVEL_FLIT)
     noc->flits = flit_create(arena, &noc->map);
   else

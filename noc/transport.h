@@ -16,7 +16,6 @@
 
 #include "core/clock.h"
 #include "core/engine.h"
-#include "core/memsys.h"
 #include "noc/flit.h"
 #include "noc/packet.h"
 #include "noc/stream.h"
@@ -51,10 +50,10 @@ VINCI_MUST_CHECK enum vinci_status noc_create(struct noc **out, struct arena *ar
 uint64_t noc_move_ps(struct noc *noc, uint32_t source, uint32_t destination, uint64_t bytes,
                      uint64_t now_ps);
 
-/* The same for messages between a terminal and slices of L2, which are terminals from first_slice
- * on; each starts at its time_ps, after now_ps, which becomes that of its arrival. */
-void noc_arrivals(struct noc *noc, uint32_t near, uint32_t first_slice, bool to_near,
-                  struct network_leg *legs, unsigned count, uint64_t now_ps);
+/* The same for messages that start at their time_ps, after now_ps, which becomes that of their
+ * arrival. */
+void noc_arrivals(struct noc *noc, const struct packet_ends *ends, struct network_leg *legs,
+                  unsigned count, uint64_t now_ps);
 
 /* Sends a message at the present time of the engine. */
 void noc_send(struct noc *noc, struct noc_message *message);
