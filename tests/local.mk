@@ -24,6 +24,7 @@ unit_tests = \
 	tests/test_lower_vector \
 	tests/test_machine \
 	tests/test_lower_attention \
+	tests/test_lower_conv \
 	tests/test_lower_cube \
 	tests/test_mem \
 	tests/test_memory \
@@ -71,6 +72,7 @@ nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_attention_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_lower_conv_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx

@@ -125,7 +125,11 @@ static void convolutions_run(void **state) {
       "n=2 c=40 h=15 w=16 k=70 kernel=3x3 dtype=int8 out_dtype=int8 scales=1"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     vinci_result_free(run("conv2d", forms[i]));
-  struct vinci_result *result = run("conv2d", "n=2 c=64 h=16 w=32 k=96 kernel=3x3 pad=1x1");
+  /* Packed channels: 4 for 16. */
+  struct vinci_result *result = run("conv2d", "c=3 h=32 w=32 k=64 kernel=8x8 c04=1");
+  assert_int_equal(operations(result), 25 * 25 * 64 * 8 * 8 * 4);
+  vinci_result_free(result);
+  result = run("conv2d", "n=2 c=64 h=16 w=32 k=96 kernel=3x3 pad=1x1");
   assert_int_equal(operations(result), UINT64_C(2) * 16 * 32 * 96 * 64 * 9);
   assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 2 * 16 * 32 * 96 * 2);
   vinci_result_free(result);
@@ -380,6 +384,10 @@ static void errors_say_what_is_not_possible(void **state) {
                 "conv2d: only fp16 and int8 results of int8 have scales");
   an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 dtype=int8 out_dtype=int8 scale=0.5 scales=1",
                 "conv2d: either one scale or one for each channel");
+  an_error_says("conv2d", "c=6 h=9 w=16 k=4 kernel=3x3 c04=1",
+                "conv2d: c04 is for up to 4 channels");
+  an_error_says("conv2d", "c=3 h=9 w=15 k=4 kernel=3x3 c04=1",
+                "conv2d: c04 is for maps whose rows are a multiple of 32 bytes");
   an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 groups=3",
                 "conv2d: c and k have to be multiples of the groups");
   an_error_says("conv2d_backprop_filter", "c=3 h=9 w=9 k=4 kernel=3x3 tile=16x8x16",

@@ -137,6 +137,21 @@ def conv2d(runner, rng, shape, kind, extra, bias=None, groups=1):
     return runner.run("conv2d", args, inputs, {"y": blocked(result, block(kind))})
 
 
+def few_channels(runner, rng, shape, kind, extra):
+    """4 channels to a block: the window's points follow each other in blocks of weights."""
+    n, c, h, w, k, kernel, stride, pad, dilation = shape
+    x, weights = operand(rng, kind, (n, c, h, w)), operand(rng, kind, (k, c, *kernel))
+    y = convolve(x.astype(np.float64), weights.astype(np.float64), stride, pad, dilation)
+    c0, points = block(kind), kernel[0] * kernel[1]
+    rows = np.zeros((-(-points * 4 // c0) * c0, -(-k // 16) * 16), TYPES[kind])
+    rows[:points * 4, :k] = np.pad(weights, ((0, 0), (0, 4 - c), (0, 0), (0, 0))).transpose(
+        2, 3, 1, 0).reshape(points * 4, k)
+    inputs = {"x": blocked(x, 4),
+              "w": rows.reshape(-1, c0, rows.shape[1] // 16, 16).transpose(0, 2, 3, 1)}
+    return runner.run("conv2d", arguments(shape, kind, ["c04=1", *extra]), inputs,
+                      {"y": blocked(y.astype(RESULT[kind]), c0)})
+
+
 def backprop_input(runner, rng, shape, kind, extra, groups=1):
     n, c, h, w, k, kernel, _, pad, _ = shape
     dy = operand(rng, kind, (n, k, *result_size(shape)))
@@ -215,6 +230,11 @@ def cases(runner, rng, count):
     for index, shape in enumerate(SHAPES):
         for out in ("int32", "fp16", "int8"):
             yield integers(runner, rng, shape, out, TILINGS[index % len(TILINGS)])
+    for c, w, k, kernel, stride in ((3, 24, 33, (7, 7), (2, 2)), (4, 16, 64, (3, 3), (1, 1)),
+                                    (1, 48, 20, (11, 5), (4, 3)), (3, 16, 7, (1, 1), (1, 1))):
+        shape = (2, c, 23, w, k, kernel, stride, (kernel[0] // 2, 0, 0, kernel[1] // 2), (1, 1))
+        for kind in ("fp16", "fp32"):
+            yield few_channels(runner, rng, shape, kind, ["cores=3"] if kind == "fp32" else [])
     for c, k, groups in GROUPS:
         shape = (2, c, 9, 10, k, (3, 2), (2, 1), (1, 1, 1, 0), (1, 2))
         for kind, tiling in (("fp16", ["cores=2"]), ("fp32", [])):

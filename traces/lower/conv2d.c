@@ -9,6 +9,7 @@
 
 enum {
   CONV_BIAS = CONV_GROUPED_KEYS,
+  CONV_C04,
   CONV_SCALE,
   CONV_SCALES,
   CONV_TILING, /* the keys of matmul_key from MATMUL_TILE on */
@@ -25,6 +26,8 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
     [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32|int8",
                         "type of y; default: that of x, fp32 for hf32, int32 for int8", false},
     [CONV_BIAS] = {"bias", LOWER_WORD, "0", "0|1", "adds k fp32 values", false},
+    [CONV_C04] = {"c04", LOWER_WORD, "0", "0|1",
+                  "1: x and w with 4 channels to a block, NC1HWC0_C04 and FRACTAL_Z_C04", false},
     [CONV_SCALE] = {"scale", LOWER_NUMBER, "1", NULL,
                     "what an int32 sum is multiplied with on its way to fp16 or int8; of its "
                     "fraction the fixpipe keeps 10 bits",
@@ -68,6 +71,22 @@ static enum vinci_status set_scale(struct lower_job *job, struct matmul *mm) {
   return VINCI_OK;
 }
 
+/* Few channels lie packed, so that the window's depth is not mostly zeros. */
+static enum vinci_status set_c04(struct lower_job *job, const struct matmul *mm,
+                                 struct conv *conv) {
+  enum { FEW = 4 };
+  if (!job->value[CONV_C04].word)
+    return VINCI_OK;
+  if (job->value[CONV_C].size > FEW || conv->groups > 1)
+    return lower_error(job, "c04 is for up to %d channels", FEW);
+  conv->block = FEW;
+  conv->point_bytes = FEW * mm->element_bytes;
+  conv->window = conv->kh * conv->kw * FEW;
+  if (conv->w * conv->point_bytes % BLOCK_BYTES)
+    return lower_error(job, "c04 is for maps whose rows are a multiple of %d bytes", BLOCK_BYTES);
+  return VINCI_OK;
+}
+
 static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
   struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
@@ -97,6 +116,8 @@ static enum vinci_status setup(struct lower_job *job) {
   uint64_t c;
   if (status == VINCI_OK)
     status = conv_groups(job, mm, conv, &c, &mm->n);
+  if (status == VINCI_OK)
+    status = set_c04(job, mm, conv);
   if (mm->out_type == DTYPE_INT8) /* weights reach to the end of a block of y */
     mm->n = round_up(mm->n, matmul_out_c0(mm));
   mm->batch *= conv->groups;
@@ -152,7 +173,8 @@ static bool first_layer_candidate(struct lower_job *job, size_t index) {
     return false;
   uint64_t rows = min_u64(conv->ho, max_u64(1, FIRST_POINTS / conv->wo)), points = rows * conv->wo;
   uint64_t bn = matmul_even(mm->n, sides[index], max_u64(mm->c0, FRACTAL_ROWS));
-  uint64_t map = conv_rows(conv, points) * conv->w * BLOCK_BYTES * L1_SLOTS, room = l1_room(job);
+  uint64_t map = conv_rows(conv, points) * conv->w * conv->point_bytes * L1_SLOTS,
+           room = l1_room(job);
   uint64_t kb = weights_depth(mm, bn, map < room ? room - map : 0);
   const uint64_t tile[3] = {points, step_of(job->soc, mm, round_up(points, FRACTAL_ROWS), bn, kb),
                             bn};
@@ -171,8 +193,8 @@ static bool candidate(struct lower_job *job, size_t index) {
   uint64_t bn =
       matmul_even(mm->n, sides[index / KIND_COUNT % SIDE_COUNT], max_u64(mm->c0, FRACTAL_ROWS));
   uint64_t room = l1_room(job);
-  uint64_t map = conv_rows(conv, bm) * conv->w * BLOCK_BYTES; /* of a group of channels */
-  uint64_t weights = bn * mm->element_bytes;                  /* of an element of k */
+  uint64_t map = conv_rows(conv, bm) * conv->w * conv->point_bytes; /* of a group of channels */
+  uint64_t weights = bn * mm->element_bytes;                        /* of an element of k */
   uint64_t ka, kb;
   enum matmul_resident resident = (enum matmul_resident)(index % KIND_COUNT);
   if (resident == RESIDENT_A) {
@@ -199,6 +221,8 @@ static bool from_tensors(struct lower_call *call) {
     return lower_cannot(call, "a map, weights and a result are needed");
   if (!conv_from_shapes(call, &call->input[0], &call->input[1], &call->output[0]))
     return false;
+  if (call->input[0].shape[4] == 4)
+    lower_arg(call, "c04=1");
   lower_arg(call, "bias=%d", call->input_count > 2 && call->input[2].rank > 0);
   return true;
 }

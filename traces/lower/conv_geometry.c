@@ -58,6 +58,8 @@ enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv 
     return lower_error(job, "more padding than window");
   if (conv->h * conv->w > UINT16_MAX)
     return lower_error(job, "maps of more than %d points are not supported", UINT16_MAX);
+  conv->block = c0;
+  conv->point_bytes = BLOCK_BYTES;
   conv->window = conv->kh * conv->kw * c0;
   conv->groups = 1;
   conv->channels = value[CONV_K].size;
@@ -140,11 +142,11 @@ uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t 
  * suggest.
  */
 static bool window_of(struct lower_call *call, const uint64_t *x, const uint64_t *y,
-                      uint64_t points) {
+                      uint64_t points, bool rounded) {
   uint64_t side = 1;
-  while (side * side < points)
+  while ((side + 1) * (side + 1) <= points)
     side++;
-  if (side * side != points)
+  if (side * side != points && !rounded)
     return lower_cannot(call, "the window is not square");
   uint64_t stride = (x[2] + y[2] / 2) / y[2];
   uint64_t needed = (y[2] - 1) * stride + side;
@@ -163,9 +165,11 @@ bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
   if (map->rank != 5 || weights->rank != 4 || result->rank != 5)
     return lower_cannot(call, "NC1HWC0 maps and FRACTAL_Z weights are needed");
   const uint64_t *x = map->shape, *y = result->shape;
-  if (weights->shape[0] % x[1] != 0)
+  if (weights->shape[0] % x[1] != 0 || x[4] == 0 || weights->shape[3] % x[4] != 0)
     return lower_cannot(call, "the weights do not fit the map");
-  if (!window_of(call, x, y, weights->shape[0] / x[1]))
+  /* Of FRACTAL_Z_C04 a row has several points, the last one perhaps too many. */
+  uint64_t in_row = weights->shape[3] / x[4];
+  if (!window_of(call, x, y, weights->shape[0] / x[1] * in_row, in_row > 1))
     return false;
   /* The vendor's framework lets convolutions of fp32 compute in hf32. */
   bool hf32 = map->dtype == DTYPE_FP32 && soc_cube_mcycles(call->soc, DTYPE_HF32) > 0;

@@ -57,7 +57,8 @@ struct conv {
   uint64_t ho, wo;   /* of the result */
   uint64_t kh, kw, sh, sw, dh, dw;
   uint64_t top, bottom, left, right; /* padding */
-  uint64_t window;                   /* k of one c1: kh * kw * c0 */
+  uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
+  uint64_t window;                   /* k of one c1: kh * kw * block */
   /* Products in a batch that have channels and weights of their own: batch index z is image
    * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
   uint64_t groups, channels;

@@ -65,7 +65,7 @@ static void conv_tensors(const struct writer *w) {
   ull c0 = mm->c0, out_c0 = matmul_out_c0(mm), groups = conv->groups;
   ull images = mm->batch / groups;
   const uint64_t x[5] = {images, groups * conv->c1, gradient ? conv->given_h : conv->h,
-                         gradient ? conv->given_w : conv->w, c0};
+                         gradient ? conv->given_w : conv->w, conv->block};
   const uint64_t weights[4] = {groups * ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS),
                                FRACTAL_ROWS, c0};
   /* The same weights as forward: there k and n have changed places. */

@@ -220,13 +220,14 @@ static void load_map(const struct writer *w, const char *dst, const char *k, con
                      const char *suffix) {
   struct emit *e = w->e;
   const struct conv *conv = w->mm->conv;
-  ull window = conv->window, row = conv->w, points = conv->h * conv->w;
+  ull window = conv->window, row = conv->w * conv->point_bytes / BLOCK_BYTES;
+  ull map = conv->h * row;
   emit_row(
       e,
       "copy_gm_to_cbuf,dst=%s,src=%s+z%s*%llu+(%s/%llu*%llu+up%s*%llu)*%d,n_burst=(%s+%llu)/%llu,"
       "len_burst=height%s*%llu,src_gap=%llu-height%s*%llu",
-      dst, w->mm->a_name, suffix, (ull)conv->c1 * points * BLOCK_BYTES, k, window, points, suffix,
-      row, BLOCK_BYTES, depth, window - 1, window, suffix, row, points, suffix, row);
+      dst, w->mm->a_name, suffix, (ull)conv->c1 * map * BLOCK_BYTES, k, window, map, suffix, row,
+      BLOCK_BYTES, depth, window - 1, window, suffix, row, map, suffix, row);
 }
 
 void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, const char *slot,

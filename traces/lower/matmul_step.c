@@ -60,7 +60,7 @@ static void windows_to_l0a(const struct writer *w, const char *slot, const char 
            matmul_rounded(e, "kk", mm->c0), matmul_rounded(e, "cm", FRACTAL_ROWS), at,
            (ull)conv->wo, (ull)conv->sw, sh, (ull)conv->kw, (ull)conv->kh, (ull)conv->dw,
            (ull)conv->dh, (ull)conv->left, (ull)conv->right, (ull)conv->top, sh, (ull)conv->h - 1,
-           (ull)conv->w, (ull)conv->window - 1, (ull)conv->window, (ull)mm->c0,
+           (ull)conv->w, (ull)conv->window - 1, (ull)conv->window, (ull)conv->block,
            dtype_name(matmul_stored(mm->type)));
 }
 

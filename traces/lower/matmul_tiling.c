@@ -41,7 +41,8 @@ static uint64_t a_panel(const struct matmul *mm, uint64_t bm, uint64_t ka) {
   const struct conv *conv = mm->conv;
   if (!conv)
     return round_up(bm, FRACTAL_ROWS) * ka * mm->element_bytes;
-  return ceil_div(min_u64(ka, mm->k), conv->window) * conv_rows(conv, bm) * conv->w * BLOCK_BYTES;
+  return ceil_div(min_u64(ka, mm->k), conv->window) * conv_rows(conv, bm) * conv->w *
+         conv->point_bytes;
 }
 
 /* For panels: what rows of bias and scales leave. */
@@ -226,7 +227,8 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   struct load a = {
       .copies = a_times * (t->a_outer ? t->groups : t->turns) * matmul_copies(mm, t, true, a_way),
       .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
-      .unique = mm->batch * (conv ? conv->c1 * conv->h * conv->w * BLOCK_BYTES : mm->m * all_k),
+      .unique =
+          mm->batch * (conv ? conv->c1 * conv->h * conv->w * conv->point_bytes : mm->m * all_k),
       .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
   struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
                              matmul_copies(mm, t, false, b_way),
@@ -281,7 +283,7 @@ bool matmul_cost(struct lower_job *job) {
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
   /* The first panels come in, and the last block leaves, alone. */
   uint64_t first = cost->mte2_cycles / (blocks * t.groups);
-  uint64_t a_bytes = mm->conv ? mm->conv->c1 * mm->conv->h * mm->conv->w * BLOCK_BYTES
+  uint64_t a_bytes = mm->conv ? mm->conv->c1 * mm->conv->h * mm->conv->w * mm->conv->point_bytes
                               : mm->m * mm->k * mm->element_bytes;
   uint64_t unique = mm->batch * (a_bytes + mm->m * mm->n * mm->out_bytes) +
                     (mm->conv ? mm->conv->groups : mm->batch) * mm->n * mm->k * mm->element_bytes;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Convolutions in profiles: shapes, types and formats become keys, or a reason says why not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/fixture.h"
+#include "traces/lower/lower.h"
+
+enum { TEXT_BYTES = 512 };
+
+struct tensor {
+  enum dtype dtype;
+  unsigned rank;
+  uint64_t shape[TENSOR_RANK_MAX];
+};
+
+static struct lower_tensor lowered(struct tensor tensor) {
+  struct lower_tensor out = {.dtype = tensor.dtype, .rank = tensor.rank};
+  memcpy(out.shape, tensor.shape, sizeof out.shape);
+  return out;
+}
+
+/* The keys, or the reason, of a call with three inputs and one output. */
+static void becomes(const char *type, const struct tensor in[3], struct tensor result,
+                    const char *expected) {
+  struct arena arena = {0};
+  struct lower_call call = {
+      .input_count = 3, .output_count = 1, .soc = fixture_shared, .arena = &arena};
+  char text[TEXT_BYTES] = "";
+  for (unsigned i = 0; i < 3; i++)
+    call.input[i] = lowered(in[i]);
+  call.output[0] = lowered(result);
+  snprintf(call.type, sizeof call.type, "%s", type);
+  const struct lower_op *op = lower_find_vendor(type);
+  assert_non_null(op);
+  if (op->from_tensors(&call)) {
+    snprintf(text, sizeof text, "%s", op->name);
+    for (size_t i = 0; i < call.arg_count; i++) {
+      size_t length = strlen(text);
+      snprintf(text + length, sizeof text - length, " %s", call.args[i]);
+    }
+  } else {
+    snprintf(text, sizeof text, "%s", call.reason);
+  }
+  assert_string_equal(text, expected);
+  arena_free(&arena);
+}
+
+static const struct tensor map = {DTYPE_FP16, 5, {2, 4, 28, 28, 16}};
+static const struct tensor half = {DTYPE_FP16, 5, {2, 8, 14, 14, 16}};
+static const struct tensor weights = {DTYPE_FP16, 4, {4 * 9, 8, 16, 16}};
+static const struct tensor size = {DTYPE_INT32, 1, {4}};
+static const struct tensor none = {DTYPE_FP16, 0, {0}};
+
+static void a_convolution_and_its_gradients(void **state) {
+  (void)state;
+  const struct tensor dw = {DTYPE_FP32, 4, {4 * 9, 8, 16, 16}};
+  becomes("Conv2D", (struct tensor[]){map, weights, none}, half,
+          "conv2d kernel=3x3 stride=2x2 pad=1x1 n=2 c=64 h=28 w=28 k=128 dtype=fp16 bias=0");
+  becomes("Conv2DBackpropInput", (struct tensor[]){size, weights, half}, map,
+          "conv2d_backprop_input kernel=3x3 stride=2x2 pad=1x1 n=2 c=64 h=28 w=28 k=128 "
+          "dtype=fp16");
+  becomes("Conv2DBackpropFilter", (struct tensor[]){map, size, half}, dw,
+          "conv2d_backprop_filter kernel=3x3 stride=2x2 pad=1x1 n=2 c=64 h=28 w=28 k=128 "
+          "dtype=fp16 accumulate=1");
+}
+
+static void weights_tell_groups_and_packed_channels(void **state) {
+  (void)state;
+  const struct tensor grouped = {DTYPE_FP16, 4, {4 * 9, 1, 16, 16}};
+  const struct tensor same = {DTYPE_FP16, 5, {2, 4, 28, 28, 16}};
+  becomes("DepthwiseConv2D", (struct tensor[]){map, grouped, none}, same,
+          "conv2d kernel=3x3 stride=1x1 pad=1x1 n=2 c=64 h=28 w=28 k=64 groups=4 dtype=fp16 "
+          "bias=0");
+  const struct tensor packed = {DTYPE_FP16, 5, {2, 1, 224, 224, 4}};
+  const struct tensor first = {DTYPE_FP16, 4, {13, 4, 16, 16}}; /* 7 x 7 x 4 = 12.25 x 16 */
+  const struct tensor result = {DTYPE_FP16, 5, {2, 4, 112, 112, 16}};
+  becomes("Conv2D", (struct tensor[]){packed, first, none}, result,
+          "conv2d kernel=7x7 stride=2x2 pad=3x3 n=2 c=4 h=224 w=224 k=64 dtype=fp16 c04=1 bias=0");
+}
+
+static void reasons_say_what_the_shapes_lack(void **state) {
+  (void)state;
+  const struct tensor flat = {DTYPE_FP16, 4, {2, 64, 28, 28}};
+  const struct tensor oblong = {DTYPE_FP16, 4, {4 * 6, 8, 16, 16}};
+  const struct tensor odd = {DTYPE_FP16, 4, {4 * 9 + 1, 8, 16, 16}};
+  becomes("Conv2D", (struct tensor[]){flat, weights, none}, half,
+          "NC1HWC0 maps and FRACTAL_Z weights are needed");
+  becomes("Conv2D", (struct tensor[]){map, oblong, none}, half, "the window is not square");
+  becomes("Conv2D", (struct tensor[]){map, odd, none}, half, "the weights do not fit the map");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_convolution_and_its_gradients),
+      cmocka_unit_test(weights_tell_groups_and_packed_channels),
+      cmocka_unit_test(reasons_say_what_the_shapes_lack),
+  };
+  return cmocka_run_group_tests_name("lower_conv", tests, fixture_set_up, fixture_tear_down);
+}
