@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy: a tensor from one place in device memory to another, through UB. Each core takes a
- * run of tiles, two of which are on their way at any time.
+ * run of tiles, two of which are on their way at any time, or one.
  */
 #include "core/arith.h"
 #include "core/layout.h"
 #include "traces/lower/lower.h"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_COUNT };
-enum { COPY_BUFFERS = 2, COPY_TILE_MIN = 2048 };
+enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_BUFFERS, KEY_COUNT };
+enum { BUFFERS_MAX = 2, COPY_TILE_MIN = 2048 };
 
 static const struct lower_key keys[KEY_COUNT] = {
     [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of the tensor", false},
@@ -16,6 +16,8 @@ static const struct lower_key keys[KEY_COUNT] = {
                    "type of its elements", false},
     [KEY_TILE] = {"tile", LOWER_SIZE, NULL, NULL, "bytes that one copy moves", true},
     [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [KEY_BUFFERS] = {"buffers", LOWER_SIZE, NULL, NULL, "1: in and out take turns; 2: they overlap",
+                     true},
 };
 
 /* Coupled cores copy whole blocks only. */
@@ -31,13 +33,16 @@ static uint64_t total_bytes(const struct lower_job *job) {
 
 /* Halving tiles from the largest that fits, on all cores or on no more than there are tiles. */
 static bool candidate(struct lower_job *job, size_t index) {
-  uint64_t tile = (uint64_t)job->soc->ub_bytes / COPY_BUFFERS / FRACTAL_BYTES * FRACTAL_BYTES;
+  uint64_t buffers = job->value[KEY_BUFFERS].given ? job->value[KEY_BUFFERS].size : BUFFERS_MAX;
+  uint64_t tile =
+      (uint64_t)job->soc->ub_bytes / max_u64(buffers, 1) / FRACTAL_BYTES * FRACTAL_BYTES;
   for (size_t i = 0; i < index; i++)
     tile = tile / 2 / FRACTAL_BYTES * FRACTAL_BYTES;
   if (tile < COPY_TILE_MIN)
     return false;
   uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   job->value[KEY_TILE] = (struct lower_value){.present = true, .size = tile};
+  job->value[KEY_BUFFERS] = (struct lower_value){.present = true, .size = BUFFERS_MAX};
   job->value[KEY_BLOCKS] = (struct lower_value){
       .present = true, .size = max_u64(1, min_u64(cores, ceil_div(total_bytes(job), tile)))};
   return true;
@@ -50,8 +55,12 @@ static bool cost(struct lower_job *job) {
   if (!has_bytes(job) && bytes % BLOCK_BYTES)
     return lower_refuse(job, "%s copies whole blocks of %d bytes between device memory and UB",
                         arch_name(soc->arch), BLOCK_BYTES);
-  if (tile % BLOCK_BYTES != 0 || tile * COPY_BUFFERS > (uint64_t)soc->ub_bytes)
-    return lower_refuse(job, "tile has to be a multiple of %d up to half of UB", BLOCK_BYTES);
+  uint64_t buffers = job->value[KEY_BUFFERS].size;
+  if (buffers < 1 || buffers > BUFFERS_MAX)
+    return lower_refuse(job, "buffers is 1 or 2");
+  if (tile % BLOCK_BYTES != 0 || tile * buffers > (uint64_t)soc->ub_bytes)
+    return lower_refuse(job, "tile has to be a multiple of %d up to %s UB", BLOCK_BYTES,
+                        buffers > 1 ? "half of" : "all of");
   if (blocks > soc_core_count(soc, emit_vector_core(soc)))
     return lower_refuse(job, "there are only %u cores", soc_core_count(soc, emit_vector_core(soc)));
   uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
@@ -63,8 +72,9 @@ static bool cost(struct lower_job *job) {
   job->cost.mte3_cycles = turns * ((uint64_t)out->startup_mcycles / MILLI +
                                    run * MILLI / (uint64_t)out->mbytes_per_cycle);
   /* The first tile comes in and the last goes out alone. */
-  job->cost.total_cycles = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles) +
-                           min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles) / turns;
+  uint64_t more = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
+  uint64_t less = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
+  job->cost.total_cycles = more + (buffers > 1 ? less / turns : less);
   return true;
 }
 
@@ -74,18 +84,19 @@ static void emit(const struct lower_job *job, struct emit *e) {
   unsigned long long bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
   unsigned long long blocks = job->value[KEY_BLOCKS].size;
   unsigned long long turns = ceil_div(ceil_div(bytes, tile), blocks);
+  unsigned long long buffers = job->value[KEY_BUFFERS].size;
   emit_kernel(e, "copy", (uint32_t)blocks);
   emit_tensor(e, "x", dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  emit_buffer(e, "buf", SPACE_UB, tile * COPY_BUFFERS);
+  emit_buffer(e, "buf", SPACE_UB, tile * buffers);
   emit_stream(e, emit_vector_core(job->soc));
   emit_comment(e, "Flags MTE3 to MTE2: half free; MTE2 to MTE3: half filled.");
-  emit_loop(e, "h", "%d", COPY_BUFFERS);
+  emit_loop(e, "h", "%llu", buffers);
   emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "h");
   emit_endloop(e);
   emit_loop(e, "i", "%llu", turns);
   emit_let(e, "at", "(i*%llu+blk)*%llu", blocks, tile);
-  emit_let(e, "half", "i%%%d", COPY_BUFFERS);
+  emit_let(e, "half", "i%%%llu", buffers);
   emit_let(e, "len", "min(%llu,%llu-at)", tile, bytes);
   emit_loop(e, "some", "len>0");
   emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
@@ -98,18 +109,22 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
   emit_endloop(e);
   emit_endloop(e);
-  emit_loop(e, "g", "%d", COPY_BUFFERS);
+  emit_loop(e, "g", "%llu", buffers);
   emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "g");
   emit_endloop(e);
 }
 
-/* Shape and type are those of the first output, or of the first input. */
+/*
+ * Shape and type are those of the first output, or of the first input. The vendor's kernel has one
+ * buffer: in profiles the times of its MTE2 and MTE3 add up to its own.
+ */
 static bool from_tensors(struct lower_call *call) {
   const struct lower_tensor *tensor = call->output_count ? &call->output[0] : &call->input[0];
   if (tensor->rank == 0)
     return lower_cannot(call, "no shape");
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(tensor->shape, tensor->rank));
   lower_arg(call, "dtype=%s", dtype_name(tensor->dtype));
+  lower_arg(call, "buffers=1");
   return true;
 }
 
