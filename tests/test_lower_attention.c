@@ -103,8 +103,8 @@ static void whole_steps_are_computed_when_told(void **state) {
  * queries, and the partial results of each step of 256 keys pass through memory. */
 static void bytes_are_those_of_the_tiling(void **state) {
   (void)state;
-  struct vinci_result *result =
-      run("heads=4 kv_heads=2 seq_q=256 seq_k=512 head_dim=64 rows=128 cols=256 panel=256");
+  struct vinci_result *result = run(
+      "heads=4 kv_heads=2 seq_q=256 seq_k=512 head_dim=64 rows=128 cols=256 panel=256 splits=1");
   uint64_t q = 4 * 256 * 64, kv = 4 * 2 * 512 * 64, scores = 4 * 256 * 512, partial = q * 2;
   assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (q + 2 * kv + scores));
   assert_int_equal(result_path_bytes(result, PATH_L0C_GM), 4 * (scores + partial));
@@ -117,9 +117,28 @@ static void bytes_are_those_of_the_tiling(void **state) {
 static void single_queries_share_keys_and_values(void **state) {
   (void)state;
   struct vinci_result *result =
-      run("heads=8 kv_heads=2 seq_q=1 seq_k=1024 head_dim=128 cols=512 panel=256");
+      run("heads=8 kv_heads=2 seq_q=1 seq_k=1024 head_dim=128 cols=512 panel=256 splits=1");
   uint64_t q = 8 * 128, kv = 2 * 1024 * 128, probabilities = 8 * 1024;
   assert_int_equal(result_path_bytes(result, PATH_GM_L1), 2 * (q + 2 * kv + probabilities));
+  vinci_result_free(result);
+}
+
+/* Parts of the keys are tasks: they fill cores that heads alone leave without work. */
+static void few_heads_are_split(void **state) {
+  (void)state;
+  struct vinci_result *result = run("heads=2 seq_q=1 seq_k=16384 head_dim=128 splits=1");
+  uint64_t alone = result->total_ps;
+  vinci_result_free(result);
+  result = run("heads=2 seq_q=1 seq_k=16384 head_dim=128");
+  assert_int_equal(result->kernel_count, 2);
+  assert_true(result->total_ps * 2 < alone);
+  vinci_result_free(result);
+  result = run("heads=2 seq_q=1 seq_k=16384 head_dim=128 splits=4");
+  assert_int_equal(result->kernels[0].blocks, 8);
+  /* Values in single precision and two blocks of numbers for each part; then all of it again. */
+  uint64_t parts = 2 * 4 * (128 * 4 + 64), values = 2 * 16384 / 512 * 128 * 4;
+  assert_int_equal(result_path_bytes(result, PATH_UB_GM), 2 * 16384 * 2 + parts + 2 * 128 * 2);
+  assert_int_equal(result_path_bytes(result, PATH_GM_UB), 2 * 16384 * 4 + values + parts);
   vinci_result_free(result);
 }
 
@@ -221,6 +240,15 @@ static void errors_say_what_is_not_possible(void **state) {
                 "of the task's");
   an_error_says("seq_q=256 head_dim=256 rows=128 cols=512 panel=512",
                 "flash_attention: no legal tiling: the panels do not fit L1");
+  an_error_says("seq_q=256 causal=1 splits=2",
+                "flash_attention: no legal tiling: keys are split only without causal and "
+                "statistics");
+  an_error_says("seq_q=1 seq_k=100 cols=64 splits=3",
+                "flash_attention: no legal tiling: 100 keys do not make 3 parts of whole steps, "
+                "at most 15");
+  an_error_says("seq_q=1 seq_k=9999 head_dim=256 splits=9",
+                "flash_attention: no legal tiling: 9999 keys do not make 9 parts of whole steps, "
+                "at most 7");
   an_error_says("seq_q=256 cores=99", "flash_attention: no legal tiling: there are only 20 cores");
 }
 
@@ -232,6 +260,7 @@ int main(void) {
       cmocka_unit_test(whole_steps_are_computed_when_told),
       cmocka_unit_test(bytes_are_those_of_the_tiling),
       cmocka_unit_test(single_queries_share_keys_and_values),
+      cmocka_unit_test(few_heads_are_split),
       cmocka_unit_test(causal_work_is_balanced),
       cmocka_unit_test(the_gradient_has_five_products),
       cmocka_unit_test(calls_of_profiles_are_understood),

@@ -37,6 +37,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention_grad_emit.c \
 	traces/lower/attention_grad_ends.c \
 	traces/lower/attention_grad_vector.c \
+	traces/lower/attention_parts.c \
 	traces/lower/attention_tiling.c \
 	traces/lower/attention_vector.c \
 	traces/lower/attention_writer.h \

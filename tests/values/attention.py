@@ -165,6 +165,15 @@ def cases():
     for tiling in TILINGS:
         yield forward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
         yield backward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
+    for lengths, heads, tiling in SPLITS:
+        yield forward, lengths, heads, 0, tiling
+
+
+# Lengths, heads, parts of the keys.
+SPLITS = [((1, 1009), (1, 2, 1, 80, "BNSD", "fp16"), ["splits=2", "cols=64"]),
+          ((127, 1000), (1, 1, 1, 128, "BSH", "bf16"), ["splits=3", "cols=64", "rows=16"]),
+          ((1, 1021), (2, 6, 2, 17, "SBH", "fp16"), ["splits=8", "cols=128"]),
+          ((1, 2500), (1, 4, 4, 256, "BSND", "fp16"), ["splits=5", "cols=512"])]
 
 
 def main():
@@ -176,7 +185,7 @@ def main():
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     chosen = [case for index, case in enumerate(cases())
-              if index % options.every == options.seed % options.every or len(case[4]) > 2]
+              if index % options.every == options.seed % options.every or len(case[4]) > 1]
     with tempfile.TemporaryDirectory(dir=".") as folder:
         runner = Runner(options.program, options.soc, folder, rng)
         outcomes = [case[0](runner, *case[1:]) for case in chosen]

@@ -11,6 +11,9 @@ static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
     [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
                               "gives row_max and row_sum too, eight times each, for the gradient",
                               false},
+    [ATTENTION_SPLITS] = {"splits", LOWER_SIZE, NULL, NULL,
+                          "parts of the keys, for tasks of their own; a second kernel joins them",
+                          true},
 };
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,

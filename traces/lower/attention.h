@@ -14,6 +14,7 @@
  *   attention_emit.c    the trace: header, tasks, and the stream of the cube core
  *   attention_cube.c    what streams of cube cores share
  *   attention_vector.c  the stream of the vector cores
+ *   attention_parts.c   a second kernel, when keys are split: the parts together
  *
  * flash_attention_grad walks the same tasks and steps; attention_grad.c has more.
  */
@@ -41,7 +42,8 @@ enum attention_key {
   ATTENTION_SLICE,
   ATTENTION_DIAGONAL,
   ATTENTION_CORES,
-  ATTENTION_STATISTICS, /* not of the gradient */
+  ATTENTION_STATISTICS, /* from here on not of the gradient */
+  ATTENTION_SPLITS,
   ATTENTION_KEY_COUNT
 };
 
@@ -77,6 +79,7 @@ struct attention_tiling {
   uint64_t panel;      /* keys that L1 takes at once */
   uint64_t slice;      /* rows that UB takes at once */
   uint64_t cores;
+  uint64_t splits, part; /* parts that the keys are split into; keys of one */
   uint64_t row_blocks, tasks;
   uint64_t depth; /* of heads, in whole fractals */
   uint64_t half;  /* rows of a vector core */

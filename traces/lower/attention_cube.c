@@ -20,7 +20,13 @@ void attention_task(const struct attention_writer *w, const char *i, const char 
   const struct attention *at = w->at;
   ull cores = w->t.cores, blocks = w->t.row_blocks, heads = at->batch * at->heads;
   emit_let(e, emit_text(e, "odd%s", x), "(%s)%%2", i);
-  emit_let(e, emit_text(e, "u%s", x), "(%s)*%llu+blk+odd%s*(%llu-2*blk)", i, cores, x, cores - 1);
+  ull splits = w->t.splits, part = w->t.part;
+  emit_let(e, emit_text(e, splits > 1 ? "turn%s" : "u%s", x), "(%s)*%llu+blk+odd%s*(%llu-2*blk)", i,
+           cores, x, cores - 1);
+  if (splits > 1) {
+    emit_let(e, emit_text(e, "u%s", x), "turn%s/%llu", x, splits);
+    emit_let(e, emit_text(e, "piece%s", x), "turn%s%%%llu", x, splits);
+  }
   /* The longest tasks first. */
   emit_let(e, emit_text(e, "z%s", x), at->causal ? "u%s%%%llu" : "u%s/%llu", x,
            at->causal ? heads : blocks);
@@ -36,14 +42,18 @@ void attention_task(const struct attention_writer *w, const char *i, const char 
              x, x, more + cols - 1, cols, cols);
   else if (at->causal)
     emit_let(e, emit_text(e, "limit%s", x), "row%s+cm%s+%llu", x, x, more);
+  else if (splits > 1)
+    emit_let(e, emit_text(e, "limit%s", x), "min(%llu,(piece%s+1)*%llu)", (ull)at->keys, x, part);
   else
     emit_let(e, emit_text(e, "limit%s", x), "%llu", (ull)at->keys);
-  emit_let(e, emit_text(e, "steps%s", x), "(limit%s+%llu)/%llu", x, cols - 1, cols);
+  const char *first = splits > 1 ? emit_text(e, "-piece%s*%llu", x, part) : "";
+  emit_let(e, emit_text(e, "steps%s", x), "(limit%s%s+%llu)/%llu", x, first, cols - 1, cols);
 }
 
 void attention_step(const struct attention_writer *w, const char *s, const char *x) {
   struct emit *e = w->e;
-  emit_let(e, emit_text(e, "key%s", x), "(%s)*%llu", s, (ull)w->t.cols);
+  const char *first = w->t.splits > 1 ? emit_text(e, "piece%s*%llu+", x, (ull)w->t.part) : "";
+  emit_let(e, emit_text(e, "key%s", x), "%s(%s)*%llu", first, s, (ull)w->t.cols);
   emit_let(e, emit_text(e, "cc%s", x), "min(%llu,limit%s-key%s)", (ull)w->t.cols, x, x);
   emit_let(e, emit_text(e, "slot%s", x), "blk*%d+odd%s*2+(%s)%%2", ATTENTION_SLOTS, x, s);
 }

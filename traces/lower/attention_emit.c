@@ -30,7 +30,10 @@ static void header(const struct attention_writer *w, const struct lower_job *job
   attention_tensor(job, e, "q", heads, queries, TENSOR_IN);
   attention_tensor(job, e, "k", kv_heads, at->keys, TENSOR_IN);
   attention_tensor(job, e, "v", kv_heads, at->keys, TENSOR_IN);
-  attention_tensor(job, e, "o", heads, queries, TENSOR_OUT);
+  if (t->splits > 1)
+    attention_parts_workspace(w);
+  else
+    attention_tensor(job, e, "o", heads, queries, TENSOR_OUT);
   const uint64_t rows[4] = {value[ATTENTION_BATCH].size, heads, queries, BLOCK_BYTES / WORD_BYTES};
   if (at->statistics) {
     emit_tensor(e, "row_max", DTYPE_FP32, TENSOR_OUT, rows, 4, NULL);
@@ -236,4 +239,6 @@ void attention_emit(const struct lower_job *job, struct emit *e) {
   emit_stream(e, CORE_AIV);
   attention_count_tasks(&w);
   attention_vector_stream(&w);
+  if (w.t.splits > 1)
+    attention_join(&w, job);
 }

@@ -12,6 +12,8 @@
 #include "traces/lower/attention.h"
 #include "traces/lower/vector_rows.h"
 
+/* Blocks from row to row of parts, when they are joined. */
+enum { ROW_STRIDE_MAX = 255 };
 enum { SHARED = 2, WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
@@ -38,7 +40,9 @@ static void lay_out(const struct attention *at, struct attention_tiling *t) {
     lay_out_gradient(t);
     return;
   }
-  t->buffer_bytes = vtile_align(slice * max_u64(t->cols, t->depth) * WORD_BYTES);
+  /* With parts, values leave in single precision and with the numbers of rows. */
+  uint64_t values = t->depth + (t->splits > 1 ? 2 * ROW_UNIT : 0);
+  t->buffer_bytes = vtile_align(slice * max_u64(t->cols, values) * WORD_BYTES);
   t->buffers = take(&used, ATTENTION_PAIR * t->buffer_bytes);
   t->result = take(&used, t->half * t->depth * WORD_BYTES);
   t->accumulator = take(&used, slice * VROW_LANES * WORD_BYTES);
@@ -68,7 +72,8 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   const struct attention *at = job->data;
   t->depth = round_up(at->depth, FRACTAL_ROWS);
   t->row_blocks = ceil_div(at->rows, t->rows);
-  t->tasks = at->batch * at->heads * t->row_blocks;
+  t->part = round_up(ceil_div(at->keys, t->splits), t->cols);
+  t->tasks = at->batch * at->heads * t->row_blocks * t->splits;
   t->cores = min_u64(t->cores, t->tasks);
   t->half = round_up(ceil_div(t->rows, VECTORS), ROW_UNIT);
   uint64_t whole = at->gradient ? 2 : 1; /* Q alone, or with the result's gradient */
@@ -82,6 +87,26 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   t->c_slots = min_u64((uint64_t)job->soc->l0c_bytes / t->c_bytes, ATTENTION_PAIR);
 }
 
+/* Whether parts of whole steps are as many as they should be, and rows of them near enough. */
+static bool makes_parts(const struct attention *at, uint64_t splits, uint64_t cols) {
+  uint64_t part = round_up(ceil_div(at->keys, splits), cols);
+  uint64_t row = splits * round_up(at->depth, FRACTAL_ROWS) * WORD_BYTES / BLOCK_BYTES;
+  return ceil_div(at->keys, part) == splits && row <= ROW_STRIDE_MAX;
+}
+
+static bool splits_are_legal(struct lower_job *job, const struct attention_tiling *t) {
+  const struct attention *at = job->data;
+  if (t->splits == 1)
+    return true;
+  if (at->causal || at->statistics)
+    return lower_refuse(job, "keys are split only without causal and statistics");
+  if (makes_parts(at, t->splits, t->cols))
+    return true;
+  return lower_refuse(job, "%llu keys do not make %llu parts of whole steps, at most %llu",
+                      (ull)at->keys, (ull)t->splits,
+                      (ull)(ROW_STRIDE_MAX * BLOCK_BYTES / WORD_BYTES / t->depth));
+}
+
 bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   const struct lower_value *value = job->value;
   const uint64_t cols_max = VROW_LANES * ROW_UNIT; /* eight of its 64 lanes make one */
@@ -91,6 +116,7 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
       .panel = value[ATTENTION_PANEL].size,
       .slice = value[ATTENTION_SLICE].size,
       .diagonal = (enum attention_diagonal)value[ATTENTION_DIAGONAL].word,
+      .splits = job->op->key_count > ATTENTION_SPLITS ? value[ATTENTION_SPLITS].size : 1,
       .cores = value[ATTENTION_CORES].size,
   };
   if (t->rows % FRACTAL_ROWS || t->rows > ATTENTION_SIDE)
@@ -107,6 +133,8 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   if (t->cores > cores)
     return lower_refuse(job, "there are only %u cores", (unsigned)cores);
   derive(job, t);
+  if (!splits_are_legal(job, t))
+    return false;
   if (t->slice % ROW_UNIT || t->slice > t->half)
     return lower_refuse(job, "a slice is a multiple of %d rows, at most half of the task's",
                         ROW_UNIT);
@@ -185,6 +213,21 @@ void attention_work(const struct attention *at, const struct attention_tiling *t
   }
 }
 
+/* The second kernel: its launch, and some copies and a dozen short instructions per slice. */
+static uint64_t join_cycles(const struct vinci_soc *soc, const struct attention *at,
+                            const struct attention_tiling *t) {
+  const uint64_t copies = 4, instructions = 12, ps_per_second = UINT64_C(1000000000000);
+  uint64_t cores = soc_core_count(soc, CORE_AIV), slices = at->batch * at->heads * t->row_blocks;
+  uint64_t launch_ps = (uint64_t)soc->launch_base_ps + cores * (uint64_t)soc->launch_block_ps;
+  uint64_t launch = launch_ps / 1000 * ((uint64_t)soc->core_hz / 1000) / (ps_per_second / 1000000);
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
+  uint64_t bytes = min_u64(t->rows, at->rows) * t->splits * t->depth * WORD_BYTES;
+  uint64_t copy = (uint64_t)soc->path[PATH_GM_UB].startup_mcycles;
+  return launch +
+         ceil_div(slices, cores) * (copies * path_cycles(soc, PATH_GM_UB, copy, bytes / copies) +
+                                    (instructions + 4 * t->splits) * start);
+}
+
 bool attention_cost(struct lower_job *job) {
   const struct attention *at = job->data;
   const struct vinci_soc *soc = job->soc;
@@ -199,7 +242,7 @@ bool attention_cost(struct lower_job *job) {
   uint64_t heads = at->batch * at->heads, signal = (uint64_t)soc->cross_core_cycles;
   /* Steps of a core: its share, but whole tasks where all are alike. */
   uint64_t share = at->causal ? ceil_div(heads * steps, t.cores)
-                              : ceil_div(t.tasks, t.cores) * ceil_div(at->keys, t.cols);
+                              : ceil_div(t.tasks, t.cores) * ceil_div(t.part, t.cols);
   uint64_t whole = max_u64(1, share * keys / (steps * t.cols)); /* if all had `cols` keys */
   uint64_t cube = max_u64(max_u64(step.cube, step.mte1), max_u64(step.mte2, step.fix));
   uint64_t vector = max_u64(step.softmax + step.update, max_u64(step.in, step.out));
@@ -221,6 +264,8 @@ bool attention_cost(struct lower_job *job) {
   cost->total_cycles = whole * max_u64(max_u64(cube, vector), chain) + (share - whole) * signal +
                        cube + vector + 3 * signal;
   cost->total_cycles = max_u64(cost->total_cycles, shared + cube + vector);
+  if (t.splits > 1)
+    cost->total_cycles += join_cycles(soc, at, &t);
   return true;
 }
 
@@ -229,7 +274,9 @@ bool attention_cost(struct lower_job *job) {
 static const uint16_t sides[] = {128, 64, 32, 16};
 static const uint16_t widths[] = {512, 256, 128, 64};
 static const uint16_t panels[] = {512, 256, 128, 64};
+static const uint8_t parts[] = {1, 2, 3, 4, 6, 8, 12, 15};
 enum {
+  PART_COUNT = sizeof parts / sizeof *parts,
   SIDE_COUNT = sizeof sides / sizeof *sides,
   WIDTH_COUNT = sizeof widths / sizeof *widths,
   PANEL_COUNT = sizeof panels / sizeof *panels,
@@ -253,17 +300,25 @@ static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t
 
 bool attention_candidate(struct lower_job *job, size_t index) {
   const struct attention *at = job->data;
-  if (index >= SIDE_COUNT * WIDTH_COUNT * PANEL_COUNT)
+  bool splits = job->op->key_count > ATTENTION_SPLITS && !at->causal;
+  size_t split = index / (SIDE_COUNT * WIDTH_COUNT * PANEL_COUNT);
+  if (split >= (splits ? PART_COUNT : 1))
     return false;
+  index %= SIDE_COUNT * WIDTH_COUNT * PANEL_COUNT;
   struct attention_tiling t = {
       .rows = sides[index / PANEL_COUNT / WIDTH_COUNT],
       .cols = widths[index / PANEL_COUNT % WIDTH_COUNT],
       .panel = panels[index % PANEL_COUNT],
       .cores = soc_core_count(job->soc, CORE_AIC),
+      .splits = parts[split],
   };
   t.rows = min_u64(t.rows, round_up(at->rows, FRACTAL_ROWS));
   t.cols = min_u64(t.cols, round_up(at->keys, VROW_LANES));
   t.panel = min_u64(t.panel, t.cols);
+  if (!makes_parts(at, t.splits, t.cols))
+    t.splits = 1;
+  if (job->op->key_count > ATTENTION_SPLITS)
+    give(job, ATTENTION_SPLITS, t.splits);
   give(job, ATTENTION_ROWS, t.rows);
   give(job, ATTENTION_COLS, t.cols);
   give(job, ATTENTION_PANEL, t.panel);

@@ -262,14 +262,19 @@ static void load_partial(const struct attention_writer *w) {
   emit_wait_flag(e, PIPE_MTE2, PIPE_V, "pair");
 }
 
+/* Bytes of a row of the result in the buffer: parts are joined in single precision. */
+static ull result_bytes(const struct attention_writer *w) {
+  return w->t.depth * (w->t.splits > 1 ? WORD_BYTES : HALF_BYTES);
+}
+
 /* Where in the buffer the numbers of rows lie, eight times each, behind the result. */
 static ull statistics_at(const struct attention_writer *w, unsigned number) {
-  return w->t.slice * (w->t.depth * HALF_BYTES + number * BLOCK_BYTES);
+  return w->t.slice * (result_bytes(w) + number * BLOCK_BYTES);
 }
 
 static void spread_statistics(const struct attention_writer *w, struct vmachine *machine,
                               const char *maximum, const char *sum) {
-  if (!w->at->statistics)
+  if (!w->at->statistics && w->t.splits == 1)
     return;
   vmachine_count(machine, "rr");
   vmachine_order(machine, 1u << R_MAXIMUM | 1u << R_SUM, 1u << R_BUFFER);
@@ -288,7 +293,24 @@ static void store_statistics(const struct attention_writer *w) {
              names[number], (ull)w->at->rows, BLOCK_BYTES, statistics_at(w, number), BLOCK_BYTES);
 }
 
-/* After the last step: divided by the sum. */
+/* Rows of a part of the keys: those of the other parts lie between them. */
+static void store_part(const struct attention_writer *w) {
+  static const char *const names[] = {"part_max", "part_sum"};
+  ull splits = w->t.splits, row = w->at->depth * WORD_BYTES, rows = w->at->rows;
+  emit_row(w->e,
+           "copy_ubuf_to_gm_align_b32,dst=part_values+((z*%llu+row+from+r0)*%llu+piece)*%llu,"
+           "src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,dst_gap=%llu",
+           rows, splits, row, row,
+           (ull)(w->t.depth / ROUND_UNIT - ceil_div(w->at->depth, ROUND_UNIT)), (splits - 1) * row);
+  for (unsigned number = 0; number < 2; number++)
+    emit_row(w->e,
+             "copy_ubuf_to_gm_align_b32,dst=%s+((z*%llu+row+from+r0)*%llu+piece)*%d,src=tile+%llu,"
+             "n_burst=rr,len_burst=%d,dst_gap=%llu",
+             names[number], rows, splits, BLOCK_BYTES, statistics_at(w, number), BLOCK_BYTES,
+             (splits - 1) * BLOCK_BYTES);
+}
+
+/* After the last step: divided by the sum, unless there are parts to join. */
 static void finish(const struct attention_writer *w, struct vrows rows) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
@@ -296,11 +318,16 @@ static void finish(const struct attention_writer *w, struct vrows rows) {
   ull half = w->t.half * WORD_BYTES;
   const char *sum = emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.sum, half);
   const char *maximum = emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.maximum, half);
-  vrow_spread(&rows, R_SUM, sum);
-  vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
+  if (w->t.splits == 1) {
+    vrow_spread(&rows, R_SUM, sum);
+    vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
+  }
   vrow_all(&rows);
   vmachine_order(&rows.machine, 1u << R_VALUES, 1u << R_BUFFER);
-  emit_row(e, "%s,dst=tile,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type));
+  if (w->t.splits == 1)
+    emit_row(e, "%s,dst=tile,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type));
+  else
+    emit_row(e, "vadds,dst=tile,src=values,scalar=0,repeat=1,type=fp32");
   spread_statistics(w, &rows.machine, maximum, sum);
   vmachine_rest(&rows.machine);
   emit_endloop(e);
@@ -309,15 +336,19 @@ static void finish(const struct attention_writer *w, struct vrows rows) {
 static void store_result(const struct attention_writer *w) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
+  ull row = at->depth * HALF_BYTES;
   emit_loop(e, "out", "s+1==steps");
-  emit_row(
-      e,
-      "copy_ubuf_to_gm_align_b16,dst=o+(z/%llu*%llu+z%%%llu*%llu+(row+from+r0)*%llu)*2,"
-      "src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,dst_gap=%llu",
-      (ull)at->heads, (ull)at->q.batch, (ull)at->heads, (ull)at->q.head, (ull)at->q.row,
-      (ull)at->depth * HALF_BYTES,
-      (ull)(w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(at->depth * HALF_BYTES, BLOCK_BYTES)),
-      (ull)(at->q.row - at->depth) * HALF_BYTES);
+  if (w->t.splits > 1) {
+    store_part(w);
+    emit_endloop(e);
+    return;
+  }
+  emit_row(e,
+           "copy_ubuf_to_gm_align_b16,dst=o+(z/%llu*%llu+z%%%llu*%llu+(row+from+r0)*%llu)*2,"
+           "src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,dst_gap=%llu",
+           (ull)at->heads, (ull)at->q.batch, (ull)at->heads, (ull)at->q.head, (ull)at->q.row, row,
+           (ull)(w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(row, BLOCK_BYTES)),
+           (ull)(at->q.row - at->depth) * HALF_BYTES);
   store_statistics(w);
   emit_endloop(e);
 }

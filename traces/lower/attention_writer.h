@@ -48,6 +48,9 @@ void attention_step(const struct attention_writer *w, const char *s, const char 
 /* Opens the loops over tasks and steps with what is known of the next step, ending in "x". */
 void attention_open(const struct attention_writer *w);
 void attention_vector_stream(const struct attention_writer *w);
+/* Tensors of what becomes of parts of the keys, and the kernel that joins them. */
+void attention_parts_workspace(const struct attention_writer *w);
+void attention_join(const struct attention_writer *w, const struct lower_job *job);
 /* Of the vector core that runs: `mine` rows of the task from `from` on. Lets of a slice of them. */
 void attention_share(const struct attention_writer *w, const char *x);
 void attention_slice(const struct attention_writer *w, const char *x);
