@@ -101,7 +101,16 @@ struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const st
 }
 
 uint64_t vec_convert_half_offset(const struct inst *inst) {
-  return inst->op == OP_VCONV_DEQS162B8H ? BLOCK_BYTES / 2 : 0;
+  bool upper = inst->op == OP_VCONV_DEQS162B8H || inst->op == OP_VCONV_VDEQS162B8H;
+  return upper ? BLOCK_BYTES / 2 : 0;
+}
+
+uint64_t vec_convert_half_scales(const struct inst *inst, uint64_t *address) {
+  static const uint64_t address_mask = 0x3fff;
+  if (inst->op != OP_VCONV_VDEQS162B8H && inst->op != OP_VCONV_VDEQS162B8L)
+    return 0;
+  *address = (inst->registers.deq_scale & address_mask) * BLOCK_BYTES;
+  return BLOCK_BYTES / sizeof(int16_t);
 }
 
 VECTOR_WALKS_COST(vec_convert_half)
@@ -127,6 +136,12 @@ unsigned vec_convert_half_access(const struct vinci_soc *soc, const struct inst 
   struct vector_walks walks = vec_convert_half_walks(soc, inst);
   const struct vector_lanes *lanes = &walks.lanes;
   unsigned count = vector_touch_strided(inst, access, 0, lanes, walks.operand[0]);
+  uint64_t address, scales = vec_convert_half_scales(inst, &address);
+  if (scales > 0 && lanes->active > 0)
+    access[count++] = (struct inst_access){.space = SPACE_UB,
+                                           .address = (int64_t)address,
+                                           .bytes = scales * sizeof(uint64_t),
+                                           .arg = CONVERT_SCALES};
   uint64_t whole = lanes->repeats ? lanes->repeats - 1 : 0;
   count = touch_halves(inst, access, count, 0, whole, lanes->end);
   return touch_halves(inst, access, count, whole, lanes->repeats - whole, lanes->tail_end);

@@ -71,6 +71,7 @@ enum {
   UNARY_ARGS
 };                                                 /* vec_unary and vec_convert */
 enum { CONVERT_ROUND = UNARY_ARGS, CONVERT_ARGS }; /* no effect on cost and ranges */
+enum { CONVERT_SCALES = UNARY_ARGS };              /* stands for the scale register */
 enum {
   SCALAR_DST,
   SCALAR_SRC,

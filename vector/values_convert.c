@@ -232,11 +232,28 @@ static struct requantisation requantisation_of(uint64_t word) {
   };
 }
 
+/* By element of a block; returns how many there are. */
+static uint64_t read_scales(const struct inst *inst, const uint8_t *ub,
+                            struct requantisation scales[BLOCK_BYTES / 2]) {
+  uint64_t address, count = vec_convert_half_scales(inst, &address);
+  if (count == 0) {
+    scales[0] = requantisation_of(inst->registers.deq_scale);
+    return 1;
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t word;
+    memcpy(&word, ub + address + i * sizeof word, sizeof word);
+    scales[i] = requantisation_of(word);
+  }
+  return count;
+}
+
 void vec_convert_half_values(const struct vinci_soc *soc, const struct inst *inst,
                              struct value_core *core) {
   struct values values;
   values_start(&values, inst, core, vec_convert_half_walks(soc, inst), VECTOR_MASKED);
-  struct requantisation how = requantisation_of(inst->registers.deq_scale);
+  struct requantisation scales[BLOCK_BYTES / 2];
+  uint64_t scale_count = 0; /* read where a lane is active: else nothing is touched */
   uint8_t *dst = values.ub + (uint64_t)inst->arg[UNARY_DST] + vec_convert_half_offset(inst);
   const struct vector_operand *walk = &values.walks.operand[WALK_DST];
   union slots src;
@@ -247,11 +264,14 @@ void vec_convert_half_values(const struct vinci_soc *soc, const struct inst *ins
     for (uint64_t lane = values.first; lane < values.end; lane++) {
       if (!values_active(&values, lane, 1))
         continue;
-      double result = src.i16[lane - values.first] * how.scale + how.offset;
+      if (scale_count == 0)
+        scale_count = read_scales(inst, values.ub, scales);
+      const struct requantisation *how = &scales[lane % scale_count];
+      double result = src.i16[lane - values.first] * how->scale + how->offset;
       uint64_t block = lane / (BLOCK_BYTES / 2);
       uint64_t at = repeat * walk->repeat_stride + block * walk->block_stride;
       dst[at * BLOCK_BYTES + lane % (BLOCK_BYTES / 2)] =
-          (uint8_t)number_to_integer(result, ROUND_EVEN, how.low, how.high);
+          (uint8_t)number_to_integer(result, ROUND_EVEN, how->low, how->high);
     }
   }
 }

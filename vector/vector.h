@@ -93,6 +93,8 @@ struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct 
 struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const struct inst *inst);
 /* Which half of a block the results go to, in bytes from its start. */
 uint64_t vec_convert_half_offset(const struct inst *inst);
+/* Scale words in UB, by element of a block, and where they lie; 0: the register is the one. */
+uint64_t vec_convert_half_scales(const struct inst *inst, uint64_t *address);
 struct vector_walks vec_reduce_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_gather_walks(const struct vinci_soc *soc, const struct inst *inst);

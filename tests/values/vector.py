@@ -510,10 +510,22 @@ def gen_binary_convert(case, machine, pools):
 
 def gen_convert_half(case, machine, pools):
     rng = case.rng
-    code = int(np.float32(rng.standard_normal() * 2.0 ** rng.integers(-8, 2)).view(np.uint32))
-    offset, signed = int(rng.integers(-256, 256)), int(rng.integers(0, 2))
-    case.rows.append("set_deqscale,value=%d" % (code | (offset & 0x1FF) << 37 | signed << 46))
-    scale = float(np.array([code & ~0x1FFF], np.uint32).view(np.float32)[0])
+    by_element = "vdeqs" in case.op
+    words, scales, offsets, signs = [], [], [], []
+    for _ in range(16 if by_element else 1):
+        code = int(np.float32(rng.standard_normal() * 2.0 ** rng.integers(-8, 2)).view(np.uint32))
+        offset, signed = int(rng.integers(-256, 256)), int(rng.integers(0, 2))
+        words.append(code | (offset & 0x1FF) << 37 | signed << 46)
+        scales.append(float(np.array([code & ~0x1FFF], np.uint32).view(np.float32)[0]))
+        offsets.append(offset)
+        signs.append(signed)
+    register = words[0]
+    if by_element:
+        block = int(rng.integers(0, (IMAGE - 128) // BLOCK))
+        case.before = case.before.copy()
+        case.before[block * BLOCK:block * BLOCK + 128] = np.array(words, np.uint64).view(np.uint8)
+        register = block | int(rng.integers(0, 1 << 40)) << 14
+    case.rows.append("set_deqscale,value=%d" % register)
     lanes = Lanes(case, 16)
     case.set(repeat=lanes.argument)
     dst = Walk(case, "dst", lanes, "int16", dst=True)
@@ -521,9 +533,13 @@ def gen_convert_half(case, machine, pools):
     case.start()
     lane = np.arange(lanes.per_repeat)
     half = 16 if case.op.endswith("h") else 0
+    choice = lane % len(words)
+    scale, offset = np.array(scales)[choice], np.array(offsets)[choice]
+    signed = np.array(signs)[choice]
     for repeat, active in enumerate(lanes.active):
         values = np.rint(src.read(case.after, repeat) * scale + offset)
-        codes = np.clip(values, -128 if signed else 0, 127 if signed else 255).astype(np.int64)
+        codes = np.clip(values, np.where(signed, -128, 0), np.where(signed, 127, 255))
+        codes = codes.astype(np.int64)
         at = dst.index(repeat) // 16 * 32 + half + lane % 16
         case.after[at[active]] = (codes & 255).astype(np.uint8)[active]
 
@@ -982,7 +998,8 @@ add(gen_scalar, "vaxpy_f162f32", ["fp32"])
 add(gen_binary_convert, "vaddreluconv_f162s8 vaddreluconv_f322f16 vaddreluconv_s162s8 "
     "vsubreluconv_f162s8 vsubreluconv_f322f16 vsubreluconv_s162s8 vmulconv_f162s8 vmulconv_f162u8",
     ["fp16"], "newer")
-add(gen_convert_half, "vconv_deqs162b8h vconv_deqs162b8l", ["int16"], "newer")
+add(gen_convert_half, "vconv_deqs162b8h vconv_deqs162b8l vconv_vdeqs162b8h vconv_vdeqs162b8l",
+    ["int16"], "newer")
 add(gen_binary_convert, "vadddeqrelu", ["fp16"], "m200")
 add(gen_compare_register, "vcmp_eq vcmp_ne vcmp_lt vcmp_le vcmp_gt vcmp_ge", FLOAT)
 add(gen_compare_mask, "set_cmpmask get_cmpmask", FLOAT)
