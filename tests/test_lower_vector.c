@@ -179,6 +179,8 @@ static void checks_find_nothing(void **state) {
       "rms_norm_grad shape=17x127 dtype=bf16",
       "rms_norm_grad shape=3x3001",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
+      "reduce_mean shape=5x7x127x11 axis=0 axis2=2 dtype=fp16",
+      "lp_norm shape=3x5x7x1009 axis=1 axis2=3",
   };
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
     struct vinci_diag diag = {0};
@@ -200,6 +202,7 @@ static void reductions_keep_dimensions(void **state) {
       {"reduce_sum shape=5x7x11 axis=1", "tensor,name=y,dtype=fp32,shape=5x11,io=out"},
       {"reduce_max shape=5x7x11", "tensor,name=y,dtype=fp32,shape=5x7,io=out"},
       {"reduce_mean shape=5x7x11 axis=0 axis2=2", "tensor,name=y,dtype=fp32,shape=7,io=out"},
+      {"reduce_sum shape=5x7x11x3 axis=0 axis2=2", "tensor,name=y,dtype=fp32,shape=7x3,io=out"},
       {"reduce_min shape=5x7 axis=0 axes=2", "tensor,name=y,dtype=fp32,shape=1,io=out"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -80,59 +80,104 @@ static void put_result(struct emit *e, const struct lower_job *job, enum dtype t
   emit_tensor(e, "y", type, TENSOR_OUT, kept, rank ? rank : 1, NULL);
 }
 
-/* The region of one result, from the groups. */
-static enum vinci_status set_region(struct lower_job *job, struct vreduce *reduce) {
+/* The region of one result, from at most three groups. */
+static void set_region(struct vreduce *reduce, const struct groups *g) {
+  bool folds = g->reduced[g->count - 1];
+  unsigned first_kept = g->reduced[0] ? 1 : 0;
+  reduce->rows = 1;
+  reduce->outer = 1;
+  reduce->cols = g->extent[g->count - 1];
+  if (folds) {
+    reduce->form = VREDUCE_FOLD;
+    reduce->outer = g->count > 1 ? g->extent[first_kept] : 1;
+    reduce->unit_stride = reduce->cols;
+    reduce->rows = g->count == 3 ? g->extent[0] : 1;
+    reduce->row_stride = reduce->cols * reduce->outer;
+    reduce->results = reduce->outer;
+    if (reduce->rows == 1 && reduce->cols <= SHORT_ROW && reduce->outer > 1)
+      reduce->form = VREDUCE_ROWS;
+    return;
+  }
+  reduce->form = VREDUCE_COLUMNS;
+  reduce->rows = g->extent[g->count - 2];
+  reduce->outer = g->count == 3 ? g->extent[0] : 1;
+  reduce->row_stride = reduce->cols;
+  reduce->unit_stride = reduce->rows * reduce->cols;
+  reduce->results = reduce->outer * reduce->cols;
+}
+
+/* Cuts off the last group to fold and what is behind it; all before it stands for one kept group.
+ */
+static struct groups cut_last(struct groups *g) {
+  bool folds = g->reduced[g->count - 1];
+  unsigned last = g->count - (folds ? 1 : 2);
+  struct groups cut = {2, {lower_elements(g->extent, last), g->extent[last]}, {false, true}};
+  if (!folds) {
+    cut.extent[cut.count++] = g->extent[last + 1];
+    g->extent[last - 1] *= g->extent[last + 1];
+  }
+  g->count = last;
+  return cut;
+}
+
+static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_func *func,
+                                 const struct groups *groups, const char *source, enum dtype type) {
+  struct vreduce *reduce = ARENA_NEW(job->arena, struct vreduce);
+  if (!reduce)
+    return NULL;
+  reduce->func = func;
+  reduce->type = type;
+  reduce->result = DTYPE_FP32;
+  reduce->source = source;
+  reduce->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  reduce->tile.prefix = "";
+  reduce->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
+  set_region(reduce, groups);
+  if (reduce->form == VREDUCE_ROWS)
+    reduce->tile.space = (struct vtile_space){.rows = reduce->outer, .cols = reduce->cols};
+  else
+    reduce->tile.space = (struct vtile_space){.rows = reduce->rows, .cols = reduce->cols};
+  return reduce;
+}
+
+static enum vinci_status setup(struct lower_job *job, const struct vreduce_func *func) {
+  static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
+  static const char *const parts[] = {"part0", "part1", "part2", "part3"};
+  enum dtype type = job->value[KEY_DTYPE].dtype;
+  struct vreduce *last = NULL;
   struct groups g;
   enum vinci_status status = group(job, &g);
   if (status != VINCI_OK)
     return status;
   if (g.count == 0 || (g.count == 1 && !g.reduced[0]))
     g = (struct groups){2, {lower_elements(g.extent, g.count), 1}, {false, true}};
-  bool folds = g.reduced[g.count - 1];
-  unsigned first_kept = g.reduced[0] ? 1 : 0;
-  if (g.count > 3)
-    return lower_error(job, "reduced and kept dimensions alternate too often");
-  reduce->rows = 1;
-  reduce->outer = 1;
-  reduce->cols = g.extent[g.count - 1];
-  if (folds) {
-    reduce->form = VREDUCE_FOLD;
-    reduce->outer = g.count > 1 ? g.extent[first_kept] : 1;
-    reduce->unit_stride = reduce->cols;
-    reduce->rows = g.count == 3 ? g.extent[0] : 1;
-    reduce->row_stride = reduce->cols * reduce->outer;
-    reduce->count = reduce->rows * reduce->cols;
-    reduce->results = reduce->outer;
-    if (reduce->rows == 1 && reduce->cols <= SHORT_ROW && reduce->outer > 1)
-      reduce->form = VREDUCE_ROWS;
-    return VINCI_OK;
+  uint64_t count = 1;
+  for (unsigned i = 0; i < g.count; i++)
+    count *= g.reduced[i] ? g.extent[i] : 1;
+  for (unsigned stage = 0; g.count > 0; stage++) {
+    bool more = g.count > 3;
+    struct groups now = more ? cut_last(&g) : g;
+    struct vreduce *reduce =
+        new_stage(job, func, &now, last ? last->target : "x", last ? DTYPE_FP32 : type);
+    if (!reduce)
+      return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+    reduce->count = count;
+    reduce->squares = func->norm && !last;
+    reduce->target = more ? between[stage] : "y";
+    reduce->partial = more ? parts[stage] : "partial";
+    if (!more) {
+      reduce->result = type;
+      reduce->averages = func->mean;
+      reduce->roots = func->norm;
+      g.count = 0;
+    }
+    if (last)
+      last->next = reduce;
+    else
+      job->data = reduce;
+    last = reduce;
   }
-  reduce->form = VREDUCE_COLUMNS;
-  reduce->rows = g.extent[g.count - 2];
-  reduce->outer = g.count == 3 ? g.extent[0] : 1;
-  reduce->row_stride = reduce->cols;
-  reduce->unit_stride = reduce->rows * reduce->cols;
-  reduce->count = reduce->rows;
-  reduce->results = reduce->outer * reduce->cols;
   return VINCI_OK;
-}
-
-static enum vinci_status setup(struct lower_job *job, const struct vreduce_func *func) {
-  struct vreduce *reduce = ARENA_NEW(job->arena, struct vreduce);
-  if (!reduce)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  job->data = reduce;
-  reduce->func = func;
-  reduce->type = job->value[KEY_DTYPE].dtype;
-  reduce->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
-  reduce->tile.prefix = "";
-  reduce->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
-  enum vinci_status status = set_region(job, reduce);
-  if (reduce->form == VREDUCE_ROWS)
-    reduce->tile.space = (struct vtile_space){.rows = reduce->outer, .cols = reduce->cols};
-  else
-    reduce->tile.space = (struct vtile_space){.rows = reduce->rows, .cols = reduce->cols};
-  return status;
 }
 
 /* ---- short rows ---------------------------------------------------------------------------------
@@ -150,13 +195,13 @@ static void rows_lay_out(struct vreduce *reduce) {
   reduce->pitch = vtile_pitch(reduce->cols, (unsigned)bytes);
   uint64_t slot = vtile_align(rows * reduce->pitch * bytes);
   reduce->out = slot;
-  reduce->slot_bytes = slot + vtile_align(rows * bytes);
+  reduce->slot_bytes = slot + vtile_align(rows * vtile_bytes(reduce->result));
   reduce->tile.slot_bytes = reduce->slot_bytes;
   uint64_t used = reduce->slot_bytes * reduce->tile.buffers;
   reduce->converted =
-      converts || reduce->func->norm ? take(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
+      converts || reduce->squares ? take(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
   reduce->accumulator = take(&used, rows * VROW_LANES * FLOAT_BYTES);
-  reduce->column = converts ? take(&used, rows * FLOAT_BYTES) : 0;
+  reduce->column = vreduce_narrows(reduce) ? take(&used, rows * FLOAT_BYTES) : 0;
   reduce->ub_bytes = used;
 }
 
@@ -194,7 +239,7 @@ static const char *put_prepared(struct vmachine *machine, const struct vreduce *
              converted, raw);
     now = converted;
   }
-  if (reduce->func->norm) {
+  if (reduce->squares) {
     vmachine_order(machine, 1u << X0, 1u << X0);
     emit_row(e, "vmul,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", converted, now, now);
     now = converted;
@@ -220,13 +265,13 @@ static void put_rows(struct emit *e, struct vreduce *reduce) {
   vrow_reduce(&rows, reduce->func->reduction, T1, column, X0, x);
   vrow_column(&rows);
   machine->reg[T1] = column;
-  if (reduce->func->mean)
+  if (reduce->averages)
     vmachine_step(machine, &(struct vstep)S("vmuls", T1, T1, 1.0 / (double)reduce->count));
-  if (reduce->func->norm)
+  if (reduce->roots)
     vmachine_step(machine, &(struct vstep)U("vsqrt", T1, T1));
   if (reduce->column) {
     vmachine_order(machine, 1u << T1, 0);
-    emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, reduce->type), out,
+    emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, reduce->result), out,
              column);
   }
   vmachine_rest(machine);
@@ -234,13 +279,13 @@ static void put_rows(struct emit *e, struct vreduce *reduce) {
 
 static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
-  struct vtile_operand x = {.name = "x",
+  struct vtile_operand x = {.name = reduce->source,
                             .dtype = reduce->type,
                             .row_stride = reduce->cols,
                             .col_stride = 1,
                             .pitch = reduce->pitch};
   struct vtile_operand y = {
-      .name = "y", .dtype = reduce->type, .row_stride = 1, .address = reduce->out};
+      .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
   emit_stream(e, emit_vector_core(job->soc));
   vtile_prologue(e, vreduce_code(reduce), tile->blocks);
   emit_row(e, "set_mask_count");
@@ -256,15 +301,20 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
 /* ---- tilings and rows
  * ------------------------------------------------------------------------------ */
 
+static void split(const struct vinci_soc *soc, struct vreduce *reduce) {
+  if (reduce->form == VREDUCE_ROWS)
+    rows_split(soc, reduce);
+  else
+    vreduce_region_split(soc, reduce);
+}
+
+/* The keys are those of the first kernel, which reads x; later ones have tilings of their own. */
 static bool candidate(struct lower_job *job, size_t index) {
   struct vreduce *reduce = job->data;
   if (index > 1)
     return false;
   reduce->tile.buffers = index == 0 ? 2 : 1;
-  if (reduce->form == VREDUCE_ROWS)
-    rows_split(job->soc, reduce);
-  else
-    vreduce_region_split(job->soc, reduce);
+  split(job->soc, reduce);
   vtile_give(job, KEY_TILING, &reduce->tile);
   return true;
 }
@@ -306,22 +356,38 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-static void emit(const struct lower_job *job, struct emit *e) {
-  struct vreduce *reduce = job->data;
+static void put_kernel(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
-  vtile_take(job, KEY_TILING, &reduce->tile);
   lay_out(reduce);
   vtile_counts(&reduce->tile);
   emit_kernel(e, job->op->name, (uint32_t)reduce->tile.blocks);
-  emit_tensor(e, "x", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
-  put_result(e, job, reduce->type);
+  if (reduce == job->data)
+    emit_tensor(e, "x", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
+  else
+    emit_vector(e, reduce->source, DTYPE_FP32, TENSOR_WORKSPACE,
+                reduce->outer * reduce->rows * reduce->cols);
+  if (reduce->next)
+    emit_vector(e, reduce->target, DTYPE_FP32, TENSOR_WORKSPACE, reduce->results);
+  else
+    put_result(e, job, reduce->result);
   if (reduce->segments > 1)
-    emit_vector(e, "partial", DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
+    emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
   emit_buffer(e, "buf", SPACE_UB, reduce->ub_bytes);
   if (reduce->form == VREDUCE_ROWS)
     rows_emit(job, e, reduce);
   else
     vreduce_region_emit(job, e, reduce);
+}
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  struct vreduce *reduce = job->data;
+  vtile_take(job, KEY_TILING, &reduce->tile);
+  put_kernel(job, e, reduce);
+  for (reduce = reduce->next; reduce; reduce = reduce->next) {
+    reduce->tile.buffers = 2;
+    split(job->soc, reduce);
+    put_kernel(job, e, reduce);
+  }
 }
 
 /* ---- operators

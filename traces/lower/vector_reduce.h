@@ -9,6 +9,9 @@
  *
  * The latter two are in vector_reduce_region.c. With fewer units than cores a region is cut into
  * segments, whose results meet in device memory and are folded by the first core.
+ *
+ * With more groups, kernels follow each other: each folds the last group that is to be folded, and
+ * leaves its results in single precision to the next.
  */
 #ifndef VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 #define VINCI_TRACES_LOWER_VECTOR_REDUCE_H
@@ -25,9 +28,12 @@ enum vreduce_form { VREDUCE_ROWS, VREDUCE_FOLD, VREDUCE_COLUMNS };
 
 struct vreduce {
   const struct vreduce_func *func;
+  struct vreduce *next;                  /* the kernel that goes on with the results; NULL: none */
+  const char *source, *target, *partial; /* tensors */
   enum vreduce_form form;
-  enum dtype type;
-  uint64_t count; /* elements in each result */
+  enum dtype type, result;       /* of source and target */
+  bool squares, averages, roots; /* of what comes in; of what goes out */
+  uint64_t count;                /* elements in each result, of all kernels together */
   uint64_t results;
   uint64_t outer;                   /* kept indices before the region */
   uint64_t unit_stride, row_stride; /* elements */
@@ -37,6 +43,11 @@ struct vreduce {
   uint64_t segments, segment; /* of each region: how many, rows or columns of one */
   uint64_t pitch, slot_bytes, converted, accumulator, column, out, ub_bytes;
 };
+
+/* The results become means and norms, in their type. */
+static inline bool vreduce_narrows(const struct vreduce *reduce) {
+  return reduce->result != DTYPE_FP32;
+}
 
 static inline enum vtile_code vreduce_code(const struct vreduce *reduce) {
   if (reduce->count == 1)

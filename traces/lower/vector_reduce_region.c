@@ -82,13 +82,14 @@ void vreduce_region_lay_out(struct vreduce *reduce) {
   tile->slot_bytes = reduce->slot_bytes;
   uint64_t used = reduce->slot_bytes * tile->buffers;
   reduce->converted =
-      converts || reduce->func->norm ? take(&used, tile->rows * reduce->pitch * FLOAT_BYTES) : 0;
+      converts || reduce->squares ? take(&used, tile->rows * reduce->pitch * FLOAT_BYTES) : 0;
   bool keeps = reduce->form == VREDUCE_COLUMNS;
   reduce->accumulator = take(&used, keeps ? ceil_div(reduce->pitch, VROW_LANES) * LANES_BYTES
                                           : (uint64_t)LANES_BYTES);
   uint64_t results = keeps ? reduce->pitch : max_u64(units_per_block(reduce), reduce->outer) + 8;
   reduce->column = keeps ? reduce->accumulator : take(&used, results * FLOAT_BYTES);
-  reduce->out = converts ? take(&used, results * bytes) : reduce->column;
+  reduce->out =
+      vreduce_narrows(reduce) ? take(&used, results * vtile_bytes(reduce->result)) : reduce->column;
   reduce->ub_bytes = used;
 }
 
@@ -109,7 +110,7 @@ static void put_prepared(struct region *region) {
   struct vmachine *machine = &region->machine;
   const char *converted = emit_text(e, "%llu", (ull)reduce->converted);
   region->x = tile->slot_text;
-  if (reduce->type == DTYPE_FP32 && !reduce->func->norm)
+  if (reduce->type == DTYPE_FP32 && !reduce->squares)
     return;
   vmachine_count(machine, tile->rows > 1
                               ? emit_text(e, "%s*%llu", tile->rows_text, (ull)reduce->pitch)
@@ -120,7 +121,7 @@ static void put_prepared(struct region *region) {
              converted, region->x);
     region->x = converted;
   }
-  if (reduce->func->norm) {
+  if (reduce->squares) {
     vmachine_order(machine, 1u << X0, 1u << X0);
     emit_row(e, "vmul,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", converted, region->x, region->x);
     region->x = converted;
@@ -260,13 +261,13 @@ static void put_results(struct region *region, const char *count) {
   vmachine_count(machine, count);
   machine->written = (1u << VREGS) - 1;
   machine->reg[T1] = column;
-  if (reduce->func->mean)
+  if (reduce->averages)
     vmachine_step(machine, &(struct vstep)S("vmuls", T1, T1, 1.0 / (double)reduce->count));
-  if (reduce->func->norm)
+  if (reduce->roots)
     vmachine_step(machine, &(struct vstep)U("vsqrt", T1, T1));
   if (reduce->out != reduce->column) {
     vmachine_order(machine, 1u << T1, 0);
-    emit_row(e, "%s,dst=%llu,src=%s,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, reduce->type),
+    emit_row(e, "%s,dst=%llu,src=%s,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, reduce->result),
              (ull)reduce->out, column);
   }
   vmachine_rest(machine);
@@ -292,7 +293,7 @@ static void put_fold_units(struct region *region) {
   emit_let(e, "units", "max(min(%llu,%llu-blk*%llu),0)", per, (ull)vreduce_units(reduce), per);
   emit_loop(e, "u", "units");
   emit_let(e, "unit", "blk*%llu+u", per);
-  source = emit_text(e, "x+unit/%llu*%llu", segments,
+  source = emit_text(e, "%s+unit/%llu*%llu", reduce->source, segments,
                      (ull)reduce->unit_stride * vtile_bytes(reduce->type));
   if (segments > 1) {
     emit_let(e, "begin", "unit%%%llu*%llu", segments, (ull)reduce->segment);
@@ -322,9 +323,8 @@ static void put_last_fold(struct region *region) {
   emit_row(e, "wait_flag_dev,id=%d", SYNC_FLAG);
   emit_loop(e, "once", "blk==0");
   emit_wait_flag(e, PIPE_V, PIPE_MTE2, "0");
-  emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=0,src=partial,n_burst=%llu,len_burst=%llu,right_pad=%llu",
-           (ull)reduce->outer, segments * FLOAT_BYTES, pad);
+  emit_row(e, "copy_gm_to_ubuf_align_b32,dst=0,src=%s,n_burst=%llu,len_burst=%llu,right_pad=%llu",
+           reduce->partial, (ull)reduce->outer, segments * FLOAT_BYTES, pad);
   emit_set_flag(e, PIPE_MTE2, PIPE_V, "0");
   emit_wait_flag(e, PIPE_MTE2, PIPE_V, "0");
   /* The column has been stored before the cores met. */
@@ -332,7 +332,8 @@ static void put_last_fold(struct region *region) {
   put_fold(region, emit_text(e, "%llu", (ull)reduce->column), "0",
            emit_text(e, "%llu", (ull)reduce->outer), (unsigned)segments, pitch / 8);
   put_results(region, emit_text(e, "%llu", (ull)reduce->outer));
-  put_store(e, reduce->type, "y", reduce->out, emit_text(e, "%llu", (ull)reduce->outer));
+  put_store(e, reduce->result, reduce->target, reduce->out,
+            emit_text(e, "%llu", (ull)reduce->outer));
   emit_set_flag(e, PIPE_V, PIPE_MTE2, "0");
   emit_endloop(e);
 }
@@ -344,11 +345,12 @@ static void put_fold_kernel(struct region *region) {
   put_fold_units(region);
   emit_loop(e, "any", "units>0");
   if (reduce->segments > 1) {
-    put_store(e, DTYPE_FP32, emit_text(e, "partial+blk*%llu", per * FLOAT_BYTES), reduce->column,
-              "units");
+    put_store(e, DTYPE_FP32, emit_text(e, "%s+blk*%llu", reduce->partial, per * FLOAT_BYTES),
+              reduce->column, "units");
   } else {
     put_results(region, "units");
-    put_store(e, reduce->type, emit_text(e, "y+blk*%llu", per * vtile_bytes(reduce->type)),
+    put_store(e, reduce->result,
+              emit_text(e, "%s+blk*%llu", reduce->target, per * vtile_bytes(reduce->result)),
               reduce->out, "units");
   }
   emit_endloop(e);
@@ -361,7 +363,7 @@ static void put_column_kernel(struct region *region) {
   struct emit *e = region->e;
   const struct vreduce *reduce = region->reduce;
   ull per = units_per_block(reduce), tiles = column_tiles(reduce);
-  ull bytes = vtile_bytes(reduce->type);
+  ull bytes = vtile_bytes(reduce->type), out_bytes = vtile_bytes(reduce->result);
   emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d", STORE_FLAG);
   emit_loop(e, "u", "min(%llu,%llu-blk*%llu)", per, (ull)vreduce_units(reduce), per);
   emit_let(e, "unit", "blk*%llu+u", per);
@@ -369,12 +371,13 @@ static void put_column_kernel(struct region *region) {
   emit_let(e, "width", "min(%llu,%llu-first)", (ull)reduce->tile.cols, (ull)reduce->cols);
   emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d", STORE_FLAG);
   put_identity(region, emit_text(e, "%llu", (ull)ceil_div(reduce->pitch, VROW_LANES) * VROW_LANES));
-  put_region(
-      region, emit_text(e, "%llu", (ull)reduce->rows), "width",
-      emit_text(e, "x+unit/%llu*%llu+first*%llu", tiles, (ull)reduce->unit_stride * bytes, bytes));
+  put_region(region, emit_text(e, "%llu", (ull)reduce->rows), "width",
+             emit_text(e, "%s+unit/%llu*%llu+first*%llu", reduce->source, tiles,
+                       (ull)reduce->unit_stride * bytes, bytes));
   put_results(region, "width");
-  put_store(e, reduce->type,
-            emit_text(e, "y+unit/%llu*%llu+first*%llu", tiles, (ull)reduce->cols * bytes, bytes),
+  put_store(e, reduce->result,
+            emit_text(e, "%s+unit/%llu*%llu+first*%llu", reduce->target, tiles,
+                      (ull)reduce->cols * out_bytes, out_bytes),
             reduce->out, "width");
   emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d", STORE_FLAG);
   emit_endloop(e);
