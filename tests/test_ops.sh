@@ -9,7 +9,7 @@ soc=--soc-version=Ascend910B4
 
 work=$(mktemp -d "${TMPDIR:-.}/test_ops.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
-plan 26
+plan 27
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -92,6 +92,21 @@ run calibration
 report "a chip that nobody knows fails its row alone" "$(expect 3 '' ',ok,' ',Ascend910B2,' \
   ',Ascend910B9,' 'failed: '
   [ "$(grep -c 'failed: .*Ascend910B9' "$table")" -eq 1 ] || cat "$table")"
+
+cat >"$work/batches.csv" <<'END'
+soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us
+Ascend910B2,BatchMatMulV2,AI_CORE,"1,64,32;8,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,BatchMatMulV3,AI_CORE,"8,64,32;1,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,BatchMatMulV3,AI_CORE,"8,32,64;1,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,MatMulV2,AI_CORE,"16,70000;70000,48","16,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,BatchMatMulV3,AI_CORE,"3,64,32;8,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+END
+run batches
+report "products that share an operand, long rows" "$(expect 0 '' \
+  'transpose_a=0 transpose_b=0 bias=0 batch=8 shared=a format_a=ND format_b=ND format_c=ND generation=2' \
+  ',batch_matmul m=512 k=32 n=48' 'transpose_a=1 transpose_b=0 bias=0 batch=8 shared=b' \
+  ',matmul m=16 k=70000 n=48' \
+  'unsupported: BatchMatMulV3: batches differ')"
 
 # ---- lists of GEMMs and convolutions ---------------------------------------------------------
 crlf >"$work/scalesim.csv" <<'END'

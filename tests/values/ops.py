@@ -75,6 +75,9 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     m, k, n = (int(extent) for extent in size)
     wide = np.int64 if kind == "int8" else np.float64
     a, b = operand(rng, kind, (batch, m, k)), operand(rng, kind, (batch, k, n))
+    for tensor, name in ((a, "a"), (b, "b")):
+        if f"shared={name}" in extra:
+            tensor[:] = tensor[0]
     c = np.matmul(a.astype(wide), b.astype(wide))
     inputs = {}
     if bias:
@@ -83,7 +86,7 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     for name, tensor, turned in (("a", a, transposed[0]), ("b", b, transposed[1])):
         tensor = tensor.transpose(0, 2, 1) if turned else tensor
         tensor = np.stack([fractal_nz(matrix, C0[kind]) for matrix in tensor]) if nz else tensor
-        inputs[name] = tensor if batch > 1 else tensor[0]
+        inputs[name] = tensor if batch > 1 and f"shared={name}" not in extra else tensor[0]
     layout = "NZ" if nz else "ND"
     args = [f"m={m}", f"k={k}", f"n={n}", f"dtype={kind}", f"batch={batch}", f"bias={int(bias)}",
             f"transpose_a={int(transposed[0])}", f"transpose_b={int(transposed[1])}",
@@ -222,7 +225,7 @@ def conv_cases(runner, rng):
 
 def fixed_cases(runner, rng):
     forms = [(False, 1, False, []), (True, 1, False, []), (False, 3, False, ["cores=2"]),
-             (False, 1, True, []), (False, 1, False, ["resident=a"]),
+             (False, 2, True, ["shared=b"]), (False, 3, False, ["shared=a"]), (False, 1, True, []), (False, 1, False, ["resident=a"]),
              (False, 1, False, ["resident=b"])]
     for kind, turned_a, turned_b in itertools.product(TYPES, (False, True), (False, True)):
         for index, size in enumerate(SIZES):

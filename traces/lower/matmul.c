@@ -25,6 +25,8 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
     [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", BOOLEAN, "adds a row of n fp32 (int32) values",
                      false},
     [MATMUL_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent products", false},
+    [MATMUL_SHARED] = {"shared", LOWER_WORD, "none", "none|a|b",
+                       "operand that all products have in common", false},
     [MATMUL_FORMAT_A] = {"format_a", LOWER_WORD, "ND", "ND|NZ", "layout of A", false},
     [MATMUL_FORMAT_B] = {"format_b", LOWER_WORD, "ND", "ND|NZ", "layout of B", false},
     [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result", false},
@@ -51,6 +53,8 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
                      "rows of blocks that the cores walk through together", true},
     [MATMUL_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
 };
+
+enum { SHARED_A = 1, SHARED_B };
 
 static enum dtype default_out(enum dtype type) {
   return type == DTYPE_HF32 ? DTYPE_FP32 : type == DTYPE_INT8 ? DTYPE_INT32 : type;
@@ -118,6 +122,8 @@ static enum vinci_status setup(struct lower_job *job) {
   mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
   mm->coupled = matmul_is_coupled(job->soc);
   mm->shallow = value[MATMUL_GENERATION].word;
+  mm->a_batches = value[MATMUL_SHARED].word == SHARED_A ? 1 : mm->batch;
+  mm->b_batches = value[MATMUL_SHARED].word == SHARED_B ? 1 : mm->batch;
   set_scale(mm, value);
   job->data = mm;
   return check(job, mm);
@@ -170,11 +176,13 @@ static bool from_tensors(struct lower_call *call) {
   bool bias = call->input_count > 2 && call->input[2].rank > 0;
   if (!orient(&s, bias, &k, &trans_a, &trans_b))
     return lower_cannot(call, "the shapes do not fit together");
-  if (s.batch_a != s.batch || (s.batch_b != s.batch && s.batch_b != 1))
+  bool shared_a = s.batch > 1 && s.batch_a == 1, shared_b = s.batch > 1 && s.batch_b == 1;
+  if ((s.batch_a != s.batch && !shared_a) || (s.batch_b != s.batch && !shared_b) ||
+      (shared_a && shared_b))
     return lower_cannot(call, "batches differ");
-  bool folded = s.batch > 1 && s.batch_b == 1 && !trans_a;
-  if (s.batch_b != s.batch && !folded)
-    return lower_cannot(call, "one operand is shared between the batches");
+  /* Rows of all batches are rows of one product, where they follow each other. */
+  bool folded = shared_b && !trans_a && !strstr(call->input[0].format, "NZ") &&
+                !strstr(call->output[0].format, "NZ");
   lower_arg(call, "m=%" PRIu64, folded ? s.m * s.batch : s.m);
   lower_arg(call, "k=%" PRIu64, k);
   lower_arg(call, "n=%" PRIu64, s.n);
@@ -184,6 +192,8 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "transpose_b=%d", trans_b);
   lower_arg(call, "bias=%d", bias);
   lower_arg(call, "batch=%" PRIu64, folded ? 1 : s.batch);
+  if (!folded && (shared_a || shared_b))
+    lower_arg(call, "shared=%s", shared_a ? "a" : "b");
   lower_arg(call, "format_a=%s", strstr(call->input[0].format, "NZ") ? "NZ" : "ND");
   lower_arg(call, "format_b=%s", strstr(call->input[1].format, "NZ") ? "NZ" : "ND");
   lower_arg(call, "format_c=%s", strstr(call->output[0].format, "NZ") ? "NZ" : "ND");

@@ -25,6 +25,7 @@ enum matmul_key {
   MATMUL_TRANSPOSE_B,
   MATMUL_BIAS,
   MATMUL_BATCH,
+  MATMUL_SHARED,
   MATMUL_FORMAT_A,
   MATMUL_FORMAT_B,
   MATMUL_FORMAT_C,
@@ -74,6 +75,7 @@ struct matmul {
   size_t first_key;        /* of the tiling keys, in the order of enum matmul_key */
   const struct conv *conv; /* NULL: A is a matrix */
   uint64_t batch, m, k, n;
+  uint64_t a_batches, b_batches; /* 1 where all batches share the operand */
   enum dtype type, out_type;
   uint64_t element_bytes, out_bytes;
   uint64_t c0; /* elements of a block of 32 bytes */

@@ -25,8 +25,8 @@ enum { START_CYCLES = 5000 };
 /* ---- header ---- */
 
 static void tensor(const struct writer *w, const char *name, enum dtype type, enum tensor_io io,
-                   uint64_t rows, uint64_t columns, bool nz) {
-  uint64_t shape[5] = {w->mm->batch, rows, columns};
+                   uint64_t batches, uint64_t rows, uint64_t columns, bool nz) {
+  uint64_t shape[5] = {batches, rows, columns};
   unsigned rank = 3;
   if (nz) {
     uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
@@ -36,7 +36,7 @@ static void tensor(const struct writer *w, const char *name, enum dtype type, en
     shape[4] = c0;
     rank = 5;
   }
-  unsigned skip = w->mm->batch == 1;
+  unsigned skip = batches == 1;
   emit_tensor(w->e, name, type, io, shape + skip, rank - skip, nz ? "FRACTAL_NZ" : NULL);
 }
 
@@ -84,15 +84,15 @@ static void conv_tensors(const struct writer *w) {
 
 static void matrix_tensors(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  tensor(w, mm->a_name, matmul_stored(mm->type), TENSOR_IN, mm->trans_a ? mm->k : mm->m,
-         mm->trans_a ? mm->m : mm->k, mm->nz_a);
-  tensor(w, mm->b_name, matmul_stored(mm->type), TENSOR_IN, mm->trans_b ? mm->n : mm->k,
-         mm->trans_b ? mm->k : mm->n, mm->nz_b);
+  tensor(w, mm->a_name, matmul_stored(mm->type), TENSOR_IN, mm->a_batches,
+         mm->trans_a ? mm->k : mm->m, mm->trans_a ? mm->m : mm->k, mm->nz_a);
+  tensor(w, mm->b_name, matmul_stored(mm->type), TENSOR_IN, mm->b_batches,
+         mm->trans_b ? mm->n : mm->k, mm->trans_b ? mm->k : mm->n, mm->nz_b);
   if (mm->bias)
     emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
   if (mm->scale == SCALE_COLUMNS)
     emit_vector(w->e, "scales", DTYPE_INT64, TENSOR_IN, mm->n);
-  tensor(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->m, mm->n, mm->nz_c);
+  tensor(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->batch, mm->m, mm->n, mm->nz_c);
   if (w->t.split > 1)
     matmul_split_tensor(w);
 }

@@ -15,6 +15,7 @@ struct matmul_operand matmul_operand(const struct writer *w, bool is_a) {
       .nz = is_a ? mm->nz_a : mm->nz_b,
       .outer = is_a == w->t.a_outer,
       .is_a = is_a,
+      .shared = !mm->conv && mm->batch > 1 && (is_a ? mm->a_batches : mm->b_batches) == 1,
       .side = is_a ? mm->m : mm->n,
       .panel_bytes = is_a ? w->t.a_panel_bytes : w->t.b_panel_bytes,
   };
@@ -98,6 +99,14 @@ bool matmul_many_copies(const struct writer *w, bool is_a) {
          (by_squares(w, &x) && !squares_at_once(x.side));
 }
 
+/* The index of an operand's matrix. */
+static const char *batch_of(const struct writer *w, const struct matmul_operand *x,
+                            const char *suffix) {
+  if (w->mm->conv)
+    return matmul_weights_of(w, suffix);
+  return x->shared ? "0" : emit_text(w->e, "z%s", suffix);
+}
+
 /* NZ in GM, 16 rows of k after the other in L1: each column of blocks in pieces. */
 static void load_nz_squares(const struct writer *w, const struct matmul_operand *x, const char *dst,
                             const char *k, const char *depth, const char *suffix) {
@@ -108,9 +117,9 @@ static void load_nz_squares(const struct writer *w, const struct matmul_operand 
   const char *column = emit_text(e, "column%s", x->name);
   emit_loop(e, column, "(%s+%llu)/%llu", count, c0 - 1, c0);
   emit_row(e,
-           "copy_gm_to_cbuf,dst=%s+%s*%d,src=%s+z%s*%llu+((%s%s/%llu+%s)*%llu+%s)*%d,"
+           "copy_gm_to_cbuf,dst=%s+%s*%d,src=%s+%s*%llu+((%s%s/%llu+%s)*%llu+%s)*%d,"
            "n_burst=(%s+15)/16,len_burst=16,dst_gap=(%s/%llu-1)*16",
-           dst, column, FRACTAL_BYTES, x->tensor, suffix,
+           dst, column, FRACTAL_BYTES, x->tensor, batch_of(w, x, suffix),
            rows * round_up(x->side, c0) * (ull)mm->element_bytes, x->start, suffix, c0, column,
            rows, k, BLOCK_BYTES, depth, matmul_rounded(e, count, FRACTAL_ROWS), c0);
   emit_endloop(e);
@@ -118,8 +127,6 @@ static void load_nz_squares(const struct writer *w, const struct matmul_operand 
 
 const char *matmul_weights_of(const struct writer *w, const char *suffix) {
   const struct conv *conv = w->mm->conv;
-  if (!conv)
-    return emit_text(w->e, "z%s", suffix);
   return conv->groups == 1 ? "0" : emit_text(w->e, "(z%s%%%llu)", suffix, (ull)conv->groups);
 }
 
@@ -137,7 +144,7 @@ static void load_nz(const struct writer *w, const struct matmul_operand *x, cons
       emit_text(e, "(%s+%llu)/%llu", x->rows_are_k ? side : depth, (ull)mm->c0 - 1, (ull)mm->c0);
   const char *pitch = l1_rows(w, x, x->rows_are_k ? depth : side);
   const char *src =
-      emit_text(e, "%s+%s*%llu+(%s/%llu*%llu+%s)*%d", x->tensor, matmul_weights_of(w, suffix),
+      emit_text(e, "%s+%s*%llu+(%s/%llu*%llu+%s)*%d", x->tensor, batch_of(w, x, suffix),
                 rows * columns * (ull)mm->element_bytes, x->rows_are_k ? start : k, (ull)mm->c0,
                 rows, x->rows_are_k ? k : start, BLOCK_BYTES);
   if (matmul_way(e->soc, mm, &w->t, x->is_a) == COPY_AT_ONCE) {
@@ -250,9 +257,9 @@ void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, c
   ull es = mm->element_bytes, side = x->side, row = x->rows_are_k ? side : mm->k;
   const char *first = emit_text(e, "%s%s", x->start, suffix);
   const char *count = emit_text(e, "%s%s", x->count, suffix);
-  const char *src =
-      emit_text(e, "%s+z%s*%llu+(%s*%llu+%s)*%llu", x->tensor, suffix, side * (ull)mm->k * es,
-                x->rows_are_k ? k : first, row, x->rows_are_k ? first : k, es);
+  const char *src = emit_text(e, "%s+%s*%llu+(%s*%llu+%s)*%llu", x->tensor, batch_of(w, x, suffix),
+                              side * (ull)mm->k * es, x->rows_are_k ? k : first, row,
+                              x->rows_are_k ? first : k, es);
   bool wide = matmul_way(e->soc, mm, &w->t, x->is_a) != COPY_AT_ONCE;
   const char *rows = x->rows_are_k ? depth : count, *columns = x->rows_are_k ? count : depth;
   if (by_squares(w, x))

@@ -224,16 +224,16 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
   const struct conv *conv = mm->conv;
   enum matmul_way a_way = matmul_way(job->soc, mm, t, true);
   enum matmul_way b_way = matmul_way(job->soc, mm, t, false);
-  struct load a = {
-      .copies = a_times * (t->a_outer ? t->groups : t->turns) * matmul_copies(mm, t, true, a_way),
-      .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
-      .unique =
-          mm->batch * (conv ? conv->c1 * conv->h * conv->w * conv->point_bytes : mm->m * all_k),
-      .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
+  struct load a = {.copies = a_times * (t->a_outer ? t->groups : t->turns) *
+                             matmul_copies(mm, t, true, a_way),
+                   .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
+                   .unique = conv ? mm->batch * conv->c1 * conv->h * conv->w * conv->point_bytes
+                                  : mm->a_batches * mm->m * all_k,
+                   .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
   struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
                              matmul_copies(mm, t, false, b_way),
                    .bytes = b_times * n * k,
-                   .unique = (conv ? conv->groups : mm->batch) * mm->n * all_k,
+                   .unique = (conv ? conv->groups : mm->b_batches) * mm->n * all_k,
                    .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   return rows * blocks * panel_start(job->soc, false) + load_cycles(job->soc, &a, t->cores) +
@@ -285,8 +285,9 @@ bool matmul_cost(struct lower_job *job) {
   uint64_t first = cost->mte2_cycles / (blocks * t.groups);
   uint64_t a_bytes = mm->conv ? mm->conv->c1 * mm->conv->h * mm->conv->w * mm->conv->point_bytes
                               : mm->m * mm->k * mm->element_bytes;
-  uint64_t unique = mm->batch * (a_bytes + mm->m * mm->n * mm->out_bytes) +
-                    (mm->conv ? mm->conv->groups : mm->batch) * mm->n * mm->k * mm->element_bytes;
+  uint64_t unique =
+      mm->batch * mm->m * mm->n * mm->out_bytes + (mm->conv ? mm->batch : mm->a_batches) * a_bytes +
+      (mm->conv ? mm->conv->groups : mm->b_batches) * mm->n * mm->k * mm->element_bytes;
   uint64_t device = cycles_at(unique, share(soc, soc->hbm_bytes_per_second, 1));
   uint64_t launch = (uint64_t)soc->launch_block_ps / 1000 * (uint64_t)soc->core_hz / 1000000000 *
                     (t.cores - 1) / 1;

@@ -38,6 +38,7 @@ struct matmul_operand {
   bool nz;
   bool outer;
   bool is_a;
+  bool shared; /* by all batches */
   uint64_t side, panel_bytes;
 };
 
