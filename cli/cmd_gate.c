@@ -148,7 +148,10 @@ static enum vinci_status run_points(struct gate *gate, struct vinci_diag *diag) 
                                        : 1;
   gate->run.jobs = gate->run.jobs > GATE_JOBS_MAX ? GATE_JOBS_MAX : gate->run.jobs;
   gate->run.repeat = gate->settings.repeat ? (unsigned)gate->settings.repeat : 1;
-  return gate_run_all(&gate->run, diag);
+  const char *soc = gate->settings.overrides.soc;
+  const vinci_soc *chip;
+  enum vinci_status status = soc ? chip_cache_get(&gate->chips, soc, &chip, diag) : VINCI_OK;
+  return status == VINCI_OK ? gate_run_all(&gate->run, diag) : status;
 }
 
 /* Everything up to the verdicts; what can be said without running is said first. */

@@ -9,6 +9,8 @@
 #include "core/diag.h"
 #include "scripts/lua_vinci.h"
 
+enum { EXIT_CODE_MAX = 255 };
+
 /* Turns the error into a text with a traceback; the exit code of one of ours is kept. */
 static int describe(lua_State *lua) {
   lua_Integer code = vinci_status_exit_code(VINCI_E_USAGE);
@@ -16,6 +18,8 @@ static int describe(lua_State *lua) {
     lua_pop(lua, 1);
     if (lua_getfield(lua, 1, "exit_code") == LUA_TNUMBER)
       code = lua_tointeger(lua, -1);
+    if (code < 1 || code > EXIT_CODE_MAX) /* an error never ends as if all were well */
+      code = vinci_status_exit_code(VINCI_E_USAGE);
     lua_pop(lua, 1);
   }
   lua_pushinteger(lua, code);

@@ -141,12 +141,12 @@ static size_t split(char *line, char *cells[CELLS + 1]) {
   }
 }
 
+/* Differences of any two are then numbers too. */
 static bool is_whole_number(const char *text) {
   errno = 0;
   if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
     return false;
-  (void)strtoull(text, NULL, 10);
-  return errno == 0;
+  return strtoull(text, NULL, 10) <= INT64_MAX && errno == 0;
 }
 
 static enum vinci_status read_row(struct reading *reading, char *line) {

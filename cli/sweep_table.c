@@ -59,6 +59,30 @@ static enum vinci_status table_close(struct table *table, bool keep, struct vinc
   return status;
 }
 
+/* Whether a file has the bytes of another. */
+static bool same_file(const char *path, const char *other) {
+  FILE *a = fopen(path, "r"), *b = fopen(other, "r");
+  bool same = a && b;
+  for (int c = 0; same && c != EOF;) {
+    c = fgetc(a);
+    same = c == fgetc(b);
+  }
+  if (a)
+    fclose(a);
+  if (b)
+    fclose(b);
+  return same;
+}
+
+/* A table of another study than the manifest's is not left beside it. */
+static void remove_stale(const struct table *manifest, const char *folder) {
+  char path[PATH_SIZE];
+  if (fflush(manifest->out) != 0 || same_file(manifest->temporary, manifest->path))
+    return;
+  snprintf(path, sizeof path, "%s/results.csv", folder);
+  remove(path);
+}
+
 /* ---- manifest -------------------------------------------------------------------------- */
 
 static bool write_point(const struct sweep_study *study, size_t point, FILE *out) {
@@ -96,6 +120,8 @@ enum vinci_status sweep_write_manifest(const struct sweep_study *study, const ch
   for (size_t i = 0; status == VINCI_OK && i < study->point_count; i++)
     if (!write_point(study, i, table.out))
       status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK)
+    remove_stale(&table, folder);
   enum vinci_status closed = table_close(&table, status == VINCI_OK, diag);
   return status == VINCI_OK ? closed : status;
 }

@@ -115,7 +115,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 88
+plan 90
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -368,6 +368,14 @@ report "--only leaves the others alone, and no policy is touched" "$(expect 0 ''
   ls "$work" | grep -F .part)"
 cp "$work/suite.good" "$suite"
 cp "$work/good.csv" "$work/add.csv"
+cp "$work/first.csv" "$base"
+
+sed 's/name = "copy",/name = "copy", soc = "Ascend910B99",/' "$suite" >"$work/chip.lua"
+gate check "$work/chip.lua" --baseline="$base"
+report "a point whose chip is unknown" "$(expect 2 '' "unknown SoC 'Ascend910B99'"; verdict copy CRASHED; verdict add PASS)"
+sed 's/^add,total_cycles,[0-9]*/add,total_cycles,18446744073709551615/' "$work/first.csv" >"$base"
+check
+report "a number beyond those that can be subtracted" "$(expect 3 -)"
 cp "$work/first.csv" "$base"
 
 # ---- models ---------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ expect() {
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 26
+plan 28
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -98,6 +98,10 @@ echo 'x = = 1' >syntax.lua
 run syntax.lua
 report "a script that is none" "$(expect 2 -; case $(first) in 'error: syntax.lua:1:'*) ;; *) first ;; esac)"
 
+echo 'error(setmetatable({ exit_code = 256 }, { __tostring = function() return "odd" end }))' >odd.lua
+run odd.lua
+report "an error with a strange exit code" "$(expect 2 -; [ "$(first)" = 'error: odd' ] || first)"
+
 # ---- errors of vinci -------------------------------------------------------------------
 # fails NAME CODE FIRST-LINE SCRIPT
 fails() {
@@ -126,6 +130,8 @@ fails "what a run uses is not freed" 2 "fails.lua:4: free: the vinci.soc is in u
 this function" \
   'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
 vinci.run(soc, trace, { progress = function() soc:free() end })'
+fails "a picture that is none" 2 "fails.lua:3: vinci.plot: argument 'fields.file' ends neither in .svg nor in .png" \
+  'vinci.plot { file = "a.txt", series = { { x = { 1 }, y = { 1 } } } }'
 fails "something freed" 2 "fails.lua:4: vinci.compile: argument 'soc' is a vinci.soc that has been freed" \
   'soc:free()
 vinci.compile(soc, "copy", {})'

@@ -51,7 +51,7 @@ expect() {
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 55
+plan 56
 
 # ---- usage -----------------------------------------------------------------------------
 run
@@ -265,6 +265,13 @@ code=$? err=$(tail -n 1 "$work/err")
 report "interrupted: exit code 7, and what is done is kept" "$(expect 7 "error: interrupted; what \
 is done is kept in $work/stopped, run it again to go on"; [ ! -e "$work/stopped/results.csv" ] ||
   echo "there is a table")"
+"$vinci" sweep run "$example" $soc --memory=flat -q --output="$work/stale"
+many -j2 --output="$work/stale" >"$work/out" 2>"$work/err" &
+child=$!
+until_done "$work/stale" 2
+kill -TERM $child
+wait $child
+report "the table of another study is not left behind" "$(ls "$work"/stale/results.csv 2>/dev/null)"
 run collect "$work/stopped"
 report "collect refuses gaps" "$([ "$code" -eq 7 ] || echo "exit code $code"
   case $err in *" points are missing in $work/stopped"*) ;; *) echo "$err" ;; esac)"

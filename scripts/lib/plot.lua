@@ -3,7 +3,18 @@
 local known = { file = 1, title = 1, xlabel = 1, ylabel = 1, xlog = 1, ylog = 1, series = 1,
   width = 1, height = 1, xrange = 1, yrange = 1, key = 1 }
 
-local function refuse(format, ...) error("vinci.plot: " .. format:format(...), 3) end
+-- At the line of the script: that of the first frame outside this file.
+local here = debug.getinfo(1, "S").source
+local function refuse(format, ...)
+  local level, place = 2, ""
+  local frame = debug.getinfo(level, "Sl")
+  while frame and (frame.source == here or frame.currentline <= 0) do
+    level = level + 1
+    frame = debug.getinfo(level, "Sl")
+  end
+  if frame then place = ("%s:%d: "):format(frame.short_src, frame.currentline) end
+  error(place .. "vinci.plot: " .. format:format(...), 0)
+end
 
 -- A text as gnuplot quotes it: between single quotes nothing but the quote is special.
 local function quoted(text, name)
@@ -15,6 +26,7 @@ local function number(value, name)
   if type(value) ~= "number" then
     refuse("argument 'fields.%s' is a %s, not a number", name, type(value))
   end
+  if value ~= value or value == math.huge or value == -math.huge then return "NaN" end -- a gap
   return ("%.17g"):format(value)
 end
 
@@ -73,7 +85,9 @@ return function(fields)
   for key in pairs(fields) do
     if not known[key] then refuse("argument 'fields' has an unknown field '%s'", tostring(key)) end
   end
-  if type(fields.file) ~= "string" then refuse("argument 'fields.file' is a %s, not a string", type(fields.file)) end
+  if type(fields.file) ~= "string" then
+    refuse("argument 'fields.file' is %s, not a string", fields.file == nil and "missing" or "a " .. type(fields.file))
+  end
   if type(fields.series) ~= "table" or #fields.series == 0 then
     refuse("argument 'fields.series' is not a list of series")
   end
@@ -81,6 +95,6 @@ return function(fields)
   local pipe = io.popen("gnuplot", "w")
   if not pipe then refuse("gnuplot cannot be started") end
   pipe:write(text)
-  if not pipe:close() then refuse("gnuplot failed; is it installed?") end
+  if not pipe:close() then refuse("gnuplot could not write %s, or is not installed", fields.file) end
   return fields.file
 end
