@@ -8,6 +8,35 @@
 #include "core/layout.h"
 #include "traces/lower/matmul_writer.h"
 
+/* Points that are apart: zeros, and lines between them, each group of channels on its own. */
+static void spread_lines(const struct writer *w, const char *dst, const char *src,
+                         const char *groups, const char *rows, const char *suffix) {
+  struct emit *e = w->e;
+  const struct conv *conv = w->mm->conv;
+  ull high = conv->spread_h, wide = conv->spread_w, given = conv->given_w;
+  ull points = conv->given_h * conv->given_w, line_bytes = conv->w * BLOCK_BYTES;
+  emit_row(e, "create_cbuf_matrix,dst=%s,blocks=%llu", dst,
+           (ull)(w->t.a_panel_bytes / BLOCK_BYTES));
+  emit_barrier(e, PIPE_MTE2);
+  emit_loop(e, emit_text(e, "group%s", suffix), "%s", groups);
+  const char *to = emit_text(e, "%s+(group%s*height%s+line0%s*%llu-up%s)*%llu", dst, suffix, suffix,
+                             suffix, high, suffix, line_bytes);
+  const char *from = emit_text(e, "%s+group%s*%llu", src, suffix, points * BLOCK_BYTES);
+  if (wide == 1) {
+    emit_loop(e, emit_text(e, "any%s", suffix), "%s>0", rows);
+    emit_row(e, "copy_gm_to_cbuf,dst=%s,src=%s,n_burst=%s,len_burst=%llu,dst_gap=%llu", to, from,
+             rows, given, conv->w * (high - 1));
+  } else {
+    emit_loop(e, emit_text(e, "line%s", suffix), "%s", rows);
+    emit_row(e,
+             "copy_gm_to_cbuf,dst=%s+line%s*%llu,src=%s+line%s*%llu,n_burst=%llu,len_burst=1,"
+             "dst_gap=%llu",
+             to, suffix, high * line_bytes, from, suffix, given * BLOCK_BYTES, given, wide - 1);
+  }
+  emit_endloop(e);
+  emit_endloop(e);
+}
+
 /*
  * Rows of the spread map from `up` on, `height` of them: of those only every spread_h-th is in GM,
  * and of its points every spread_w-th.
@@ -16,8 +45,7 @@ void conv_load_spread(const struct writer *w, const char *dst, const char *k, co
                       const char *suffix) {
   struct emit *e = w->e;
   const struct conv *conv = w->mm->conv;
-  ull high = conv->spread_h, wide = conv->spread_w, window = conv->window;
-  ull points = conv->given_h * conv->given_w;
+  ull high = conv->spread_h, window = conv->window, points = conv->given_h * conv->given_w;
   const char *line = emit_text(e, "line0%s", suffix), *rows = emit_text(e, "given%s", suffix);
   const char *src = emit_text(e, "%s+z%s*%llu+(%s/%llu*%llu+line0%s*%llu)*%d", w->mm->a_name,
                               suffix, (ull)conv->c1 * points * BLOCK_BYTES, k, window, points,
@@ -26,32 +54,11 @@ void conv_load_spread(const struct writer *w, const char *dst, const char *k, co
   emit_loop(e, emit_text(e, "spread%s", suffix), "1");
   emit_let(e, line, "(up%s+%llu)/%llu", suffix, high - 1, high);
   emit_let(e, rows, "(up%s+height%s-1)/%llu-%s+1", suffix, suffix, high, line);
-  if (high == 1 && wide == 1) {
+  if (high == 1 && conv->spread_w == 1)
     emit_row(e, "copy_gm_to_cbuf,dst=%s,src=%s,n_burst=%s,len_burst=%s*%llu,src_gap=%llu-%s*%llu",
              dst, src, groups, rows, (ull)conv->w, points, rows, (ull)conv->w);
-  } else {
-    emit_row(e, "create_cbuf_matrix,dst=%s,blocks=%llu", dst,
-             (ull)(w->t.a_panel_bytes / BLOCK_BYTES));
-    emit_barrier(e, PIPE_MTE2);
-    emit_loop(e, emit_text(e, "group%s", suffix), "%s", groups);
-    const char *to = emit_text(e, "%s+(group%s*height%s+line0%s*%llu-up%s)*%llu", dst, suffix,
-                               suffix, suffix, high, suffix, (ull)conv->w * BLOCK_BYTES);
-    const char *from = emit_text(e, "%s+group%s*%llu", src, suffix, points * BLOCK_BYTES);
-    if (wide == 1) {
-      emit_loop(e, emit_text(e, "any%s", suffix), "%s>0", rows);
-      emit_row(e, "copy_gm_to_cbuf,dst=%s,src=%s,n_burst=%s,len_burst=%llu,dst_gap=%llu", to, from,
-               rows, (ull)conv->w, (ull)(conv->w * (high - 1)));
-    } else {
-      emit_loop(e, emit_text(e, "line%s", suffix), "%s", rows);
-      emit_row(e,
-               "copy_gm_to_cbuf,dst=%s+line%s*%llu,src=%s+line%s*%llu,n_burst=%llu,len_burst=1,"
-               "dst_gap=%llu",
-               to, suffix, high * conv->w * BLOCK_BYTES, from, suffix,
-               (ull)conv->given_w * BLOCK_BYTES, (ull)conv->given_w, wide - 1);
-    }
-    emit_endloop(e);
-    emit_endloop(e);
-  }
+  else
+    spread_lines(w, dst, src, groups, rows, suffix);
   emit_endloop(e);
 }
 

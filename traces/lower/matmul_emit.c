@@ -15,13 +15,6 @@
 #include "core/layout.h"
 #include "traces/lower/matmul_writer.h"
 
-/*
- * What a core does before its first copy. Measured: in the four rows of the calibration list that
- * MTE2 bounds (fp32, m=32) cores are busy for 3.6 to 5.7 us longer than MTE2 is, of which filling
- * and draining takes 1.2 us; the middle of the rest at 1800 MHz.
- */
-enum { START_CYCLES = 5000 };
-
 /* ---- header ---- */
 
 static void tensor(const struct writer *w, const char *name, enum dtype type, enum tensor_io io,
@@ -127,8 +120,7 @@ static void header(const struct writer *w) {
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_comment(e, "Start of the kernel: arguments, code, tiling.");
-  emit_row(e, "scalar,cycles=%d", START_CYCLES);
+  matmul_start(e);
   fill_l1(w);
 }
 
