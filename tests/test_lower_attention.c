@@ -207,15 +207,42 @@ static void calls_of_profiles_are_understood(void **state) {
   arena_free(&arena);
 }
 
-static void an_error_says(const char *text, const char *expected) {
+static void an_error_on_says(const vinci_soc *soc, const char *op, const char *text,
+                             const char *expected) {
   struct words words;
   struct vinci_diag diag = {0};
   char *out;
   split(&words, text);
-  assert_int_equal(
-      vinci_compile_text(fixture_shared, "flash_attention", words.item, words.count, &out, &diag),
-      VINCI_E_USAGE);
+  assert_int_equal(vinci_compile_text(soc, op, words.item, words.count, &out, &diag),
+                   VINCI_E_USAGE);
   assert_string_equal(diag.text, expected);
+}
+
+static void an_error_says(const char *text, const char *expected) {
+  an_error_on_says(fixture_shared, "flash_attention", text, expected);
+}
+
+static void chips_may_lack_what_is_needed(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc_coupled();
+  assert_non_null(soc);
+  an_error_on_says(soc, "flash_attention", "seq_q=8",
+                   "flash_attention: not for dav-c100: no signals between its cores");
+  an_error_on_says(soc, "flash_attention_grad", "seq_q=8",
+                   "flash_attention_grad: not for dav-c100: no signals between its cores");
+  an_error_on_says(soc, "rms_norm_grad", "shape=8",
+                   "rms_norm_grad: not for dav-c100: no signals between its cores");
+  vinci_soc_free(soc);
+  soc = fixture_soc();
+  assert_non_null(soc);
+  soc->vector_cores = 1;
+  an_error_on_says(soc, "flash_attention", "seq_q=8",
+                   "flash_attention: a block takes two vector cores");
+  soc->vector_cores = 40;
+  soc->cube_bf16_mcycles = 0;
+  an_error_on_says(soc, "flash_attention", "seq_q=8 dtype=bf16",
+                   "flash_attention: the cube of fixture220 does not compute in bf16");
+  vinci_soc_free(soc);
 }
 
 static void errors_say_what_is_not_possible(void **state) {
@@ -249,7 +276,9 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("seq_q=1 seq_k=9999 head_dim=256 splits=9",
                 "flash_attention: no legal tiling: 9999 keys do not make 9 parts of whole steps, "
                 "at most 7");
-  an_error_says("seq_q=256 cores=99", "flash_attention: no legal tiling: there are only 20 cores");
+  an_error_says("seq_q=256 cores=99",
+                "flash_attention: no legal tiling: there are only 20 cores with two vector cores "
+                "each");
 }
 
 int main(void) {
@@ -264,6 +293,7 @@ int main(void) {
       cmocka_unit_test(causal_work_is_balanced),
       cmocka_unit_test(the_gradient_has_five_products),
       cmocka_unit_test(calls_of_profiles_are_understood),
+      cmocka_unit_test(chips_may_lack_what_is_needed),
       cmocka_unit_test(errors_say_what_is_not_possible),
   };
   return cmocka_run_group_tests_name("lower_attention", tests, fixture_set_up, fixture_tear_down);

@@ -39,8 +39,10 @@ static double inverse_root(double value) {
 static enum vinci_status check(struct lower_job *job, const struct attention *at) {
   static const double scale_min = 1e-6, scale_max = 1e6; /* what is masked stays out of the way */
   const uint64_t depth_max = 256;
-  if (job->soc->arch != ARCH_C220)
-    return lower_error(job, "only for dav-c220, not %s", arch_name(job->soc->arch));
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
+  if (soc_core_count(job->soc, CORE_AIV) < 2)
+    return lower_error(job, "a block takes two vector cores");
   if (at->cube_mcycles == 0)
     return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
                        dtype_name(at->type));

@@ -17,7 +17,8 @@ static enum vinci_status setup(struct lower_job *job) { return attention_setup(j
 /* ---- cost ---- */
 
 static uint64_t path_cycles(const struct path_cost *path, uint64_t start_mcycles, uint64_t bytes) {
-  uint64_t cycles = start_mcycles / MILLI + bytes * MILLI / (uint64_t)path->mbytes_per_cycle;
+  uint64_t rate = (uint64_t)path->mbytes_per_cycle;
+  uint64_t cycles = start_mcycles / MILLI + (rate ? bytes * MILLI / rate : 0);
   return max_u64(cycles, (uint64_t)path->minimum_mcycles / MILLI);
 }
 

@@ -18,6 +18,11 @@ enum { SHARED = 2, WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
 
+/* Blocks that run at a time: a cube core with its vector cores. */
+static uint64_t block_count(const struct vinci_soc *soc) {
+  return min_u64(soc_core_count(soc, CORE_AIC), soc_core_count(soc, CORE_AIV) / VECTORS);
+}
+
 static uint64_t take(uint64_t *used, uint64_t bytes) {
   uint64_t address = *used;
   *used += vtile_align(bytes);
@@ -129,9 +134,9 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
       (t->panel > ATTENTION_SIDE && t->panel % ATTENTION_SIDE))
     return lower_refuse(job, "cols have to be whole panels, of up to %d keys or a multiple of it",
                         ATTENTION_SIDE);
-  uint64_t cores = soc_core_count(job->soc, CORE_AIC);
+  uint64_t cores = block_count(job->soc);
   if (t->cores > cores)
-    return lower_refuse(job, "there are only %u cores", (unsigned)cores);
+    return lower_refuse(job, "there are only %u cores with two vector cores each", (unsigned)cores);
   derive(job, t);
   if (!splits_are_legal(job, t))
     return false;
@@ -160,7 +165,7 @@ static uint64_t path_cycles(const struct vinci_soc *soc, enum path path, uint64_
                             uint64_t bytes) {
   const struct path_cost *cost = &soc->path[path];
   uint64_t rate = (uint64_t)cost->mbytes_per_cycle;
-  uint64_t cycles = start_mcycles / MILLI + bytes * MILLI / rate;
+  uint64_t cycles = start_mcycles / MILLI + (rate ? bytes * MILLI / rate : 0);
   return max_u64(cycles, (uint64_t)cost->minimum_mcycles / MILLI);
 }
 
@@ -309,7 +314,7 @@ bool attention_candidate(struct lower_job *job, size_t index) {
       .rows = sides[index / PANEL_COUNT / WIDTH_COUNT],
       .cols = widths[index / PANEL_COUNT % WIDTH_COUNT],
       .panel = panels[index % PANEL_COUNT],
-      .cores = soc_core_count(job->soc, CORE_AIC),
+      .cores = block_count(job->soc),
       .splits = parts[split],
   };
   t.rows = min_u64(t.rows, round_up(at->rows, FRACTAL_ROWS));

@@ -79,8 +79,8 @@ static enum vinci_status setup(struct lower_job *job) {
   uint64_t axes = job->value[KEY_WEIGHTS].size;
   if (axes > shape->rank)
     return lower_error(job, "x has only %u dimensions", shape->rank);
-  if (job->soc->arch != ARCH_C220)
-    return lower_error(job, "only for dav-c220, not %s", arch_name(job->soc->arch));
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
   unsigned rows = shape->rank - (unsigned)axes;
   job->data = grad;
   grad->type = job->value[KEY_DTYPE].dtype;
