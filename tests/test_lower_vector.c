@@ -93,6 +93,8 @@ static void bytes_move_once(void **state) {
       {"log_softmax shape=5x3001 dtype=fp32", 60020, 60020},
       {"sort shape=17x127 dtype=fp16", 4318, 12954},
       {"topk shape=17x1009 k=5", 68612, 680},
+      {"argmax shape=17x1009 dtype=fp16", 34306, 68},
+      {"argmin shape=3x9001", 108012, 12},
       {"max_pool shape=2x3x16x18x16 kernel=2x2 rows=2", 55296, 13824},
       {"avg_pool shape=1x3x15x17x8 kernel=3x3 stride=2x2 dtype=fp32 rows=7", 24480, 5376},
       {"max_pool_with_argmax shape=1x2x17x13x16 kernel=3x3 pad=1x1 dtype=fp32 rows=6", 28288, 4920},
@@ -173,6 +175,7 @@ static void checks_find_nothing(void **state) {
       "max_pool_grad shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",
       "sort shape=2x613 chunk=64 dtype=bf16",
       "topk shape=2x5003 k=17 chunk=256",
+      "argmax shape=3x1031 chunk=512 dtype=bf16",
       "softmax shape=17x127",
       "log_softmax shape=5x1031 rows=1 cols=128",
       "layer_norm shape=5x1031 rows=1 cols=256 dtype=fp32",
@@ -276,6 +279,9 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("max_pool_with_argmax shape=1x1x9x4999x16 kernel=2x2",
                 "max_pool_with_argmax: no legal tiling: a tile takes whole rows, of 2499 columns");
   an_error_says("topk shape=4x3 k=4", "topk: k is at most 3, the last extent of x");
+  an_error_says("argmin shape=16777216", "argmin: rows have less than 2^24 elements");
+  an_error_says("argmax shape=2x999 chunk=500",
+                "argmax: no legal tiling: chunks are whole rows or multiples of 512, up to 8192");
   an_error_says("sort shape=99 chunk=33", "sort: no legal tiling: chunks are multiples of 64");
   an_error_says("sort shape=9999 chunk=64 blocks=3",
                 "sort: no legal tiling: cores meet on the way, so all 40 take part");

@@ -72,6 +72,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
 	traces/lower/plan.h \
+	traces/lower/vector_argmax.c \
 	traces/lower/vector_binary.c \
 	traces/lower/vector_channels.c \
 	traces/lower/vector_elementwise.c \

@@ -503,6 +503,19 @@ def argmax_pools(cases):
                       {"y": dx.astype(x.dtype)})
 
 
+def argmosts(cases):
+    for i, shape in enumerate(["1", "15", "17x127", "331x64", "3x1009", "97x1031", "5x40009", "100003",
+                               "7x3x5", "2x5003 chunk=512", "61x513 chunk=512"]):
+        shape, _, tiling = shape.partition(" ")
+        for dtype in ["fp32", "fp16", "bf16"]:
+            x = cases.draw(shape, dtype)
+            if i % 2:  # many that are equal
+                x = np.floor(x).astype(x.dtype)
+            for name, function in [("argmax", np.argmax), ("argmin", np.argmin)]:
+                y = np.atleast_1d(function(x, -1)).astype(np.int32)
+                cases.add("%s shape=%s dtype=%s %s" % (name, shape, dtype, tiling), {"x": x}, {"y": y})
+
+
 def sorts(cases):
     def expect(x, descending, keep):
         keys = -wide(x) if descending else wide(x)
@@ -535,7 +548,7 @@ def sorts(cases):
 
 
 GROUPS = [unary, powers, binary, others, casts, rows, channels, reductions, movement, halves, pools,
-          argmax_pools, sorts]
+          argmax_pools, argmosts, sorts]
 
 
 def run(vinci, soc, case, folder):
