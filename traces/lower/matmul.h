@@ -120,6 +120,8 @@ enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
 /* How many copies that takes, for a full panel. */
 uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
                        enum matmul_way way);
+/* Bytes of an operand that a panel takes in a row, 0 when that is no part of a row. */
+uint64_t matmul_run_bytes(const struct matmul *mm, const struct matmul_tiling *t, bool is_a);
 /* k in parts (matmul_split.c): whether it can be; how long adding them up takes. */
 bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,

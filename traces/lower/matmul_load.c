@@ -56,6 +56,15 @@ uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, b
   return ceil_div(rows_are_k(mm, is_a) ? count : depth, mm->c0);
 }
 
+uint64_t matmul_run_bytes(const struct matmul *mm, const struct matmul_tiling *t, bool is_a) {
+  bool by_k = rows_are_k(mm, is_a);
+  uint64_t side = is_a ? mm->m : mm->n, row = by_k ? side : mm->k;
+  uint64_t part = by_k ? (is_a ? t->bm : t->bn) : is_a ? t->ka : t->kb;
+  if ((is_a ? mm->nz_a : mm->nz_b) || (is_a && mm->conv) || part >= row)
+    return 0;
+  return part * mm->element_bytes;
+}
+
 enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
                            const struct matmul_tiling *t, bool is_a) {
   if (is_a && mm->conv)

@@ -9,6 +9,7 @@
  */
 #include "core/arith.h"
 #include "core/layout.h"
+#include "core/result.h"
 #include "traces/lower/matmul.h"
 
 enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
@@ -188,6 +189,7 @@ struct load {
   uint64_t copies; /* of one core */
   uint64_t bytes;  /* of one core */
   uint64_t unique; /* of the operand */
+  uint64_t run;    /* bytes it takes in a row; 0: many */
   bool nz;
 };
 
@@ -199,8 +201,12 @@ static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load
     rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
   uint64_t miss_rate = path->hbm_mbytes_per_cycle ? (uint64_t)path->hbm_mbytes_per_cycle : rate;
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
-  return load->copies * panel_start(soc, load->nz) + cycles_at(load->bytes - missed, rate) +
-         cycles_at(missed, min_u64(miss_rate, rate));
+  uint64_t cycles =
+      cycles_at(load->bytes - missed, rate) + cycles_at(missed, min_u64(miss_rate, rate));
+  /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
+  if (load->run > 0)
+    cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
+  return load->copies * panel_start(soc, load->nz) + cycles;
 }
 
 /* Blocks of the busiest core, and how often it changes the row (column) of a resident operand. */
@@ -229,11 +235,13 @@ static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_til
                    .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
                    .unique = conv ? mm->batch * conv->c1 * conv->h * conv->w * conv->point_bytes
                                   : mm->a_batches * mm->m * all_k,
+                   .run = matmul_run_bytes(mm, t, true),
                    .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
   struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
                              matmul_copies(mm, t, false, b_way),
                    .bytes = b_times * n * k,
                    .unique = (conv ? conv->groups : mm->b_batches) * mm->n * all_k,
+                   .run = matmul_run_bytes(mm, t, false),
                    .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   return rows * blocks * panel_start(job->soc, false) + load_cycles(job->soc, &a, t->cores) +
