@@ -53,7 +53,8 @@ static const struct {
      "151 MB of weights come at 0.54 TB/s where products of warm weights get 1.7: from device "
      "memory, with an L2 full of what has to go there; the model makes that 0.8 TB/s"},
     {"Conv2D", "32,1,224,224,8;121,4,16,8;64",
-     "MTE1 was busy for 276 us, as for 47 bytes of windows a cycle: what load3d takes for windows 4 "
+     "MTE1 was busy for 276 us, as for 47 bytes of windows a cycle: what load3d takes for windows "
+     "4 "
      "points apart is not published"},
     {"Conv2DBackpropFilter", "32,1,224,224,8;4;32,8,55,55,8",
      "MTE1 was busy for 196 us, as for 44 bytes of windows a cycle: as for the convolution"},
