@@ -388,6 +388,12 @@ static void errors_say_what_is_not_possible(void **state) {
                 "conv2d: c04 is for up to 4 channels");
   an_error_says("conv2d", "c=3 h=9 w=15 k=4 kernel=3x3 c04=1",
                 "conv2d: c04 is for maps whose rows are a multiple of 32 bytes");
+  an_error_says("conv2d", "c=2048 h=7 w=7 k=64 kernel=7x7 pad=3x3 resident=a",
+                "conv2d: no legal tiling: the resident operand needs the deeper panel");
+  an_error_says("conv2d", "c=70000 h=1 w=1 k=64 kernel=1x1 tile=16x64x16 panel=70016x64 resident=a",
+                "conv2d: no legal tiling: panels are too deep for one copy");
+  an_error_says("conv2d_backprop_input", "c=16 h=1 w=1 k=70000 kernel=1x1",
+                "conv2d_backprop_input: more than 65535 channels of y are not supported");
   an_error_says("conv2d", "c=6 h=9 w=9 k=4 kernel=3x3 groups=3",
                 "conv2d: c and k have to be multiples of the groups");
   an_error_says("conv2d_backprop_filter", "c=3 h=9 w=9 k=4 kernel=3x3 tile=16x8x16",

@@ -101,6 +101,8 @@ static enum vinci_status setup(struct lower_job *job) {
     mm->b_repeats = 1;
     mm->b_spill = mm->c0;
   }
+  if (status == VINCI_OK && conv->c1 * mm->c0 > UINT16_MAX) /* the gap between rows of weights */
+    return lower_error(job, "more than %d channels of y are not supported", UINT16_MAX);
   if (status == VINCI_OK && conv->kh * conv->kw * FRACTAL_ROWS > L1_ROW_MAX)
     return lower_error(job, "the window is too large");
   return status;

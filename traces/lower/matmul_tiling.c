@@ -21,6 +21,7 @@ enum {
   MAD_MAX = 4080, /* of m and n; the operand has 12 bits */
   LOAD2D_REPEAT_MAX = 255,
   L1_ROW_MAX = 32767, /* rows of a feature map */
+  BURSTS_MAX = 4095,  /* of a copy */
 };
 
 /* ---- legality ---- */
@@ -128,6 +129,14 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
   return true;
 }
 
+/* A panel of a convolution comes with one copy, and load3d counts its depth in 16 bits. */
+static bool is_one_copy(const struct conv *conv, const struct matmul *mm,
+                        const struct matmul_tiling *t) {
+  uint64_t ka = min_u64(t->ka, mm->k), kb = min_u64(t->kb, mm->k);
+  uint64_t bursts = conv->gradient ? t->bn / mm->c0 * conv->kh * conv->kw : ceil_div(kb, mm->c0);
+  return ka <= UINT16_MAX && ceil_div(ka, conv->window) <= BURSTS_MAX && bursts <= BURSTS_MAX;
+}
+
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct lower_value *tile = matmul_key(job, MATMUL_TILE);
@@ -154,6 +163,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
   if (t->cores > cores)
     return lower_refuse(job, "there are only %u cores", (unsigned)cores);
+  if (mm->conv && !is_one_copy(mm->conv, mm, t))
+    return lower_refuse(job, "panels are too deep for one copy");
   if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
     return lower_refuse(job, "panels are deeper than %d", L1_ROW_MAX);
   t->mt = ceil_div(mm->m, t->rows);
