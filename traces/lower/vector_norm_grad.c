@@ -125,12 +125,14 @@ static bool candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
-/* Passes over a tile: seven products, differences and sums of columns of two sources each, a
- * reduction, and a conversion for each operand. */
-static uint64_t tile_cycles(const struct vgrad *grad) {
-  const uint64_t two_sources = 9, operands = 3;
+/* Passes over a tile: seven products and differences of two sources each, a reduction, and a
+ * conversion for each operand; and a sum for each row, which waits for the one before. */
+static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vgrad *grad) {
+  const uint64_t two_sources = 8, operands = 3;
   uint64_t repeats = grad->tile.rows * ceil_div(grad->pitch, VROW_LANES);
-  return repeats * (2 * two_sources + (grad->type != DTYPE_FP32 ? operands : 0));
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
+  return 2 * repeats + grad->tile.rows * start +
+         repeats * (2 * two_sources + (grad->type != DTYPE_FP32 ? operands : 0));
 }
 
 static bool cost(struct lower_job *job) {
@@ -153,7 +155,7 @@ static bool cost(struct lower_job *job) {
                             .out_bytes = bytes,
                             .in_copies = 3,
                             .out_copies = 1,
-                            .vector_cycles = tile_cycles(grad)};
+                            .vector_cycles = tile_cycles(job->soc, grad)};
   vtile_cost(job, tile, &work);
   job->cost.blocks = soc_core_count(job->soc, CORE_AIV);
   return true;
@@ -202,33 +204,18 @@ static void load_rstd(struct emit *e, const struct vgrad *grad) {
            tile->slot_text, (ull)grad->rstd, tile->row_text, tile->rows_text, tile->rows_text);
 }
 
-/* dgamma += rows of T0, a column of lanes at a time. */
+/* dgamma += rows of T0, one after the other, as the vendor's kernel does it. */
 static void put_column_sums(struct vrows *rows) {
   struct vmachine *machine = &rows->machine;
   struct emit *e = machine->emit;
   const char *sum = machine->reg[R_DGAMMA], *tile = machine->reg[T0];
-  ull stride = rows->pitch * FLOAT_BYTES / BLOCK_BYTES, step = VROW_LANES * FLOAT_BYTES;
+  vmachine_count(machine, emit_text(e, "%llu", (ull)(rows->single ? rows->cols : rows->pitch)));
   vmachine_order(machine, 1u << T0 | 1u << R_DGAMMA, 1u << R_DGAMMA);
-  if (rows->single) {
-    vrow_all(rows);
-    emit_row(e, "vadd,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", sum, sum, tile);
-    return;
-  }
-  uint64_t whole = rows->pitch / VROW_LANES, rest = rows->pitch % VROW_LANES;
-  const char *strides = emit_text(
-      e, "repeat=%s,dst_repeat=0,src0_repeat=0,src1_repeat=%llu,type=fp32", rows->rows, stride);
-  if (whole > 0) {
-    vmachine_lanes(machine, VROW_LANES);
-    emit_loop(e, "lanes", "%llu", (ull)whole);
-    emit_row(e, "vadd,dst=%s+lanes*%llu,src0=%s+lanes*%llu,src1=%s+lanes*%llu,%s", sum, step, sum,
-             step, tile, step, strides);
-    emit_endloop(e);
-  }
-  if (rest > 0) {
-    vmachine_lanes(machine, (unsigned)rest);
-    emit_row(e, "vadd,dst=%s+%llu,src0=%s+%llu,src1=%s+%llu,%s", sum, whole * step, sum,
-             whole * step, tile, whole * step, strides);
-  }
+  emit_loop(e, "line", "%s", rows->single ? "1" : rows->rows);
+  emit_row(e, "vadd,dst=%s,src0=%s,src1=%s+line*%llu,repeat=1,type=fp32", sum, sum, tile,
+           (ull)rows->pitch * FLOAT_BYTES);
+  emit_barrier(e, PIPE_V);
+  emit_endloop(e);
 }
 
 static void put_gradient(struct vrows *rows) {
