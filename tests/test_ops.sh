@@ -100,12 +100,13 @@ Ascend910B2,BatchMatMulV3,AI_CORE,"8,64,32;1,32,48","8,64,48",FLOAT16;FLOAT16,ND
 Ascend910B2,BatchMatMulV3,AI_CORE,"8,32,64;1,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
 Ascend910B2,MatMulV2,AI_CORE,"16,70000;70000,48","16,48",FLOAT16;FLOAT16,ND;ND,8,10
 Ascend910B2,BatchMatMulV3,AI_CORE,"3,64,32;8,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,MatMulV3,AI_CORE,"50,60;5,4,16,16","50,77",FLOAT16;FLOAT16,ND;FRACTAL_NZ,8,10
 END
 run batches
-report "products that share an operand, long rows" "$(expect 0 '' \
+report "products that share an operand, long rows, padded weights" "$(expect 0 '' \
   'transpose_a=0 transpose_b=0 bias=0 batch=8 shared=a format_a=ND format_b=ND format_c=ND generation=2' \
   ',batch_matmul m=512 k=32 n=48' 'transpose_a=1 transpose_b=0 bias=0 batch=8 shared=b' \
-  ',matmul m=16 k=70000 n=48' \
+  ',matmul m=16 k=70000 n=48' ',matmul m=50 k=60 n=77' 'format_a=ND format_b=NZ' \
   'unsupported: BatchMatMulV3: batches differ')"
 
 # ---- lists of GEMMs and convolutions ---------------------------------------------------------

@@ -144,7 +144,13 @@ static bool matrix(const struct lower_tensor *tensor, uint64_t *batch, uint64_t 
   return true;
 }
 
+/* NZ fills up rows to 16 and columns to a block. */
+static bool is_padded(uint64_t side, uint64_t extent, bool nz) {
+  return side == extent || (nz && side > extent && side - extent < BLOCK_BYTES);
+}
+
 struct call_shape {
+  bool nz_a, nz_b;
   uint64_t batch_a, batch_b, batch, rows_a, columns_a, rows_b, columns_b, m, n;
 };
 
@@ -157,8 +163,9 @@ static bool orient(const struct call_shape *s, bool bias, uint64_t *k, bool *tra
     *trans_b = (way % 2 == 1) != bias;
     uint64_t m = *trans_a ? s->columns_a : s->rows_a, ka = *trans_a ? s->rows_a : s->columns_a;
     uint64_t n = *trans_b ? s->rows_b : s->columns_b, kb = *trans_b ? s->columns_b : s->rows_b;
-    *k = ka;
-    if (m == s->m && n == s->n && ka == kb)
+    *k = min_u64(ka, kb);
+    if (is_padded(m, s->m, s->nz_a) && is_padded(n, s->n, s->nz_b) && is_padded(ka, *k, s->nz_a) &&
+        is_padded(kb, *k, s->nz_b))
       return true;
   }
   return false;
@@ -173,6 +180,8 @@ static bool from_tensors(struct lower_call *call) {
       !matrix(&call->input[1], &s.batch_b, &s.rows_b, &s.columns_b) ||
       !matrix(&call->output[0], &s.batch, &s.m, &s.n))
     return lower_cannot(call, "two matrices and a result are needed");
+  s.nz_a = strstr(call->input[0].format, "NZ");
+  s.nz_b = strstr(call->input[1].format, "NZ");
   bool bias = call->input_count > 2 && call->input[2].rank > 0;
   if (!orient(&s, bias, &k, &trans_a, &trans_b))
     return lower_cannot(call, "the shapes do not fit together");
@@ -181,8 +190,7 @@ static bool from_tensors(struct lower_call *call) {
       (shared_a && shared_b))
     return lower_cannot(call, "batches differ");
   /* Rows of all batches are rows of one product, where they follow each other. */
-  bool folded = shared_b && !trans_a && !strstr(call->input[0].format, "NZ") &&
-                !strstr(call->output[0].format, "NZ");
+  bool folded = shared_b && !trans_a && !s.nz_a && !strstr(call->output[0].format, "NZ");
   lower_arg(call, "m=%" PRIu64, folded ? s.m * s.batch : s.m);
   lower_arg(call, "k=%" PRIu64, k);
   lower_arg(call, "n=%" PRIu64, s.n);
@@ -194,8 +202,8 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "batch=%" PRIu64, folded ? 1 : s.batch);
   if (!folded && (shared_a || shared_b))
     lower_arg(call, "shared=%s", shared_a ? "a" : "b");
-  lower_arg(call, "format_a=%s", strstr(call->input[0].format, "NZ") ? "NZ" : "ND");
-  lower_arg(call, "format_b=%s", strstr(call->input[1].format, "NZ") ? "NZ" : "ND");
+  lower_arg(call, "format_a=%s", s.nz_a ? "NZ" : "ND");
+  lower_arg(call, "format_b=%s", s.nz_b ? "NZ" : "ND");
   lower_arg(call, "format_c=%s", strstr(call->output[0].format, "NZ") ? "NZ" : "ND");
   if (strstr(call->type, "MatMulV2"))
     lower_arg(call, "generation=2");
