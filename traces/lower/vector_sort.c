@@ -106,7 +106,8 @@ static bool candidate(struct lower_job *job, size_t index) {
   uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (index > HALVINGS)
     return false;
-  uint64_t longest = sort->columns <= CHUNK_WHOLE ? CHUNK_WHOLE : CHUNK_PAIRED >> index;
+  uint64_t longest =
+      sort->columns <= CHUNK_WHOLE ? (uint64_t)CHUNK_WHOLE : (uint64_t)CHUNK_PAIRED >> index;
   sort->chunk = min_u64(in_runs(sort->columns), longest);
   if (job->value[key].given)
     sort->chunk = job->value[key].size;
