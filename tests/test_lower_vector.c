@@ -69,6 +69,7 @@ static void bytes_move_once(void **state) {
       {"add shape=17x127 dtype=fp16", 8636, 4318},
       {"add shape=17x127 dtype=fp32 dtype1=bf16", 12954, 8636},
       {"axpy shape=100003 alpha=2", 800024, 400012},
+      {"add shape=17x127 dtype=int64", 34544, 17272},
       {"fill shape=1001 dtype=fp32", 0, 4004},
       {"where shape=1009 dtype=fp32", 9081, 4036},
       {"relu_grad shape=127 dtype=fp32", 1016, 508},
@@ -148,6 +149,7 @@ static void checks_find_nothing(void **state) {
   static const char *const requests[] = {
       "relu_grad shape=5x13 shape1=1 dtype=bf16",
       "where shape=1 shape1=7x9",
+      "add shape=10007 dtype=int64",
       "transdata shape=2x17x5x3 way=nchw_to_nc1hwc0",
       "transdata shape=3x33x13x11 way=nchw_to_nc1hwc0 dtype=fp32",
       "transdata shape=3x17x1x1 way=nchw_to_nc1hwc0",
@@ -289,6 +291,8 @@ static void errors_say_what_is_wrong(void **state) {
       "softmax shape=4x99 cols=32",
       "softmax: no legal tiling: a tile is whole rows, or of one row a multiple of 64 columns");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
+  an_error_says("add shape=4x3 shape1=3 dtype=int64",
+                "add: int64 is added to int64 of the same shape alone");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");
   an_error_says("relu shape=8192 cols=8192 dtype=fp32 blocks=1 rows=1 buffers=4",

@@ -87,6 +87,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_norm_grad.c \
 	traces/lower/vector_ops.def \
 	traces/lower/vector_pad.c \
+	traces/lower/vector_pairs.c \
 	traces/lower/vector_permute.c \
 	traces/lower/vector_permute.h \
 	traces/lower/vector_pool.c \

@@ -147,6 +147,16 @@ def binary(cases):
                       {"x": x, "x1": x1}, {"y": np.where(x1 > 0, x, np.float32(0)).astype(x.dtype)})
 
 
+def longs(cases):
+    for shape in SIZES + ["3x5x331"]:
+        x, x1 = (cases.rng.integers(-2**63, 2**63 - 1, extents(shape), np.int64) for _ in range(2))
+        with np.errstate(over="ignore"):
+            cases.add("add shape=%s dtype=int64" % shape, {"x": x, "x1": x1}, {"y": x + x1})
+            small = cases.draw(shape, "int64", -9, 9)
+            cases.add("add shape=%s dtype=int64" % shape, {"x": small, "x1": -small[::-1].copy()},
+                      {"y": small - small[::-1]})
+
+
 def others(cases):
     for shape, shape1, shape2 in [("17", "17", "17"), ("31x1", "31x100", "1"), ("1009",) * 3,
                                   ("15x3x7", "3x1", "7"), ("1", "7x9", "9")]:
@@ -547,7 +557,7 @@ def sorts(cases):
                           expect(x, order, k))
 
 
-GROUPS = [unary, powers, binary, others, casts, rows, channels, reductions, movement, halves, pools,
+GROUPS = [unary, powers, binary, longs, others, casts, rows, channels, reductions, movement, halves, pools,
           argmax_pools, argmosts, sorts]
 
 

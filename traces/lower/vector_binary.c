@@ -28,7 +28,32 @@ static const struct lower_key binary_keys[BINARY_KEYS] = {
     VTILE_KEY_ROWS_TABLE(KEY_TILING),
 };
 
+/* add has int64 too. */
+static const struct lower_key add_keys[BINARY_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    [KEY_SHAPE1] = {"shape1", LOWER_SHAPE, "", NULL, "extents of x1; those of x", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", TYPES "|int64", "type of x", false},
+    [KEY_DTYPE1] = {"dtype1", LOWER_DTYPE, "", TYPES "|int64", "type of x1; that of x", false},
+    [KEY_OUT] = {"out", LOWER_DTYPE, "", TYPES "|int64",
+                 "type of y; fp32 when those of x and x1 differ", false},
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
 static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
+/* What vew_put_pairs() does, for its cost and its registers; the fills are made once. */
+static const struct vstep pair_steps[] = {F(T2, 1),
+                                          F(T3, 1),
+                                          B("vadd", Y0, X0, X1),
+                                          B("vor", T0, X0, X1),
+                                          U("vnot", T1, Y0),
+                                          B("vand", T0, T0, T1),
+                                          B("vand", T1, X0, X1),
+                                          B("vor", T0, T0, T1),
+                                          S("vshr", T0, T0, 31),
+                                          B("vmul", T0, T0, T2),
+                                          B("vgather", T1, T0, T3),
+                                          B("vadd", Y0, Y0, T1),
+                                          END};
 static const struct vstep sub_steps[] = {B("vsub", Y0, X0, X1), END};
 static const struct vstep mul_steps[] = {B("vmul", Y0, X0, X1), END};
 static const struct vstep div_steps[] = {B("vdiv", Y0, X0, X1), END};
@@ -65,7 +90,33 @@ static bool call_binary(struct lower_call *call) {
   VEW_OP(id, vendor, summary, binary_keys, BINARY_KEYS, call_binary)
 
 #define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
-OPERATOR(add, "Add|AddV2", "y = x + x1", NUMBER_TYPES)
+
+static bool same_shape(const struct lower_value *a, const struct lower_value *b) {
+  bool same = !b->present || a->rank == b->rank;
+  for (unsigned i = 0; same && b->present && i < a->rank; i++)
+    same = a->shape[i] == b->shape[i];
+  return same;
+}
+
+static enum vinci_status add_setup(struct lower_job *job) {
+  const struct lower_value *value = job->value;
+  static const struct vfunc func = {
+      .name = "add", .inputs = 2, .outputs = 1, .types = NUMBER_TYPES, .steps = add_steps};
+  static const struct vfunc pairs = {
+      .name = "add", .inputs = 2, .outputs = 1, .types = VTYPES_PAIRS, .steps = pair_steps};
+  unsigned given = 0, longs = 0;
+  for (unsigned key = KEY_DTYPE; key <= KEY_OUT; key++) {
+    given += value[key].present;
+    longs += value[key].present && value[key].dtype == DTYPE_INT64;
+  }
+  if (longs == 0)
+    return vew_setup(job, &func);
+  if (longs != given || !same_shape(&value[KEY_SHAPE], &value[KEY_SHAPE1]))
+    return lower_error(job, "int64 is added to int64 of the same shape alone");
+  return vew_setup(job, &pairs);
+}
+
+VEW_OP(add, "Add|AddV2", "y = x + x1", add_keys, BINARY_KEYS, call_binary)
 OPERATOR(sub, "Sub", "y = x - x1", NUMBER_TYPES)
 OPERATOR(mul, "Mul", "y = x * x1", NUMBER_TYPES)
 OPERATOR(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)

@@ -45,6 +45,8 @@ static bool computes_in(unsigned types, enum dtype type) {
     return types & VTYPES_INT32;
   case DTYPE_INT16:
     return types & VTYPES_INT16;
+  case DTYPE_INT64:
+    return types & VTYPES_PAIRS;
   default:
     return false;
   }

@@ -17,8 +17,9 @@ enum {
   VTYPES_FP16 = 1,
   VTYPES_INT32 = 2,
   VTYPES_INT16 = 4,
-  VTYPES_BYTES = 8, /* 8-bit integers, in fp16 */
-  VTYPES_ANY = 16,  /* all as they are */
+  VTYPES_BYTES = 8,  /* 8-bit integers, in fp16 */
+  VTYPES_ANY = 16,   /* all as they are */
+  VTYPES_PAIRS = 32, /* int64 as pairs of int32, see vew_put_pairs() */
 };
 
 struct vfunc {
@@ -93,6 +94,13 @@ void vew_emit(const struct lower_job *job, struct emit *emit);
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
 /* Addresses in UB for the tiling in ew->tile. */
 void vew_lay_out(struct vew *ew);
+/*
+ * The sum of 64-bit integers, as the vector unit has none: halves are added as 32-bit integers, and
+ * carries move from the lower halves to the upper ones. The tables say which halves are
+ * lower ones, and where the other half of each is; they are the same for all tiles.
+ */
+void vew_put_pair_tables(struct emit *emit, const struct vew *ew);
+void vew_put_pairs(struct vmachine *machine, const char *count);
 /* The tiling keys are the last ones. */
 size_t vew_tiling_keys(const struct lower_job *job);
 

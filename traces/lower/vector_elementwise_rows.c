@@ -141,7 +141,9 @@ static void put_compute(const struct lower_job *job, struct emit *e, struct vew 
     if (ew->temp[r])
       machine.reg[r] = at(e, ew->temp[r]);
   vmachine_count(&machine, count);
-  for (unsigned i = 0; i < ew->step_count; i++)
+  if (ew->type == DTYPE_INT64 && !ew->func.casts)
+    vew_put_pairs(&machine, count);
+  for (unsigned i = 0; i < ew->step_count && machine.type != DTYPE_INT64; i++)
     vmachine_step(&machine, &ew->steps[i]);
   put_outputs(&machine, ew);
   vmachine_rest(&machine);
@@ -194,6 +196,8 @@ void vew_emit(const struct lower_job *job, struct emit *e) {
   emit_row(e, "set_mask_count");
   if (has_gaps(ew))
     put_gaps(e, ew);
+  if (ew->type == DTYPE_INT64 && !ew->func.casts)
+    vew_put_pair_tables(e, ew);
   vtile_open(e, tile);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     vtile_load(e, tile, &ew->in[k].tile);
