@@ -181,6 +181,12 @@ void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
   if (rest != 0)
     fprintf(out, "%s  unattributed: %+" PRId64 " cycles\n", prefix, rest);
   free(items);
+  if (gate_rows_value(baseline, point, "events.dropped") > 0 ||
+      gate_rows_value(&run->rows, point, "events.dropped") > 0)
+    fprintf(out,
+            "%s  too many instructions to follow: what came after the first %d events is told as "
+            "end\n",
+            prefix, GATE_EVENTS_MAX);
   const char *old_revision = gate_rows_text(baseline, point, "model.revision");
   if (strcmp(old_revision, vinci_model_revision()) != 0)
     fprintf(out, "%smodel revision %s -> %s\n", prefix, old_revision, vinci_model_revision());

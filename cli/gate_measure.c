@@ -161,6 +161,7 @@ static enum vinci_status add_critical(struct rows_of *to, const struct vinci_res
       snprintf(name, sizeof name, "critical.%s.%s.cycles", pipe_name((enum pipe)pipe), stem);
       add_number(to, name, part->cycles, "cycle", "detail");
     }
+  add_number(to, "events.dropped", result->events_dropped, "1", "detail");
   for (unsigned rest = 0; rest < CRITICAL_RESTS; rest++) {
     snprintf(name, sizeof name, "critical.%s.cycles", critical_rest_name((enum critical_rest)rest));
     add_number(to, name, path.rest[rest], "cycle", "detail");

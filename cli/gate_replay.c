@@ -303,7 +303,8 @@ static void print_divergence(const struct replaying *replaying) {
     }
   }
   if (best_start == UINT64_MAX) {
-    fprintf(replaying->out, "%sno event differs\n", replaying->prefix);
+    fprintf(replaying->out, "%sno event differs%s\n", replaying->prefix,
+            new_result->events_dropped > 0 ? " as far as they are kept" : "");
   } else {
     char name[48];
     const struct vinci_result *result = best_new ? new_result : old_result;
