@@ -25,11 +25,10 @@ cluster_folder() {
 
 # wait_for SECONDS COMMAND...: until it succeeds.
 wait_for() {
-  tries=$(($1 * 5))
+  until_second=$(($(date +%s) + $1))
   shift
   until "$@" >/dev/null 2>&1; do
-    tries=$((tries - 1))
-    [ "$tries" -gt 0 ] || return 1
+    [ "$(date +%s)" -lt "$until_second" ] || return 1
     sleep 0.2
   done
 }
@@ -142,13 +141,15 @@ cluster_up() {
   wait_for 10 test -S "$cluster/munge.sock"
   for attempt in 1 2 3; do
     cluster_configure "$cluster" "$attempt"
-    cluster_controller "$cluster"
-    slurmd -D </dev/null >"$cluster/slurmd.err" 2>&1 &
-    node=$!
-    wait_for 30 cluster_is_idle && return
-    cluster_problem="the cluster does not come up: $(cat "$cluster"/munge.err "$cluster"/slurmctld.err \
+    : >"$cluster/slurmd.err"
+    if cluster_controller "$cluster"; then
+      slurmd -D </dev/null >"$cluster/slurmd.err" 2>&1 &
+      node=$!
+      wait_for 30 cluster_is_idle && return
+    fi
+    cluster_problem="the cluster does not answer: $(cat "$cluster"/munge.err "$cluster"/slurmctld.err \
       "$cluster"/slurmd.err | grep -iE 'error|fatal' | tail -n 3 | tr '\n' ' ')"
-    kill -9 "$controller" "$node" 2>/dev/null
+    kill -9 "$controller" ${node:+"$node"} 2>/dev/null
     rm -rf "$cluster"/state/* "$cluster"/spool/*
   done
   return 1
