@@ -4,6 +4,8 @@
 
 enum { ARG_MASK_HIGH, ARG_MASK_LOW };
 enum { ARG_PATTERN };
+/* Ascend C documentation, SetCtrlSpr. */
+#define CTRL_NO_SATURATION (UINT64_C(1) << 48)
 
 void inst_reset_registers(struct inst *inst) {
   /* Reset state of a core: all lanes active, normal mode. */
@@ -72,6 +74,9 @@ void inst_write_registers(struct inst *inst) {
     break;
   case OP_SET_MOV_PAD_VAL:
     inst->registers.pad_value = (uint64_t)inst->arg[ARG_PATTERN];
+    break;
+  case OP_SET_CTRL:
+    inst->registers.saturates = ((uint64_t)inst->arg[ARG_PATTERN] & CTRL_NO_SATURATION) == 0;
     break;
   case OP_SET_PADDING:
     inst->registers.load3d_padding = (uint64_t)inst->arg[ARG_PATTERN];

@@ -15,6 +15,7 @@
 #define VINCI_CORE_INST_H
 
 #include "core/isa.h"
+#include "core/number.h"
 #include "core/soc.h"
 
 /* The vector mask registers as they stood when the instruction was issued. */
@@ -39,6 +40,7 @@ struct inst_registers {
   uint64_t load3d_padding; /* load3d: the same for its borders */
   uint8_t atomic;          /* enum atomic_op */
   uint8_t atomic_type;     /* enum dtype */
+  bool saturates;          /* CTRL[48] is 0: half-width floating-point results saturate */
 };
 
 struct inst {
@@ -54,6 +56,11 @@ struct inst {
 static inline enum dtype inst_dtype(const struct inst *inst) {
   int8_t type_arg = isa_row((enum isa_op)inst->op)->type_arg;
   return type_arg < 0 ? DTYPE_COUNT : (enum dtype)inst->arg[type_arg];
+}
+
+/* Whether computed fp16 (and converted bf16) results saturate; coupled cores have no other mode. */
+static inline bool inst_saturates(const struct inst *inst) {
+  return number_saturates((enum arch)inst->arch) || inst->registers.saturates;
 }
 
 /* Operands of the control instructions, in signature order. */
@@ -80,7 +87,7 @@ static inline enum pipe inst_pipe(const struct inst *inst) {
 }
 
 struct inst_cost {
-  uint64_t issue_cycles;   /* the pipe may start its next instruction after so many */
+  uint64_t issue_cycles; /* the pipe may start its next instruction after so many */
   /* Thousandths of a cycle beyond issue_cycles: a stream takes a cycle more now and then. */
   uint64_t issue_rest_mcycles;
   uint64_t latency_cycles; /* results are there after so many, >= issue_cycles */

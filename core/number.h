@@ -135,6 +135,12 @@ static inline uint16_t fp16_saturate(uint16_t code) {
   return magnitude > 0x7c00 ? 0 : magnitude == 0x7c00 ? largest : code;
 }
 
+static inline uint16_t bf16_saturate(uint16_t code) {
+  uint16_t magnitude = code & 0x7fff;
+  uint16_t largest = (uint16_t)((code & 0x8000) | 0x7f7f);
+  return magnitude > 0x7f80 ? 0 : magnitude == 0x7f80 ? largest : code;
+}
+
 /* ---- int4: two to a byte, the first one in the low half ---- */
 
 static inline int int4_load(const uint8_t *bytes, size_t index) {

@@ -31,7 +31,7 @@ static int64_t combine_integers(enum atomic_op op, int64_t old, int64_t value) {
   return (op == ATOMIC_MAX) == (old > value) ? old : value;
 }
 
-static void combine_element(enum atomic_op op, enum dtype type, enum arch arch, uint8_t *to,
+static void combine_element(enum atomic_op op, enum dtype type, bool saturates, uint8_t *to,
                             const uint8_t *from) {
   uint16_t code;
   switch (type) {
@@ -41,7 +41,7 @@ static void combine_element(enum atomic_op op, enum dtype type, enum arch arch, 
   case DTYPE_FP16:
     code = fp16_from_fp32(
         combine_floats(op, fp16_to_fp32(load_u16(to)), fp16_to_fp32(load_u16(from))));
-    store_u16(to, number_saturates(arch) ? fp16_saturate(code) : code);
+    store_u16(to, saturates ? fp16_saturate(code) : code);
     break;
   case DTYPE_BF16:
     code = bf16_from_fp32(
@@ -72,7 +72,7 @@ void transfer_store(const struct inst *inst, uint8_t *to, const uint8_t *from, u
   enum dtype type = (enum dtype)registers->atomic_type;
   uint64_t element = dtype_bits(type) / BITS_PER_BYTE;
   for (uint64_t i = 0; i + element <= bytes; i += element)
-    combine_element((enum atomic_op)registers->atomic, type, (enum arch)inst->arch, to + i,
+    combine_element((enum atomic_op)registers->atomic, type, inst_saturates(inst), to + i,
                     from + i);
 }
 

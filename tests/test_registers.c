@@ -36,6 +36,8 @@ static void patterns_are_kept_whole(void **state) {
   assert_true(after(OP_SET_FPC, pattern).registers.fpc == pattern);
   assert_true(after(OP_SET_DEQSCALE, pattern).registers.deq_scale == pattern);
   assert_true(after(OP_SET_MOV_PAD_VAL, pattern).registers.pad_value == pattern);
+  assert_true(after(OP_SET_CTRL, 0).registers.saturates);
+  assert_false(after(OP_SET_CTRL, INT64_C(1) << 48).registers.saturates);
   assert_true(after(OP_SET_PADDING, pattern).registers.load3d_padding == pattern);
 }
 

@@ -266,10 +266,25 @@ static void fp16_arrays(void **state) {
   for (unsigned batch = 0; batch < 2000; batch++) {
     for (unsigned i = 0; i < SLOTS_MAX; i++)
       values[i] = fp32_from_bits(bits += 1051);
-    floats_to(DTYPE_FP16, ARCH_C220, values, &back, SLOTS_MAX);
+    floats_to(DTYPE_FP16, false, values, &back, SLOTS_MAX);
     for (unsigned i = 0; i < SLOTS_MAX; i++)
       assert_int_equal(back.u16[i], fp16_from_fp32(values[i]));
   }
+}
+
+/* What set_ctrl chooses: infinity becomes the largest number, NaN 0; all else stays. */
+static void saturation_of_halves(void **state) {
+  (void)state;
+  static const float values[] = {1e30f, -1e30f, 1.5f, -0.0f, 65504.0f};
+  static const uint16_t fp16[] = {0x7bff, 0xfbff, 0x3e00, 0x8000, 0x7bff};
+  union slots codes;
+  floats_to(DTYPE_FP16, true, values, &codes, 5);
+  for (unsigned i = 0; i < 5; i++)
+    assert_int_equal(codes.u16[i], fp16[i]);
+  assert_int_equal(bf16_saturate(0x7f80), 0x7f7f);
+  assert_int_equal(bf16_saturate(0xff80), 0xff7f);
+  assert_int_equal(bf16_saturate(0x7fc0), 0);
+  assert_int_equal(bf16_saturate(0xff7f), 0xff7f);
 }
 
 int main(void) {
@@ -287,6 +302,7 @@ int main(void) {
       cmocka_unit_test_setup(dequantisation, values_set_up),
       cmocka_unit_test_setup(nibbles, values_set_up),
       cmocka_unit_test_setup(fp16_arrays, values_set_up),
+      cmocka_unit_test(saturation_of_halves),
   };
   return cmocka_run_group_tests_name("values_vector", tests, NULL, NULL);
 }

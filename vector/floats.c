@@ -107,7 +107,7 @@ void floats_from(enum dtype type, const union slots *codes, float *values, size_
   }
 }
 
-void floats_to(enum dtype type, enum arch arch, const float *values, union slots *codes,
+void floats_to(enum dtype type, bool saturates, const float *values, union slots *codes,
                size_t count) {
   size_t done = 0;
   switch (type) {
@@ -115,11 +115,13 @@ void floats_to(enum dtype type, enum arch arch, const float *values, union slots
     if (use_f16c())
       done = f16c_to(values, codes->u16, count);
     fp16_to(values + done, codes->u16 + done, count - done);
-    if (number_saturates(arch))
+    if (saturates)
       fp16_saturate_all(codes->u16, count);
     break;
   case DTYPE_BF16:
     bf16_to(values, codes->u16, count);
+    for (size_t i = 0; saturates && i < count; i++)
+      codes->u16[i] = bf16_saturate(codes->u16[i]);
     break;
   default:
     fp32_results(values, codes->fp32, count);

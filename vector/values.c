@@ -189,6 +189,6 @@ void slots_load_float(const struct values *values, unsigned walk, enum dtype typ
 void slots_store_float(const struct values *values, unsigned walk, enum dtype type,
                        const float *slots) {
   union slots codes;
-  floats_to(type, (enum arch)values->inst->arch, slots, &codes, values->slots);
+  floats_to(type, inst_saturates(values->inst), slots, &codes, values->slots);
   slots_store(values, walk, codes.bytes);
 }

@@ -79,7 +79,7 @@ void slots_store_float(const struct values *values, unsigned walk, enum dtype ty
 
 /* Whole arrays from and to fp32. */
 void floats_from(enum dtype type, const union slots *codes, float *values, size_t count);
-void floats_to(enum dtype type, enum arch arch, const float *values, union slots *codes,
+void floats_to(enum dtype type, bool saturates, const float *values, union slots *codes,
                size_t count);
 /* fp32 to integers of up to 32 bits, cut to low..high; NaN is 0. Not rounded to odd. */
 void floats_to_integers(const float *values, enum number_round round, int64_t low, int64_t high,

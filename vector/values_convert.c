@@ -59,7 +59,7 @@ static void put_integer(enum dtype type, union slots *slots, size_t i, int64_t v
 struct conversion {
   struct vector_conversion types;
   enum number_round round;
-  bool saturates; /* fp16 results */
+  bool saturates; /* fp16 and bf16 results */
   double scale;   /* of vconv_deq, else 1 */
 };
 
@@ -97,14 +97,14 @@ static void from_floats(const struct conversion *how, const float *src, union sl
     else if (type == DTYPE_FP16)
       dst->u16[i] = (uint16_t)number_encode(&number_fp16, src[i], how->round, how->saturates);
     else if (type == DTYPE_BF16)
-      dst->u16[i] = (uint16_t)number_encode(&number_bf16, src[i], how->round, false);
+      dst->u16[i] = (uint16_t)number_encode(&number_bf16, src[i], how->round, how->saturates);
     else
       put_integer(type, dst, i, number_to_integer(src[i], how->round, low, high));
   }
 }
 
-static void convert_slots(const struct inst *inst, const struct conversion *how,
-                          const union slots *src, union slots *dst, size_t count) {
+static void convert_slots(const struct conversion *how, const union slots *src, union slots *dst,
+                          size_t count) {
   enum dtype from = how->types.src, to = how->types.dst;
   union slots floats;
   if (!is_float(from)) {
@@ -115,13 +115,13 @@ static void convert_slots(const struct inst *inst, const struct conversion *how,
       return;
     }
     integers_to_floats(from, src, floats.fp32, count);
-    floats_to(to, (enum arch)inst->arch, floats.fp32, dst, count);
+    floats_to(to, how->saturates, floats.fp32, dst, count);
     return;
   }
   floats_from(from, src, floats.fp32, count);
   bool widens = to == DTYPE_FP32 && from != DTYPE_FP32;
   if (is_float(to) && to != from && (widens || how->round == ROUND_EVEN))
-    floats_to(to, (enum arch)inst->arch, floats.fp32, dst, count);
+    floats_to(to, how->saturates, floats.fp32, dst, count);
   else
     from_floats(how, floats.fp32, dst, count);
 }
@@ -136,7 +136,7 @@ void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
   struct conversion how = {
       .types = vector_conversion(inst->op),
       .round = has_round ? (enum number_round)inst->arg[CONVERT_ROUND] : ROUND_EVEN,
-      .saturates = number_saturates((enum arch)inst->arch),
+      .saturates = inst_saturates(inst),
       .scale = inst->op == OP_VCONV_DEQ ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
   };
   union slots from, to;
@@ -144,7 +144,7 @@ void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
     if (!values_repeat(&values, repeat))
       continue;
     slots_load(&values, WALK_SRC, from.bytes);
-    convert_slots(inst, &how, &from, &to, values.slots);
+    convert_slots(&how, &from, &to, values.slots);
     slots_store(&values, WALK_DST, to.bytes);
   }
 }
@@ -197,7 +197,7 @@ void vec_binary_convert_values(const struct vinci_soc *soc, const struct inst *i
   values_join(&values, values.walks.operand[DST]);
   struct conversion how = {
       .types = vector_conversion(inst->op),
-      .saturates = number_saturates((enum arch)inst->arch),
+      .saturates = inst_saturates(inst),
       .scale = inst->op == OP_VADDDEQRELU ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
   };
   union slots a, b, out;

@@ -98,7 +98,7 @@ static void reduce_level(struct reduced *reduced, size_t count) {
     add_pairs(reduced->values, pairs.fp32, count);
     if (reduced->type == DTYPE_FP32)
       break; /* NaN gets its bits in the end */
-    floats_to(reduced->type, (enum arch)reduced->in.inst->arch, pairs.fp32, &codes, count);
+    floats_to(reduced->type, inst_saturates(reduced->in.inst), pairs.fp32, &codes, count);
     floats_from(reduced->type, &codes, reduced->values, count);
     return;
   }
@@ -123,7 +123,7 @@ static void store_groups(const struct reduced *reduced, size_t slots) {
   size_t end = (size_t)ceil_div(reduced->in.end, reduced->per_repeat) * per_repeat;
   bool sums = inst->op != OP_VCGMAX && inst->op != OP_VCGMIN;
   union slots codes;
-  floats_to(reduced->type, (enum arch)inst->arch, reduced->values, &codes, slots / reduced->group);
+  floats_to(reduced->type, inst_saturates(inst), reduced->values, &codes, slots / reduced->group);
   size_t groups = per_repeat / reduced->group;
   const uint8_t *from = codes.bytes;
   for (size_t first = 0; first < end; first += per_repeat, from += groups * element) {
@@ -232,7 +232,7 @@ static void store_extreme(const struct reduced *reduced, size_t lane) {
   uint8_t *at = result_at(reduced, 0);
   uint32_t index = (uint32_t)lane;
   union slots code;
-  floats_to(reduced->type, (enum arch)inst->arch, &reduced->values[lane], &code, 1);
+  floats_to(reduced->type, inst_saturates(inst), &reduced->values[lane], &code, 1);
   switch (inst->arg[REDUCE_ORDER]) {
   case REDUCE_VALUE_INDEX:
     memcpy(at, code.bytes, element);

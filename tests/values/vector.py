@@ -434,7 +434,7 @@ def convert(machine, source, target, codes, mode, scale):
     if scale is not None:
         return ref.encode("fp16", values * scale, machine.saturates)
     if target in ("fp16", "bf16"):
-        return ref.round_float(target, values, mode, machine.saturates and target == "fp16")
+        return ref.round_float(target, values, mode, machine.saturates and target in ("fp16", "bf16"))
     if target == "fp32":
         return ref.encode("fp32", ref.round_integral(values, mode) if source == "fp32" else values)
     return to_integer(target, values, mode)
@@ -1091,10 +1091,15 @@ def draw(rng, machine, table, pools):
     while True:
         generator, op, kind, _ = table[int(rng.integers(0, len(table)))]
         case = Case(op, rng, pools, kind)
+        if machine.split:
+            machine.saturates = rng.random() < 0.25
         try:
             generator(case, machine, pools)
         except TooLarge:
             continue
+        if machine.split:  # CTRL[48]; the 950's CTRL[60] stays set
+            case.rows.insert(0, "set_ctrl,value=%d" % (
+                (0 if machine.saturates else 1 << 48) | (machine.arch == "dav-c310") << 60))
         return case
 
 

@@ -277,6 +277,21 @@ static enum vinci_status check_l0c(struct trace_reader *reader, enum isa_op op,
   return fail_operand(reader, "convert", text);
 }
 
+/* Of the bits of the control register that are documented only that of saturation is modelled:
+ * Ascend C documentation, SetCtrlSpr. */
+static enum vinci_status check_ctrl(struct trace_reader *reader, const int64_t *operands) {
+  static const uint64_t saturation = UINT64_C(1) << 48;
+  bool later = reader->soc->arch == ARCH_C310;
+  uint64_t others = later ? UINT64_C(1) << 60 : 0; /* as after reset */
+  if (((uint64_t)operands[0] & ~saturation) == others)
+    return VINCI_OK;
+  enum vinci_status status = fail_operand(
+      reader, "value", "set_ctrl: only bit 48 can be chosen, the others are as after reset");
+  diag_hint(reader->diag, "that is %s with saturation, %s without; atomic stores have set_atomic_*",
+            later ? "1<<60" : "0", later ? "1<<60|1<<48" : "1<<48");
+  return status;
+}
+
 /* The coupled cores narrow fp32 to the nearest or to odd: platform files, Ascend C, Cast. */
 static enum vinci_status check_narrowing(struct trace_reader *reader, const int64_t *operands) {
   enum arch arch = reader->soc->arch;
@@ -313,6 +328,8 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
     if (check_l0c(reader, op, operands) != VINCI_OK)
       return VINCI_E_INPUT;
     return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
+  case OP_SET_CTRL:
+    return expr_mask == 0 ? check_ctrl(reader, operands) : VINCI_OK;
   case OP_VCONV_F322F16:
     if (check_narrowing(reader, operands) != VINCI_OK)
       return VINCI_E_INPUT;
