@@ -235,10 +235,16 @@ static void chips_may_lack_what_is_needed(void **state) {
   vinci_soc_free(soc);
   soc = fixture_soc();
   assert_non_null(soc);
-  soc->vector_cores = 1;
-  an_error_on_says(soc, "flash_attention", "seq_q=8",
-                   "flash_attention: a block takes two vector cores");
+  soc->vector_cores = 39;
+  an_error_on_says(
+      soc, "flash_attention", "seq_q=8",
+      "flash_attention: a block takes a cube core and two vector cores; fixture220 has 20 "
+      "and 39");
   soc->vector_cores = 40;
+  soc->ub_bytes = 48 << 10;
+  an_error_on_says(
+      soc, "flash_attention_grad", "seq_q=8 head_dim=256",
+      "flash_attention_grad: no legal tiling: UB is too small for rows of 256 elements");
   soc->cube_bf16_mcycles = 0;
   an_error_on_says(soc, "flash_attention", "seq_q=8 dtype=bf16",
                    "flash_attention: the cube of fixture220 does not compute in bf16");
@@ -276,9 +282,7 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("seq_q=1 seq_k=9999 head_dim=256 splits=9",
                 "flash_attention: no legal tiling: 9999 keys do not make 9 parts of whole steps, "
                 "at most 7");
-  an_error_says("seq_q=256 cores=99",
-                "flash_attention: no legal tiling: there are only 20 cores with two vector cores "
-                "each");
+  an_error_says("seq_q=256 cores=99", "flash_attention: no legal tiling: there are only 20 cores");
 }
 
 int main(void) {

@@ -41,8 +41,10 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
   const uint64_t depth_max = 256;
   if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
     return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
-  if (soc_core_count(job->soc, CORE_AIV) < 2)
-    return lower_error(job, "a block takes two vector cores");
+  if (soc_core_count(job->soc, CORE_AIV) < 2 * soc_core_count(job->soc, CORE_AIC))
+    return lower_error(job, "a block takes a cube core and two vector cores; %s has %u and %u",
+                       job->soc->name, (unsigned)soc_core_count(job->soc, CORE_AIC),
+                       (unsigned)soc_core_count(job->soc, CORE_AIV));
   if (at->cube_mcycles == 0)
     return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
                        dtype_name(at->type));

@@ -9,13 +9,24 @@
 #include "core/layout.h"
 #include "traces/lower/attention_grad.h"
 
-enum { HALF_BYTES = 2, WORD_BYTES = 4, CLEAR_BYTES = 32768, ROWS_MAX = 64, ROW_BYTES = 32 };
+enum {
+  HALF_BYTES = 2,
+  WORD_BYTES = 4,
+  CLEAR_BYTES = 16384,
+  ROWS_MAX = 64,
+  ROW_BYTES = 32,
+  ROW_UNIT = 8
+};
 
-/* Rows at once, such that two buffers of three operands in single precision fit. */
+/* Two buffers of three operands in single precision, and what reductions need of each row. */
+uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth) {
+  uint64_t row = (depth * 3 * ATTENTION_PAIR + VROW_LANES + 1) * WORD_BYTES;
+  uint64_t ub = vtile_ub_bytes(soc), fits = ub > CLEAR_BYTES ? (ub - CLEAR_BYTES) / row : 0;
+  return min_u64(fits / ROW_UNIT * ROW_UNIT, ROWS_MAX);
+}
+
 static ull slice_rows(const struct attention_writer *w) {
-  uint64_t row = (w->t.depth * 3 * ATTENTION_PAIR + VROW_LANES + 1) * WORD_BYTES;
-  uint64_t fits = (vtile_ub_bytes(w->e->soc) - CLEAR_BYTES) / row / 8 * 8;
-  return min_u64(fits, ROWS_MAX);
+  return attention_grad_slice(w->e->soc, w->t.depth);
 }
 
 static uint64_t vector_cores(const struct attention_writer *w) {

@@ -9,7 +9,7 @@
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
-#include "traces/lower/attention.h"
+#include "traces/lower/attention_grad.h"
 #include "traces/lower/vector_rows.h"
 
 /* Blocks from row to row of parts, when they are joined. */
@@ -17,11 +17,6 @@ enum { ROW_STRIDE_MAX = 255 };
 enum { SHARED = 2, WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
 
 static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
-
-/* Blocks that run at a time: a cube core with its vector cores. */
-static uint64_t block_count(const struct vinci_soc *soc) {
-  return min_u64(soc_core_count(soc, CORE_AIC), soc_core_count(soc, CORE_AIV) / VECTORS);
-}
 
 static uint64_t take(uint64_t *used, uint64_t bytes) {
   uint64_t address = *used;
@@ -134,9 +129,9 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
       (t->panel > ATTENTION_SIDE && t->panel % ATTENTION_SIDE))
     return lower_refuse(job, "cols have to be whole panels, of up to %d keys or a multiple of it",
                         ATTENTION_SIDE);
-  uint64_t cores = block_count(job->soc);
+  uint64_t cores = soc_core_count(job->soc, CORE_AIC);
   if (t->cores > cores)
-    return lower_refuse(job, "there are only %u cores with two vector cores each", (unsigned)cores);
+    return lower_refuse(job, "there are only %u cores", (unsigned)cores);
   derive(job, t);
   if (!splits_are_legal(job, t))
     return false;
@@ -146,6 +141,9 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   if (!fits_cube(job, t))
     return false;
   lay_out(job->data, t);
+  const struct attention *at = job->data;
+  if (at->gradient && attention_grad_slice(job->soc, t->depth) == 0)
+    return lower_refuse(job, "UB is too small for rows of %llu elements", (ull)at->depth);
   if (t->ub_bytes > vtile_ub_bytes(job->soc))
     return lower_refuse(job, "the slice takes %llu bytes of UB, there are %llu", (ull)t->ub_bytes,
                         (ull)vtile_ub_bytes(job->soc));
@@ -314,7 +312,7 @@ bool attention_candidate(struct lower_job *job, size_t index) {
       .rows = sides[index / PANEL_COUNT / WIDTH_COUNT],
       .cols = widths[index / PANEL_COUNT % WIDTH_COUNT],
       .panel = panels[index % PANEL_COUNT],
-      .cores = block_count(job->soc),
+      .cores = soc_core_count(job->soc, CORE_AIC),
       .splits = parts[split],
   };
   t.rows = min_u64(t.rows, round_up(at->rows, FRACTAL_ROWS));
