@@ -64,6 +64,9 @@ static void a_convolution_and_its_gradients(void **state) {
   becomes("Conv2DBackpropInput", (struct tensor[]){size, weights, half}, map,
           "conv2d_backprop_input kernel=3x3 stride=2x2 pad=1x1 n=2 c=64 h=28 w=28 k=128 "
           "dtype=fp16");
+  becomes("Conv2DTranspose", (struct tensor[]){size, half, weights}, map,
+          "conv2d_backprop_input kernel=3x3 stride=2x2 pad=1x1 n=2 c=64 h=28 w=28 k=128 "
+          "dtype=fp16");
   becomes("Conv2DBackpropFilter", (struct tensor[]){map, size, half}, dw,
           "conv2d_backprop_filter kernel=3x3 stride=2x2 pad=1x1 n=2 c=64 h=28 w=28 k=128 "
           "dtype=fp16 accumulate=1");
@@ -89,6 +92,8 @@ static void reasons_say_what_the_shapes_lack(void **state) {
   const struct tensor oblong = {DTYPE_FP16, 4, {4 * 6, 8, 16, 16}};
   const struct tensor odd = {DTYPE_FP16, 4, {4 * 9 + 1, 8, 16, 16}};
   becomes("Conv2D", (struct tensor[]){flat, weights, none}, half,
+          "NC1HWC0 maps and FRACTAL_Z weights are needed");
+  becomes("Conv2DBackpropInput", (struct tensor[]){size, flat, weights}, map,
           "NC1HWC0 maps and FRACTAL_Z weights are needed");
   becomes("Conv2D", (struct tensor[]){map, oblong, none}, half, "the window is not square");
   becomes("Conv2D", (struct tensor[]){map, odd, none}, half, "the weights do not fit the map");

@@ -179,18 +179,27 @@ static bool candidate(struct lower_job *job, size_t index) {
 
 /* ---- from a profile ---- */
 
-/* Inputs: the shape of dx as a tensor, weights, dy. */
+/* Inputs: weights and dy, in the order of the type; the shape of dx may be one more. */
 static bool from_tensors(struct lower_call *call) {
-  if (call->input_count < 3 || call->output_count < 1)
-    return lower_cannot(call, "weights, dy and dx are needed");
+  const struct lower_tensor *weights = NULL, *dy = NULL;
+  for (unsigned i = 0; i < call->input_count; i++) {
+    const struct lower_tensor *input = &call->input[i];
+    if (input->rank == 4 && !weights)
+      weights = input;
+    if (input->rank == 5 && !dy)
+      dy = input;
+  }
+  if (!weights || !dy || call->output_count < 1)
+    return lower_cannot(call, "NC1HWC0 maps and FRACTAL_Z weights are needed");
   struct lower_tensor dx = call->output[0];
-  dx.dtype = call->input[2].dtype;
-  return conv_from_shapes(call, &dx, &call->input[1], &call->input[2]);
+  dx.dtype = dy->dtype;
+  return conv_from_shapes(call, &dx, weights, dy);
 }
 
 const struct lower_op lower_conv2d_backprop_input = {
     .name = "conv2d_backprop_input",
-    .vendor_types = "Conv2DBackpropInput|Conv2DBackpropInputD",
+    .vendor_types = "Conv2DBackpropInput|Conv2DBackpropInputD|Conv2DTranspose|Conv2DTransposeD|"
+                    "Deconvolution",
     .text = "dx[n,c,h,w]: gradient of conv2d for its map, from dy[n,k,ho,wo] and w[k,c,kh,kw]",
     .keys = keys,
     .key_count = INPUT_KEY_COUNT,
