@@ -2,8 +2,8 @@
 /*
  * Every operator against something that is not the simulator: a closed form of how fast it could
  * be at best. traces/lower/compared.def has a large shape for each, what its bound is made of, and
- * the factor within which the simulated time has to stay of it. Also, that the number of silicon
- * rows in that table is true.
+ * the factor within which the simulated time has to stay of it. Also, that its trace passes all
+ * checks, and that the number of silicon rows in that table is true.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,6 +124,29 @@ static void durations_are_near_their_bound(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+/* ---- traces ------------------------------------------------------------------------------------ */
+
+/* No hazard, nothing out of range or read before it is written. */
+static void traces_pass_all_checks(void **state) {
+  (void)state;
+  unsigned wrong = 0;
+  for (size_t i = 0; i < lower_op_count(); i++) {
+    const struct lower_compared *row = lower_compared(lower_op(i)->name);
+    struct vinci_diag diag = {0};
+    vinci_findings *findings;
+    if (!row)
+      continue;
+    vinci_trace *trace = compiled(row);
+    if (vinci_check(soc, trace, NULL, &findings, &diag) != VINCI_OK) {
+      print_message("%s %s: %s\n", row->op, row->args, diag.text);
+      wrong++;
+    }
+    vinci_findings_free(findings);
+    vinci_trace_free(trace);
+  }
+  assert_int_equal(wrong, 0);
+}
+
 /* ---- silicon rows ------------------------------------------------------------------------------
  */
 
@@ -167,6 +190,7 @@ static void silicon_rows_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(durations_are_near_their_bound),
+      cmocka_unit_test(traces_pass_all_checks),
       cmocka_unit_test(silicon_rows_are_counted),
   };
   return cmocka_run_group_tests_name("bounds", tests, set_up, tear_down);

@@ -4,7 +4,7 @@
 set -u
 . "${TESTS_SRCDIR:-.}/tests/tap.sh"
 
-plan 2
+plan 3
 "${VINCI:?}" compile --list --markdown >operators.md 2>&1
 report "traces/OPERATORS.md is up to date" "$(
   cmp -s operators.md "$TESTS_SRCDIR/traces/OPERATORS.md" ||
@@ -13,5 +13,10 @@ report "traces/OPERATORS.md is up to date" "$(
 report "it has a section for each operator" "$(
   "$VINCI" compile --list | sed -n 's/^\([a-z0-9_]*\): .*/\1/p' | while read -r name; do
     grep -q "^## $name\$" operators.md || echo "$name has none"
+  done
+)"
+report "each operator has tests of its values" "$(
+  "$VINCI" compile --list | sed -n 's/^\([a-z0-9_]*\): .*/\1/p' | while read -r name; do
+    grep -qE "\"$name[\" ]" "$TESTS_SRCDIR"/tests/values/*.py || echo "$name has none"
   done
 )"

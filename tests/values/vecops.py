@@ -157,6 +157,17 @@ def longs(cases):
                       {"y": small - small[::-1]})
 
 
+def products(cases):
+    for dtype, batch, m, k, n in [("fp32", 3, 15, 17, 127), ("fp16", 5, 1, 127, 31),
+                                  ("fp16", 1, 131, 15, 1), ("bf16", 2, 17, 64, 67)]:
+        a = rounded(np.round(cases.draw("%dx%dx%d" % (batch, m, k), dtype)), dtype)
+        b = rounded(np.round(cases.draw("%dx%dx%d" % (batch, k, n), dtype)), dtype)
+        if batch == 1:
+            a, b = a[0], b[0]
+        cases.add("batch_matmul batch=%d m=%d k=%d n=%d dtype=%s" % (batch, m, k, n, dtype),
+                  {"a": a, "b": b}, {"c": rounded(wide(a) @ wide(b), dtype)}, ROUNDED[dtype])
+
+
 def others(cases):
     for shape, shape1, shape2 in [("17", "17", "17"), ("31x1", "31x100", "1"), ("1009",) * 3,
                                   ("15x3x7", "3x1", "7"), ("1", "7x9", "9")]:
@@ -557,7 +568,7 @@ def sorts(cases):
                           expect(x, order, k))
 
 
-GROUPS = [unary, powers, binary, longs, others, casts, rows, channels, reductions, movement, halves, pools,
+GROUPS = [unary, powers, binary, longs, products, others, casts, rows, channels, reductions, movement, halves, pools,
           argmax_pools, argmosts, sorts]
 
 
