@@ -316,7 +316,9 @@ bool attention_candidate(struct lower_job *job, size_t index) {
       .splits = parts[split],
   };
   t.rows = min_u64(t.rows, round_up(at->rows, FRACTAL_ROWS));
-  t.cols = min_u64(t.cols, round_up(at->keys, VROW_LANES));
+  /* Wide steps are whole tiles, so that one panel may hold them. */
+  uint64_t unit = at->keys > ATTENTION_SIDE ? ATTENTION_SIDE : VROW_LANES;
+  t.cols = min_u64(t.cols, round_up(at->keys, unit));
   t.panel = min_u64(t.panel, t.cols);
   if (!makes_parts(at, t.splits, t.cols))
     t.splits = 1;
