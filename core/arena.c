@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/diag.h"
 
 struct arena_chunk {
   struct arena_chunk *next;
+  size_t size;
   alignas(max_align_t) char bytes[];
 };
 
@@ -27,6 +29,26 @@ static bool chunk_request_fails(void) {
   return --fail_countdown == 0;
 }
 
+/*
+ * Zeroed memory. Large chunks come from the system page by page, as they are touched: much
+ * of what a chip could use no program does.
+ */
+static bool is_large(size_t size) { return size >= CHUNK_BYTES_MAX / 4; }
+
+static struct arena_chunk *new_chunk(size_t size) {
+  if (!is_large(size))
+    return calloc(1, size);
+  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages != MAP_FAILED ? pages : NULL;
+}
+
+static void free_chunk(struct arena_chunk *chunk) {
+  if (is_large(chunk->size))
+    (void)munmap(chunk, chunk->size);
+  else
+    free(chunk);
+}
+
 static bool arena_grow(struct arena *arena, size_t need) {
   if (arena->sealed)
     vinci_bug("allocation of %zu bytes from a sealed arena", need);
@@ -39,10 +61,10 @@ static bool arena_grow(struct arena *arena, size_t need) {
     size = need;
   if (size > SIZE_MAX - sizeof(struct arena_chunk) || chunk_request_fails())
     return false;
-  /* Zeroed, so that pages nobody writes to cost nothing. */
-  struct arena_chunk *chunk = calloc(1, sizeof *chunk + size);
+  struct arena_chunk *chunk = new_chunk(sizeof *chunk + size);
   if (!chunk)
     return false;
+  chunk->size = sizeof *chunk + size;
   chunk->next = arena->chunks;
   arena->chunks = chunk;
   arena->next = chunk->bytes;
@@ -81,7 +103,7 @@ void arena_free(struct arena *arena) {
   struct arena_chunk *chunk = arena->chunks;
   while (chunk) {
     struct arena_chunk *next = chunk->next;
-    free(chunk);
+    free_chunk(chunk);
     chunk = next;
   }
   *arena = (struct arena){0};
