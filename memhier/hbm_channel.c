@@ -341,6 +341,13 @@ uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
 
 bool hbm_channel_idle(const struct hbm_channel *ch) { return ch->free_count == HBM_ENTRIES_MAX; }
 
+unsigned hbm_channel_room(const struct hbm_channel *ch, bool write) {
+  unsigned direction = write ? HBM_W : HBM_R;
+  return ch->depth[direction] - ch->count[direction];
+}
+
+bool hbm_channel_writes_wait(const struct hbm_channel *ch) { return ch->count[HBM_W] != 0; }
+
 uint32_t hbm_channel_read_cycles(const struct hbm_channel *ch) {
   return ch->distance.column_end[HBM_R];
 }

@@ -83,6 +83,11 @@ bool hbm_channel_offer(struct hbm_channel *channel, const struct hbm_place *plac
 unsigned hbm_channel_offer_all(struct hbm_channel *channel, const struct hbm_place *places,
                                unsigned count, bool write, uint64_t tag, uint64_t cycle);
 
+/* How many bursts the queue has room for. More may be taken while writes wait, which can serve
+ * them. */
+unsigned hbm_channel_room(const struct hbm_channel *channel, bool write);
+bool hbm_channel_writes_wait(const struct hbm_channel *channel);
+
 /* The next cycle in which anything may happen without another offer; HBM_NEVER if none. */
 uint64_t hbm_channel_next(const struct hbm_channel *channel);
 

@@ -80,9 +80,12 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
   enum { TOGETHER = 16 };
   struct hbm_place places[TOGETHER];
   while (op->granules != 0) {
-    struct hbm_op before = *op;
-    unsigned count = 0;
-    while (count < TOGETHER && op->granules != 0)
+    uint32_t granules = op->granules, burst = op->burst;
+    unsigned room = hbm_channel_room(port->channel, op->write), count = 0;
+    unsigned most = room == 0 ? 1 : room < TOGETHER ? room : TOGETHER;
+    if (room == 0 && !hbm_channel_writes_wait(port->channel))
+      return false;
+    while (count < most && op->granules != 0)
       places[count++] = next_burst(port->layout, op);
     /* Counted first: a read answered from the write queue ends inside the call. One more keeps
      * the operation from ending there. */
@@ -94,8 +97,8 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
     op->waiting -= op->write ? 0 : refused + 1;
     port->reads -= op->write ? 0 : refused;
     if (refused > 0) {
-      op->granules = before.granules;
-      op->burst = before.burst;
+      op->granules = granules;
+      op->burst = burst;
       for (unsigned i = 0; i < taken; i++)
         (void)next_burst(port->layout, op);
       return false;
