@@ -11,10 +11,12 @@ unit_tests = \
 	tests/test_check_race \
 	tests/test_check_random \
 	tests/test_core \
+	tests/test_core_errors \
 	tests/test_cube \
 	tests/test_cycle \
 	tests/test_engine \
 	tests/test_export \
+	tests/test_export_csv \
 	tests/test_footprints \
 	tests/test_hbm \
 	tests/test_hbm_commands \
@@ -59,10 +61,12 @@ nodist_EXTRA_tests_test_check_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_race_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_random_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_core_errors_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_export_csv_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_footprints_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
