@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# TAP for the script tests: plan N, then N times `report NAME PROBLEMS`.
+# TAP for the script tests: plan N, then N times `report NAME PROBLEMS`. What they share beside that:
+# a folder to work in, runs whose output is kept, and what is wrong with it.
 
 tap_number=0
 
@@ -23,4 +24,28 @@ report() {
     echo "not ok $tap_number - $1"
     printf '%s\n' "$2" | sed 's/^/# /'
   fi
+}
+
+# The folder $work, which goes when the test ends; `work_folder NAME [PARENT]`.
+work_folder() {
+  work=$(mktemp -d "${TMPDIR:-${2:-.}}/$1.XXXXXX") || exit 99
+  trap 'rm -rf "$work"' EXIT
+}
+
+# keep COMMAND...: runs it; stdout, stderr and exit code are in $out, $err, $code.
+keep() {
+  "$@" >"$work/out" 2>"$work/err"
+  code=$?
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+}
+
+# The problems of what was kept: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
+expect() {
+  [ "$code" -eq "$1" ] || printf 'exit code is %s, not %s:\n%s\n' "$code" "$1" "$err"
+  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
+  [ $# -lt 3 ] || [ "$3" = - ] || case $out in
+    *"$3"*) ;;
+    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
+  esac
 }

@@ -9,8 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 example=$srcdir/traces/examples/add1_tile20480.csv
 
-work=$(mktemp -d "${TMPDIR:-.}/test_cli.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_cli
 
 cat >"$work/tiny.csv" <<'END'
 trace,version=1
@@ -42,23 +41,8 @@ scalar,cycles=1
 endloop
 END
 
-# run ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-run() {
-  "$vinci" "$@" >"$work/out" 2>"$work/err"
-  code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
-}
-
-# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
-expect() {
-  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-  [ $# -lt 3 ] || [ "$3" = - ] || case $out in
-    *"$3"*) ;;
-    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
-  esac
-}
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" "$@"; }
 
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }

@@ -7,8 +7,7 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/tap.sh"
 vinci=${VINCI:?}
 
-work=$(mktemp -d "${TMPDIR:-.}/test_experiments.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_experiments
 if command -v gnuplot >/dev/null; then output=--output=$work; else output=--quick; fi
 
 plan 12

@@ -10,8 +10,7 @@ vinci=${VINCI:?}
 # The test may run where bless refuses to.
 unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
 
-work=$(mktemp -d "${TMPDIR:-.}/test_gate.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_gate
 
 # Two tiles in flight: y = x + x in 40 tiles a block.
 cat >"$work/good.csv" <<'END'
@@ -53,23 +52,9 @@ suite=$work/suite.lua
 base=$work/base.csv
 
 # gate COMMAND ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-gate() {
-  "$vinci" gate "$@" >"$work/out" 2>"$work/err"
-  code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
-}
-check() { gate check "$suite" --baseline="$base" "$@"; }
+gate() { keep "$vinci" gate "$@"; }
 
-# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
-expect() {
-  [ "$code" -eq "$1" ] || printf 'exit code is %s, not %s:\n%s\n%s\n' "$code" "$1" "$out" "$err"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-  [ $# -lt 3 ] || [ "$3" = - ] || case $out in
-    *"$3"*) ;;
-    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
-  esac
-}
+check() { gate check "$suite" --baseline="$base" "$@"; }
 
 # verdict POINT WORD: the verdict of a point.
 verdict() {

@@ -7,18 +7,10 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/tap.sh"
 vinci=${VINCI:?}
 
-# run ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-run() {
-  err=$("$vinci" "$@" 2>&1 >/dev/null)
-  out=$("$vinci" "$@" 2>/dev/null)
-  code=$?
-}
+work_folder test_isa_cli
 
-# expect CODE STDERR: the problems of the last run.
-expect() {
-  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1"
-  [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-}
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" "$@"; }
 
 plan 11
 
@@ -59,8 +51,6 @@ report "an unknown command" "$(expect 2 "error: unknown command 'describe' of is
 hint: commands: list, show")"
 
 # ---- UB of the vector cores, written by the fixpipe ----------------------------------------
-work=$(mktemp -d "${TMPDIR:-.}/test_isa_cli.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
 cat >"$work/fix.csv" <<'END'
 trace,version=1
 kernel,name=k,arch=dav-c310,blocks=2
@@ -80,9 +70,9 @@ wait_flag_dev,id=0
 copy_ubuf_to_gm,dst=y+blk*1024+sub*512,src=0,len_burst=16
 END
 grep -v '^wait_flag_dev' "$work/fix.csv" >"$work/race.csv"
-run run --values --output="$work/out" -s Ascend950PR_9589 "$work/fix.csv" --json
+run run --values --output="$work/fixed" -s Ascend950PR_9589 "$work/fix.csv" --json
 report "both vector cores get their half, 16 everywhere" "$(expect 0 ''
-  tail -c 2048 "$work/out/tensors/y.npy" | od -A n -v -t x4 | tr -s ' ' '\n' | grep . |
+  tail -c 2048 "$work/fixed/tensors/y.npy" | od -A n -v -t x4 | tr -s ' ' '\n' | grep . |
     sort | uniq -c | grep -Eqx ' *512 41800000' || echo "other values")"
 run check -s Ascend950PR_9589 "$work/race.csv"
 report "without the flag between the cores that is a hazard" "$([ "$code" -eq 5 ] || echo "$code"

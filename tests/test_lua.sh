@@ -13,27 +13,11 @@ case $module in /*) ;; *) module=$PWD/$module ;; esac
 VINCI_DATA=$srcdir/scripts
 export VINCI_DATA
 
-work=$(mktemp -d "${TMPDIR:-$PWD}/test_lua.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_lua "$PWD"
 cd "$work" || exit 99
 
-# run SCRIPT ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-run() {
-  "$vinci" lua "$@" >out 2>err </dev/null
-  code=$?
-  out=$(cat out)
-  err=$(cat err)
-}
-
-# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
-expect() {
-  [ "$code" -eq "$1" ] || printf 'exit code is %s, not %s:\n%s\n' "$code" "$1" "$err"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-  [ $# -lt 3 ] || case $out in
-    *"$3"*) ;;
-    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
-  esac
-}
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" lua "$@" </dev/null; }
 
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }

@@ -7,25 +7,20 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
-work=$(mktemp -d "${TMPDIR:-.}/test_ops.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_ops
 plan 27
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
   list=$1
   shift
-  "$vinci" run --ops "$work/$list.csv" --output="$work/$list" "$@" >"$work/out" 2>"$work/err"
-  code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
+  keep "$vinci" run --ops "$work/$list.csv" --output="$work/$list" "$@"
   table=$work/$list/op_summary.csv
 }
 
-# The problems of the last run: expect CODE STDERR [TEXT-IN-TABLE...].
-expect() {
-  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
+# The problems of the last run: problems CODE STDERR [TEXT-IN-TABLE...].
+problems() {
+  expect "$1" "$2"
   shift 2
   for text; do
     grep -qF -e "$text" "$table" || { echo "the table has no '$text':"; cat "$table"; }
@@ -52,17 +47,17 @@ Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core
 END
 } >"$work/kernel_details.csv"
 run kernel_details $soc
-report "kernel_details.csv as the profiler writes it" "$(expect 0 '' \
+report "kernel_details.csv as the profiler writes it" "$(problems 0 '' \
   ',matmul m=64 k=32 n=128 ' ',12.500,' ',2.250,' ',relu shape=8192 dtype=fp32' ',add '
   [ "$(wc -l <"$table")" -eq 8 ] || cat "$table"
   case $out in
     "3 of 7 operators simulated, 4 unsupported, 0 failed: "*) ;;
     *) echo "$out" ;;
   esac)"
-report "what did not run on AI Cores is told" "$(expect 0 '' \
+report "what did not run on AI Cores is told" "$(problems 0 '' \
   ',unsupported: Cast does not run on AI Cores but on AI_CPU,' \
   ',unsupported: hcom_allReduce_ does not run on AI Cores but on COMMUNICATION,')"
-report "cells that say nothing" "$(expect 0 '' ',unsupported: a shape cannot be read,'
+report "cells that say nothing" "$(problems 0 '' ',unsupported: a shape cannot be read,'
   [ "$(grep -c ',N/A,.*,unsupported: ' "$table")" -ge 2 ] || cat "$table")"
 
 # op_summary.csv, the columns in another order, lower-case types, a scalar, a format of NZ.
@@ -72,14 +67,14 @@ Device_id,Model Name,Model ID,Task ID,Stream ID,Infer ID,Op Name,OP Type,OP Stat
 0,net,1,4,4,1,Muls_1,Muls,static,AI_VECTOR_CORE,120.1,2.75,0.1,1,0,NO,"""4096""",float16,ND,"""4096""",float16,ND,N/A,1.2,1000,N/A,N/A
 END
 run op_summary $soc
-report "op_summary.csv" "$(expect 0 '' ',20.750,' ',1.500,' 'dtype=fp16'
+report "op_summary.csv" "$(problems 0 '' ',20.750,' ',1.500,' 'dtype=fp16'
   case $out in
     "2 of 2 operators simulated, "*) ;;
     *) echo "$out"; cat "$table" ;;
   esac)"
 cp "$table" "$work/again.csv"
 run again $soc
-report "its own table is a list again" "$(expect 0 ''
+report "its own table is a list again" "$(problems 0 ''
   [ "$(grep -c ',ok,' "$table")" -eq 2 ] || cat "$table")"
 
 # The columns of tables of calibration.
@@ -89,7 +84,7 @@ Ascend910B2,MatMulV3,AI_CORE,"64,32;32,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,
 Ascend910B9,MatMulV3,AI_CORE,"64,32;32,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,0.1
 END
 run calibration
-report "a chip that nobody knows fails its row alone" "$(expect 3 '' ',ok,' ',Ascend910B2,' \
+report "a chip that nobody knows fails its row alone" "$(problems 3 '' ',ok,' ',Ascend910B2,' \
   ',Ascend910B9,' 'failed: '
   [ "$(grep -c 'failed: .*Ascend910B9' "$table")" -eq 1 ] || cat "$table")"
 
@@ -103,7 +98,7 @@ Ascend910B2,BatchMatMulV3,AI_CORE,"3,64,32;8,32,48","8,64,48",FLOAT16;FLOAT16,ND
 Ascend910B2,MatMulV3,AI_CORE,"50,60;5,4,16,16","50,77",FLOAT16;FLOAT16,ND;FRACTAL_NZ,8,10
 END
 run batches
-report "products that share an operand, long rows, padded weights" "$(expect 0 '' \
+report "products that share an operand, long rows, padded weights" "$(problems 0 '' \
   'transpose_a=0 transpose_b=0 bias=0 batch=8 shared=a format_a=ND format_b=ND format_c=ND generation=2' \
   ',batch_matmul m=512 k=32 n=48' 'transpose_a=1 transpose_b=0 bias=0 batch=8 shared=b' \
   ',matmul m=16 k=70000 n=48' ',matmul m=50 k=60 n=77' 'format_a=ND format_b=NZ' \
@@ -116,11 +111,11 @@ Conv1, 34, 34, 3, 3, 16, 32, 2,
 FC6, 1, 1, 1, 1, 64, 128, 1,
 END
 run scalesim $soc
-report "a topology of SCALE-Sim" "$(expect 0 '' 'Conv1,' \
+report "a topology of SCALE-Sim" "$(problems 0 '' 'Conv1,' \
   'conv2d c=16 h=34 w=34 k=32 kernel=3x3 stride=2x2' 'kernel=1x1')"
 printf 'Layer,M,N,K,\nproj,16,32,64,\n,,,,\n\n\nlast,1,32,64,' >"$work/scalesim_gemm.csv"
 run scalesim_gemm $soc
-report "GEMMs of SCALE-Sim" "$(expect 0 '' ',matmul m=16 k=64 n=32' ',matmul m=1 k=64 n=32'
+report "GEMMs of SCALE-Sim" "$(problems 0 '' ',matmul m=16 k=64 n=32' ',matmul m=1 k=64 n=32'
   [ "$(wc -l <"$table")" -eq 3 ] || cat "$table")"
 cat >"$work/deepbench.csv" <<'END'
 m,n,k,a_t,b_t,precision
@@ -128,7 +123,7 @@ m,n,k,a_t,b_t,precision
 35,16,256,T,N,float
 END
 run deepbench $soc
-report "GEMMs of DeepBench" "$(expect 0 '' \
+report "GEMMs of DeepBench" "$(problems 0 '' \
   ',matmul m=35 k=256 n=16 transpose_a=0 transpose_b=1 dtype=fp16' \
   ',matmul m=35 k=256 n=16 transpose_a=1 transpose_b=0 dtype=fp32')"
 cat >"$work/deepbench_conv.csv" <<'END'
@@ -136,11 +131,11 @@ w,h,c,n,k,filter_w(s),filter_h(r),pad_w,pad_h,wstride,hstride
 28,14,16,2,32,5,3,2,1,2,1
 END
 run deepbench_conv $soc
-report "convolutions of DeepBench" "$(expect 0 '' \
+report "convolutions of DeepBench" "$(problems 0 '' \
   ',conv2d n=2 c=16 h=14 w=28 k=32 kernel=3x5 stride=1x2 pad=1x2')"
 printf 'op,args\nmatmul,m=16 k=64 n=32\ncopy,  shape=77 \nnone,x=1\n' >"$work/args.csv"
 run args $soc
-report "operators with arguments" "$(expect 0 '' 'matmul m=16 k=64 n=32' 'copy shape=77' \
+report "operators with arguments" "$(problems 0 '' 'matmul m=16 k=64 n=32' 'copy shape=77' \
   'unsupported: no operator is called none')"
 
 # ---- lists that are none -------------------------------------------------------------------
@@ -164,7 +159,7 @@ problem "GEMMs without k" 'm,n\n1,2\n' :1 'the header has no column "k", which a
 problem "a quote that is not closed" 'm,n,k\n1,2,"3\n' :2 \
   'a quote is not closed, or stands inside a field that is not quoted'
 run missing $soc
-report "a list that is not there" "$(expect 2 \
+report "a list that is not there" "$(problems 2 \
   "$work/missing.csv: error: cannot read the list: No such file or directory")"
 
 # ---- runs that are ended ---------------------------------------------------------------------
@@ -233,7 +228,7 @@ report "the same command goes on after a kill; what is torn is done again" "$(
     cat "$work/out"
   cmp -n "$(wc -c <"$work/short.expected")" "$work/short.expected" "$work/same/op_summary.csv" 2>&1)"
 run short $soc
-report "a table that is complete has no journal, and is made anew" "$(expect 0 ''
+report "a table that is complete has no journal, and is made anew" "$(problems 0 ''
   cmp "$work/short.expected" "$table" 2>&1
   [ ! -e "$work/short/op_summary.journal" ] || echo "there is a journal"
   case $out in
@@ -244,11 +239,11 @@ mkdir "$work/other"
 cp "$work/journal" "$work/other/op_summary.journal"
 cp "$work/short.csv" "$work/other.csv"
 run other $soc
-report "the journal of another list is given up" "$(expect 0 ''
+report "the journal of another list is given up" "$(problems 0 ''
   cmp "$work/short.expected" "$table" 2>&1
   case $out in
     "30 of 30 operators simulated, "*) ;;
     *) echo "$out" ;;
   esac)"
 run short $soc --max-cycles=10
-report "a limit of cycles fails the rows" "$(expect 3 '' ',failed: ')"
+report "a limit of cycles fails the rows" "$(problems 3 '' ',failed: ')"

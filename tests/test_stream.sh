@@ -7,26 +7,10 @@ srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/tap.sh"
 vinci=${VINCI:?}
 
-work=$(mktemp -d "${TMPDIR:-.}/test_stream.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_stream
 
-# run ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-run() {
-  "$vinci" "$@" >"$work/out" 2>"$work/err"
-  code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
-}
-
-# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
-expect() {
-  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-  [ $# -lt 3 ] || case $out in
-    *"$3"*) ;;
-    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
-  esac
-}
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" "$@"; }
 
 plan 13
 

@@ -9,8 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B1
 example=$srcdir/traces/examples/matmul_2048_fp16.csv
 
-work=$(mktemp -d "${TMPDIR:-.}/test_sweep.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_sweep
 
 cat >"$work/tiny.csv" <<'END'
 trace,version=1
@@ -30,23 +29,8 @@ END
 sed 's/^wait_flag,src=V,dst=MTE2,id=0/wait_flag,src=V,dst=MTE2,id=1/' "$work/tiny.csv" \
   >"$work/hangs.csv"
 
-# run ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-run() {
-  "$vinci" sweep "$@" >"$work/out" 2>"$work/err"
-  code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
-}
-
-# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
-expect() {
-  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1: $err"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-  [ $# -lt 3 ] || [ "$3" = - ] || case $out in
-    *"$3"*) ;;
-    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
-  esac
-}
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" sweep "$@"; }
 
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }

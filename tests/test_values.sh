@@ -7,8 +7,7 @@ set -u
 vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
-work=$(mktemp -d "${TMPDIR:-.}/test_values.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_values
 
 # y = x + x; z is a copy of w, which may have any type of 16 bits.
 trace() {
@@ -37,23 +36,8 @@ trace ',file=data/x.npy' int16 >"$work/named.csv"
 trace '' bf16 >"$work/bf16.csv"
 sed 's/^set_flag,src=MTE2.*//' "$work/double.csv" >"$work/hangs.csv"
 
-# run ARGUMENT...: keeps stdout, stderr and exit code in $out, $err, $code.
-run() {
-  "$vinci" run "$@" >"$work/out" 2>"$work/err"
-  code=$?
-  out=$(cat "$work/out")
-  err=$(cat "$work/err")
-}
-
-# The problems of the last run: expect CODE STDERR [TEXT-IN-STDOUT]; "-" skips a comparison.
-expect() {
-  [ "$code" -eq "$1" ] || echo "exit code is $code, not $1"
-  [ "$2" = - ] || [ "$err" = "$2" ] || printf 'stderr is:\n%s\nnot:\n%s\n' "$err" "$2"
-  [ $# -lt 3 ] || case $out in
-    *"$3"*) ;;
-    *) printf 'stdout has no "%s":\n%s\n' "$3" "$out" ;;
-  esac
-}
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" run "$@"; }
 
 # npy FILE DESCR SHAPE DATA: version 1, DATA as it stands.
 npy() {

@@ -6,7 +6,6 @@ set -u
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
-work=$(mktemp -d "${TMPDIR:-.}/test_values_kernels.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+work_folder test_values_kernels
 PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/kernels.py" "${VINCI:?}" "$work" \
   --seed "${VINCI_VALUE_SEED:-$(date +%s)}"
