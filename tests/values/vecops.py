@@ -520,8 +520,9 @@ def argmax_pools(cases):
                 dx[:, :, i:i + oh * stride[0]:stride[0], j:j + ow * stride[1]:stride[1]] += \
                     np.where(first == p, dy, 0)
             dx = dx[:, :, pad[0]:pad[0] + x.shape[2], pad[2]:pad[2] + x.shape[3]]
-            cases.add("max_pool_grad" + tail, {"x": dy.astype(x.dtype), "x1": masks},
-                      {"y": dx.astype(x.dtype)})
+            for way in ["all", "one"]:
+                cases.add("max_pool_grad masks=" + way + tail,
+                          {"x": dy.astype(x.dtype), "x1": masks}, {"y": dx.astype(x.dtype)})
 
 
 def argmosts(cases):

@@ -165,7 +165,9 @@ bool pool_candidate(struct lower_job *job, struct pool *pool, size_t first, size
     else
       high = tile->rows - 1;
   }
-  vtile_split_rows(job->soc, tile, (unsigned)pool_pixel_bytes(pool, pool->type),
+  /* What is read for a pixel of the result makes a core worth it. */
+  uint64_t read = max_u64(1, pool->h * pool->w / (pool->oh * pool->ow));
+  vtile_split_rows(job->soc, tile, (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
                    max_u64(low >> index % HALVINGS, 1));
   vtile_fit(job, first, tile);
   vtile_give(job, first, tile);

@@ -16,15 +16,23 @@ typedef unsigned long long ull;
 
 enum { WORD_BYTES = 2, WORDS = 16, C0 = 16, BURST_GAP_MAX = 65535 };
 enum { KEY_TILING = POOL_KEYS, ARGMAX_KEYS = KEY_TILING + VTILE_KEYS };
+enum { KEY_MASKS = POOL_KEYS, GRAD_KEYS = KEY_MASKS + 1 + VTILE_KEYS, MASK_FLAG = 2 };
 
 static const struct lower_key keys[ARGMAX_KEYS] = {
     POOL_KEYS_TABLE("fp16|fp32"),
     VTILE_KEY_ROWS_TABLE(KEY_TILING),
 };
 
+static const struct lower_key grad_keys[GRAD_KEYS] = {
+    POOL_KEYS_TABLE("fp16|fp32"),
+    [KEY_MASKS] = {"masks", LOWER_WORD, "all", "all|one",
+                   "come in together with x, or each when its point's turn is", false},
+    VTILE_KEY_ROWS_TABLE(KEY_MASKS + 1),
+};
+
 struct argmax {
   struct pool pool; /* first: pool_candidate() knows no more */
-  bool backward;
+  bool backward, one_mask;
   uint64_t points, mask_words; /* of the window; words of a map's masks for one point */
   uint64_t masks;              /* in the buffer */
   uint64_t mask_pitch;         /* bytes of a tile's masks for one point */
@@ -71,7 +79,7 @@ static void lay_out_backward(struct pool *pool) {
   pool->in_rows = argmax->dy_rows;
   pool->in_cols = pool->ow;
   (void)pool_take(&slot, argmax->dy_rows * pool->ow * pixel);
-  argmax->masks = pool_take(&slot, argmax->points * argmax->mask_pitch);
+  argmax->masks = pool_take(&slot, (argmax->one_mask ? 1 : argmax->points) * argmax->mask_pitch);
   argmax->image = pool_take(&slot, argmax->image_rows * argmax->image_cols * pixel);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
@@ -87,9 +95,11 @@ static void lay_out(struct pool *pool) {
     lay_out_forward(pool);
 }
 
+static size_t tiling_keys(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
+
 static bool candidate(struct lower_job *job, size_t index) {
   struct argmax *argmax = job->data;
-  return pool_candidate(job, &argmax->pool, KEY_TILING, index, lay_out);
+  return pool_candidate(job, &argmax->pool, tiling_keys(job), index, lay_out);
 }
 
 static uint64_t tile_cycles(const struct argmax *argmax) {
@@ -103,7 +113,7 @@ static bool cost(struct lower_job *job) {
   struct argmax *argmax = job->data;
   struct pool *pool = &argmax->pool;
   struct vtile *tile = &pool->tile;
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tiling_keys(job), tile);
   if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
   if (!vtile_count(job, tile))
@@ -176,6 +186,11 @@ static void put_masks(struct pool_walk *walk, const struct argmax *argmax) {
 static void put_mask_copy(struct emit *e, const struct argmax *argmax, bool to_gm, const char *gm,
                           const char *ub, const char *bytes) {
   ull points = argmax->points;
+  if (!to_gm && argmax->one_mask) {
+    emit_row(e, "copy_gm_to_ubuf_align_b16,dst=%s,src=%s,len_burst=%s,right_pad=(32-%s%%32)%%32/2",
+             ub, gm, bytes, bytes);
+    return;
+  }
   emit_row(e, "%s,dst=%s,src=%s,n_burst=%llu,len_burst=%s,src_gap=%s,dst_gap=%s",
            to_gm ? "copy_ubuf_to_gm_align_b16" : "copy_gm_to_ubuf_align_b16", to_gm ? gm : ub,
            to_gm ? ub : gm, points,
@@ -207,6 +222,18 @@ static void put_forward(struct pool_walk *walk, struct argmax *argmax) {
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
+/* Masks of all points, or of the one at an offset. */
+static void put_mask_load(struct pool_walk *walk, const struct argmax *argmax, const char *offset) {
+  struct emit *e = walk->e;
+  const struct pool *pool = &argmax->pool;
+  const struct vtile *tile = &pool->tile;
+  put_mask_copy(e, argmax, false,
+                emit_text(e, "x1+%s*%llu+dy_first*%llu%s", tile->outer_text[0],
+                          (ull)(argmax->points * argmax->mask_words * WORD_BYTES),
+                          (ull)pool->ow * WORD_BYTES, offset),
+                emit_text(e, "%s+%llu", tile->slot_text, (ull)argmax->masks), "bytes");
+}
+
 /* Rows of dy whose windows touch the tile, and their masks. */
 static void put_load(struct pool_walk *walk, const struct argmax *argmax) {
   struct emit *e = walk->e;
@@ -221,12 +248,19 @@ static void put_load(struct pool_walk *walk, const struct argmax *argmax) {
   emit_loop(e, "touched", "dy_rows>0");
   emit_row(e, "copy_gm_to_ubuf,dst=%s,src=x+(%s*%llu+dy_first)*%llu,len_burst=dy_rows*%llu",
            tile->slot_text, tile->outer_text[0], (ull)pool->oh, row, row / BLOCK_BYTES);
-  put_mask_copy(e, argmax, false,
-                emit_text(e, "x1+%s*%llu+dy_first*%llu", tile->outer_text[0],
-                          (ull)(argmax->points * argmax->mask_words * WORD_BYTES),
-                          (ull)pool->ow * WORD_BYTES),
-                emit_text(e, "%s+%llu", tile->slot_text, (ull)argmax->masks), "bytes");
+  if (!argmax->one_mask)
+    put_mask_load(walk, argmax, "");
   emit_endloop(e);
+}
+
+/* Its mask is fetched when a point's turn is, and waited for. */
+static void put_one_mask(struct pool_walk *walk, const struct argmax *argmax) {
+  struct emit *e = walk->e;
+  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d", MASK_FLAG);
+  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d", MASK_FLAG);
+  put_mask_load(walk, argmax, emit_text(e, "+p*%llu", (ull)argmax->mask_words * WORD_BYTES));
+  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d", MASK_FLAG);
+  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d", MASK_FLAG);
 }
 
 static void put_scatter(struct pool_walk *walk, const struct argmax *argmax) {
@@ -242,10 +276,12 @@ static void put_scatter(struct pool_walk *walk, const struct argmax *argmax) {
   emit_let(e, "start", "dy_first*%llu-%llu-%s+%llu", (ull)pool->sh, (ull)pool->top,
            pool->tile.row_text, (ull)pool->kh - 1);
   emit_loop(e, "p", "%llu*(dy_rows>0)", (ull)argmax->points);
+  if (argmax->one_mask)
+    put_one_mask(walk, argmax);
   emit_row(e, "set_vector_mask,high=0,low=dy_rows*%llu", (ull)pool->ow * C0);
   emit_row(e, "vsel,dst=%llu,src0=%s,src1=%llu,mask=%s+%llu+p*%llu,repeat=1,mode=scalar,type=%s",
            (ull)argmax->column, slot, (ull)argmax->zero, slot, (ull)argmax->masks,
-           (ull)argmax->mask_pitch, type);
+           argmax->one_mask ? 0 : (ull)argmax->mask_pitch, type);
   emit_barrier(e, PIPE_V);
   emit_row(e, "set_vector_mask,high=0,low=%llu",
            (ull)pool->ow * pool->c0 / (pool->sw > 1 ? blocks : 1));
@@ -292,6 +328,7 @@ static enum vinci_status setup(struct lower_job *job, bool backward) {
   struct pool *pool = &argmax->pool;
   job->data = argmax;
   argmax->backward = backward;
+  argmax->one_mask = backward && job->value[KEY_MASKS].word == 1;
   pool->work = job->value[POOL_DTYPE].dtype;
   enum vinci_status status = pool_geometry(job, pool);
   if (status != VINCI_OK)
@@ -316,7 +353,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   const uint64_t masks[] = {shape[0], shape[1], argmax->points, argmax->mask_words / WORDS, WORDS};
   enum { MASK_RANK = sizeof masks / sizeof *masks };
   struct pool_walk walk = {.e = e, .pool = pool, .machine = {.emit = e, .type = pool->work}};
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tiling_keys(job), tile);
   vtile_counts(tile);
   lay_out(pool);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
@@ -351,20 +388,26 @@ static bool forward_call(struct lower_call *call) {
   return pool_call(call, &call->input[0], &call->output[0]);
 }
 
-/* The vendor's operator has the map itself as its first input, which it does not read. */
+/*
+ * The vendor's operator has the map itself as its first input, which it does not read. Its MTE2 is
+ * busy for ten copies per map: dy, and the masks of nine points, of which none overlaps with its
+ * use.
+ */
 static bool backward_call(struct lower_call *call) {
   if (call->input_count < 2)
     return lower_cannot(call, "no shapes");
+  lower_arg(call, "masks=one");
+  lower_arg(call, "buffers=1");
   return pool_call(call, &call->input[0], &call->input[1]);
 }
 
-#define OPERATOR(id, vendor, summary, way)                                                         \
+#define OPERATOR(id, vendor, summary, table, count, way)                                           \
   const struct lower_op lower_##id = {                                                             \
       .name = #id,                                                                                 \
       .vendor_types = vendor,                                                                      \
       .text = summary,                                                                             \
-      .keys = keys,                                                                                \
-      .key_count = ARGMAX_KEYS,                                                                    \
+      .keys = table,                                                                               \
+      .key_count = count,                                                                          \
       .setup = way##_setup,                                                                        \
       .candidate = candidate,                                                                      \
       .cost = cost,                                                                                \
@@ -373,7 +416,7 @@ static bool backward_call(struct lower_call *call) {
   };
 
 OPERATOR(max_pool_with_argmax, "MaxPoolWithArgmax|MaxPoolWithArgmaxV1|MaxPoolWithArgmaxV2",
-         "y = largest of each window of x; y1 = masks of where it is", forward)
+         "y = largest of each window of x; y1 = masks of where it is", keys, ARGMAX_KEYS, forward)
 OPERATOR(max_pool_grad, "MaxPoolGradWithArgmax|MaxPoolGradWithArgmaxV1|MaxPoolGradWithArgmaxV2",
          "y = gradient of the map from that of the result, x, and masks x1; shape is that of y",
-         backward)
+         grad_keys, GRAD_KEYS, backward)
