@@ -13,14 +13,10 @@
 #include "core/machine.h"
 #include "core/number.h"
 
-/* Instructions between two calls of the caller's progress function. */
-enum { PROGRESS_INSTRUCTIONS = 1 << 12 };
-
 struct execution {
   struct vinci_values *values;
   bool (*progress)(void *context);
   void *progress_context;
-  uint64_t instructions;
   struct vinci_diag *diag;
   enum vinci_status status;
 };
@@ -76,11 +72,14 @@ static bool execute(void *context, const struct machine_step *step) {
   const struct inst *inst = step->inst;
   registry_values((enum isa_op)inst->op)(execution->values->soc, inst,
                                          &execution->values->cores[step->core]);
-  if (++execution->instructions % PROGRESS_INSTRUCTIONS != 0 || !execution->progress ||
-      execution->progress(execution->progress_context))
-    return true;
-  execution->status = diag_error(execution->diag, VINCI_E_LIMIT, "stopped by the caller");
-  return false;
+  return true;
+}
+
+static bool show_progress(void *context, uint64_t instructions, unsigned done_permille) {
+  const struct execution *execution = context;
+  (void)instructions;
+  (void)done_permille;
+  return execution->progress(execution->progress_context);
 }
 
 enum vinci_status vinci_values_run(vinci_values *values, bool (*progress)(void *context),
@@ -97,7 +96,13 @@ enum vinci_status vinci_values_run(vinci_values *values, bool (*progress)(void *
                         values->trace->tensors[i].name);
   struct machine_observer observer = {
       .context = &execution, .begin_block = begin_block, .execute = execute};
-  enum vinci_status status = machine_run(values->soc, values->trace, &observer, 1, diag);
+  struct machine_options options = {
+      .order = MACHINE_CONSUMERS_FIRST,
+      .progress = progress ? show_progress : NULL,
+      .progress_context = &execution,
+  };
+  enum vinci_status status =
+      machine_run_with(values->soc, values->trace, &options, &observer, 1, diag);
   return status == VINCI_OK ? execution.status : status;
 }
 
