@@ -24,9 +24,10 @@ struct soc_settings {
 static const struct option_row data_options[] = {DATA_ROW};
 
 static const struct option_row show_options[] = {
-    OPTION_LIST_ROW("set", 0, struct soc_settings, sets, "KEY=VALUE",
-                    "change a number or name first, such as l2.size=96MiB or topology=ring; may "
-                    "be repeated"),
+    OPTION_LIST_ROW(
+        "set", 0, struct soc_settings, sets, "KEY=VALUE",
+        "change a number or name first, such as l2.size=96MiB or noc.topology=ring; may "
+        "be repeated"),
     OPTION_FLAG_ROW("json", 0, struct soc_settings, json, "print JSON"),
     OPTION_FLAG_ROW("all", 0, struct soc_settings, all,
                     "show also the optional numbers that the description does not give"),
@@ -126,7 +127,7 @@ static int show_one(const struct soc_settings *settings, const struct text_list 
 
 /* One line of a comparison. */
 struct difference {
-  char key[SOC_KEY_TEXT], left[SOC_VALUE_TEXT], right[SOC_VALUE_TEXT];
+  char key[SOC_KEY_MAX], left[SOC_VALUE_TEXT], right[SOC_VALUE_TEXT];
 };
 
 enum { DIFFERENCES_MAX = 1 + SOC_NAME_COUNT + SOC_PARAMS_MAX + MEM_PARAMS_MAX };
@@ -146,7 +147,7 @@ static void add_texts(struct differences *differences, const char *key, const ch
   snprintf(item->right, sizeof item->right, "%s", right);
 }
 
-static void given_text(const struct soc_row *row, char *buffer, size_t size) {
+static void given_text(const struct soc_number *row, char *buffer, size_t size) {
   if (row->provenance->given)
     soc_row_value(row, buffer, size);
   else
@@ -159,8 +160,8 @@ static void find_differences(const vinci_soc *left, const vinci_soc *right,
   for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
     add_texts(differences, soc_name_key((enum soc_name)i), left->choices[i].name,
               right->choices[i].name);
-  for (size_t i = 0; i < soc_row_count(left) && i < soc_row_count(right); i++) {
-    struct soc_row rows[] = {soc_row_at(left, i), soc_row_at(right, i)};
+  for (size_t i = 0; i < soc_number_count(left) && i < soc_number_count(right); i++) {
+    struct soc_number rows[] = {soc_number_at(left, i), soc_number_at(right, i)};
     char values[2][SOC_VALUE_TEXT];
     if (rows[0].value == rows[1].value)
       continue;

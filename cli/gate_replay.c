@@ -14,9 +14,8 @@
 #include "cli/gate.h"
 #include "cli/lua_file.h"
 #include "core/diag.h"
-#include "core/mem.h"
 #include "core/result.h"
-#include "core/soc.h"
+#include "core/soc_numbers.h"
 
 enum { PATH_SIZE = 4096, VALUE_SIZE = 64, KEY_SIZE = 128, CONFIG_LINES_MAX = 40 };
 
@@ -40,13 +39,13 @@ static void write_config(void *context, FILE *out) {
   char value[VALUE_SIZE], models[WORKLOAD_MODELS_MAX];
   workload_models_text(&keeping->point->options, models, sizeof models);
   fprintf(out, "soc,%s\nmodels,%s\n", vinci_soc_name(soc), models);
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    soc_format_value(soc_get(soc, i), soc_param(i)->kind, value, sizeof value);
-    fprintf(out, "%s,%s\n", soc_param(i)->key, value);
-  }
-  for (size_t i = 0; soc->memory && i < mem_param_count(); i++) {
-    soc_format_value(mem_get(soc->memory, i), mem_param(i)->kind, value, sizeof value);
-    fprintf(out, "memory.%s,%s\n", mem_param(i)->key, value);
+  /* Names first: another memory brings other numbers, which those behind it then correct. */
+  for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
+    fprintf(out, "%s,%s\n", soc_name_key((enum soc_name)i), soc->choices[i].name);
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number number = soc_number_at(soc, i);
+    soc_format_value(number.value, number.param->kind, value, sizeof value);
+    fprintf(out, "%s,%s\n", number.key, value);
   }
 }
 
@@ -154,22 +153,6 @@ enum vinci_status gate_keep_inputs(const struct gate_run *run, const struct gate
 
 /* ---- the old chip --------------------------------------------------------------------------- */
 
-/* The present value of a key as text; false when there is no such key. */
-static bool format_key(const vinci_soc *soc, const char *key, char *value) {
-  size_t index = soc_param_find(key);
-  if (index < soc_param_count()) {
-    soc_format_value(soc_get(soc, index), soc_param(index)->kind, value, VALUE_SIZE);
-    return true;
-  }
-  if (strncmp(key, "memory.", 7) != 0 || !soc->memory)
-    return false;
-  index = mem_param_find(key + 7);
-  if (index == mem_param_count())
-    return false;
-  soc_format_value(mem_get(soc->memory, index), mem_param(index)->kind, value, VALUE_SIZE);
-  return true;
-}
-
 struct replaying {
   const struct gate_run *run;
   struct vinci_run_options old_options, new_options;
@@ -214,11 +197,11 @@ static bool restore_chip(struct replaying *replaying, const char *path) {
       good = restore_models(replaying, value);
       continue;
     }
-    if (!replaying->old_soc || !format_key(replaying->new_soc, line, now))
+    if (!replaying->old_soc || !soc_setting_text(replaying->new_soc, line, now, sizeof now))
       continue;
     if (strcmp(now, value) != 0 && printed++ < CONFIG_LINES_MAX)
       fprintf(replaying->out, "%sconfig: %s %s -> %s\n", replaying->prefix, line, value, now);
-    if (format_key(replaying->old_soc, line, now) && strcmp(now, value) != 0) {
+    if (soc_setting_text(replaying->old_soc, line, now, sizeof now) && strcmp(now, value) != 0) {
       snprintf(assignment, sizeof assignment, "%.120s=%.60s", line, value);
       good = vinci_soc_set(replaying->old_soc, assignment, NULL) == VINCI_OK;
     }

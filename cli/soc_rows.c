@@ -7,29 +7,10 @@
 
 enum { PERCENT = 100 };
 
-size_t soc_row_count(const vinci_soc *soc) {
-  return soc_param_count() + (soc->memory ? mem_param_count() : 0);
-}
-
-struct soc_row soc_row_at(const vinci_soc *soc, size_t index) {
-  size_t own = soc_param_count();
-  struct soc_row row;
-  if (index < own)
-    row = (struct soc_row){.param = soc_param(index),
-                           .provenance = &soc->provenance[index],
-                           .value = soc_get(soc, index)};
-  else
-    row = (struct soc_row){.param = mem_param(index - own),
-                           .provenance = &soc->memory->provenance[index - own],
-                           .value = mem_get(soc->memory, index - own)};
-  snprintf(row.key, sizeof row.key, "%s%s", index < own ? "" : "memory.", row.param->key);
-  return row;
-}
-
 struct soc_shares soc_shares_count(const vinci_soc *soc) {
   struct soc_shares shares = {0};
-  for (size_t i = 0; i < soc_row_count(soc); i++) {
-    const struct soc_provenance *provenance = soc_row_at(soc, i).provenance;
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    const struct soc_provenance *provenance = soc_number_at(soc, i).provenance;
     if (!provenance->given || provenance->overridden)
       continue;
     shares.count[provenance->confidence]++;
@@ -42,7 +23,7 @@ unsigned soc_percent(unsigned part, unsigned whole) {
   return whole ? (part * PERCENT + whole / 2) / whole : 0;
 }
 
-void soc_row_value(const struct soc_row *row, char *buffer, size_t size) {
+void soc_row_value(const struct soc_number *row, char *buffer, size_t size) {
   enum soc_kind kind = row->param->kind;
   soc_format_value(row->value, kind, buffer, size);
   bool bare =

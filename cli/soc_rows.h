@@ -3,23 +3,12 @@
 #ifndef VINCI_CLI_SOC_ROWS_H
 #define VINCI_CLI_SOC_ROWS_H
 
-#include "core/mem.h"
-#include "core/soc.h"
+#include "core/soc_numbers.h"
 
-enum { SOC_KEY_TEXT = 80, SOC_VALUE_TEXT = 64 };
+enum { SOC_VALUE_TEXT = 64 };
 
-/* A number of a SoC or, behind those, of its memory technology. */
-struct soc_row {
-  char key[SOC_KEY_TEXT]; /* as `vinci run --set` takes it */
-  const struct soc_param *param;
-  const struct soc_provenance *provenance;
-  int64_t value;
-};
-
-size_t soc_row_count(const vinci_soc *soc);
-struct soc_row soc_row_at(const vinci_soc *soc, size_t index);
 /* The value with its unit; `vinci run --set` accepts this form. */
-void soc_row_value(const struct soc_row *row, char *buffer, size_t size);
+void soc_row_value(const struct soc_number *row, char *buffer, size_t size);
 
 /* How many numbers are known how well; overrides are left out. */
 struct soc_shares {

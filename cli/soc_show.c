@@ -39,7 +39,7 @@ struct widths {
   int key, value, source;
 };
 
-static void show_row(const struct soc_row *row, struct widths widths) {
+static void show_row(const struct soc_number *row, struct widths widths) {
   const struct soc_provenance *provenance = row->provenance;
   char value[SOC_VALUE_TEXT];
   soc_row_value(row, value, sizeof value);
@@ -56,8 +56,8 @@ static void show_row(const struct soc_row *row, struct widths widths) {
 
 static void show_rows(const vinci_soc *soc, bool all) {
   struct widths widths = {0};
-  for (size_t i = 0; i < soc_row_count(soc); i++) {
-    struct soc_row row = soc_row_at(soc, i);
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number row = soc_number_at(soc, i);
     char value[SOC_VALUE_TEXT];
     if (!all && !row.provenance->given)
       continue;
@@ -66,8 +66,8 @@ static void show_rows(const vinci_soc *soc, bool all) {
     widths.value = text_widest(widths.value, value);
     widths.source = text_widest(widths.source, row.provenance->source);
   }
-  for (size_t i = 0; i < soc_row_count(soc); i++) {
-    struct soc_row row = soc_row_at(soc, i);
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number row = soc_number_at(soc, i);
     if (all || row.provenance->given)
       show_row(&row, widths);
   }
@@ -75,12 +75,12 @@ static void show_rows(const vinci_soc *soc, bool all) {
 
 static void show_names(const vinci_soc *soc) {
   static const char *const texts[] = {
-#define NAME(id, key, text) text,
+#define NAME(id, field, key, text) text,
       SOC_NAMES(NAME)
 #undef NAME
   };
   for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
-    printf("%c %-10s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
+    printf("%c %-12s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
            soc_name_key((enum soc_name)i), soc->choices[i].name, texts[i]);
 }
 
@@ -121,7 +121,7 @@ static unsigned decimals_of(enum soc_kind kind) {
   return decimals;
 }
 
-static void show_json_number(struct json_writer *json, const struct soc_row *row) {
+static void show_json_number(struct json_writer *json, const struct soc_number *row) {
   char text[SOC_VALUE_TEXT];
   soc_format_value(row->value, row->param->kind, text, sizeof text);
   json_object(json, row->key, true);
@@ -154,8 +154,8 @@ void soc_show_json(const vinci_soc *soc) {
   for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
     json_text(&json, soc_name_key((enum soc_name)i), soc->choices[i].name);
   json_object(&json, "numbers", false);
-  for (size_t i = 0; i < soc_row_count(soc); i++) {
-    struct soc_row row = soc_row_at(soc, i);
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number row = soc_number_at(soc, i);
     show_json_number(&json, &row);
   }
   json_end(&json);

@@ -8,8 +8,7 @@
 
 #include "core/diag.h"
 #include "core/digest.h"
-#include "core/mem.h"
-#include "core/soc.h"
+#include "core/soc_numbers.h"
 
 /* ---- chips --------------------------------------------------------------------------- */
 
@@ -37,13 +36,9 @@ enum vinci_status chip_cache_get(struct chip_cache *cache, const char *name, con
 
 enum vinci_status workload_check_key(const vinci_soc *soc, const char *key,
                                      struct vinci_diag *diag) {
-  static const char memory_prefix[] = "memory.";
-  if (soc_param_find(key) < soc_param_count())
+  char present[SOC_KEY_MAX];
+  if (soc_setting_text(soc, key, present, sizeof present))
     return VINCI_OK;
-  if (soc->memory && strncmp(key, memory_prefix, strlen(memory_prefix)) == 0)
-    for (size_t i = 0; i < mem_param_count(); i++)
-      if (strcmp(mem_param(i)->key, key + strlen(memory_prefix)) == 0)
-        return VINCI_OK;
   const char *nearest = soc_param_nearest(key);
   (void)diag_error(diag, VINCI_E_USAGE, "unknown parameter '%s'", key);
   if (nearest)

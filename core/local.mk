@@ -73,6 +73,8 @@ libvinci_core_la_SOURCES = \
 	core/soc.def \
 	core/soc.h \
 	core/soc_names.h \
+	core/soc_numbers.c \
+	core/soc_numbers.h \
 	core/soc_copy.c \
 	core/soc_validate.c \
 	core/soc_value.c \

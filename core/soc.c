@@ -106,7 +106,7 @@ size_t soc_param_find(const char *key) {
 }
 
 static const char *const name_keys[] = {
-#define NAME(id, key, text) key,
+#define NAME(id, field, key, text) key,
     SOC_NAMES(NAME)
 #undef NAME
 };
@@ -190,7 +190,7 @@ static enum vinci_status set_name(struct vinci_soc *soc, enum soc_name name, con
   if (name == SOC_MEMORY && has_overrides(soc->memory)) {
     (void)diag_error(diag, VINCI_E_USAGE,
                      "another memory would undo the numbers memory.* set before");
-    diag_hint(diag, "set memory=%s first", value);
+    diag_hint(diag, "set memory.name=%s first", value);
     return VINCI_E_USAGE;
   }
   *choice = (struct soc_choice){.overridden = true};
@@ -208,14 +208,14 @@ enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct v
     diag_hint(diag, "write key=value, for example l2.size=96MiB");
     return VINCI_E_USAGE;
   }
-  if (soc->memory && strncmp(assignment, memory_prefix, sizeof memory_prefix - 1) == 0)
-    return mem_set(soc->memory, assignment + sizeof memory_prefix - 1, diag);
   char *key = arena_strndup(&soc->arena, assignment, (size_t)(equals - assignment));
   if (!key)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   enum soc_name name = soc_name_by_key(key);
   if (name != SOC_NAME_COUNT)
     return set_name(soc, name, equals + 1, diag);
+  if (soc->memory && strncmp(assignment, memory_prefix, sizeof memory_prefix - 1) == 0)
+    return mem_set(soc->memory, assignment + sizeof memory_prefix - 1, diag);
   size_t index = soc_param_find(key);
   if (index == PARAM_TOTAL) {
     (void)diag_error(diag, VINCI_E_USAGE, "unknown parameter '%s'", key);

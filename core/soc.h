@@ -18,15 +18,15 @@
  * Kinds of parameter: id, unit as written in data files and shown, scale from
  * that unit to the integer held, sentence.
  */
-#define SOC_KIND_LIST(X)                                                           \
-  X(COUNT, "", 1, "whole number")                                                  \
-  X(BYTES, "B", 1, "bytes, suffixes KiB MiB GiB")                                  \
-  X(HZ, "Hz", 1, "clock frequency, suffixes kHz MHz GHz")                          \
-  X(BYTES_PER_SECOND, "B/s", 1, "bandwidth, suffixes MB/s GB/s TB/s (powers of ten)") \
-  X(TIME, "s", 1000000000000, "time, suffixes ps ns us ms")                        \
-  X(CYCLES, "cycle", 1, "core clock cycles")                                       \
-  X(MCYCLES, "cycle", 1000, "core clock cycles, to a thousandth")                  \
-  X(MBYTES_PER_CYCLE, "B/cycle", 1000, "bytes per core clock cycle, to a thousandth") \
+#define SOC_KIND_LIST(X)                                                                           \
+  X(COUNT, "", 1, "whole number")                                                                  \
+  X(BYTES, "B", 1, "bytes, suffixes KiB MiB GiB")                                                  \
+  X(HZ, "Hz", 1, "clock frequency, suffixes kHz MHz GHz")                                          \
+  X(BYTES_PER_SECOND, "B/s", 1, "bandwidth, suffixes MB/s GB/s TB/s (powers of ten)")              \
+  X(TIME, "s", 1000000000000, "time, suffixes ps ns us ms")                                        \
+  X(CYCLES, "cycle", 1, "core clock cycles")                                                       \
+  X(MCYCLES, "cycle", 1000, "core clock cycles, to a thousandth")                                  \
+  X(MBYTES_PER_CYCLE, "B/cycle", 1000, "bytes per core clock cycle, to a thousandth")              \
   X(RATIO, "1", 1000000, "ratio, to a millionth")
 
 enum soc_kind {
@@ -37,10 +37,10 @@ enum soc_kind {
 };
 
 /* How well a number is known. */
-#define CONFIDENCE_LIST(X)                                                         \
-  X(DOCUMENTED, "documented", "the vendor states it")                              \
-  X(MEASURED, "measured", "measured on silicon, source named")                     \
-  X(DERIVED, "derived", "computed from documented or measured numbers")            \
+#define CONFIDENCE_LIST(X)                                                                         \
+  X(DOCUMENTED, "documented", "the vendor states it")                                              \
+  X(MEASURED, "measured", "measured on silicon, source named")                                     \
+  X(DERIVED, "derived", "computed from documented or measured numbers")                            \
   X(ASSUMED, "assumed", "no public statement; a plausible choice")
 
 enum confidence {
@@ -54,27 +54,27 @@ enum confidence {
  * Cost classes of vector instructions: id, what belongs to it. isa.def assigns
  * each instruction its class per operand width; the SoC data gives the numbers.
  */
-#define VECTOR_CLASS_LIST(X)                                                       \
-  X(NONE, "not a vector instruction")                                              \
-  X(ONE, "one repeat per cycle: one-source and scalar-operand forms")              \
-  X(ONE_INT, "the same with the longer minimum of integer and shift forms")        \
-  X(TWO, "two-source forms, apart from conflicts of their sources in UB")          \
-  X(MULTIPLY, "the same, products")                                                \
-  X(EXP32, "two cycles a repeat: 32-bit exp, ln, sqrt; vreduce, widening vaxpy")   \
-  X(COMPARE, "vcmpv: two tensors into a bit mask")                                 \
-  X(COMPARE_SCALAR, "vcmpvs: tensor and scalar into a bit mask")                   \
-  X(THREE, "vcadd, 32 bit")                                                        \
-  X(FOUR, "16-bit exp, ln, sqrt")                                                  \
-  X(DIVIDE16, "vdiv, 16 bit")                                                      \
-  X(DIVIDE32, "vdiv, 32 bit")                                                      \
-  X(FIVE, "vmla from 16 to 32 bit")                                                \
-  X(SIX, "vmla, vmadd, vmaddrelu")                                                 \
-  X(SEVEN, "16-bit reductions, vcmax and vcmin")                                   \
-  X(GATHER16, "vgather, 16 bit")                                                   \
-  X(GATHER32, "vgather, 32 bit")                                                   \
-  X(GATHER_BLOCK, "vgatherb: 32-byte blocks")                                      \
-  X(COMPACT, "vreducev2: mask compaction")                                         \
-  X(SORT, "vbitsort, vmrgsort4")                                                   \
+#define VECTOR_CLASS_LIST(X)                                                                       \
+  X(NONE, "not a vector instruction")                                                              \
+  X(ONE, "one repeat per cycle: one-source and scalar-operand forms")                              \
+  X(ONE_INT, "the same with the longer minimum of integer and shift forms")                        \
+  X(TWO, "two-source forms, apart from conflicts of their sources in UB")                          \
+  X(MULTIPLY, "the same, products")                                                                \
+  X(EXP32, "two cycles a repeat: 32-bit exp, ln, sqrt; vreduce, widening vaxpy")                   \
+  X(COMPARE, "vcmpv: two tensors into a bit mask")                                                 \
+  X(COMPARE_SCALAR, "vcmpvs: tensor and scalar into a bit mask")                                   \
+  X(THREE, "vcadd, 32 bit")                                                                        \
+  X(FOUR, "16-bit exp, ln, sqrt")                                                                  \
+  X(DIVIDE16, "vdiv, 16 bit")                                                                      \
+  X(DIVIDE32, "vdiv, 32 bit")                                                                      \
+  X(FIVE, "vmla from 16 to 32 bit")                                                                \
+  X(SIX, "vmla, vmadd, vmaddrelu")                                                                 \
+  X(SEVEN, "16-bit reductions, vcmax and vcmin")                                                   \
+  X(GATHER16, "vgather, 16 bit")                                                                   \
+  X(GATHER32, "vgather, 32 bit")                                                                   \
+  X(GATHER_BLOCK, "vgatherb: 32-byte blocks")                                                      \
+  X(COMPACT, "vreducev2: mask compaction")                                                         \
+  X(SORT, "vbitsort, vmrgsort4")                                                                   \
   X(TRANSPOSE, "vtranspose, vnchwconv")
 
 enum vector_class {
@@ -92,10 +92,10 @@ struct vector_class_cost {
 };
 
 struct path_cost {
-  int64_t mbytes_per_cycle;     /* 0: the path does not exist */
-  int64_t startup_mcycles;      /* from start to first byte moving, L2 hit for GM paths */
-  int64_t hbm_mbytes_per_cycle; /* GM reads that miss L2, one core alone; 0: as a hit */
-  int64_t minimum_mcycles;      /* shortest transfer, start-up included */
+  int64_t mbytes_per_cycle;      /* 0: the path does not exist */
+  int64_t startup_mcycles;       /* from start to first byte moving, L2 hit for GM paths */
+  int64_t hbm_mbytes_per_cycle;  /* GM reads that miss L2, one core alone; 0: as a hit */
+  int64_t minimum_mcycles;       /* shortest transfer, start-up included */
   int64_t overlap_issue_mcycles; /* start to start of copies that overlap */
   /* A transfer ends no earlier than bytes over this rate after its start; 0: no such limit.
    * The first bytes may go faster, into buffers on the way. */
@@ -202,8 +202,8 @@ uint32_t soc_vectors_per_cube(const struct vinci_soc *soc);
 /* The number, among the cores of a kernel of both kinds, of an AIV that stands with an AIC. */
 uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t sub);
 /* Where the n-th core of a kind stands: cluster, and number in it. */
-void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n,
-                    uint32_t *cluster, uint32_t *member);
+void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
+                    uint32_t *member);
 /* Clock of a core kind. */
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
 /* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */

@@ -57,7 +57,8 @@ struct vinci_soc *soc_copy(const struct vinci_soc *soc) {
   copy->arena = (struct arena){0};
   copy->memory = soc->memory ? mem_copy(soc->memory) : NULL;
   bool ok = copy_text(&copy->arena, &copy->base) && copy_text(&copy->arena, &copy->description) &&
-            copy_text(&copy->arena, &copy->data_dir) && soc_copy_sources(&copy->arena, &copy->sources, copy->source_count) &&
+            copy_text(&copy->arena, &copy->data_dir) &&
+            soc_copy_sources(&copy->arena, &copy->sources, copy->source_count) &&
             copy_topology(copy) && (copy->memory || !soc->memory);
   for (size_t i = 0; ok && i < soc_param_count(); i++)
     ok = copy_text(&copy->arena, &copy->provenance[i].source) &&

@@ -7,13 +7,14 @@
 
 enum { SOC_TEXT_MAX = 64 };
 
-/* Key in the description and in overrides, what the name stands for. */
+/* Field of the description, key of an override, what the name stands for. */
 #define SOC_NAMES(NAME)                                                                            \
-  NAME(MEMORY, "memory", "memory technology, a file of scripts/mem")                               \
-  NAME(MEMORY_MAP, "memory_map", "one of the address mappings of the memory technology")           \
-  NAME(TOPOLOGY, "topology", "shape of the network, a file of scripts/noc")
+  NAME(MEMORY, "memory", "memory.name", "memory technology, a file of scripts/mem")                \
+  NAME(MEMORY_MAP, "memory_map", "memory.map",                                                     \
+       "one of the address mappings of the memory technology")                                     \
+  NAME(TOPOLOGY, "topology", "noc.topology", "shape of the network, a file of scripts/noc")
 enum soc_name {
-#define NAME(id, key, text) SOC_##id,
+#define NAME(id, field, key, text) SOC_##id,
   SOC_NAMES(NAME)
 #undef NAME
       SOC_NAME_COUNT
@@ -24,8 +25,8 @@ struct soc_choice {
   bool overridden;
 };
 
-/* The key of a name; SOC_NAME_COUNT names nothing. */
 const char *soc_name_key(enum soc_name name);
+/* SOC_NAME_COUNT when the key is that of no name. */
 enum soc_name soc_name_by_key(const char *key);
 
 #endif

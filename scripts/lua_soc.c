@@ -2,8 +2,7 @@
 /* Lua: hardware descriptions. */
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/soc.h"
+#include "core/soc_numbers.h"
 #include "scripts/lua_vinci.h"
 #include "scripts/soc_host.h"
 
@@ -91,44 +90,26 @@ static int soc_set(lua_State *lua) {
   return 1;
 }
 
-/* The parameter of a key, of the chip or of its memory; its held value. */
-static const struct soc_param *find_param(const vinci_soc *soc, const char *key, int64_t *value) {
-  static const char prefix[] = "memory.";
-  size_t index = soc_param_find(key);
-  if (index < soc_param_count()) {
-    *value = soc_get(soc, index);
-    return soc_param(index);
-  }
-  if (!soc->memory || strncmp(key, prefix, strlen(prefix)) != 0)
-    return NULL;
-  index = mem_param_find(key + strlen(prefix));
-  if (index == mem_param_count())
-    return NULL;
-  *value = mem_get(soc->memory, index);
-  return mem_param(index);
-}
-
 /* soc:get(key): the number in the unit of the data files, that unit, and the text with suffix. */
 static int soc_get_value(lua_State *lua) {
   static const char function[] = "soc:get";
   const vinci_soc *soc = self(lua, function);
   lua_args_end(lua, function, 2);
   const char *key = lua_args_text(lua, 2, function, "key");
-  int64_t value;
-  const struct soc_param *param = find_param(soc, key, &value);
-  if (!param) {
+  struct soc_number number;
+  if (!soc_number_find(soc, key, &number)) {
     const char *nearest = soc_param_nearest(key);
     lua_args_refuse(lua, function, "key", "is '%.80s', which no parameter is called%s%s%s", key,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
   }
-  int64_t scale = soc_kind_scale(param->kind);
+  int64_t value = number.value, scale = soc_kind_scale(number.param->kind);
   char text[VALUE_SIZE];
-  soc_format_value(value, param->kind, text, sizeof text);
+  soc_format_value(value, number.param->kind, text, sizeof text);
   if (value % scale == 0)
     lua_pushinteger(lua, value / scale);
   else
     lua_pushnumber(lua, (lua_Number)value / (lua_Number)scale);
-  lua_pushstring(lua, soc_kind_unit(param->kind));
+  lua_pushstring(lua, soc_kind_unit(number.param->kind));
   lua_pushstring(lua, text);
   return 3;
 }
@@ -139,12 +120,9 @@ static int soc_keys(lua_State *lua) {
   lua_args_end(lua, function, 1);
   lua_Integer count = 0;
   lua_newtable(lua);
-  for (size_t i = 0; i < soc_param_count(); i++) {
-    lua_pushstring(lua, soc_param(i)->key);
-    lua_rawseti(lua, -2, ++count);
-  }
-  for (size_t i = 0; soc->memory && i < mem_param_count(); i++) {
-    lua_pushfstring(lua, "memory.%s", mem_param(i)->key);
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number number = soc_number_at(soc, i);
+    lua_pushstring(lua, number.key);
     lua_rawseti(lua, -2, ++count);
   }
   return 1;
@@ -156,16 +134,16 @@ static int soc_describe(lua_State *lua) {
   const vinci_soc *soc = self(lua, function);
   lua_args_end(lua, function, 2);
   const char *key = lua_args_text(lua, 2, function, "key");
-  size_t index = soc_param_find(key);
-  if (index == soc_param_count())
+  struct soc_number number;
+  if (!soc_number_find(soc, key, &number))
     lua_args_refuse(lua, function, "key", "is '%.80s', which no parameter is called", key);
-  const struct soc_provenance *provenance = &soc->provenance[index];
+  const struct soc_provenance *provenance = number.provenance;
   const char *const fields[][2] = {
-      {"text", soc_param(index)->text},
+      {"text", number.param->text},
       {"source", provenance->source},
       {"note", provenance->note},
       {"confidence", confidence_name((enum confidence)provenance->confidence)},
-      {"unit", soc_kind_unit(soc_param(index)->kind)},
+      {"unit", soc_kind_unit(number.param->kind)},
   };
   lua_newtable(lua);
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {

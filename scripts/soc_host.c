@@ -37,7 +37,7 @@ struct loading {
 
 /* What a description may hold beside groups of numbers. */
 static const char *const fields[] = {"name",         "base", "arch", "description", "abstract",
-#define NAME(id, key, text) key,
+#define NAME(id, field, key, text) field,
                                      SOC_NAMES(NAME)
 #undef NAME
 };
@@ -265,8 +265,10 @@ static void merge_description(struct loading *loading, int at) {
   const char *description = get_text(loading, at, "description");
   if (description)
     loading->soc->description = keep(loading, description);
-  for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
-    merge_name(loading, at, soc_name_key((enum soc_name)i), loading->soc->choices[i].name);
+#define NAME(id, field, key, text)                                                                 \
+  merge_name(loading, at, field, loading->soc->choices[SOC_##id].name);
+  SOC_NAMES(NAME)
+#undef NAME
   size_t count;
   const char **keys = sorted_keys(loading, at, &count);
   for (size_t i = 0; i < count; i++) {

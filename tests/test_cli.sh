@@ -173,13 +173,13 @@ run soc show Noted --data="$work/data"
 report "control characters of a description are shown" "$(expect 0 '' 'Noted: a\x1b[2Jb
 '; printf '%s\n' "$out" | grep -q '^? l2\.size .*  c\\x0dd\\xc2\\x9be$' || echo "$out" | grep l2)"
 
-run soc show Ascend910B4 --set topology=ring --set memory.timing.RP=20
-report "show tells names and numbers of the memory, and what was changed" "$(expect 0 '' '! topology    ring '
-  for line in '^? memory.timing.CL ' '^! memory.timing.RP .* 20 cycle  override' '^  memory      hbm2e_910b4 '; do
+run soc show Ascend910B4 --set noc.topology=ring --set memory.timing.RP=20
+report "show tells names and numbers of the memory, and what was changed" "$(expect 0 '' '! noc.topology  ring '
+  for line in '^? memory.timing.CL ' '^! memory.timing.RP .* 20 cycle  override' '^  memory.name   hbm2e_910b4 '; do
     printf '%s\n' "$out" | grep -q "$line" || echo "no line $line"
   done)"
 run soc diff Ascend910B1 Ascend910B4
-report "diff tells them too" "$(expect 0 '' 'memory               hbm2e_910b1        hbm2e_910b4
+report "diff tells them too" "$(expect 0 '' 'memory.name          hbm2e_910b1        hbm2e_910b4
 '; printf '%s\n' "$out" | grep -q '^memory.timing.CL ' || echo "no timing")"
 
 # ---- run -------------------------------------------------------------------------------

@@ -168,11 +168,11 @@ static void network_of_a_soc_follows_its_numbers(void **state) {
   assert_int_equal(soc->topology->link_count, 2 * (5 * 4 + 3 * 6));
   assert_int_equal(vinci_soc_set(soc, "noc.columns=5", NULL), VINCI_OK);
   assert_int_equal(soc->topology->router_count, 20);
-  assert_int_equal(vinci_soc_set(soc, "topology=ring", NULL), VINCI_OK);
+  assert_int_equal(vinci_soc_set(soc, "noc.topology=ring", NULL), VINCI_OK);
   assert_int_equal(soc->topology->link_count, 2 * 20);
   assert_int_equal(vinci_soc_set(soc, "noc.rows=2", NULL), VINCI_OK);
   assert_int_equal(soc->topology->link_count, 2 * 10);
-  assert_int_equal(vinci_soc_set(soc, "topology=crossbar", NULL), VINCI_OK);
+  assert_int_equal(vinci_soc_set(soc, "noc.topology=crossbar", NULL), VINCI_OK);
   assert_int_equal(soc->topology->router_count, 1);
   assert_int_equal(soc->topology->terminal_count, 10);
   vinci_soc_free(soc);
