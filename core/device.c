@@ -443,9 +443,16 @@ enum vinci_status device_create(struct device *device) {
   device->engine = engine_create(&device->arena);
   device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->core_count);
   if (!device->engine || !device->cores || !create_result(device) || !create_cores(device) ||
-      !create_units(device) || !create_memory(device))
+      !create_units(device))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);
+  if (!create_memory(device)) {
+    (void)diag_error(device->diag, VINCI_E_USAGE, "%s: its memory cannot be built",
+                     device->soc->name);
+    diag_hint(device->diag, "memory.geometry and the mapping of addresses must fit each other; or "
+                            "the host has too little memory");
+    return VINCI_E_USAGE;
+  }
   device->dispatch.key = event_key(PHASE_ARBITRATE, PART_DEVICE, SEQUENCE_DISPATCH);
   device->dispatch.fire = fire_dispatch;
   device->watch.key = event_key(PHASE_ACCOUNT, PART_DEVICE, SEQUENCE_WATCH);

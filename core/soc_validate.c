@@ -177,5 +177,7 @@ enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *d
     status = check_banks(soc, diag);
   if (status == VINCI_OK)
     status = check_memory(soc, diag);
+  if (status == VINCI_OK && soc->memory)
+    status = mem_validate(soc->memory, diag);
   return status;
 }

@@ -43,6 +43,8 @@ static void set_drain_marks(struct hbm_channel *channel, const struct mem_spec *
   uint64_t depth = (uint64_t)mem->write_queue;
   channel->drain_above = (uint32_t)((uint64_t)mem->drain_high * depth / ppm);
   channel->drain_below = (uint32_t)(((uint64_t)mem->drain_low * depth + ppm - 1) / ppm);
+  if (channel->drain_below == 0) /* at the latest when there is no write left */
+    channel->drain_below = 1;
 }
 
 struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spec *mem,

@@ -35,7 +35,7 @@ run() { keep "$vinci" sweep "$@"; }
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 56
+plan 59
 
 # ---- usage -----------------------------------------------------------------------------
 run
@@ -170,6 +170,37 @@ $work/hang/results.csv says why"
 run run "$work/tiny.csv" $soc --max-cycles=100 -j2 --output="$work/limit"
 report "a limit" "$([ "$(cells 3,4 "$work/limit/results.csv")" = limit,7 ] ||
   cat "$work/limit/results.csv")"
+
+# ---- odd chips -------------------------------------------------------------------------
+# Every number of a chip at values that no chip has: refused, limited or run, never a crash or a hang.
+cat >"$work/odd.lua" <<'END'
+local vinci = require "vinci"
+local keys, chunk = vinci.soc "Ascend910B4":keys(), 60
+for from = 1, #keys, chunk do
+  local points = {}
+  for i = from, math.min(#keys, from + chunk - 1) do
+    for _, value in ipairs { "0", "1", "7", "1000000" } do
+      points[#points + 1] = ('{ ["%s"] = "%s" }'):format(keys[i], value)
+    end
+  end
+  io.open(("%s/odd-%d.lua"):format(arg[1], from), "w"):write('return { soc = "Ascend910B4", op = "matmul", ',
+    'm = 64, k = 64, n = 64, max_cycles = 100000, points = {\n', table.concat(points, ",\n"), "\n} }\n")
+end
+END
+"$vinci" lua "$work/odd.lua" "$work"
+for study in "$work"/odd-*.lua; do
+  "$vinci" sweep run "$study" -q -j2 --output="$work/odd" 2>"$work/err" || cat "$work/err"
+done >"$work/out"
+report "numbers that no chip has" "$(cat "$work/out"
+  cut -f 2 "$work"/odd/journal/*.log | cut -d, -f1 | sort -u | grep -v -e ok -e usage -e limit -e rejected
+  grep -ah -e crashed -e hang -e internal "$work"/odd/journal/*.log)"
+run run matmul m=64 k=4096 n=64 $soc --memory=flat --param device.cube_cores=1,7,24,25 \
+  --param device.vector_cores=7,24,47,48,50 --output="$work/cores"
+report "numbers of cores that no chip has" "$(expect 0 '' '20 points: 20 ok'
+  grep -v ',ok,' "$work/cores/results.csv" | tail -n +2)"
+run run matmul m=64 k=4096 n=64 split=2 $soc --memory=flat --set device.cube_cores=7 --output="$work/split"
+report "and parts of k, which want those of a chip" "$(grep -q 'parts of k need one or two vector cores for each' \
+  "$work/split/results.csv" || cat "$work/split/results.csv")"
 
 # ---- study files -----------------------------------------------------------------------
 cat >"$work/study.lua" <<'END'

@@ -46,6 +46,13 @@ bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *t) {
     return lower_refuse(job, "%s has no vector cores that could add up parts of k", soc->name);
   if (t->cores != cubes)
     return lower_refuse(job, "parts of k need all cores, which meet before they are added up");
+  /* Of chips with other numbers of cores than are built. */
+  uint64_t vectors = soc_core_count(soc, emit_vector_core(soc));
+  if (cubes * min_u64(vectors / cubes, VECTORS_MAX) != vectors)
+    return lower_refuse(job,
+                        "parts of k need one or two vector cores for each of the %u cube cores of "
+                        "%s, not %u in all",
+                        (unsigned)cubes, soc->name, (unsigned)vectors);
   uint64_t unit = REPEAT_BYTES / ACCUMULATOR_BYTES;
   if (unit * (t->split * ACCUMULATOR_BYTES + mm->out_bytes) > vtile_ub_bytes(soc))
     return lower_refuse(job, "too many parts of k for UB");
@@ -57,7 +64,7 @@ uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *m
   const struct path_cost *in = &soc->path[PATH_GM_UB], *out = &soc->path[PATH_UB_GM];
   struct sum sum = sum_of(soc, mm, t);
   uint64_t share =
-      (uint64_t)soc->l2_bytes_per_second / sum.workers * MILLI / (uint64_t)soc->core_hz;
+      max_u64(1, (uint64_t)soc->l2_bytes_per_second / sum.workers * MILLI / (uint64_t)soc->core_hz);
   uint64_t read = sum.tile * t->split * ACCUMULATOR_BYTES, written = sum.tile * mm->out_bytes;
   uint64_t repeats = sum.tile * ACCUMULATOR_BYTES / REPEAT_BYTES;
   static const struct vstep add = B("vadd", X0, X0, X1);
