@@ -74,7 +74,7 @@ struct vinci_findings {
   const char **kernel_names;
   uint32_t kernel_count;
   uint64_t executed_instructions;
-  bool partial; /* the program was not executed to its end */
+  bool partial;                /* the program was not executed to its end */
   struct check_finding *items; /* sorted when the checks have ended */
   size_t count, capacity;
   uint32_t *slots; /* hash table of index + 1 */

@@ -157,8 +157,8 @@ void machine_show_progress(struct machine *machine) {
                       machine->trace->kernel_count;
   if (!machine->options.progress(machine->options.progress_context, machine->instructions,
                                  (unsigned)permille))
-    machine->status = diag_error(machine->diag, VINCI_E_LIMIT, "%s: stopped by the caller",
-                                 machine->trace->path);
+    machine->status =
+        diag_error(machine->diag, VINCI_E_LIMIT, "%s: stopped by the caller", machine->trace->path);
 }
 
 /* ---- kernels ------------------------------------------------------------------------ */

@@ -42,7 +42,7 @@ struct machine_core {
   uint32_t wait_id;
   uint32_t block, sub, unit;
   uint64_t waits, issued;
-  uint32_t filled; /* set of pipes whose queues hold something */
+  uint32_t filled;  /* set of pipes whose queues hold something */
   struct inst inst; /* its mask and registers are those of the core */
   struct stream stream;
   struct machine_pipe pipe[PIPE_COUNT];
@@ -79,7 +79,7 @@ struct machine {
   uint32_t kernel;
   uint32_t next_block;
   uint32_t blocks_done;
-  uint64_t instructions;   /* issued */
+  uint64_t instructions;  /* issued */
   uint64_t progress_rows; /* rows since the last look at progress */
 };
 

@@ -17,8 +17,8 @@ struct stream {
   const struct program_stream *program;
   uint64_t row; /* next */
   uint64_t end;
-  uint64_t turns;       /* loop, endloop and let rows, so far */
-  uint32_t tensor_hint; /* where the last GM range was found */
+  uint64_t turns;           /* loop, endloop and let rows, so far */
+  uint32_t tensor_hint;     /* where the last GM range was found */
   bool unchecked_addresses; /* of expressions: whoever executes looks at all ranges */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */

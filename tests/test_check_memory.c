@@ -382,15 +382,16 @@ static void test_partial_findings(void **state) {
   vinci_trace_free(trace);
 }
 
-/* More elements than the buffers hold are refused at once, also where nothing else checks ranges. */
+/* More elements than the buffers hold are refused at once, also where nothing else checks ranges.
+ */
 static void test_counts_beyond_reason(void **state) {
   (void)state;
   struct vinci_diag diag = {0};
   vinci_findings *findings;
-  vinci_trace *trace = runs_parse(
-      CHECK_HEAD(1) "set_mask_count\nset_vector_mask,high=0,low=8589934592\n"
-                    "vadd,dst=ubx,src0=uby,src1=uby,repeat=1,src1_repeat=0,type=fp16\n",
-      fixture_shared);
+  vinci_trace *trace =
+      runs_parse(CHECK_HEAD(1) "set_mask_count\nset_vector_mask,high=0,low=8589934592\n"
+                               "vadd,dst=ubx,src0=uby,src1=uby,repeat=1,src1_repeat=0,type=fp16\n",
+                 fixture_shared);
   assert_int_equal(vinci_check(fixture_shared, trace, NULL, &findings, &diag), VINCI_E_INPUT);
   assert_string_equal(diag.text, "vadd in counter mode: the mask counts 8589934592 elements, UB "
                                  "has 196608 bytes");

@@ -80,12 +80,10 @@ static const struct {
   const char *stem;
   const char *name;
   unsigned count; /* of operands then */
-} last_operands[] = {{"vec_convert", "round", CONVERT_ARGS},
-                     {"vec_convert_half", "scales", CONVERT_SCALES + 1},
-                     {"vec_nchwconv", "dst_high", NCHWCONV_ARGS},
-                     {"transfer_burst", "conv", BURST_ARGS},
-                     {"transfer_fix", "split", FIX_UB_ARGS},
-                     {"transfer_load2d", "transpose", LOAD2D_ARGS}};
+} last_operands[] = {
+    {"vec_convert", "round", CONVERT_ARGS},      {"vec_convert_half", "scales", CONVERT_SCALES + 1},
+    {"vec_nchwconv", "dst_high", NCHWCONV_ARGS}, {"transfer_burst", "conv", BURST_ARGS},
+    {"transfer_fix", "split", FIX_UB_ARGS},      {"transfer_load2d", "transpose", LOAD2D_ARGS}};
 
 static unsigned operand_count(const struct isa_row *row, const struct stem_operands *stem) {
   for (size_t i = 0; i < sizeof last_operands / sizeof last_operands[0]; i++) {

@@ -42,8 +42,8 @@
   X(BATCH, "batch")                                                                                \
   X(IFMAP_H, "ifmapheight|h")                                                                      \
   X(IFMAP_W, "ifmapwidth|w")                                                                       \
-  X(FILTER_H, "filterheight|filterh|filterh(r)|r")                                                            \
-  X(FILTER_W, "filterwidth|filterw|filterw(s)|s")                                                             \
+  X(FILTER_H, "filterheight|filterh|filterh(r)|r")                                                 \
+  X(FILTER_W, "filterwidth|filterw|filterw(s)|s")                                                  \
   X(CHANNELS, "channels|c")                                                                        \
   X(FILTERS, "numfilter")                                                                          \
   X(STRIDES, "strides")                                                                            \
