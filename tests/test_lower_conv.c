@@ -99,10 +99,30 @@ static void reasons_say_what_the_shapes_lack(void **state) {
   becomes("Conv2D", (struct tensor[]){map, odd, none}, half, "the weights do not fit the map");
 }
 
+static void a_tiling_is_refused(const char *const *args, size_t count, const char *text) {
+  struct vinci_diag diag = {0};
+  char *out;
+  assert_int_equal(
+      vinci_compile_text(fixture_shared, "conv2d_backprop_filter", args, count, &out, &diag),
+      VINCI_E_USAGE);
+  assert_string_equal(diag.text, text);
+}
+
+/* Parts and rows that are given by hand are there, as those of matmul are. */
+static void gradients_have_no_more_parts_than_panels(void **state) {
+  (void)state;
+  const char *args[] = {"c=16", "h=8", "w=8", "k=16", "kernel=3x3", "rows=2", "split=4"};
+  a_tiling_is_refused(args, 7, "conv2d_backprop_filter: no legal tiling: there are only 3 panels "
+                               "to be split");
+  args[5] = "rows=7";
+  a_tiling_is_refused(args, 6, "conv2d_backprop_filter: no legal tiling: dy has only 6 rows");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_convolution_and_its_gradients),
       cmocka_unit_test(weights_tell_groups_and_packed_channels),
+      cmocka_unit_test(gradients_have_no_more_parts_than_panels),
       cmocka_unit_test(reasons_say_what_the_shapes_lack),
   };
   return cmocka_run_group_tests_name("lower_conv", tests, fixture_set_up, fixture_tear_down);

@@ -284,7 +284,21 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("argmin shape=16777216", "argmin: rows have less than 2^24 elements");
   an_error_says("argmax shape=2x999 chunk=500",
                 "argmax: no legal tiling: chunks are whole rows or multiples of 512, up to 8192");
-  an_error_says("sort shape=99 chunk=33", "sort: no legal tiling: chunks are multiples of 64");
+  an_error_says("sort shape=99 chunk=33", "sort: no legal tiling: chunks of a row are multiples of 64 up to 8192");
+  an_error_says("topk shape=99 k=3 chunk=8224",
+                "topk: no legal tiling: chunks of whole rows are multiples of 32 up to 8192");
+  an_error_says("rms_norm shape=4x64 eps=-1", "rms_norm: eps is at least 0, not -1");
+  an_error_says("layer_norm shape=4x64 eps=-0.5", "layer_norm: eps is at least 0, not -0.5");
+  an_error_says("batch_norm shape=4x64 epsilon=-1", "batch_norm: epsilon is at least 0, not -1");
+  an_error_says("adamw shape=3 eps=-1", "adamw: eps is at least 0, not -1");
+  an_error_says("adamw shape=3 beta1=1", "adamw: beta1 is at least 0 and below 1, not 1");
+  an_error_says("adamw shape=3 beta2=-0.1", "adamw: beta2 is at least 0 and below 1, not -0.1");
+  an_error_says("dropout shape=64 keep=0", "dropout: keep is above 0 and at most 1, not 0");
+  an_error_says("dropout shape=64 keep=1.5", "dropout: keep is above 0 and at most 1, not 1.5");
+  an_error_says("reduce_sum shape=4x4x4 axis=1 axis2=1",
+                "reduce_sum: axis2=1 is among the dimensions that axis and axes name");
+  an_error_says("reduce_sum shape=4x4x4 axis=0 axes=2 axis2=1",
+                "reduce_sum: axis2=1 is among the dimensions that axis and axes name");
   an_error_says("sort shape=9999 chunk=64 blocks=3",
                 "sort: no legal tiling: cores meet on the way, so all 40 take part");
   an_error_says(
@@ -306,11 +320,18 @@ static void errors_say_what_is_wrong(void **state) {
                 "relu: no legal tiling: there are only 1 tiles for 4 cores");
 }
 
+/* Billions of steps: what lowering raises to their number it raises by squaring. */
+static void late_steps_are_lowered(void **state) {
+  (void)state;
+  vinci_trace *late = compiled("adamw shape=3 step=2147483647");
+  vinci_trace_free(late);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bytes_move_once),          cmocka_unit_test(broadcasts_run),
       cmocka_unit_test(checks_find_nothing),      cmocka_unit_test(reductions_keep_dimensions),
-      cmocka_unit_test(errors_say_what_is_wrong),
+      cmocka_unit_test(late_steps_are_lowered),   cmocka_unit_test(errors_say_what_is_wrong),
   };
   return cmocka_run_group_tests_name("lower_vector", tests, fixture_set_up, fixture_tear_down);
 }

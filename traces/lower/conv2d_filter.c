@@ -6,6 +6,9 @@
  * its own before.
  */
 #include "traces/lower/conv2d_filter.h"
+
+#include <inttypes.h>
+
 #include "core/arith.h"
 #include "core/layout.h"
 
@@ -99,11 +102,13 @@ bool filter_tiling(struct lower_job *job, struct filter_tiling *t) {
   const struct lower_value *tile = &job->value[FILTER_TILE];
   if (tile->rank != 3)
     return lower_refuse(job, "tile is MxKxN");
+  if (job->value[FILTER_ROWS].size > conv->ho)
+    return lower_refuse(job, "dy has only %" PRIu64 " rows", conv->ho);
   *t = (struct filter_tiling){
       .bm = tile->shape[0],
       .bk = tile->shape[1],
       .bn = tile->shape[2],
-      .rows = min_u64(job->value[FILTER_ROWS].size, conv->ho),
+      .rows = job->value[FILTER_ROWS].size,
       .cores = job->value[FILTER_CORES].size,
   };
   if (!fits_l0(job, op, t))
@@ -120,6 +125,8 @@ bool filter_tiling(struct lower_job *job, struct filter_tiling *t) {
   t->nt = ceil_div(op->n, t->bn);
   t->chunks = ceil_div(conv->ho, t->rows);
   t->turns_all = op->images * t->chunks;
+  if (job->value[FILTER_SPLIT].given && job->value[FILTER_SPLIT].size > t->turns_all)
+    return lower_refuse(job, "there are only %" PRIu64 " panels to be split", t->turns_all);
   t->turns = ceil_div(t->turns_all, min_u64(job->value[FILTER_SPLIT].size, t->turns_all));
   t->split = ceil_div(t->turns_all, t->turns);
   t->cores = min_u64(t->cores, conv->groups * t->mt * t->nt * t->split);
@@ -239,6 +246,9 @@ static bool candidate(struct lower_job *job, size_t index) {
         (struct lower_value){.present = true, .size = soc_core_count(soc, emit_cube_core(soc))};
   uint64_t blocks = op->conv.groups * ceil_div(op->m, bm) * ceil_div(op->n, bn);
   uint64_t split = max_u64(1, cores->size * (wave + 1) / blocks);
+  const struct lower_value *given = &job->value[FILTER_ROWS];
+  uint64_t panels = op->images * ceil_div(op->conv.ho, given->given ? given->size : rows);
+  split = min_u64(split, panels);
   job->value[FILTER_TILE] =
       (struct lower_value){.present = true, .rank = 3, .shape = {tile[0], tile[1], tile[2]}};
   job->value[FILTER_ROWS] = (struct lower_value){.present = true, .size = rows};

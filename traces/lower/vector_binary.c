@@ -257,6 +257,9 @@ static enum vinci_status dropout_setup(struct lower_job *job) {
                                     .bits = 1,
                                     .steps = dropout_steps,
                                     .numbers = dropout_numbers};
+  double keep = job->value[DROP_KEEP].number;
+  if (keep <= 0 || keep > 1)
+    return lower_error(job, "keep is above 0 and at most 1, not %.9g", keep);
   return vew_setup(job, &func);
 }
 
@@ -308,13 +311,18 @@ static const struct vstep adamw_steps[] = {
     P("vadds", T0, T0, AP_EPSILON), B("vdiv", T0, Y1, T0),        P("vmuls", T0, T0, AP_RATE),
     P("vmuls", T1, X0, AP_KEEP),    B("vsub", Y0, T1, T0),        END};
 
+/* By squaring: steps may be billions. */
+static double power_of(double base, uint64_t exponent) {
+  double power = 1;
+  for (; exponent > 0; exponent /= 2, base *= base)
+    power *= exponent % 2 ? base : 1;
+  return power;
+}
+
 static void adamw_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
   double b1 = job->value[ADAM_BETA1].number, b2 = job->value[ADAM_BETA2].number;
-  double lr = job->value[ADAM_LR].number, power1 = 1, power2 = 1;
-  for (uint64_t i = 0; i < job->value[ADAM_STEP].size; i++) {
-    power1 *= b1;
-    power2 *= b2;
-  }
+  uint64_t step = job->value[ADAM_STEP].size;
+  double lr = job->value[ADAM_LR].number, power1 = power_of(b1, step), power2 = power_of(b2, step);
   parameter[AP_BETA1 - 1] = b1;
   parameter[AP_REST1 - 1] = 1 - b1;
   parameter[AP_BETA2 - 1] = b2;
@@ -332,6 +340,12 @@ static enum vinci_status adamw_setup(struct lower_job *job) {
                                     .in_place = true,
                                     .steps = adamw_steps,
                                     .numbers = adamw_numbers};
+  for (size_t i = ADAM_BETA1; i <= ADAM_BETA2; i++)
+    if (job->value[i].number < 0 || job->value[i].number >= 1)
+      return lower_error(job, "%s is at least 0 and below 1, not %.9g", adamw_keys[i].name,
+                         job->value[i].number);
+  if (job->value[ADAM_EPSILON].number < 0)
+    return lower_error(job, "eps is at least 0, not %.9g", job->value[ADAM_EPSILON].number);
   return vew_setup(job, &func);
 }
 

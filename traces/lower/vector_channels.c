@@ -97,6 +97,8 @@ static enum vinci_status batch_norm_setup(struct lower_job *job) {
   bool blocked = job->value[KEY_FORMAT].word == FORMAT_NC1HWC0;
   if (blocked ? shape->rank != BLOCKED_RANK : shape->rank < 2)
     return lower_error(job, "shape has %s extents", blocked ? "5" : "at least 2");
+  if (job->value[KEY_EPSILON].number < 0)
+    return lower_error(job, "epsilon is at least 0, not %.9g", job->value[KEY_EPSILON].number);
   struct vew *ew = vew_new(job, &func);
   if (!ew)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");

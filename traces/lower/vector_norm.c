@@ -353,6 +353,8 @@ static enum vinci_status norm_setup(struct lower_job *job, const struct norm *fu
   static const char *const names[] = {"x", "x1"};
   if (!norm)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  if (func->weights && job->value[KEY_EPSILON].number < 0)
+    return lower_error(job, "eps is at least 0, not %.9g", job->value[KEY_EPSILON].number);
   job->data = norm;
   norm->norm = func;
   norm->type = job->value[KEY_DTYPE].dtype;

@@ -53,6 +53,9 @@ static enum vinci_status group(struct lower_job *job, struct groups *groups) {
   uint64_t end = axis + job->value[KEY_AXES].size;
   if (end > shape->rank || (axis2->present && axis2->size >= shape->rank))
     return lower_error(job, "x has only %u dimensions", shape->rank);
+  if (axis2->present && axis2->size >= axis && axis2->size < end)
+    return lower_error(job, "axis2=%llu is among the dimensions that axis and axes name",
+                       (ull)axis2->size);
   *groups = (struct groups){0};
   for (unsigned i = 0; i < shape->rank; i++) {
     bool reduced = is_reduced(job, i);

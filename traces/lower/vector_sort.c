@@ -158,10 +158,11 @@ static void take_tiling(const struct lower_job *job, struct sort *sort) {
 static bool cost(struct lower_job *job) {
   struct sort *sort = job->data;
   take_tiling(job, sort);
-  if (sort->chunk % (2 * SORT_RUN) != 0 && sort->chunk < sort->columns)
-    return lower_refuse(job, "chunks are multiples of %d", 2 * SORT_RUN);
-  if (sort->chunk % SORT_RUN != 0 || sort->chunk > CHUNK_WHOLE)
-    return lower_refuse(job, "chunks are multiples of %d up to %d", SORT_RUN, CHUNK_WHOLE);
+  uint64_t unit = sort->chunk < sort->columns ? 2 * SORT_RUN : SORT_RUN;
+  if (sort->chunk % unit != 0 || sort->chunk > CHUNK_WHOLE)
+    return lower_refuse(job, "chunks of %s are multiples of %llu up to %d",
+                        sort->chunk < sort->columns ? "a row" : "whole rows", (ull)unit,
+                        CHUNK_WHOLE);
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (sort->blocks > cores)
     return lower_refuse(job, "there are only %u cores", cores);
