@@ -106,11 +106,35 @@ static inline uint64_t calendars_take_one(struct calendars *calendars, uint32_t 
   return calendars_search(calendars, port, from, 1).first;
 }
 
+/* Takes the first `count` free cycles at or after `from` when they lie in the same word. */
+static inline bool calendars_take_few_near(const struct calendars *calendars, uint32_t port,
+                                           uint64_t from, uint64_t count,
+                                           struct calendar_span *span) {
+  if (from / CALENDAR_WORD_BITS - calendars->first_word >= CALENDAR_WORDS)
+    return false;
+  uint64_t *taken = calendars_in_window(calendars, port, from);
+  uint64_t bits = ~*taken >> from % CALENDAR_WORD_BITS, given = 0, last = 0;
+  for (; count > 0; count--) {
+    last = bits & -bits;
+    given |= last;
+    bits ^= last;
+  }
+  if (last == 0)
+    return false;
+  *taken |= given << from % CALENDAR_WORD_BITS;
+  span->first = from + (uint32_t)__builtin_ctzll(given);
+  span->last = from + (uint32_t)__builtin_ctzll(last);
+  return true;
+}
+
 /* Takes the first `count` free cycles at or after `from`. */
 static inline struct calendar_span calendars_take(struct calendars *calendars, uint32_t port,
                                                   uint64_t from, uint64_t count) {
-  if (calendars_take_run(calendars, port, from, count))
-    return (struct calendar_span){from, from + count - 1};
+  enum { FEW = 8 };
+  struct calendar_span span = {from, from + count - 1};
+  if (calendars_take_run(calendars, port, from, count) ||
+      (count <= FEW && calendars_take_few_near(calendars, port, from, count, &span)))
+    return span;
   return calendars_search(calendars, port, from, count);
 }
 

@@ -25,7 +25,7 @@ static inline uint16_t *filter_slot(struct hbm_channel *ch, uint64_t key) {
 static bool write_waits(struct hbm_channel *ch, unsigned bank, uint32_t row, unsigned column) {
   if (*filter_slot(ch, place_key(bank, row, column)) == 0)
     return false;
-  for (unsigned e = ch->list[HBM_W][bank].head; e != HBM_NONE; e = ch->entry[e].next)
+  for (unsigned e = ch->bank[bank].list[HBM_W].head; e != HBM_NONE; e = ch->entry[e].next)
     if (ch->entry[e].row == row && ch->entry[e].column == column)
       return true;
   return false;
@@ -41,9 +41,9 @@ static unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row,
 /* The oldest request that may close the bank's open row, were timing the only matter. */
 static unsigned find_conflict(const struct hbm_channel *ch, const struct hbm_list *list,
                               unsigned bank) {
-  bool capped = ch->row_hit_cap && ch->hit_run[bank] >= ch->row_hit_cap;
+  bool capped = ch->row_hit_cap && ch->bank[bank].hit_run >= ch->row_hit_cap;
   if (!ch->protect_row_hits || capped || list->hit == HBM_NONE)
-    return find_row(ch, list->head, ch->open_row[bank], false);
+    return find_row(ch, list->head, ch->bank[bank].open_row, false);
   bool older = ch->entry[list->head].offered < ch->entry[list->hit].offered;
   return older ? list->head : HBM_NONE;
 }
@@ -54,22 +54,22 @@ static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
 
 /* Brings what is kept of a list up to date; the list itself, with its hit, is right. */
 static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  const struct hbm_list *list = &ch->list[direction][bank];
+  const struct hbm_list *list = &ch->bank[bank].list[direction];
   bool open = ch->open >> bank & 1;
   unsigned worker = list->head;
   if (open) {
     bool none = worker == HBM_NONE || (worker == list->hit && ch->plain_protection);
     worker = none ? HBM_NONE : find_conflict(ch, list, bank);
-    ch->hit_order[direction][bank] = ch->entry[list->hit].order;
+    ch->bank[bank].hit_order[direction] = ch->entry[list->hit].order;
     set_bit(&ch->hits[direction], bank, list->hit != HBM_NONE);
     set_bit(&ch->conflict[direction], bank, worker != HBM_NONE);
   }
-  ch->row_order[direction][bank] = ch->entry[worker].order;
+  ch->bank[bank].row_order[direction] = ch->entry[worker].order;
   set_bit(&ch->waiting[direction], bank, list->head != HBM_NONE);
 }
 
 static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
-  struct hbm_list *list = &ch->list[direction][bank];
+  struct hbm_list *list = &ch->bank[bank].list[direction];
   ch->entry[e].next = HBM_NONE;
   ch->entry[e].previous = list->tail;
   if (list->tail == HBM_NONE)
@@ -77,7 +77,7 @@ static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, un
   else
     ch->entry[list->tail].next = (uint16_t)e;
   list->tail = (uint16_t)e;
-  if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->open_row[bank])
+  if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->bank[bank].open_row)
     list->hit = (uint16_t)e;
 }
 
@@ -89,7 +89,7 @@ static inline bool turn_ends(const struct hbm_channel *ch) {
 
 /* Takes a request out of its queue; list->hit must not be left pointing to it. */
 static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
-  struct hbm_list *list = &ch->list[direction][bank];
+  struct hbm_list *list = &ch->bank[bank].list[direction];
   const struct hbm_entry *entry = &ch->entry[e];
   if (entry->previous == HBM_NONE)
     list->head = entry->next;
@@ -120,7 +120,7 @@ static inline void take_turn(struct hbm_channel *ch) {
 
 static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uint32_t row,
                  unsigned column) {
-  unsigned group = ch->group_of[bank];
+  unsigned group = bank >> ch->bank_shift;
   struct hbm_command command = {
       .cycle = ch->cycle,
       .kind = (uint8_t)kind,
@@ -136,13 +136,13 @@ static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uin
 static inline void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   const struct hbm_distances *distance = &ch->distance;
   uint64_t now = ch->cycle;
-  unsigned pseudo = bank >> ch->pseudo_shift, group = ch->group_of[bank];
+  unsigned pseudo = bank >> ch->pseudo_shift, group = bank >> ch->bank_shift;
   for (unsigned second = 0; second < HBM_DIRECTIONS; second++) {
-    raise_to(&ch->pseudo_column[second][pseudo], now + distance->column_s[direction][second]);
-    raise_to(&ch->group_column[second][group], now + distance->column_l[direction][second]);
+    raise_to(&ch->pseudo[pseudo].column[second], now + distance->column_s[direction][second]);
+    raise_to(&ch->group[group].column[second], now + distance->column_l[direction][second]);
   }
-  raise_to(&ch->bank_pre[bank], now + distance->column_pre[direction]);
-  raise_to(&ch->pseudo_pre_all[pseudo], now + distance->column_pre[direction]);
+  raise_to(&ch->bank[bank].pre, now + distance->column_pre[direction]);
+  raise_to(&ch->pseudo[pseudo].pre_all, now + distance->column_pre[direction]);
   ch->column_free = now + 1;
 }
 
@@ -150,24 +150,24 @@ static void issue_column(struct hbm_channel *ch) {
   unsigned bank = chosen_bank(&ch->column);
   bool queued = ch->column.order & HBM_QUEUED;
   unsigned direction = queued ? ch->draining : ch->active[HBM_W] >> bank & 1;
-  struct hbm_list *list = &ch->list[direction][bank];
-  unsigned e = queued ? list->hit : ch->active_entry[bank];
+  struct hbm_list *list = &ch->bank[bank].list[direction];
+  unsigned e = queued ? list->hit : ch->bank[bank].active_entry;
   const struct hbm_entry *entry = &ch->entry[e];
   time_column(ch, direction, bank);
-  ch->hit_run[bank]++;
+  ch->bank[bank].hit_run++;
   if (ch->hooks.command)
     tell(ch, HBM_READ + direction, bank, entry->row, entry->column);
   if (queued) {
-    list->hit = (uint16_t)find_row(ch, entry->next, ch->open_row[bank], true);
+    list->hit = (uint16_t)find_row(ch, entry->next, ch->bank[bank].open_row, true);
     take_out(ch, direction, bank, e);
     if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
-      ch->hit_order[direction][bank] = ch->entry[list->hit].order; /* one hit after another */
+      ch->bank[bank].hit_order[direction] = ch->entry[list->hit].order; /* one hit after another */
     else
       list_changed(ch, direction, bank);
   } else {
     set_bit(&ch->active[direction], bank, false);
   }
-  if (ch->row_hit_cap && ch->hit_run[bank] == ch->row_hit_cap) {
+  if (ch->row_hit_cap && ch->bank[bank].hit_run == ch->row_hit_cap) {
     list_changed(ch, HBM_R, bank);
     list_changed(ch, HBM_W, bank);
   }
@@ -183,59 +183,59 @@ static void time_act(struct hbm_channel *ch, unsigned bank) {
   const struct hbm_distances *distance = &ch->distance;
   uint64_t now = ch->cycle;
   unsigned pseudo = bank >> ch->pseudo_shift;
-  ch->group_act[ch->group_of[bank]] = now + distance->act_act_l;
-  raise_to(&ch->pseudo_act[pseudo], now + distance->act_act_s);
+  ch->group[bank >> ch->bank_shift].act = now + distance->act_act_l;
+  raise_to(&ch->pseudo[pseudo].act, now + distance->act_act_s);
   ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW] = now;
   if (ch->faw_at[pseudo] >= HBM_FAW_WINDOW) {
     uint64_t fourth_last = ch->faw_ring[pseudo][ch->faw_at[pseudo] % HBM_FAW_WINDOW];
-    raise_to(&ch->pseudo_act[pseudo], fourth_last + distance->faw);
+    raise_to(&ch->pseudo[pseudo].act, fourth_last + distance->faw);
   }
-  ch->bank_act[bank] = now + distance->act_act_bank;
-  ch->bank_pre[bank] = now + distance->act_pre;
-  ch->bank_column[HBM_R][bank] = now + distance->act_column[HBM_R];
-  ch->bank_column[HBM_W][bank] = now + distance->act_column[HBM_W];
-  raise_to(&ch->pseudo_pre_all[pseudo], now + distance->act_pre);
-  raise_to(&ch->pseudo_refresh[pseudo], now + distance->act_refresh);
+  ch->bank[bank].act = now + distance->act_act_bank;
+  ch->bank[bank].pre = now + distance->act_pre;
+  ch->bank[bank].column[HBM_R] = now + distance->act_column[HBM_R];
+  ch->bank[bank].column[HBM_W] = now + distance->act_column[HBM_W];
+  raise_to(&ch->pseudo[pseudo].pre_all, now + distance->act_pre);
+  raise_to(&ch->pseudo[pseudo].refresh, now + distance->act_refresh);
   ch->row_free = now + distance->act_bus;
 }
 
 static void issue_act(struct hbm_channel *ch) {
   unsigned bank = chosen_bank(&ch->row), direction = ch->draining;
-  unsigned e = ch->list[direction][bank].head;
+  unsigned e = ch->bank[bank].list[direction].head;
   struct hbm_entry *entry = &ch->entry[e];
   time_act(ch, bank);
   if (ch->hooks.command)
     tell(ch, HBM_ACT, bank, entry->row, 0);
   ch->counters.activates++;
   set_bit(&ch->open, bank, true);
-  ch->open_row[bank] = entry->row;
-  ch->hit_run[bank] = 0;
+  ch->bank[bank].open_row = entry->row;
+  ch->bank[bank].hit_run = 0;
   take_out(ch, direction, bank, e);
   uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
-  ch->active_order[bank] =
+  ch->bank[bank].active_order =
       (entry->offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
-  ch->active_entry[bank] = (uint16_t)e;
+  ch->bank[bank].active_entry = (uint16_t)e;
   set_bit(&ch->active[direction], bank, true);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     if (!(ch->waiting[d] >> bank & 1))
       continue;
-    struct hbm_list *list = &ch->list[d][bank];
+    struct hbm_list *list = &ch->bank[bank].list[d];
     list->hit = (uint16_t)find_row(ch, list->head, entry->row, true);
     list_changed(ch, d, bank);
   }
   /* Hits of the same direction stay behind the active request; those of the other wait for
    * their turn, which brings a new choice. */
-  consider(&ch->column, hit_key(ch, direction, bank, ch->active_order[bank]));
+  consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active_order));
 }
 
 /* The row of a bank is closed: nothing hits it any more. */
 static void close_bank(struct hbm_channel *ch, unsigned bank) {
   set_bit(&ch->open, bank, false);
-  raise_to(&ch->bank_act[bank], ch->cycle + ch->distance.pre_act);
+  raise_to(&ch->bank[bank].act, ch->cycle + ch->distance.pre_act);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
-    struct hbm_list *list = &ch->list[d][bank];
+    struct hbm_list *list = &ch->bank[bank].list[d];
     list->hit = HBM_NONE;
-    ch->row_order[d][bank] = ch->entry[list->head].order;
+    ch->bank[bank].row_order[d] = ch->entry[list->head].order;
     set_bit(&ch->hits[d], bank, false);
     set_bit(&ch->conflict[d], bank, false);
   }
@@ -244,10 +244,10 @@ static void close_bank(struct hbm_channel *ch, unsigned bank) {
 static void issue_pre(struct hbm_channel *ch) {
   unsigned bank = chosen_bank(&ch->row);
   if (ch->hooks.command)
-    tell(ch, HBM_PRE, bank, ch->open_row[bank], 0);
+    tell(ch, HBM_PRE, bank, ch->bank[bank].open_row, 0);
   ch->counters.precharges++;
   close_bank(ch, bank);
-  raise_to(&ch->pseudo_refresh[bank >> ch->pseudo_shift], ch->cycle + ch->distance.pre_refresh);
+  raise_to(&ch->pseudo[bank >> ch->pseudo_shift].refresh, ch->cycle + ch->distance.pre_refresh);
   ch->row_free = ch->cycle + 1;
   if (chosen_bank(&ch->column) == bank)
     choose_column(ch);
@@ -259,7 +259,7 @@ static void issue_pre_all(struct hbm_channel *ch) {
     tell(ch, HBM_PRE_ALL, first, 0, 0);
   for (uint32_t left = ch->open & ch->pseudo_banks << first; left; left &= left - 1)
     close_bank(ch, (unsigned)__builtin_ctz(left));
-  raise_to(&ch->pseudo_refresh[pseudo], ch->cycle + ch->distance.pre_refresh);
+  raise_to(&ch->pseudo[pseudo].refresh, ch->cycle + ch->distance.pre_refresh);
   ch->row_free = ch->cycle + 1;
 }
 
@@ -269,9 +269,9 @@ static void issue_refresh(struct hbm_channel *ch) {
     tell(ch, HBM_REFRESH, first, 0, 0);
   ch->counters.refreshes++;
   for (unsigned b = first; b < first + (1u << ch->pseudo_shift); b++)
-    raise_to(&ch->bank_act[b], ch->cycle + ch->distance.refresh_act);
-  raise_to(&ch->pseudo_pre_all[pseudo], ch->cycle + ch->distance.refresh_pre);
-  raise_to(&ch->pseudo_refresh[pseudo], ch->cycle + ch->distance.refresh_pre);
+    raise_to(&ch->bank[b].act, ch->cycle + ch->distance.refresh_act);
+  raise_to(&ch->pseudo[pseudo].pre_all, ch->cycle + ch->distance.refresh_pre);
+  raise_to(&ch->pseudo[pseudo].refresh, ch->cycle + ch->distance.refresh_pre);
   ch->row_free = ch->cycle + 1;
   if (--ch->refresh_left == 0)
     choose_column(ch); /* queued requests take part again */
@@ -360,13 +360,13 @@ const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
 static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   if (direction != ch->draining || ch->refresh_left)
     return;
-  uint64_t row_order = ch->row_order[direction][bank];
+  uint64_t row_order = ch->bank[bank].row_order[direction];
   if (!(ch->open >> bank & 1)) {
     consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
     return;
   }
   if (hit_banks(ch) >> bank & 1)
-    consider(&ch->column, hit_key(ch, direction, bank, ch->hit_order[direction][bank]));
+    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].hit_order[direction]));
   if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
     choose_row(ch);
   else if (pre_banks(ch) >> bank & 1)
@@ -401,7 +401,7 @@ static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, u
   entry->tag = tag;
   entry->row = place->row;
   entry->column = place->column;
-  *changed |= (uint32_t)!comes_behind(ch, &ch->list[direction][bank], bank) << bank;
+  *changed |= (uint32_t)!comes_behind(ch, &ch->bank[bank].list[direction], bank) << bank;
   append(ch, direction, bank, e);
   ch->count[direction]++;
   if (direction == HBM_W)

@@ -43,13 +43,13 @@ static inline uint32_t hit_banks(const struct hbm_channel *ch) {
 /* What the bus and the pseudo-channel of a bank allow at best. */
 static inline uint64_t column_floor(const struct hbm_channel *ch, unsigned direction,
                                     unsigned pseudo) {
-  return later(ch->pseudo_column[direction][pseudo], later(ch->column_free, ch->cycle));
+  return later(ch->pseudo[pseudo].column[direction], later(ch->column_free, ch->cycle));
 }
 
 static inline uint128 column_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
                                  uint64_t order, uint64_t floor) {
   uint64_t cycle =
-      later(ch->bank_column[direction][bank], ch->group_column[direction][ch->group_of[bank]]);
+      later(ch->bank[bank].column[direction], ch->group[bank >> ch->bank_shift].column[direction]);
   return choice_key(later(cycle, floor), order);
 }
 
@@ -65,7 +65,7 @@ static inline void choose_column(struct hbm_channel *ch) {
     for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
       for (uint32_t left = ch->active[d]; left; left &= left - 1) {
         unsigned bank = (unsigned)__builtin_ctz(left);
-        best = smaller(best, hit_key(ch, d, bank, ch->active_order[bank]));
+        best = smaller(best, hit_key(ch, d, bank, ch->bank[bank].active_order));
       }
   unsigned turn = ch->draining;
   uint32_t hits = hit_banks(ch);
@@ -74,7 +74,7 @@ static inline void choose_column(struct hbm_channel *ch) {
     uint32_t left = hits & ch->pseudo_banks << (p << ch->pseudo_shift);
     for (; left; left &= left - 1) {
       unsigned bank = (unsigned)__builtin_ctz(left);
-      best = smaller(best, column_key(ch, turn, bank, ch->hit_order[turn][bank], floor));
+      best = smaller(best, column_key(ch, turn, bank, ch->bank[bank].hit_order[turn], floor));
     }
   }
   set_choice(&ch->column, best);
@@ -88,14 +88,14 @@ static inline uint64_t row_floor(const struct hbm_channel *ch) {
 
 static inline uint128 act_key(const struct hbm_channel *ch, unsigned bank, uint64_t order,
                               uint64_t floor) {
-  uint64_t cycle = later(ch->bank_act[bank], ch->group_act[ch->group_of[bank]]);
-  cycle = later(cycle, ch->pseudo_act[bank >> ch->pseudo_shift]);
+  uint64_t cycle = later(ch->bank[bank].act, ch->group[bank >> ch->bank_shift].act);
+  cycle = later(cycle, ch->pseudo[bank >> ch->pseudo_shift].act);
   return choice_key(later(cycle, floor), order);
 }
 
 static inline uint128 pre_key(const struct hbm_channel *ch, unsigned bank, uint64_t order,
                               uint64_t floor) {
-  return choice_key(later(ch->bank_pre[bank], floor), order);
+  return choice_key(later(ch->bank[bank].pre, floor), order);
 }
 
 /* The first bank of the pseudo-channel at the head of those that wait for a refresh. */
@@ -106,7 +106,7 @@ static inline unsigned refresh_bank(const struct hbm_channel *ch) {
 static inline void choose_refresh(struct hbm_channel *ch) {
   unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
   uint32_t banks = ch->pseudo_banks << first;
-  uint64_t ready = ch->open & banks ? ch->pseudo_pre_all[pseudo] : ch->pseudo_refresh[pseudo];
+  uint64_t ready = ch->open & banks ? ch->pseudo[pseudo].pre_all : ch->pseudo[pseudo].refresh;
   /* Rows opened for a request stay open until it is served. */
   bool busy = (ch->active[HBM_R] | ch->active[HBM_W]) & banks;
   ch->row = (struct hbm_choice){busy ? HBM_NEVER : later(row_floor(ch), ready), first};
@@ -124,14 +124,14 @@ static inline void choose_row(struct hbm_channel *ch) {
   }
   uint128 best = choice_key(HBM_NEVER, UINT64_MAX);
   uint64_t floor = row_floor(ch);
-  const uint64_t *orders = ch->row_order[ch->draining];
-  for (uint32_t left = ch->waiting[ch->draining] & ~ch->open; left; left &= left - 1) {
+  unsigned turn = ch->draining;
+  for (uint32_t left = ch->waiting[turn] & ~ch->open; left; left &= left - 1) {
     unsigned bank = (unsigned)__builtin_ctz(left);
-    best = smaller(best, act_key(ch, bank, orders[bank], floor));
+    best = smaller(best, act_key(ch, bank, ch->bank[bank].row_order[turn], floor));
   }
   for (uint32_t left = pre_banks(ch); left; left &= left - 1) {
     unsigned bank = (unsigned)__builtin_ctz(left);
-    best = smaller(best, pre_key(ch, bank, orders[bank], floor));
+    best = smaller(best, pre_key(ch, bank, ch->bank[bank].row_order[turn], floor));
   }
   set_choice(&ch->row, best);
 }
@@ -141,7 +141,7 @@ static inline void row_changed(struct hbm_channel *ch, unsigned bank) {
   if (ch->refresh_left || chosen_bank(&ch->row) == bank)
     choose_row(ch);
   else if (pre_banks(ch) >> bank & 1)
-    consider(&ch->row, pre_key(ch, bank, ch->row_order[ch->draining][bank], row_floor(ch)));
+    consider(&ch->row, pre_key(ch, bank, ch->bank[bank].row_order[ch->draining], row_floor(ch)));
 }
 
 #endif

@@ -49,9 +49,12 @@ static void set_drain_marks(struct hbm_channel *channel, const struct mem_spec *
 
 struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spec *mem,
                                        struct hbm_hooks hooks) {
-  struct hbm_channel *channel = ARENA_NEW(arena, struct hbm_channel);
-  if (!channel)
+  /* Arenas know nothing of lines of the host's cache. */
+  char *room = ARENA_ARRAY(arena, char, sizeof(struct hbm_channel) + HBM_CACHE_LINE);
+  if (!room)
     return NULL;
+  room += HBM_CACHE_LINE - (uintptr_t)room % HBM_CACHE_LINE;
+  struct hbm_channel *channel = (struct hbm_channel *)(void *)room;
   int64_t banks = mem->groups * mem->banks_per_group;
   channel->distance = make_distances(mem);
   channel->hooks = hooks;
@@ -74,9 +77,7 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   channel->turn_due = true; /* no read waits */
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
     for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
-      channel->list[d][b] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE};
-  for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
-    channel->group_of[b] = (uint16_t)(b >> channel->bank_shift);
+      channel->bank[b].list[d] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE};
   for (unsigned i = 0; i < HBM_ENTRIES_MAX; i++)
     channel->free_entries[i] = (uint16_t)i;
   channel->free_count = HBM_ENTRIES_MAX;

@@ -3,6 +3,8 @@
 #ifndef VINCI_MEMHIER_HBM_STATE_H
 #define VINCI_MEMHIER_HBM_STATE_H
 
+#include <stdalign.h>
+
 #include "memhier/hbm_channel.h"
 
 enum {
@@ -13,6 +15,7 @@ enum {
   HBM_NONE = 255, /* no entry, no bank */
   HBM_FILTER_BITS = 11,
   HBM_FAW_WINDOW = 4,
+  HBM_CACHE_LINE = 64, /* of most hosts */
 };
 
 /* Indices of the two queues and of all that is kept by direction. */
@@ -62,13 +65,45 @@ struct hbm_list {
   uint16_t hit; /* oldest whose row is open */
 };
 
+/* A bank takes two lines of the host's cache: what choices look at, and the rest. */
+struct hbm_bank {
+  uint64_t column[HBM_DIRECTIONS]; /* earliest by tRCD */
+  uint64_t act;
+  uint64_t pre;
+  uint64_t hit_order[HBM_DIRECTIONS]; /* of list.hit */
+  /* Of the request the row bus would work for: the list's oldest while the bank is closed,
+   * that which may close the row while it is open. */
+  uint64_t row_order[HBM_DIRECTIONS];
+  /* ---- */
+  alignas(HBM_CACHE_LINE) uint64_t active_order;
+  uint32_t open_row;
+  uint32_t hit_run; /* column commands since the ACT */
+  struct hbm_list list[HBM_DIRECTIONS];
+  uint16_t active_entry;
+};
+
+struct hbm_group {
+  uint64_t column[HBM_DIRECTIONS];
+  uint64_t act;
+};
+
+struct hbm_pseudo {
+  uint64_t column[HBM_DIRECTIONS];
+  uint64_t act; /* tRRD_S and tFAW */
+  uint64_t pre_all;
+  uint64_t refresh;
+};
+
 /* What is to be issued next on a bus: when, and the order of the request it is for. */
 struct hbm_choice {
   uint64_t cycle;
   uint64_t order;
 };
 
-/* Small indices are 16 bits wide: stores of bytes would make the compiler reload everything. */
+/*
+ * Small indices are 16 bits wide: stores of bytes would make the compiler reload everything. A
+ * chip has many channels, so what a visit touches is kept together.
+ */
 struct hbm_channel {
   uint64_t next;  /* the next cycle to process */
   uint64_t cycle; /* the earliest cycle in which commands can still be issued */
@@ -93,45 +128,27 @@ struct hbm_channel {
   uint32_t waiting[HBM_DIRECTIONS];  /* list is not empty */
   uint32_t conflict[HBM_DIRECTIONS]; /* a request may close the open row */
 
-  uint64_t bank_column[HBM_DIRECTIONS][HBM_BANKS_MAX]; /* earliest by tRCD */
-  uint64_t bank_act[HBM_BANKS_MAX];
-  uint64_t bank_pre[HBM_BANKS_MAX];
-  uint64_t group_column[HBM_DIRECTIONS][HBM_GROUPS_MAX];
-  uint64_t group_act[HBM_GROUPS_MAX];
-  uint64_t pseudo_column[HBM_DIRECTIONS][HBM_PSEUDO_MAX];
-  uint64_t pseudo_act[HBM_PSEUDO_MAX]; /* tRRD_S and tFAW */
-  uint64_t pseudo_pre_all[HBM_PSEUDO_MAX];
-  uint64_t pseudo_refresh[HBM_PSEUDO_MAX];
-  uint32_t open_row[HBM_BANKS_MAX];
-  uint32_t hit_run[HBM_BANKS_MAX]; /* column commands since the ACT */
-  uint64_t active_order[HBM_BANKS_MAX];
-  uint64_t hit_order[HBM_DIRECTIONS][HBM_BANKS_MAX]; /* of list.hit */
-  /* Of the request the row bus would work for: the list's oldest while the bank is closed,
-   * that which may close the row while it is open. */
-  uint64_t row_order[HBM_DIRECTIONS][HBM_BANKS_MAX];
-  uint16_t active_entry[HBM_BANKS_MAX];
-  uint16_t group_of[HBM_BANKS_MAX];
-  struct hbm_list list[HBM_DIRECTIONS][HBM_BANKS_MAX];
-
   uint32_t count[HBM_DIRECTIONS]; /* queued requests */
   uint32_t depth[HBM_DIRECTIONS];
   uint32_t drain_above; /* writes are drained with more than these queued, */
   uint32_t drain_below; /* until fewer than these are */
   uint32_t row_hit_cap;
+  uint32_t free_count;
+  uint64_t offers;
   bool protect_row_hits;
   bool plain_protection; /* protect_row_hits without a cap */
-  uint64_t offers;
-  uint32_t free_count;
-  uint16_t free_entries[HBM_ENTRIES_MAX];
-  uint16_t filter[1 << HBM_FILTER_BITS]; /* queued writes by hash of their place */
-  struct hbm_entry entry[HBM_NONE + 1];  /* that of HBM_NONE is read, never used */
-
-  struct hbm_distances distance;
   uint32_t refi;
-  uint32_t faw_at[HBM_PSEUDO_MAX];
-  uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_FAW_WINDOW];
   struct hbm_hooks hooks;
   struct hbm_counters counters;
+  struct hbm_distances distance;
+  struct hbm_pseudo pseudo[HBM_PSEUDO_MAX];
+  struct hbm_group group[HBM_GROUPS_MAX];
+  struct hbm_bank bank[HBM_BANKS_MAX];
+  uint32_t faw_at[HBM_PSEUDO_MAX];
+  uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_FAW_WINDOW];
+  uint16_t free_entries[HBM_ENTRIES_MAX];
+  struct hbm_entry entry[HBM_NONE + 1];  /* that of HBM_NONE is read, never used */
+  uint16_t filter[1 << HBM_FILTER_BITS]; /* queued writes by hash of their place */
 };
 
 #endif

@@ -228,8 +228,9 @@ static inline uint64_t walk(struct packet_network *network, uint32_t source, uin
   return walk_long(network, route, source, flits, cycle);
 }
 
-static uint64_t flits_of(const struct packet_network *network, uint64_t bytes) {
-  return max_u64(1, divide(bytes + network->flit_bytes.value - 1, &network->flit_bytes));
+static inline uint64_t flits_of(const struct packet_network *network, uint64_t bytes) {
+  uint64_t flit_bytes = network->flit_bytes.value;
+  return bytes <= flit_bytes ? 1 : divide(bytes + flit_bytes - 1, &network->flit_bytes);
 }
 
 void packet_arrivals(struct packet_network *network, const struct packet_ends *ends,
