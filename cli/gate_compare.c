@@ -112,7 +112,8 @@ static bool compare_metric(struct comparing *comparing, struct gate_outcome *out
   return add_change(comparing, outcome, change) != NULL;
 }
 
-/* Both lists are sorted; a metric that one of them lacks is 0 there. */
+/* Both lists are sorted; a metric that one of them lacks is 0 there. What a metric is and counts
+ * in, the run says: a baseline that calls a metric a detail does not switch it off. */
 static bool compare_metrics(struct comparing *comparing, struct gate_outcome *outcome) {
   size_t old_count, new_count, o = 0, n = 0;
   const struct gate_row *old_rows =
@@ -123,7 +124,7 @@ static bool compare_metrics(struct comparing *comparing, struct gate_outcome *ou
     int order = o == old_count   ? 1
                 : n == new_count ? -1
                                  : strcmp(old_rows[o].metric, new_rows[n].metric);
-    const struct gate_row *row = order <= 0 ? &old_rows[o] : &new_rows[n];
+    const struct gate_row *row = order >= 0 ? &new_rows[n] : &old_rows[o];
     uint64_t old_value = order <= 0 ? gate_number(&old_rows[o]) : 0;
     uint64_t new_value = order >= 0 ? gate_number(&new_rows[n]) : 0;
     o += order <= 0;
@@ -137,14 +138,15 @@ static bool compare_metrics(struct comparing *comparing, struct gate_outcome *ou
 
 /* ---- limits ------------------------------------------------------------------------------- */
 
+static const char utilization[] = "utilization.";
+
 /* "utilization.M" in millionths, made of two rows; any other metric as it is. */
 static uint64_t limited_value(const struct gate_rows *rows, const char *point, const char *metric) {
-  static const char prefix[] = "utilization.";
   char busy[METRIC_NAME_MAX], total[METRIC_NAME_MAX];
-  if (strncmp(metric, prefix, strlen(prefix)) != 0)
+  if (strncmp(metric, utilization, strlen(utilization)) != 0)
     return gate_rows_value(rows, point, metric);
-  snprintf(busy, sizeof busy, "pipe.%.20s.busy_cycles", metric + strlen(prefix));
-  snprintf(total, sizeof total, "pipe.%.20s.total_cycles", metric + strlen(prefix));
+  snprintf(busy, sizeof busy, "pipe.%.20s.busy_cycles", metric + strlen(utilization));
+  snprintf(total, sizeof total, "pipe.%.20s.total_cycles", metric + strlen(utilization));
   return result_share_ppm(gate_rows_value(rows, point, busy), gate_rows_value(rows, point, total));
 }
 
@@ -159,7 +161,7 @@ static bool check_limit(struct comparing *comparing, struct gate_outcome *outcom
            "policy", rule->line);
   struct gate_change change = {
       .metric = arena_strdup(&comparing->out->arena, metric),
-      .unit = strncmp(metric, "utilization.", 12) == 0 ? "ppm" : metric_unit(metric),
+      .unit = strncmp(metric, utilization, strlen(utilization)) == 0 ? "ppm" : metric_unit(metric),
       .old_value = limited_value(comparing->baseline, outcome->point, metric),
       .new_value = value,
       .verdict = GATE_REGRESSED,
@@ -315,6 +317,41 @@ static int worst_exit_code(const struct gate_verdicts *verdicts) {
   return found;
 }
 
+/* A rule that is for no number of any point guards nothing: a misspelt name, most likely. */
+static enum vinci_status check_rules(struct comparing *comparing) {
+  for (size_t i = 0; i < comparing->policy->count; i++) {
+    const struct gate_rule *rule = &comparing->policy->rules[i];
+    char metric[METRIC_NAME_MAX];
+    bool used = false;
+    snprintf(metric, sizeof metric, "%s", rule->metric);
+    if (strncmp(rule->metric, utilization, strlen(utilization)) == 0)
+      snprintf(metric, sizeof metric, "pipe.%.20s.total_cycles",
+               rule->metric + strlen(utilization));
+    for (size_t r = 0; !used && r < comparing->run->rows.count; r++) {
+      const struct gate_row *row = &comparing->run->rows.items[r];
+      used = gate_is_number(row) && fnmatch(rule->point, row->point, 0) == 0 &&
+             fnmatch(metric, row->metric, 0) == 0;
+    }
+    if (used)
+      continue;
+    struct diag_position position = {.path = comparing->policy->path, .line = rule->line};
+    (void)diag_error_at(comparing->diag, VINCI_E_USAGE, position,
+                        "no point of the suite has a number that the rule is for: %s %s",
+                        rule->point, rule->metric);
+    diag_hint(comparing->diag, "'vinci gate list SUITE' names the points, a baseline the metrics");
+    return VINCI_E_USAGE;
+  }
+  return VINCI_OK;
+}
+
+/* Without a crash or a choice of points, all rules have to be for something. */
+static bool has_all_points(const struct gate_run *run, const char *only) {
+  for (size_t i = 0; !only && i < run->suite->count; i++)
+    if (gate_rows_text(&run->rows, run->suite->points[i].name, "failure.text"))
+      return false;
+  return !only;
+}
+
 enum vinci_status gate_compare(const struct gate_run *run, const struct gate_rows *baseline,
                                const struct gate_policy *policy, bool strict, const char *only,
                                struct gate_verdicts *out, struct vinci_diag *diag) {
@@ -323,7 +360,7 @@ enum vinci_status gate_compare(const struct gate_run *run, const struct gate_row
   out->items = calloc(run->suite->count + baseline->count + 1, sizeof *out->items);
   if (!out->items)
     return no_memory(&comparing);
-  enum vinci_status status = VINCI_OK;
+  enum vinci_status status = has_all_points(run, only) ? check_rules(&comparing) : VINCI_OK;
   for (size_t i = 0; status == VINCI_OK && i < run->suite->count; i++) {
     struct gate_outcome *outcome = &out->items[out->count++];
     *outcome = (struct gate_outcome){.point = run->suite->points[i].name, .index = i};

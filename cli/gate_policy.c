@@ -112,6 +112,9 @@ static enum vinci_status parse_rule(const struct reading *reading, char **words,
   if (limited && (count < 4 || !parse_limit(words[3], rule.kind == GATE_REL, &rule.value)))
     return refuse(reading, "%s wants a limit such as %s", words[2],
                   rule.kind == GATE_REL ? "2%" : "60000");
+  if (limited && rule.kind != GATE_REL && strchr(words[3], '%') &&
+      strncmp(words[1], "utilization.", 12) != 0)
+    return refuse(reading, "a limit in %% is for utilization.PIPE; %s counts otherwise", words[1]);
   bool directed = rule.kind == GATE_EXACT || rule.kind == GATE_REL;
   if (directed && count > used && !parse_better(words[used++], &rule.better))
     return refuse(reading, "'%s' is none of lower, higher, neutral", words[used - 1]);

@@ -53,14 +53,21 @@ static enum vinci_status add_set(struct reader *reader, struct gate_point *point
   return VINCI_OK;
 }
 
-/* The list `set` of the table on top of the stack: "key=value" each. */
+/* The list `set` of the table on top of the stack: "key=value" each. Its keys are 1 to count;
+ * another form would be passed over. */
 static enum vinci_status read_sets(struct reader *reader, struct gate_point *point) {
   lua_State *lua = reader->file.lua;
   enum vinci_status status = VINCI_OK;
+  int top = lua_gettop(lua);
   lua_getfield(lua, -1, "set");
   if (!lua_isnil(lua, -1) && lua_type(lua, -1) != LUA_TTABLE)
     return lua_file_error(&reader->file, reader->diag, "set is not a list of \"key=value\"");
   lua_Integer count = lua_isnil(lua, -1) ? 0 : luaL_len(lua, -1);
+  lua_pushnil(lua);
+  if (count == 0 && lua_istable(lua, -2) && lua_next(lua, -2))
+    return lua_file_error(&reader->file, reader->diag,
+                          "set is not a list: write { \"key=value\", ... }");
+  lua_settop(lua, top + 1);
   for (lua_Integer i = 1; status == VINCI_OK && i <= count; i++) {
     lua_rawgeti(lua, -1, i);
     const char *text = lua_file_text(&reader->file);
@@ -91,13 +98,18 @@ static enum vinci_status read_common(struct reader *reader, struct gate_point *p
   return status == VINCI_OK ? read_sets(reader, point) : status;
 }
 
-static bool is_reserved(const char *key) {
-  static const char *const words[] = {"name",    "op", "trace",      "soc", "memory",
-                                      "network", "l2", "max_cycles", "set"};
+/* Fields that suite and points may both have. */
+static bool is_common(const char *key) {
+  static const char *const words[] = {"soc", "memory", "network", "l2", "max_cycles", "set"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (strcmp(words[i], key) == 0)
       return true;
   return false;
+}
+
+static bool is_reserved(const char *key) {
+  return is_common(key) || strcmp(key, "name") == 0 || strcmp(key, "op") == 0 ||
+         strcmp(key, "trace") == 0;
 }
 
 static int compare_texts(const void *left, const void *right) {
@@ -214,6 +226,11 @@ static enum vinci_status read_suite(void *context) {
   enum vinci_status status = read_common(reader, &defaults);
   if (status != VINCI_OK)
     return status;
+  for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
+    const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "[1]";
+    if (strcmp(key, "points") != 0 && !is_common(key))
+      return lua_file_error(&reader->file, reader->diag, "unknown field '%s' of the suite", key);
+  }
   lua_getfield(lua, -1, "points");
   if (lua_type(lua, -1) != LUA_TTABLE || luaL_len(lua, -1) < 1)
     return lua_file_error(&reader->file, reader->diag, "has no points");

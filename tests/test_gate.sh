@@ -100,7 +100,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 90
+plan 95
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -326,9 +326,30 @@ hint: POINT METRIC exact | rel N% | ignore | budget N | floor N[%]"
 policy "a share without per cent" '
 add * rel 3' 2 "$work/policy:2: error: rel wants a limit such as 2%
 hint: POINT METRIC exact | rel N% | ignore | budget N | floor N[%]"
+policy "a share of cycles" 'add total_cycles floor 50%' 2 "$work/policy:1: error: a limit in % is for \
+utilization.PIPE; total_cycles counts otherwise
+hint: POINT METRIC exact | rel N% | ignore | budget N | floor N[%]"
+policy "a misspelt metric" '* * ignore
+add total_cycels budget 100' 2 "$work/policy:2: error: no point of the suite has a number that the rule is for: \
+add total_cycels
+hint: 'vinci gate list SUITE' names the points, a baseline the metrics"
+sed -i '/^add,/s/metric$/detail/' "$base"
+check
+report "a baseline does not say what counts" "$(expect 1 ''; verdict add REGRESSED)"
+cp "$work/first.csv" "$base"
 seed 's/^loop,i,40/loop,i,39/'
 policy "improvement fails" 'improvement fail' 1 '' IMPROVED
 cp "$work/good.csv" "$work/add.csv"
+
+# ---- suites ------
+cat >"$work/other.lua" <<'END'
+return { soc = "Ascend910B4", retries = 2, points = { { name = "a", op = "copy", shape = 64 } } }
+END
+gate list "$work/other.lua"
+report "a field that no suite has" "$(expect 2 "$work/other.lua: error: unknown field 'retries' of the suite")"
+sed -i 's/retries = 2/set = { ["l2.size"] = "8MiB" }/' "$work/other.lua"
+gate list "$work/other.lua"
+report "overrides that are no list" "$(expect 2 "$work/other.lua: error: set is not a list: write { \"key=value\", ... }")"
 
 # ---- bless -------------------------------------------------------------------------------------------
 seed 's/shape=2097152,io=in/shape=2097168,io=in/'
