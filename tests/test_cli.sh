@@ -47,7 +47,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 88
+plan 89
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -366,6 +366,10 @@ for lack in device.cube_cores "device.vector_cores" path.GM_UB.bytes_per_cycle; 
   run run copy shape=64 $soc --set=$lack=0
   report "a chip without $lack is refused" "$([ "$code" -eq 2 ] || echo "exit code $code: $err")"
 done
+run run copy shape=64 dtype=bf16 -s Ascend310P3
+report "a type that the chip lacks is refused" "$(expect 2 "error: copy: Ascend310P3 has no data type \
+bf16
+hint: 'vinci compile copy --help' explains its keys")"
 printf 'Layer,M,N,K,\nproj,16,32,64,\n,,,,\n' >"$work/gemm.csv"
 printf 'm,n,k,a_t,b_t\n16,32,64,0,1\n' >"$work/deepbench.csv"
 cat >"$work/topology.csv" <<'END'

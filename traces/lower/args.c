@@ -242,6 +242,17 @@ static enum vinci_status parse_arg(struct lower_job *job, const char *arg) {
   return unknown_key(job, arg, length);
 }
 
+/* Types that no instruction of the chip takes. */
+static enum vinci_status check_dtypes(struct lower_job *job) {
+  for (size_t i = 0; i < job->op->key_count; i++) {
+    const struct lower_value *value = &job->value[i];
+    bool is_type = job->op->keys[i].kind == LOWER_DTYPE && value->present;
+    if (is_type && value->dtype < DTYPE_COUNT && !arch_has_dtype(job->soc->arch, value->dtype))
+      return lower_error(job, "%s has no data type %s", job->soc->name, dtype_name(value->dtype));
+  }
+  return VINCI_OK;
+}
+
 enum vinci_status lower_parse_args(struct lower_job *job, const char *const *args, size_t count) {
   enum vinci_status status = VINCI_OK;
   if (job->op->key_count > LOWER_KEYS_MAX)
@@ -257,7 +268,7 @@ enum vinci_status lower_parse_args(struct lower_job *job, const char *const *arg
     else if (*key->fallback)
       status = take(job, key, key->fallback, &job->value[i]);
   }
-  return status;
+  return status == VINCI_OK ? check_dtypes(job) : status;
 }
 
 /* ---- back to text ---- */
