@@ -100,7 +100,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 95
+plan 96
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -421,6 +421,11 @@ printf 'op,args\nmatmull,m=4 k=4 n=4\n' >"$work/profile.csv"
 gate import "$work/profile.csv" --soc-version=Ascend910B4
 report "import of a list of which nothing can be compiled" "$(expect 3 "$work/profile.csv: error: no row \
 can be compiled; the first: no operator is called matmull")"
+
+printf 'op,args\nmatmul,m=16\nmatmul,m=16 k=16 n=16\n' >"$work/profile.csv"
+gate import "$work/profile.csv" --soc-version=Ascend910B4
+report "import leaves out what cannot be compiled" "$(expect 0 - '
+-- left out: line 2, "matmul": "')"
 
 # ---- reports ------------------------------------------------------------------------------------------
 seed '/^vadd/p'
