@@ -141,9 +141,10 @@ static void put_compute(const struct lower_job *job, struct emit *e, struct vew 
     if (ew->temp[r])
       machine.reg[r] = at(e, ew->temp[r]);
   vmachine_count(&machine, count);
-  if (ew->type == DTYPE_INT64 && !ew->func.casts)
+  bool pairs = ew->type == DTYPE_INT64 && !ew->func.casts; /* casts have steps of their own */
+  if (pairs)
     vew_put_pairs(&machine, count);
-  for (unsigned i = 0; i < ew->step_count && machine.type != DTYPE_INT64; i++)
+  for (unsigned i = 0; i < ew->step_count && !pairs; i++)
     vmachine_step(&machine, &ew->steps[i]);
   put_outputs(&machine, ew);
   vmachine_rest(&machine);
