@@ -248,7 +248,7 @@ many() {
 (many -q -j1 --output="$work/calm") 2>"$work/err"
 # Waits until a folder's journals hold so many records; the host may be slow or busy.
 until_done() {
-  local tries=0
+  tries=0
   while [ "$(cat "$1"/journal/*.log 2>/dev/null | grep -c "$(printf '\t')")" -lt "$2" ]; do
     tries=$((tries + 1))
     [ $tries -lt 6000 ] || return
