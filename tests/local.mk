@@ -226,8 +226,8 @@ dist_noinst_DATA += \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
-bench_programs = tests/bench tests/bench_hbm tests/bench_lua tests/bench_noc tests/bench_values \
-	tests/bench_values_run
+bench_programs = tests/bench tests/bench_hbm tests/bench_lua tests/bench_noc tests/bench_ops \
+	tests/bench_values tests/bench_values_run
 EXTRA_PROGRAMS += $(bench_programs)
 nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
 tests_bench_LDADD = libvinci_tests.la libvinci_internal.la
@@ -238,6 +238,8 @@ tests_bench_lua_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 tests_bench_lua_LDADD = libvinci_lua.la libvinci_internal.la
 nodist_EXTRA_tests_bench_noc_SOURCES = dummy.cxx
 tests_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
+nodist_EXTRA_tests_bench_ops_SOURCES = dummy.cxx
+tests_bench_ops_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_values_run_SOURCES = dummy.cxx
 tests_bench_values_run_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_bench_values_SOURCES = dummy.cxx
@@ -247,7 +249,7 @@ bench: $(bench_programs)
 	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv \
 	  $(srcdir)/traces/examples/add8_tile10240_double.csv || status=1; \
 	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_lua$(EXEEXT) || status=1; \
-	tests/bench_noc$(EXEEXT) || status=1; tests/bench_values$(EXEEXT) || status=1; \
+	tests/bench_noc$(EXEEXT) || status=1; tests/bench_ops$(EXEEXT) || status=1; tests/bench_values$(EXEEXT) || status=1; \
 	tests/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
 .PHONY: bench
 CLEANFILES += $(bench_programs)
