@@ -11,6 +11,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/soc_host.c \
 	scripts/soc_host.h \
 	scripts/soc_lua.c \
+	scripts/soc_named.c \
 	scripts/soc_lua.h
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"' -DVINCI_SRC_DATADIR='"$(abs_top_srcdir)/scripts"'

@@ -13,6 +13,9 @@ enum { SOC_PATH_MAX = 4096 };
 VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char *kind,
                                                   struct soc_names *names,
                                                   struct vinci_diag *diag);
+/* Loads the descriptions that a SoC names; overrides of those names load others. */
+VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
+                                                  struct vinci_diag *diag);
 /* Whether folder/soc/name.lua is a base for others; false also when it cannot be read. */
 bool soc_file_is_abstract(const char *folder, const char *name);
 

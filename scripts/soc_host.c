@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/noc_config.h"
-#include "scripts/mem_host.h"
 #include "scripts/soc_files.h"
 #include "scripts/soc_lua.h"
 
@@ -460,80 +458,6 @@ static bool description_exists(const char *folder, const char *name) {
   return length < (int)sizeof path && lstat(path, &info) == 0;
 }
 
-/* The topology of the SoC with its present numbers, in the SoC's own memory. */
-static enum vinci_status load_topology(struct vinci_soc *soc, struct vinci_diag *diag) {
-  const uint32_t columns = (uint32_t)soc->noc_columns, rows = (uint32_t)soc->noc_rows;
-  const struct noc_parameter parameters[] = {
-      {"columns", columns}, {"rows", rows}, {"terminals", columns * rows}};
-  struct noc_graph *graph = ARENA_NEW(&soc->arena, struct noc_graph);
-  if (!graph)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status =
-      noc_graph_load(soc->data_dir, soc->choices[SOC_TOPOLOGY].name, parameters,
-                     sizeof parameters / sizeof *parameters, &soc->arena, graph, diag);
-  if (status == VINCI_OK)
-    soc->topology = graph;
-  return status;
-}
-
-/* The mapping has to be one of the memory. */
-static enum vinci_status check_map(const struct vinci_soc *soc, const struct mem_spec *memory,
-                                   struct vinci_diag *diag) {
-  const char *map = soc->choices[SOC_MEMORY_MAP].name;
-  if (mem_map_text(memory, map))
-    return VINCI_OK;
-  char names[SOC_PATH_MAX] = "";
-  for (size_t i = 0, at = 0; i < memory->map_count && at < sizeof names; i++) {
-    int length =
-        snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", memory->maps[i].name);
-    at += length > 0 ? (size_t)length : 0;
-  }
-  (void)diag_error(diag, VINCI_E_USAGE, "%s: memory '%s' has no mapping '%s'", soc->name,
-                   memory->name, map);
-  diag_hint(diag, "it has %s", names);
-  return VINCI_E_USAGE;
-}
-
-static enum vinci_status load_memory(struct vinci_soc *soc, struct vinci_diag *diag) {
-  struct mem_spec *memory;
-  enum vinci_status status =
-      mem_host_load(soc->choices[SOC_MEMORY].name, soc->data_dir, &memory, diag);
-  if (status == VINCI_OK)
-    status = check_map(soc, memory, diag);
-  if (status != VINCI_OK) {
-    mem_host_free(memory);
-    return status;
-  }
-  mem_host_free(soc->memory);
-  soc->memory = memory;
-  return VINCI_OK;
-}
-
-static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
-                                    struct vinci_diag *diag) {
-  switch (name) {
-  case SOC_MEMORY:
-    return load_memory(soc, diag);
-  case SOC_MEMORY_MAP:
-    return check_map(soc, soc->memory, diag);
-  case SOC_TOPOLOGY:
-  case SOC_NAME_COUNT:
-    break;
-  }
-  return load_topology(soc, diag);
-}
-
-/* What the description names beside its numbers. */
-static enum vinci_status load_all_named(struct vinci_soc *soc, const char *folder,
-                                        struct vinci_diag *diag) {
-  soc->data_dir = arena_strdup(&soc->arena, folder);
-  if (!soc->data_dir)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  soc->load_named = load_named;
-  enum vinci_status status = load_memory(soc, diag);
-  return status == VINCI_OK ? load_topology(soc, diag) : status;
-}
-
 enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_soc **out,
                                  struct vinci_diag *diag) {
   char folder[SOC_PATH_MAX];
@@ -551,7 +475,7 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
   struct loading loading = {.folder = folder, .name = name, .soc = soc};
   status = load(&loading, diag, load_body);
   if (status == VINCI_OK)
-    status = load_all_named(soc, folder, diag);
+    status = soc_named_load(soc, folder, diag);
   if (status == VINCI_OK)
     *out = soc;
   else
