@@ -284,7 +284,8 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("argmin shape=16777216", "argmin: rows have less than 2^24 elements");
   an_error_says("argmax shape=2x999 chunk=500",
                 "argmax: no legal tiling: chunks are whole rows or multiples of 512, up to 8192");
-  an_error_says("sort shape=99 chunk=33", "sort: no legal tiling: chunks of a row are multiples of 64 up to 8192");
+  an_error_says("sort shape=99 chunk=33",
+                "sort: no legal tiling: chunks of a row are multiples of 64 up to 8192");
   an_error_says("topk shape=99 k=3 chunk=8224",
                 "topk: no legal tiling: chunks of whole rows are multiples of 32 up to 8192");
   an_error_says("rms_norm shape=4x64 eps=-1", "rms_norm: eps is at least 0, not -1");
@@ -320,6 +321,29 @@ static void errors_say_what_is_wrong(void **state) {
                 "relu: no legal tiling: there are only 1 tiles for 4 cores");
 }
 
+static uint32_t blocks_of(const char *request) {
+  struct vinci_diag diag = {0};
+  struct vinci_tiling tiling;
+  const char *words[WORDS_MAX];
+  char line[LINE_BYTES], text[LINE_BYTES];
+  snprintf(line, sizeof line, "%s", request);
+  size_t count = cut(line, words);
+  if (vinci_op_tiling(fixture_shared, words[0], words + 1, count, text, sizeof text, &tiling,
+                      &diag) != VINCI_OK)
+    fail_msg("%s: %s", request, diag.text);
+  return tiling.blocks;
+}
+
+/* Each core more fetches the code of a kernel and is launched later: little work gets few cores. */
+static void little_work_gets_few_cores(void **state) {
+  (void)state;
+  assert_in_range(blocks_of("reduce_sum shape=1000x1000"), 5, 20);
+  assert_int_equal(blocks_of("reduce_sum shape=1000x1000 blocks=0"), 39);
+  assert_int_equal(blocks_of("reduce_sum shape=1000x1000 blocks=3"), 3);
+  assert_in_range(blocks_of("transpose shape=1000x1000 perm=2x1"), 5, 20);
+  assert_int_equal(blocks_of("add shape=8000x8000"), 40);
+}
+
 /* Billions of steps: what lowering raises to their number it raises by squaring. */
 static void late_steps_are_lowered(void **state) {
   (void)state;
@@ -329,9 +353,13 @@ static void late_steps_are_lowered(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bytes_move_once),          cmocka_unit_test(broadcasts_run),
-      cmocka_unit_test(checks_find_nothing),      cmocka_unit_test(reductions_keep_dimensions),
-      cmocka_unit_test(late_steps_are_lowered),   cmocka_unit_test(errors_say_what_is_wrong),
+      cmocka_unit_test(bytes_move_once),
+      cmocka_unit_test(broadcasts_run),
+      cmocka_unit_test(checks_find_nothing),
+      cmocka_unit_test(reductions_keep_dimensions),
+      cmocka_unit_test(little_work_gets_few_cores),
+      cmocka_unit_test(late_steps_are_lowered),
+      cmocka_unit_test(errors_say_what_is_wrong),
   };
   return cmocka_run_group_tests_name("lower_vector", tests, fixture_set_up, fixture_tear_down);
 }

@@ -5,13 +5,21 @@
  */
 #include <string.h>
 
+#include "core/arith.h"
 #include "traces/lower/plan.h"
+#include "traces/lower/vector_tiles.h"
 
-/* The keys that were given win over a candidate's. */
+/* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
 static void keep_given(struct lower_job *job, const struct lower_value *given) {
-  for (size_t i = 0; i < job->op->key_count; i++)
-    if (job->op->keys[i].tiling && given[i].given)
+  for (size_t i = 0; i < job->op->key_count; i++) {
+    const struct lower_key *key = &job->op->keys[i];
+    if (!key->tiling || !given[i].given)
+      continue;
+    if (key->kind == LOWER_SIZE && key->choices && given[i].size == 0)
+      job->value[i].given = true;
+    else
       job->value[i] = given[i];
+  }
 }
 
 static bool same_tiling(const struct lower_job *job, const struct lower_value *other) {
@@ -23,6 +31,36 @@ static bool same_tiling(const struct lower_job *job, const struct lower_value *o
     bool first = lower_format_arg(key, &job->value[i], one, sizeof one);
     bool second = lower_format_arg(key, &other[i], two, sizeof two);
     if (first != second || (first && strcmp(one, two) != 0))
+      return false;
+  }
+  return true;
+}
+
+/* The key that says how many cores share the tiles; NULL: there is none, or the caller says it. */
+static struct lower_value *free_blocks(struct lower_job *job) {
+  const struct lower_op *op = job->op;
+  size_t first = op->key_count - VTILE_KEYS;
+  if (op->key_count < VTILE_KEYS || !op->keys[first].tiling ||
+      strcmp(op->keys[first].name, "rows") != 0 ||
+      strcmp(op->keys[first + VTILE_KEY_BLOCKS].name, "blocks") != 0 ||
+      job->value[first + VTILE_KEY_BLOCKS].given)
+    return NULL;
+  return &job->value[first + VTILE_KEY_BLOCKS];
+}
+
+/*
+ * A candidate takes all cores that have something to do; every core more takes its time to start,
+ * so that little work is done sooner by fewer. What they save has to be more than the estimate may
+ * be wrong about the work. False: the visitor has seen enough.
+ */
+static bool visit_fewer_blocks(struct lower_job *job, lower_visit visit, void *context) {
+  enum { SAVED_PERCENT = 20 };
+  struct lower_value *blocks = free_blocks(job);
+  uint64_t most = job->cost.total_cycles * (100 - SAVED_PERCENT) / 100;
+  while (blocks && blocks->size > 1) {
+    blocks->size = ceil_div(blocks->size, 2);
+    job->cost = (struct lower_cost){0};
+    if (job->op->cost(job) && job->cost.total_cycles <= most && !visit(job, context))
       return false;
   }
   return true;
@@ -42,7 +80,9 @@ void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) 
     memcpy(last, job->value, sizeof last);
     any = true;
     job->cost = (struct lower_cost){0};
-    if (job->op->cost(job) && !visit(job, context))
+    if (!job->op->cost(job))
+      continue;
+    if (!visit(job, context) || !visit_fewer_blocks(job, visit, context))
       break;
   }
   memcpy(job->value, given, sizeof given);

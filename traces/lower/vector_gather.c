@@ -103,7 +103,8 @@ static bool cost(struct lower_job *job) {
   struct vtile_work work = {.in_bytes = bytes + tile->rows * vtile_bytes(gather->index.dtype),
                             .out_bytes = bytes,
                             .in_copies = tile->rows + 1,
-                            .out_copies = 1};
+                            .out_copies = 1,
+                            .code = VTILE_CODE_SMALL};
   vtile_cost(job, tile, &work);
   return true;
 }

@@ -151,6 +151,10 @@ static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *nor
   return sum / MILLI;
 }
 
+static enum vtile_code code_of(const struct vnorm *norm) {
+  return norm->norm->weights || norm->norm->inputs > 1 ? VTILE_CODE_NORM : VTILE_CODE_REDUCE;
+}
+
 static bool cost(struct lower_job *job) {
   struct vnorm *norm = job->data;
   vtile_take(job, job->op->key_count - VTILE_KEYS, &norm->tile);
@@ -176,7 +180,8 @@ static bool cost(struct lower_job *job) {
                             .out_bytes = bytes,
                             .in_copies = norm->norm->inputs,
                             .out_copies = 1,
-                            .vector_cycles = tile_cycles(job->soc, norm)};
+                            .vector_cycles = tile_cycles(job->soc, norm),
+                            .code = code_of(norm)};
   if (norm_is_long(norm)) {
     work.in_bytes *= norm_passes(norm);
     work.vector_cycles *= 2;
@@ -308,9 +313,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
   emit_buffer(e, "buf", SPACE_UB, norm->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(
-      e, norm->norm->weights || norm->norm->inputs > 1 ? VTILE_CODE_NORM : VTILE_CODE_REDUCE,
-      tile->blocks);
+  vtile_prologue(e, code_of(norm), tile->blocks);
   emit_row(e, "set_mask_count");
   if (norm_is_long(norm)) {
     norm_long_emit(e, norm);

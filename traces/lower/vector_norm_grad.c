@@ -155,9 +155,11 @@ static bool cost(struct lower_job *job) {
                             .out_bytes = bytes,
                             .in_copies = 3,
                             .out_copies = 1,
-                            .vector_cycles = tile_cycles(job->soc, grad)};
+                            .vector_cycles = tile_cycles(job->soc, grad),
+                            .code = VTILE_CODE_NORM,
+                            .launched = soc_core_count(job->soc, CORE_AIV)};
   vtile_cost(job, tile, &work);
-  job->cost.blocks = soc_core_count(job->soc, CORE_AIV);
+  job->cost.blocks = (uint32_t)work.launched;
   return true;
 }
 

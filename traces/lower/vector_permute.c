@@ -276,6 +276,12 @@ static void take_tiling(const struct lower_job *job, struct permute *permute) {
   lay_out(permute);
 }
 
+/* L2 takes and gives lines of 128 bytes; a short row of a transposed tile touches one more. */
+static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
+  enum { GRANULE_BYTES = 128 };
+  return row_bytes % GRANULE_BYTES ? rows * GRANULE_BYTES : 0;
+}
+
 bool permute_cost(struct lower_job *job) {
   struct permute *permute = job->data;
   struct lower_cost sum = {0};
@@ -297,9 +303,15 @@ bool permute_cost(struct lower_job *job) {
     struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
                               .out_bytes = bytes,
                               .in_copies = !pass->fills,
-                              .out_copies = 1};
-    if (pass->transposes)
+                              .out_copies = 1,
+                              .code = permute->code,
+                              .goes_on = i > 0};
+    if (pass->transposes) {
+      uint64_t element = vtile_bytes(permute->type);
       work.vector_cycles = ceil_div(pass->tile.rows, SIDE) * ceil_div(pass->tile.cols, CHUNK) * 2;
+      work.in_beyond = beyond(pass->tile.rows, pass->tile.cols * element);
+      work.out_beyond = beyond(pass->tile.cols, pass->tile.rows * element);
+    }
     vtile_cost(job, &pass->tile, &work);
     sum.total_cycles += job->cost.total_cycles;
     sum.vector_cycles += job->cost.vector_cycles;

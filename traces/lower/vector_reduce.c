@@ -351,10 +351,15 @@ static bool cost(struct lower_job *job) {
   vtile_counts(&counted);
   if (!vtile_count(job, &counted) && reduce->form == VREDUCE_ROWS)
     return false;
+  if (reduce->form != VREDUCE_ROWS) {
+    uint64_t units = vreduce_units(reduce);
+    counted.per_block = ceil_div(units, tile->blocks) * ceil_div(counted.tiles, units);
+  }
   uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
   struct vtile_work work = {.in_bytes = bytes,
                             .in_copies = 1,
-                            .vector_cycles = tile->rows * ceil_div(tile->cols, VROW_LANES) * 2};
+                            .vector_cycles = tile->rows * ceil_div(tile->cols, VROW_LANES) * 2,
+                            .code = vreduce_code(reduce)};
   vtile_cost(job, &counted, &work);
   return true;
 }

@@ -97,7 +97,7 @@ void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned 
   tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, cores)));
 }
 
-void vtile_prologue(struct emit *e, enum vtile_code code, uint64_t blocks) {
+static uint64_t start_cycles(enum vtile_code code, uint64_t blocks) {
   static const struct {
     unsigned start_cycles, fetch_cycles;
   } codes[] = {
@@ -105,9 +105,12 @@ void vtile_prologue(struct emit *e, enum vtile_code code, uint64_t blocks) {
       [VTILE_CODE_NORM] = {3900, 0},     [VTILE_CODE_REDUCE] = {7600, 290},
       [VTILE_CODE_FORMATS] = {300, 350}, [VTILE_CODE_PERMUTE] = {300, 600},
   };
+  return codes[code].start_cycles + codes[code].fetch_cycles * blocks;
+}
+
+void vtile_prologue(struct emit *e, enum vtile_code code, uint64_t blocks) {
   emit_comment(e, "Start of the kernel, and its code, which all cores fetch.");
-  emit_row(e, "scalar,cycles=%llu",
-           codes[code].start_cycles + (ull)codes[code].fetch_cycles * blocks);
+  emit_row(e, "scalar,cycles=%llu", (ull)start_cycles(code, blocks));
 }
 
 /* ---- the loop ------------------------------------------------------------------ */
@@ -423,8 +426,10 @@ static uint64_t copy_cycles(const struct path_cost *path, uint64_t bytes, uint64
 
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
-  uint64_t in = copy_cycles(&soc->path[PATH_GM_UB], work->in_bytes, work->in_copies);
-  uint64_t out = copy_cycles(&soc->path[PATH_UB_GM], work->out_bytes, work->out_copies);
+  uint64_t in =
+      copy_cycles(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond, work->in_copies);
+  uint64_t out =
+      copy_cycles(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond, work->out_copies);
   uint64_t one = in + out + work->vector_cycles;
   uint64_t longest = max_u64(max_u64(in, out), work->vector_cycles);
   uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
@@ -432,8 +437,13 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t memory =
       (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / (uint64_t)soc->hbm_bytes_per_second);
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
+  uint64_t blocks = work->launched ? work->launched : tile->blocks;
+  /* The last block is handed out so much later than the first. */
+  turns += (uint64_t)((uint128)(blocks - 1) * (uint64_t)soc->launch_block_ps *
+                      (uint64_t)soc->core_hz / PS_PER_SECOND);
+  uint64_t start = work->goes_on ? 0 : start_cycles(work->code, blocks);
   job->cost = (struct lower_cost){
-      .total_cycles = max_u64(turns, memory) + one + tile->per_block * TURN_CYCLES,
+      .total_cycles = start + max_u64(turns, memory) + one + tile->per_block * TURN_CYCLES,
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,

@@ -116,8 +116,12 @@ const char *vtile_copy_name(bool to_gm, enum dtype dtype);
 /* Work of one tile, for vtile_cost(). */
 struct vtile_work {
   uint64_t in_bytes, out_bytes;
+  uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
   uint64_t in_copies, out_copies;
   uint64_t vector_cycles;
+  enum vtile_code code; /* as for vtile_prologue() */
+  bool goes_on;         /* a later pass of a kernel, which has started before */
+  uint64_t launched;    /* blocks of the kernel; 0: those of the tiles */
 };
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
 
@@ -126,7 +130,8 @@ enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTIL
 #define VTILE_KEY_ROWS_TABLE(first)                                                                \
   [(first) + VTILE_KEY_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of a tile", true},           \
   [(first) + VTILE_KEY_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "columns of a tile", true},        \
-  [(first) + VTILE_KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},         \
+  [(first) + VTILE_KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0",                             \
+                                "cores to use; 0: all that have 4 KiB to do", true},                      \
   [(first) + VTILE_KEY_BUFFERS] = {                                                                \
       "buffers", LOWER_SIZE, NULL, NULL, "1: copies and computing take turns; 2: they overlap", true}
 /* Tiling from and to the values of those keys. */
