@@ -94,7 +94,16 @@ def matmul(runner, rng, size, kind, transposed, bias, batch, nz, extra):
     result = rounded(c, kind)
     if "format_c=NZ" in extra:
         result = np.stack([fractal_nz(matrix, C0[kind]) for matrix in result])
+        # What lay there before has to go, also where the fractals pad.
+        inputs["c"] = np.full_like(result if batch > 1 else result[0], 7)
     return runner.run("matmul", args, inputs, {"c": result if batch > 1 else result[0]})
+
+
+def padded_cases(runner, rng):
+    for index, kind in enumerate(("fp16", "bf16", "fp32")):
+        for size in ((127, 31, 17), (1, 40, 3), (270, 70, 301)):
+            yield matmul(runner, rng, size, kind, (index == 1, index == 2), False, 1 + index, False,
+                         ["format_c=NZ"])
 
 
 def coupled_cases(program, folder, rng):
@@ -270,6 +279,7 @@ def main():
         runner = Runner(options.program, options.soc, folder)
         outcomes = list(itertools.chain(fixed_cases(runner, rng), wide_cases(runner, rng),
                                         split_cases(runner, rng),
+                                        padded_cases(runner, rng),
                                         coupled_cases(options.program, folder, rng),
                                         dequantised_cases(runner, rng), conv_cases(runner, rng),
                                         random_cases(runner, rng, options.cases)))

@@ -108,11 +108,11 @@ static void to_gm(const struct writer *w, const char *src) {
   const struct matmul *mm = w->mm;
   ull ob = mm->out_bytes, rows = round_up(mm->m, FRACTAL_ROWS), c0 = BLOCK_BYTES / ob;
   if (mm->nz_c) {
+    const char *cm = matmul_rounded(e, "cm", FRACTAL_ROWS);
     emit_row(e,
              "copy_ubuf_to_gm,dst=%s+z*%llu+(n/%llu*%llu+m)*%d,src=%s,n_burst=(cn+15)/16,"
-             "len_burst=cm,src_gap=%s-cm,dst_gap=%llu-cm",
-             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, src,
-             matmul_rounded(e, "cm", FRACTAL_ROWS), rows);
+             "len_burst=%s,dst_gap=%llu-%s",
+             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, src, cm, rows, cm);
     return;
   }
   ull fractal_blocks = FRACTAL_ROWS * ob / BLOCK_BYTES, row_blocks = mm->n * ob / BLOCK_BYTES;

@@ -152,12 +152,14 @@ static void mad(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
   ull es = w->mm->element_bytes;
-  /* With m = 1 the cube would take A for a plain row. */
+  /* NZ results are whole fractals, with zeros (rows: the bias) where they pad. With m = 1 the cube
+   * would take A for a plain row. */
   const char *m = t->rows == 1 || w->mm->m % t->rows == 1 ? "max(2,cm)" : "cm";
+  if (w->mm->nz_c && !w->mm->conv)
+    m = matmul_rounded(e, "cm", FRACTAL_ROWS);
   /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have; coupled cores store what
    * pads the last block. */
-  const char *n = w->mm->conv || (w->mm->coupled && w->mm->nz_c)
-                      ? matmul_rounded(e, "cn", FRACTAL_ROWS)
+  const char *n = w->mm->nz_c                  ? matmul_rounded(e, "cn", FRACTAL_ROWS)
                   : es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0)
                                                : "cn";
   const char *operands =
@@ -216,10 +218,13 @@ static const char *quantisation(const struct writer *w) {
                                       : "";
 }
 
-/* Of NZ results whole blocks are stored. */
+/* Of NZ results whole blocks are stored; of matmul's own scales there are no more than columns. */
 const char *matmul_stored_columns(const struct writer *w, const char *suffix) {
   const char *count = emit_text(w->e, "cn%s", suffix);
-  return w->mm->conv ? matmul_rounded(w->e, count, matmul_out_c0(w->mm)) : count;
+  const struct matmul *mm = w->mm;
+  return mm->nz_c && (mm->conv || mm->scale != SCALE_COLUMNS)
+             ? matmul_rounded(w->e, count, matmul_out_c0(w->mm))
+             : count;
 }
 
 /* FB begins with the scales: set_fpc counts from there. */
@@ -254,10 +259,11 @@ static void store_by_fixpipe(const struct writer *w) {
   /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
   ull c0 = matmul_out_c0(mm), row = c0 * ob,
       rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
-  const char *common =
-      emit_text(e, "src=c0+%s*%llu,n=%s,m=cm,src_stride=%s%s,type=%s", slot, block,
-                matmul_stored_columns(w, ""), matmul_rounded(e, "cm", FRACTAL_ROWS),
-                quantisation(w), dtype_name(matmul_accumulator(mm)));
+  const char *common = emit_text(
+      e, "src=c0+%s*%llu,n=%s,m=%s,src_stride=%s%s,type=%s", slot, block,
+      matmul_stored_columns(w, ""),
+      mm->nz_c && !mm->conv ? matmul_rounded(e, "cm", FRACTAL_ROWS) : "cm",
+      matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(w), dtype_name(matmul_accumulator(mm)));
   if (w->t.split > 1)
     emit_row(e,
              "copy_matrix_cc_to_gm,dst=parts+((part*%llu+z)*%llu+m*%llu+n)*%d,%s,dst_stride=%llu,"
