@@ -241,6 +241,25 @@ static void chips_may_lack_what_is_needed(void **state) {
       "flash_attention: a block takes a cube core and two vector cores; fixture220 has 20 "
       "and 39");
   soc->vector_cores = 40;
+  soc->flag_ids = 7;
+  an_error_on_says(soc, "flash_attention", "seq_q=8",
+                   "flash_attention: takes 8 flag ids between two pipes, fixture220 has 7");
+  soc->flag_ids = 6;
+  an_error_on_says(soc, "flash_attention_grad", "seq_q=8",
+                   "flash_attention_grad: takes 7 flag ids between two pipes, fixture220 has 6");
+  soc->flag_ids = 8;
+  int64_t signals = soc->cross_core_ids, sets = soc->cross_core_sets_max;
+  soc->cross_core_sets_max = 15;
+  soc->cross_core_ids = 2;
+  an_error_on_says(soc, "flash_attention", "seq_q=8",
+                   "flash_attention: takes 3 flags between cores, each set once; fixture220 has 2, "
+                   "set 15 times");
+  soc->cross_core_ids = signals;
+  soc->cross_core_sets_max = 0;
+  an_error_on_says(soc, "flash_attention_grad", "seq_q=8",
+                   "flash_attention_grad: takes 2 flags between cores, each set once; fixture220 "
+                   "has 16, set 0 times");
+  soc->cross_core_sets_max = sets;
   soc->ub_bytes = 48 << 10;
   an_error_on_says(
       soc, "flash_attention_grad", "seq_q=8 head_dim=256",

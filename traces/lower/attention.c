@@ -45,6 +45,14 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
     return lower_error(job, "a block takes a cube core and two vector cores; %s has %u and %u",
                        job->soc->name, (unsigned)soc_core_count(job->soc, CORE_AIC),
                        (unsigned)soc_core_count(job->soc, CORE_AIV));
+  int flags = at->gradient ? 7 : 8, signals = at->gradient ? 2 : 3;
+  if (job->soc->flag_ids < flags)
+    return lower_error(job, "takes %d flag ids between two pipes, %s has %d", flags, job->soc->name,
+                       (int)job->soc->flag_ids);
+  if (job->soc->cross_core_ids < signals || job->soc->cross_core_sets_max == 0)
+    return lower_error(job, "takes %d flags between cores, each set once; %s has %d, set %d times",
+                       signals, job->soc->name, (int)job->soc->cross_core_ids,
+                       (int)job->soc->cross_core_sets_max);
   if (at->cube_mcycles == 0)
     return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
                        dtype_name(at->type));
