@@ -172,6 +172,7 @@ static void checks_find_nothing(void **state) {
       "gather shape=1009x3x31 count=3x61",
       "batch_norm shape=2x17x13x17",
       "max_pool shape=2x3x31x17x16 kernel=3x3 stride=2x2 pad=1x1 ceil=1 rows=3 cols=4",
+      "max_pool shape=1x2x20x20x16 kernel=20x20",
       "avg_pool shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x0x1x1 count_pad=0 dtype=bf16",
       "max_pool_with_argmax shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",
       "max_pool_grad shape=1x5x31x17x16 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32",

@@ -87,6 +87,8 @@ enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool) {
   pool->ow = windows(pool->w, pool->left, pool->right, pool->kw, pool->sw, ceil);
   if (pool->oh == 0 || pool->ow == 0)
     return lower_error(job, "the window is larger than the padded map");
+  if (pool->ow == 1) /* to the next window there is no way */
+    pool->sw = 1;
   uint64_t blocks = BLOCKS_PER_REPEAT * pool->sw * pool_blocks(pool, DTYPE_FP32);
   if (pool->sw > 1 && blocks > REPEAT_STRIDE_MAX)
     return lower_error(job, "windows are at most %llu columns apart",
