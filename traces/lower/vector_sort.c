@@ -245,6 +245,12 @@ static bool call_topk(struct lower_call *call) {
       .from_tensors = call_##id,                                                                   \
   };
 
-OPERATOR(sort, "Sort", "y = x sorted along the last dimension; y1 = where it was", SORT_KEYS)
-OPERATOR(topk, "TopK|TopKV2|TopKD",
-         "y = the k largest of each row of x, sorted; y1 = where they were", TOPK_KEYS)
+OPERATOR(sort, "Sort",
+         "y = x sorted along the last dimension; y1 = where it was; what is no number comes first, "
+         "either way, which the vendor leaves open",
+         SORT_KEYS)
+OPERATOR(
+    topk, "TopK|TopKV2|TopKD",
+    "y = the k largest of each row of x, sorted; y1 = where they were; what is no number comes "
+    "first, either way, which the vendor leaves open",
+    TOPK_KEYS)
