@@ -403,6 +403,10 @@ static void finish(struct session *session) {
   if (session->status != VINCI_OK)
     return;
   report(session);
+  if (complete && session->ends[OPS_UNSUPPORTED] == session->list.count)
+    session->status =
+        diag_error(&session->diag, VINCI_E_INPUT,
+                   "no operator of the list can be simulated; %s says why", session->table_path);
   if (!complete)
     session->status =
         diag_error(&session->diag, VINCI_E_LIMIT,

@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 27
+plan 30
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -156,6 +156,15 @@ problem "a profile without shapes" 'Name,Type,Duration(us),Input Data Types\na,R
 problem "a profile without types" 'Type,Input Shapes\nRelu,"""1,2"""\n' :1 \
   'the header has no column "Input Data Types", which a list of a profile needs'
 problem "GEMMs without k" 'm,n\n1,2\n' :1 'the header has no column "k", which a list of GEMMs needs'
+problem "two columns of a name" 'Type,Input Shapes,Type\nRelu,"""1,2""",Add\n' :1 \
+  'the header has two columns "Type"'
+problem "a byte of value 0" 'm,n,k\n1,2,3\n1,2,3\0\n' :3 \
+  'a field has a byte of value 0: the list is no text, or of two bytes a character'
+printf 'op,args\nnothing,m=1\nnone,m=2\n' >"$work/none.csv"
+run none $soc
+report "a list in which nothing can be simulated" "$(problems 3 \
+  "error: no operator of the list can be simulated; $work/none/op_summary.csv says why" \
+  "unsupported: no operator is called nothing" "unsupported: no operator is called none")"
 problem "a quote that is not closed" 'm,n,k\n1,2,"3\n' :2 \
   'a quote is not closed, or stands inside a field that is not quoted'
 run missing $soc

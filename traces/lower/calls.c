@@ -19,6 +19,7 @@ struct list_reader {
   struct growing rows;
   int column[CALL_FIELDS_MAX]; /* of each field, or CALL_COLUMN_COUNT */
   bool *has;
+  char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
   bool header_done;
   unsigned long line;
   struct call_row row;
@@ -57,21 +58,41 @@ static void no_memory(struct list_reader *reader) {
   reader->status = diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
 }
 
+/* Two names may stand for the same: the first counts. The same name twice says two things. */
+static void name_column(struct list_reader *reader, size_t index, const char *data, size_t length) {
+  char name[CALL_NAME_MAX];
+  plain_name(data, length, name);
+  int column = find_column(name);
+  reader->column[index] = CALL_COLUMN_COUNT;
+  reader->filled |= length > 0;
+  if (column == CALL_COLUMN_COUNT)
+    return;
+  if (!reader->has[column]) {
+    reader->has[column] = true;
+    reader->column[index] = column;
+    memcpy(reader->name[column], name, sizeof name);
+  } else if (strcmp(reader->name[column], name) == 0) {
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_INPUT,
+                      (struct diag_position){.path = reader->path, .line = reader->line + 1},
+                      "the header has two columns \"%.*s\"", (int)length, data);
+  }
+}
+
 static void on_field(void *data, size_t length, void *context) {
   struct list_reader *reader = context;
   size_t index = reader->field++;
   if (reader->status != VINCI_OK || index >= CALL_FIELDS_MAX)
     return;
+  if (memchr(data, '\0', length)) {
+    reader->status = diag_error_at(
+        reader->diag, VINCI_E_INPUT,
+        (struct diag_position){.path = reader->path, .line = reader->line + 1},
+        "a field has a byte of value 0: the list is no text, or of two bytes a character");
+    return;
+  }
   if (!reader->header_done) {
-    char name[CALL_NAME_MAX];
-    plain_name(data, length, name);
-    int column = find_column(name);
-    if (column < CALL_COLUMN_COUNT && reader->has[column])
-      column = CALL_COLUMN_COUNT; /* of two columns of a name the first counts */
-    reader->column[index] = column;
-    if (column < CALL_COLUMN_COUNT)
-      reader->has[column] = true;
-    reader->filled |= length > 0;
+    name_column(reader, index, data, length);
     return;
   }
   reader->filled |= length > 0;
