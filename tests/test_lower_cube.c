@@ -359,10 +359,12 @@ static void errors_say_what_is_not_possible(void **state) {
       "matmul", "m=512 k=512 n=512 split=2 cores=9",
       "matmul: no legal tiling: parts of k need all cores, which meet before they are added "
       "up");
-  an_error_says(
-      "matmul", "m=64 k=512 n=64 split=2 format_c=NZ",
-      "matmul: no legal tiling: parts of k are for an ND result without scales and resident "
-      "operand");
+  an_error_says("matmul", "m=64 k=512 n=64 split=2 format_c=NZ",
+                "matmul: no legal tiling: k cannot be split for a result in NZ");
+  an_error_says("matmul", "m=64 k=512 n=64 split=2 dtype=int8 out_dtype=fp16",
+                "matmul: no legal tiling: k cannot be split for a result that scales convert");
+  an_error_says("matmul", "m=64 k=512 n=64 split=2 resident=a",
+                "matmul: no legal tiling: k cannot be split for a resident operand");
   an_error_says("matmul", "m=64 k=64 n=64 split=40",
                 "matmul: no legal tiling: parts of k have to have the same number of panels");
   an_error_says("matmul", "m=4 k=4 n=4 dtype=int8 format_c=NZ",

@@ -39,8 +39,13 @@ bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
   uint64_t cubes = soc_core_count(soc, emit_cube_core(soc));
-  if (mm->conv || mm->nz_c || mm->scale != SCALE_NONE || t->resident != RESIDENT_NONE)
-    return lower_refuse(job, "parts of k are for an ND result without scales and resident operand");
+  const char *reason = mm->conv                       ? "a convolution"
+                       : mm->nz_c                     ? "a result in NZ"
+                       : mm->scale != SCALE_NONE      ? "a result that scales convert"
+                       : t->resident != RESIDENT_NONE ? "a resident operand"
+                                                      : NULL;
+  if (reason)
+    return lower_refuse(job, "k cannot be split for %s", reason);
   if (emit_cube_core(soc) == emit_vector_core(soc) || soc->cross_core_ids <= FLAG_ALL_STORED ||
       soc_core_count(soc, emit_vector_core(soc)) < cubes)
     return lower_refuse(job, "%s has no vector cores that could add up parts of k", soc->name);
