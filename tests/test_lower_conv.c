@@ -88,6 +88,12 @@ static void weights_tell_groups_and_packed_channels(void **state) {
 
 static void reasons_say_what_the_shapes_lack(void **state) {
   (void)state;
+  /* More places than points: no stride is that small. */
+  becomes(
+      "Conv2D",
+      (struct tensor[]){{DTYPE_FP16, 5, {1, 1, 1, 1, 16}}, {DTYPE_FP16, 4, {1, 1, 16, 16}}, none},
+      (struct tensor){DTYPE_FP16, 5, {1, 1, 3, 5, 16}},
+      "stride and padding cannot be told from the shapes");
   const struct tensor flat = {DTYPE_FP16, 4, {2, 64, 28, 28}};
   const struct tensor oblong = {DTYPE_FP16, 4, {4 * 6, 8, 16, 16}};
   const struct tensor odd = {DTYPE_FP16, 4, {4 * 9 + 1, 8, 16, 16}};
@@ -112,8 +118,9 @@ static void a_tiling_is_refused(const char *const *args, size_t count, const cha
 static void gradients_have_no_more_parts_than_panels(void **state) {
   (void)state;
   const char *args[] = {"c=16", "h=8", "w=8", "k=16", "kernel=3x3", "rows=2", "split=4"};
-  a_tiling_is_refused(args, 7, "conv2d_backprop_filter: no legal tiling: there are only 3 panels "
-                               "to be split");
+  a_tiling_is_refused(args, 7,
+                      "conv2d_backprop_filter: no legal tiling: there are only 3 panels "
+                      "to be split");
   args[5] = "rows=7";
   a_tiling_is_refused(args, 6, "conv2d_backprop_filter: no legal tiling: dy has only 6 rows");
 }

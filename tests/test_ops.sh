@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 30
+plan 31
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -30,6 +30,12 @@ problems() {
 crlf() {
   sed 's/$/\r/'
 }
+
+printf 'Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n%s\n%s\n' \
+  'Conv2D,"2,0,28,28,16;36,8,16,16",FLOAT16;FLOAT16,NC1HWC0;FRACTAL_Z,"2,8,14,14,16",FLOAT16,NC1HWC0' \
+  'Relu,"16",FLOAT16,ND,"16",FLOAT16,ND' >"$work/empty.csv"
+run empty $soc
+report "a tensor without elements" "$(problems 0 '' ',unsupported: Conv2D: a tensor has no elements,')"
 
 # ---- the profilers' tables -----------------------------------------------------------------
 # kernel_details.csv: a byte order mark, CR LF, quoted shapes, tabs behind times, N/A.

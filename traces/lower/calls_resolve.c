@@ -166,6 +166,17 @@ static void add_blocks(struct lower_call *call, const struct lower_op *op) {
       lower_arg(call, "blocks=0");
 }
 
+static bool has_empty_tensor(const struct lower_call *call) {
+  for (size_t i = 0; i < call->input_count + call->output_count; i++) {
+    const struct lower_tensor *tensor =
+        i < call->input_count ? &call->input[i] : &call->output[i - call->input_count];
+    for (unsigned d = 0; d < tensor->rank; d++)
+      if (tensor->shape[d] == 0)
+        return true;
+  }
+  return false;
+}
+
 static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,
                          struct arena *arena, struct call_request *out) {
   struct lower_call *call = ARENA_NEW(arena, struct lower_call);
@@ -182,6 +193,8 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
     return refuse(out, "no operator stands for '%s'", call->type);
   if (call->input_count > 0 && call->input[0].dtype == DTYPE_COUNT)
     return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
+  if (has_empty_tensor(call))
+    return refuse(out, "%s: a tensor has no elements", call->type);
   if (!out->op->from_tensors || !out->op->from_tensors(call))
     return refuse(out, "%s: %s", call->type, *call->reason ? call->reason : "shapes are not known");
   add_blocks(call, out->op);

@@ -148,7 +148,7 @@ static bool window_of(struct lower_call *call, const uint64_t *x, const uint64_t
     side++;
   if (side * side != points && !rounded)
     return lower_cannot(call, "the window is not square");
-  uint64_t stride = (x[2] + y[2] / 2) / y[2];
+  uint64_t stride = max_u64(1, (x[2] + y[2] / 2) / y[2]);
   uint64_t needed = (y[2] - 1) * stride + side;
   uint64_t all = needed > x[2] ? needed - x[2] : 0, pad = (all + 1) / 2;
   if ((x[2] + 2 * pad - side) / stride + 1 != y[2] || (x[3] + 2 * pad - side) / stride + 1 != y[3])
