@@ -50,7 +50,8 @@ static const struct option_row run_options[] = {
                     "the folder that holds soc/ with the hardware descriptions"),
     OPTION_TEXT_ROW(
         "memory", 0, struct run_settings, memory, "MODEL",
-        "cycle (default): requests, L2 slices, DRAM commands; flat: bandwidth limits, faster"),
+        "cycle (default): requests, L2 slices, DRAM commands; flat (default of --ops): bandwidth "
+        "limits, faster"),
     OPTION_TEXT_ROW("network", 0, struct run_settings, network, "LEVEL",
                     "packet (default) or flit: virtual channels and credits, slower"),
     OPTION_TEXT_ROW(

@@ -144,25 +144,50 @@ static enum vinci_status submit_job(const struct sweep_submit *submit, enum job 
   return status;
 }
 
-/* A controller that does not answer is no answer: it may be back soon. */
-static bool may_be_queued(const char *id) {
+enum answer { ANSWER_ENDED, ANSWER_QUEUED, ANSWER_NONE, ANSWER_NO_PROGRAM };
+
+static enum answer ask_queue(const char *id) {
   char line[JOB_ID_MAX];
   bool found = false;
   FILE *in = popen("squeue --noheader --format=%A 2>/dev/null", "r");
   if (!in)
-    return true;
+    return ANSWER_NONE;
   while (fgets(line, sizeof line, in)) {
     line[strcspn(line, " \n")] = '\0';
     found |= strcmp(line, id) == 0;
   }
-  return pclose(in) != 0 || found;
+  int ended = pclose(in);
+  if (ended == 0)
+    return found ? ANSWER_QUEUED : ANSWER_ENDED;
+  enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 }; /* says the shell */
+  bool runs = !WIFEXITED(ended) ||
+              (WEXITSTATUS(ended) != NOT_FOUND && WEXITSTATUS(ended) != NOT_EXECUTABLE);
+  return runs ? ANSWER_NONE : ANSWER_NO_PROGRAM;
 }
 
-/* By asking: sbatch --wait may take half a minute to see that a job has ended. */
-static void wait_for_job(const char *id) {
-  enum { FIRST_MS = 250, LONGEST_MS = 8000, MS = 1000, NS_PER_MS = 1000000 };
-  for (long ms = FIRST_MS; may_be_queued(id); ms = ms < LONGEST_MS / 2 ? ms + ms / 4 : LONGEST_MS)
+/*
+ * By asking: sbatch --wait may take half a minute to see that a job has ended. A controller that
+ * does not answer may be back soon, so that it is asked for some minutes more.
+ */
+static enum vinci_status wait_for_job(const char *id, const char *folder, struct vinci_diag *diag) {
+  enum { FIRST_MS = 250, LONGEST_MS = 8000, MS = 1000, NS_PER_MS = 1000000, FAILURES_MAX = 40 };
+  unsigned failures = 0;
+  long ms = FIRST_MS;
+  for (enum answer answer; (answer = ask_queue(id)) != ANSWER_ENDED;) {
+    failures = answer == ANSWER_QUEUED ? 0 : failures + 1;
+    if (answer == ANSWER_NO_PROGRAM || failures == FAILURES_MAX) {
+      (void)(answer == ANSWER_NO_PROGRAM
+                 ? diag_error(diag, VINCI_E_IO, "cannot wait for job %s: squeue cannot be run", id)
+                 : diag_error(diag, VINCI_E_IO,
+                              "cannot wait for job %s: squeue failed %u times in a row", id,
+                              failures));
+      diag_hint(diag, "the jobs go on; 'vinci sweep status %s' shows how far they are", folder);
+      return VINCI_E_IO;
+    }
     nanosleep(&(struct timespec){.tv_sec = ms / MS, .tv_nsec = ms % MS * NS_PER_MS}, NULL);
+    ms = ms < LONGEST_MS / 2 ? ms + ms / 4 : LONGEST_MS;
+  }
+  return VINCI_OK;
 }
 
 enum vinci_status sweep_submit_slurm(const struct sweep_submit *submit, struct vinci_diag *diag) {
@@ -185,6 +210,6 @@ enum vinci_status sweep_submit_slurm(const struct sweep_submit *submit, struct v
     status = submit_job(submit, JOB_COLLECT, program, shards, collect, diag);
   }
   if (status == VINCI_OK && submit->wait)
-    wait_for_job(collect);
+    status = wait_for_job(collect, submit->folder, diag);
   return status;
 }

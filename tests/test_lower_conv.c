@@ -125,11 +125,33 @@ static void gradients_have_no_more_parts_than_panels(void **state) {
   a_tiling_is_refused(args, 6, "conv2d_backprop_filter: no legal tiling: dy has only 6 rows");
 }
 
+/* Transfers never come for free: shares of L2's rate that round to nothing count as the least. */
+static void a_slow_l2_costs_cycles(void **state) {
+  (void)state;
+  const char *args[] = {"c=16", "h=8", "w=8", "k=16", "kernel=3x3"};
+  struct vinci_tiling usual, slow;
+  char text[TEXT_BYTES];
+  vinci_soc *soc = fixture_soc();
+  assert_non_null(soc);
+  assert_int_equal(
+      vinci_op_tiling(soc, "conv2d_backprop_filter", args, 5, text, sizeof text, &usual, NULL),
+      VINCI_OK);
+  assert_int_equal(vinci_soc_set(soc, "l2.bandwidth=1000000", NULL), VINCI_OK);
+  assert_int_equal(
+      vinci_op_tiling(soc, "conv2d_backprop_filter", args, 5, text, sizeof text, &slow, NULL),
+      VINCI_OK);
+  /* A fractal of 512 bytes and more comes to the busiest core, at a byte in 1000 cycles. */
+  assert_true(slow.total_cycles > 512 * 1000);
+  assert_true(slow.total_cycles > usual.total_cycles);
+  vinci_soc_free(soc);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_convolution_and_its_gradients),
       cmocka_unit_test(weights_tell_groups_and_packed_channels),
       cmocka_unit_test(gradients_have_no_more_parts_than_panels),
+      cmocka_unit_test(a_slow_l2_costs_cycles),
       cmocka_unit_test(reasons_say_what_the_shapes_lack),
   };
   return cmocka_run_group_tests_name("lower_conv", tests, fixture_set_up, fixture_tear_down);

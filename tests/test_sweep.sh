@@ -35,7 +35,7 @@ run() { keep "$vinci" sweep "$@"; }
 # Cells 2-N of a table's rows without the header.
 cells() { tail -n +2 "$2" | cut -d, -f"$1"; }
 
-plan 59
+plan 61
 
 # ---- usage -----------------------------------------------------------------------------
 run
@@ -92,6 +92,26 @@ report "submit to nothing" "$(expect 2 'error: submit to what? --slurm is missin
 run submit --slurm coyp $soc --output="$work/none"
 report "submit finds mistakes of the study first" "$(expect 2 "error: unknown operator 'coyp'
 hint: did you mean 'copy'?"; ls "$work/none" 2>/dev/null)"
+# Programs in the place of Slurm's: jobs are all number 7; squeue fails three times, then knows none.
+mkdir "$work/bin"
+printf '#!/bin/sh\necho 7\n' >"$work/bin/sbatch"
+printf '#!/bin/sh\necho >>"%s"\n[ "$(grep -c ^ "%s")" -gt 3 ]\n' "$work/asked" "$work/asked" \
+  >"$work/bin/squeue"
+chmod +x "$work/bin/sbatch" "$work/bin/squeue"
+submit() {
+  keep env PATH="$work/bin:$PATH" timeout 60 "$vinci" sweep submit --slurm --wait "$work/tiny.csv" \
+    $soc -q --output="$work/submitted"
+}
+submit
+report "submit waits for a queue that does not answer for a while" "$(expect 7 "error: 1 of 1 points \
+are missing in $work/submitted
+hint: run the study again; it goes on where it was left"
+  [ "$(grep -c ^ "$work/asked")" -eq 4 ] || cat "$work/asked")"
+printf '#!/bin/sh\nexit 127\n' >"$work/bin/squeue"
+submit
+report "submit does not wait for ever where squeue is not there" "$(expect 2 "error: cannot wait for \
+job 7: squeue cannot be run
+hint: the jobs go on; 'vinci sweep status $work/submitted' shows how far they are")"
 
 # ---- points ----------------------------------------------------------------------------
 run run "$work/tiny.csv" $soc --param l2.size=1MiB,192MiB --param hbm.bandwidth_scale=0.5,1,2 \

@@ -95,8 +95,9 @@ bool calls_parse(const struct call_row *row, struct lower_call *call);
 /*
  * The state of L2 that a row of a network's profile most likely started with, by operator:
  * - cube operators: used, as the operators before have written or read their operands, if they are
- *   not too large to stay, and much else; matmul with a bias: dirty, as a linear layer reads its
- *   weights for the first time since the last pass;
+ *   not too large to stay, and much else; but matmul with a transposed left operand (gradients of
+ *   weights): empty, as the operand was last used a pass ago; with a bias and no such operand:
+ *   dirty, as a linear layer reads its weights for the first time since the last pass;
  * - sums of two types (gradients accumulated): empty, as gradients were last used a pass ago;
  * - updates of parameters: streaming, as they sweep over more than L2 holds. They are the types
  *   Apply... and Foreach..., and arithmetic whose operands all have at most one dimension

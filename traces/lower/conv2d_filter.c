@@ -145,7 +145,8 @@ static uint64_t cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
 
 /* Of one core's path, or of its share of what all cores have together. */
 static uint64_t rate_of(const struct vinci_soc *soc, enum path path, uint64_t cores) {
-  uint64_t share = (uint64_t)soc->l2_bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz;
+  uint64_t share =
+      max_u64(1, (uint64_t)soc->l2_bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz);
   return min_u64((uint64_t)soc->path[path].mbytes_per_cycle, share);
 }
 
