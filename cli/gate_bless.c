@@ -41,8 +41,7 @@ static enum vinci_status check_points(const struct gate_bless *bless, struct vin
   return VINCI_OK;
 }
 
-/* ---- the new baseline -------------------------------------------------------------------------
- */
+/* ---- the new baseline ------------------------------------------------------------------------ */
 
 static bool is_in_run(const struct gate_bless *bless, const char *point) {
   size_t count;
@@ -83,8 +82,7 @@ static bool same_rows(const struct gate_rows *a, const struct gate_rows *b) {
   return true;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------
- */
+/* ---- the log --------------------------------------------------------------------------------- */
 
 struct log_entry {
   const struct gate_bless *bless;

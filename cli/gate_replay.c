@@ -213,8 +213,7 @@ static bool restore_chip(struct replaying *replaying, const char *path) {
   return good && replaying->old_soc;
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int compare_events(const void *left, const void *right) {
   const struct result_event *a = *(const struct result_event *const *)left;
@@ -302,8 +301,7 @@ static void print_divergence(const struct replaying *replaying) {
   free(new_events);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Repeats both runs; says why when that of the baseline cannot be. */
 static const char *repeat(struct replaying *replaying, const struct gate_point *point,

@@ -19,6 +19,10 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
+/* To the next multiple of the unit; the same holds for it. */
+static inline uint64_t round_up(uint64_t value, uint64_t unit) {
+  return ceil_div(value, unit) * unit;
+}
 
 __extension__ typedef unsigned __int128 uint128;
 

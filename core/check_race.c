@@ -25,8 +25,6 @@
 enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
 /* Tag of bytes that an earlier kernel has written: all of it comes before. */
 enum { CORE_OF_EARLIER_KERNEL = UINT16_MAX };
-/* Fewest tiles of a mad that the next one on the same accumulators may follow at once. */
-enum { BACK_TO_BACK_TILES = 10, TILE_SIDE = 16 };
 
 /* What an instruction moves at a time, as far as unwritten bytes are concerned. */
 enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_WINDOWS };
@@ -260,9 +258,9 @@ static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, e
   if (unit >= 0 && inst->arg[unit] != 0)
     flags |= TAG_UNIT_FLAG;
   if (pipe == PIPE_M && m >= 0 && n >= 0) {
-    int64_t rows = (inst->arg[m] + TILE_SIDE - 1) / TILE_SIDE;
-    int64_t columns = (inst->arg[n] + TILE_SIDE - 1) / TILE_SIDE;
-    if (rows * columns >= BACK_TO_BACK_TILES)
+    int64_t rows = (inst->arg[m] + L0C_FRACTAL_SIDE - 1) / L0C_FRACTAL_SIDE;
+    int64_t columns = (inst->arg[n] + L0C_FRACTAL_SIDE - 1) / L0C_FRACTAL_SIDE;
+    if (rows * columns >= MAD_OVERLAP_TILES)
       flags |= TAG_BACK_TO_BACK;
   }
   return flags;

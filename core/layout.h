@@ -13,9 +13,14 @@ enum {
   L0C_FRACTAL_SIDE = 16, /* L0C keeps 16 x 16 accumulators together, whatever their type */
   ACCUMULATOR_BYTES = 4, /* fp32 or int32 */
   L0C_ALIGNMENT = 1024,  /* of the result of mad */
+  REPEAT_BYTES = 256,    /* of one operand, which a repeat of a vector instruction takes */
   MASK_LANES = 128,      /* bits of the vector mask registers */
   SORT_ELEMENTS = 32,    /* elements that vbitsort sorts per repeat */
   SORT_ENTRY_BYTES = 8,  /* score and index of one sorted element */
 };
+
+/* Fewest 16 x 16 tiles of a mad that the next one on the same accumulators may follow with no
+ * barrier between them. Source: Ascend C documentation, Mmad. */
+enum { MAD_OVERLAP_TILES = 10 };
 
 #endif

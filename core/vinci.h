@@ -215,7 +215,8 @@ enum vinci_l2 {
    * have just left them. */
   VINCI_L2_WARM,
   /* Lines of other kernels of the same kind: of every so many, as many are dirty as the trace's own
-   * tensors are written. What comes in pushes them out, as in an endless sequence of such kernels. */
+   * tensors are written. What comes in pushes them out, as in an endless sequence of such
+   * kernels. */
   VINCI_L2_STREAMING,
   /* Full of what other kernels have written, to be written back; but for the inputs that take at
    * most half of it, which are there. */

@@ -202,9 +202,6 @@ void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t a
 void cycle_carry(struct engine_port *port, struct wagon *wagon);
 /* It is known when the answers of the first legs of a wagon arrive; that may lie ahead. */
 void cycle_answers_known(struct engine_port *port, const struct wagon *wagon, unsigned count);
-/* Takes a request for a run of a transfer from the free ones of a port. */
-struct memory_request *cycle_take_request(struct engine_port *port, struct gm_transfer *transfer,
-                                          const struct line_run *run);
 /* The network tells no arrivals: a run of the port's first transfer travels as a message, from
  * now on. */
 void cycle_send(struct engine_port *port, const struct line_run *run);

@@ -16,8 +16,9 @@ static struct memory_request *prepare_request(struct engine_port *port) {
   return request;
 }
 
-struct memory_request *cycle_take_request(struct engine_port *port, struct gm_transfer *transfer,
-                                          const struct line_run *run) {
+/* Takes a request for a run of a transfer from the free ones of a port. */
+static struct memory_request *take_request(struct engine_port *port, struct gm_transfer *transfer,
+                                           const struct line_run *run) {
   struct memory_request *request = port->free;
   if (request)
     port->free = request->next;
@@ -57,7 +58,7 @@ static unsigned look_up(struct engine_port *port, struct wagon *wagon) {
     struct l2_outcome outcome;
     uint64_t ready_ps = cycle_slice_access(memory, run, transfer, wagon->leg[i].time_ps, &outcome);
     if (cycle_needs_memory(&outcome, write)) {
-      cycle_use_memory(cycle_take_request(port, transfer, run), &outcome, ready_ps);
+      cycle_use_memory(take_request(port, transfer, run), &outcome, ready_ps);
       continue;
     }
     wagon->line_of_leg[hits] = i;
@@ -97,7 +98,7 @@ static void message_at_slice(struct network_message *message, uint64_t now_ps) {
 
 void cycle_send(struct engine_port *port, const struct line_run *run) {
   struct memsys *memory = port->memory;
-  struct memory_request *request = cycle_take_request(port, port->first, run);
+  struct memory_request *request = take_request(port, port->first, run);
   request->message.slice = run->slice;
   request->message.to_core = false;
   request->message.bytes = request->transfer->write ? run->moved_bytes : 0;

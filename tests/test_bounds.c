@@ -13,11 +13,12 @@
 #include <cmocka.h>
 
 #include "core/arith.h"
+#include "core/layout.h"
 #include "core/program.h"
 #include "core/result.h"
 #include "traces/lower/calls.h"
 
-enum { WORDS_MAX = 16, LINE_BYTES = 256, REPEAT_BYTES = 256 };
+enum { WORDS_MAX = 16, LINE_BYTES = 256 };
 
 static vinci_soc *soc;
 
@@ -47,8 +48,7 @@ static vinci_trace *compiled(const struct lower_compared *row) {
   return trace;
 }
 
-/* ---- the bound ---------------------------------------------------------------------------------
- */
+/* ---- the bound ------------------------------------------------------------------------------- */
 
 struct traffic {
   uint64_t in, out, elements; /* elements: of the largest tensor */
@@ -124,7 +124,7 @@ static void durations_are_near_their_bound(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* ---- traces ------------------------------------------------------------------------------------ */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 /* No hazard, nothing out of range or read before it is written. */
 static void traces_pass_all_checks(void **state) {
@@ -147,8 +147,7 @@ static void traces_pass_all_checks(void **state) {
   assert_int_equal(wrong, 0);
 }
 
-/* ---- silicon rows ------------------------------------------------------------------------------
- */
+/* ---- silicon rows ---------------------------------------------------------------------------- */
 
 static void silicon_rows_are_counted(void **state) {
   (void)state;

@@ -157,8 +157,7 @@ static void test_unit_flag_orders_mad_and_fixpipe(void **state) {
   assert_null(find_with(fixture_shared, AIC_HEAD MAD("16", "16", "1", "3") FIX_OUT("3"), RACE));
 }
 
-/* ---- between cores ------------------------------------------------------------------------------
- */
+/* ---- between cores --------------------------------------------------------------------------- */
 
 #define SHARED(blocks, middle)                                                                     \
   HEAD(blocks)                                                                                     \
@@ -252,8 +251,7 @@ static void test_cores_of_a_block(void **state) {
   assert_non_null(strstr(report, "in block aiv(0.0)"));
 }
 
-/* ---- synccheck ----------------------------------------------------------------------------------
- */
+/* ---- synccheck ------------------------------------------------------------------------------- */
 
 static void test_a_flag_left_set(void **state) {
   (void)state;

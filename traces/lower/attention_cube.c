@@ -7,8 +7,6 @@
 #include "core/layout.h"
 #include "traces/lower/attention_writer.h"
 
-enum { MAD_OVERLAP_TILES = 10 };
-
 const char *attention_rounded(struct emit *e, const char *count) {
   return emit_text(e, "((%s+15)/16*16)", count);
 }

@@ -31,21 +31,15 @@ void attention_parts_workspace(const struct attention_writer *w) {
   emit_tensor(w->e, "part_sum", DTYPE_FP32, TENSOR_WORKSPACE, numbers, 3, NULL);
 }
 
-static ull take(ull *used, ull bytes) {
-  ull address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 static void lay_out(struct join *join, ull rows) {
-  ull used = 0, numbers = rows * BLOCK_BYTES;
+  uint64_t used = 0, numbers = rows * BLOCK_BYTES;
   join->rows = rows;
-  join->values = take(&used, rows * join->splits * join->depth * WORD_BYTES);
-  join->maxima = take(&used, numbers * join->splits);
-  join->sums = take(&used, numbers * join->splits);
-  join->result = take(&used, rows * join->depth * WORD_BYTES);
-  join->largest = take(&used, numbers);
-  join->total = take(&used, numbers);
+  join->values = vtile_reserve(&used, rows * join->splits * join->depth * WORD_BYTES);
+  join->maxima = vtile_reserve(&used, numbers * join->splits);
+  join->sums = vtile_reserve(&used, numbers * join->splits);
+  join->result = vtile_reserve(&used, rows * join->depth * WORD_BYTES);
+  join->largest = vtile_reserve(&used, numbers);
+  join->total = vtile_reserve(&used, numbers);
   if (used > vtile_ub_bytes(join->e->soc) && rows > 1)
     lay_out(join, rows / 2);
 }

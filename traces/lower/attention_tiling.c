@@ -16,20 +16,12 @@
 enum { ROW_STRIDE_MAX = 255 };
 enum { SHARED = 2, WORD_BYTES = 4, HALF_BYTES = 2, ROW_UNIT = 8, VECTORS = 2 };
 
-static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
-
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 /* A buffer has two halves: scores, and the products of the result's gradient with V. */
 static void lay_out_gradient(struct attention_tiling *t) {
   uint64_t used = 0, row_numbers = 3;
   t->buffer_bytes = 2 * vtile_align(t->slice * t->cols * WORD_BYTES);
-  t->buffers = take(&used, ATTENTION_PAIR * t->buffer_bytes);
-  t->statistics = take(&used, ATTENTION_PAIR * row_numbers * t->half * BLOCK_BYTES);
+  t->buffers = vtile_reserve(&used, ATTENTION_PAIR * t->buffer_bytes);
+  t->statistics = vtile_reserve(&used, ATTENTION_PAIR * row_numbers * t->half * BLOCK_BYTES);
   t->ub_bytes = used;
 }
 
@@ -43,16 +35,16 @@ static void lay_out(const struct attention *at, struct attention_tiling *t) {
   /* With parts, values leave in single precision and with the numbers of rows. */
   uint64_t values = t->depth + (t->splits > 1 ? 2 * ROW_UNIT : 0);
   t->buffer_bytes = vtile_align(slice * max_u64(t->cols, values) * WORD_BYTES);
-  t->buffers = take(&used, ATTENTION_PAIR * t->buffer_bytes);
-  t->result = take(&used, t->half * t->depth * WORD_BYTES);
-  t->accumulator = take(&used, slice * VROW_LANES * WORD_BYTES);
-  t->folded = take(&used, slice * BLOCK_BYTES);
-  t->blocks = take(&used, slice * BLOCK_BYTES);
-  t->maximum = take(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
-  t->sum = take(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
-  t->factor = take(&used, ATTENTION_SLOTS * t->half * WORD_BYTES);
-  t->fresh = take(&used, slice * WORD_BYTES);
-  t->column = take(&used, slice * WORD_BYTES);
+  t->buffers = vtile_reserve(&used, ATTENTION_PAIR * t->buffer_bytes);
+  t->result = vtile_reserve(&used, t->half * t->depth * WORD_BYTES);
+  t->accumulator = vtile_reserve(&used, slice * VROW_LANES * WORD_BYTES);
+  t->folded = vtile_reserve(&used, slice * BLOCK_BYTES);
+  t->blocks = vtile_reserve(&used, slice * BLOCK_BYTES);
+  t->maximum = vtile_reserve(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
+  t->sum = vtile_reserve(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
+  t->factor = vtile_reserve(&used, ATTENTION_SLOTS * t->half * WORD_BYTES);
+  t->fresh = vtile_reserve(&used, slice * WORD_BYTES);
+  t->column = vtile_reserve(&used, slice * WORD_BYTES);
   t->ub_bytes = used;
 }
 

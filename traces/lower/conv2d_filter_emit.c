@@ -12,7 +12,7 @@
 
 typedef unsigned long long ull;
 
-enum { CLEAR_BYTES = 65536, CLEAR_REPEAT_BYTES = 256, MAD_OVERLAP_TILES = 10 };
+enum { CLEAR_BYTES = 65536 };
 
 struct writer {
   struct emit *e;
@@ -38,15 +38,14 @@ static void result_tensor(const struct writer *w, enum tensor_io io) {
 static void clear(const struct writer *w) {
   struct emit *e = w->e;
   uint64_t total = w->op->conv.groups * w->op->n * w->op->dw_rows * sizeof(float);
-  uint64_t chunk = min_u64(CLEAR_BYTES / 2, round_up(total, CLEAR_REPEAT_BYTES));
+  uint64_t chunk = min_u64(CLEAR_BYTES / 2, round_up(total, REPEAT_BYTES));
   uint64_t chunks = ceil_div(total, chunk);
   uint64_t cores = min_u64(chunks, soc_core_count(e->soc, emit_vector_core(e->soc)));
   emit_kernel(e, "clear", (uint32_t)cores);
   result_tensor(w, TENSOR_OUT);
   emit_buffer(e, "zeros", SPACE_UB, chunk);
   emit_stream(e, emit_vector_core(e->soc));
-  emit_row(e, "vector_dup,dst=zeros,scalar=0,repeat=%llu,type=fp32",
-           (ull)(chunk / CLEAR_REPEAT_BYTES));
+  emit_row(e, "vector_dup,dst=zeros,scalar=0,repeat=%llu,type=fp32", (ull)(chunk / REPEAT_BYTES));
   emit_set_flag(e, PIPE_V, PIPE_MTE3, "0");
   emit_wait_flag(e, PIPE_V, PIPE_MTE3, "0");
   emit_loop(e, "i", "(%llu-blk)/%llu", (ull)(chunks + cores - 1), (ull)cores);

@@ -161,8 +161,4 @@ void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t k
 /* A listed side, shrunk to what splits the extent into so many equal blocks. */
 uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit);
 
-static inline uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 #endif

@@ -10,7 +10,7 @@
 #include "traces/lower/vector_program.h"
 #include "traces/lower/vector_tiles.h"
 
-enum { FLAG_PARTS_STORED = 0, FLAG_ALL_STORED = 1, VECTORS_MAX = 2, REPEAT_BYTES = 256 };
+enum { FLAG_PARTS_STORED = 0, FLAG_ALL_STORED = 1, VECTORS_MAX = 2 };
 
 /* A run of elements of the result, and its share of the vector cores. */
 struct sum {

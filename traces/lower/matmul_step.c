@@ -129,9 +129,6 @@ static void to_l0b(const struct writer *w, const char *slot, const char *at) {
 
 /* ---- cube ---- */
 
-/* A mad that has fewer tiles of C than that is not done when the next one on them begins. */
-enum { MAD_OVERLAP_TILES = 10 };
-
 static uint64_t least_fractals(uint64_t extent, uint64_t side) {
   uint64_t tail = extent % side;
   return ceil_div(tail ? tail : side, FRACTAL_ROWS);

@@ -44,29 +44,23 @@ struct argmost {
   uint64_t slot_bytes, x, pairs, values, lanes, starts, indices, bits, fold, best, out, ub_bytes;
 };
 
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 static void lay_out(struct argmost *arg) {
   uint64_t used = 0, chunk = ceil_div(arg->chunk, LANES) * LANES;
   arg->chunks = ceil_div(arg->columns, arg->chunk);
   arg->winners = arg->chunks * chunk / LANES;
   arg->per_block = ceil_div(arg->rows, arg->blocks);
   arg->slot_bytes = vtile_align(chunk * vtile_bytes(arg->type));
-  (void)take(&used, BUFFERS * arg->slot_bytes);
-  arg->x = arg->type == DTYPE_FP32 ? 0 : take(&used, chunk * FLOAT_BYTES);
-  arg->pairs = take(&used, chunk / LANES * PAIR * FLOAT_BYTES);
-  arg->values = take(&used, arg->winners * FLOAT_BYTES);
-  arg->lanes = take(&used, arg->winners * FLOAT_BYTES);
-  arg->starts = take(&used, (arg->winners + BLOCK_BYTES) * FLOAT_BYTES);
-  arg->indices = take(&used, arg->winners * FLOAT_BYTES);
-  arg->bits = take(&used, arg->winners / BITS_PER_BYTE + BLOCK_BYTES);
-  arg->fold = take(&used, LANES * FLOAT_BYTES);
-  arg->best = take(&used, LANES * FLOAT_BYTES);
-  arg->out = take(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
+  (void)vtile_reserve(&used, BUFFERS * arg->slot_bytes);
+  arg->x = arg->type == DTYPE_FP32 ? 0 : vtile_reserve(&used, chunk * FLOAT_BYTES);
+  arg->pairs = vtile_reserve(&used, chunk / LANES * PAIR * FLOAT_BYTES);
+  arg->values = vtile_reserve(&used, arg->winners * FLOAT_BYTES);
+  arg->lanes = vtile_reserve(&used, arg->winners * FLOAT_BYTES);
+  arg->starts = vtile_reserve(&used, (arg->winners + BLOCK_BYTES) * FLOAT_BYTES);
+  arg->indices = vtile_reserve(&used, arg->winners * FLOAT_BYTES);
+  arg->bits = vtile_reserve(&used, arg->winners / BITS_PER_BYTE + BLOCK_BYTES);
+  arg->fold = vtile_reserve(&used, LANES * FLOAT_BYTES);
+  arg->best = vtile_reserve(&used, LANES * FLOAT_BYTES);
+  arg->out = vtile_reserve(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
   arg->ub_bytes = used;
 }
 
@@ -135,8 +129,7 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_count(struct emit *e, const char *count) {
   emit_row(e, "set_vector_mask,high=0,low=%s", count);
@@ -320,8 +313,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   put_rows(e, arg);
 }
 
-/* ---- operators
- * ----------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static enum vinci_status argmax_setup(struct lower_job *job) { return setup(job, false); }
 static enum vinci_status argmin_setup(struct lower_job *job) { return setup(job, true); }

@@ -124,8 +124,7 @@ OPERATOR(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
 OPERATOR(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
 OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", VTYPES_FP16)
 
-/* ---- x + alpha x1 -----------------------------------------------------------------------------
- */
+/* ---- x + alpha x1 ---------------------------------------------------------------------------- */
 
 enum { AXPY_DTYPE = 1, AXPY_ALPHA, AXPY_TILING, AXPY_KEYS = AXPY_TILING + VTILE_KEYS };
 

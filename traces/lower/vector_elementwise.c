@@ -206,12 +206,6 @@ enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
   return operand->kind == VKIND_ROW ? VKIND_FULL : VKIND_SCALAR;
 }
 
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
   switch (kind) {
   case VKIND_FULL:
@@ -232,16 +226,16 @@ static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used
   bool converts = in->type != in->computed;
   in->compact = in->block = in->spread = 0;
   if (kind == VKIND_FULL) {
-    in->spread = converts ? take(used, whole) : 0;
+    in->spread = converts ? vtile_reserve(used, whole) : 0;
     return;
   }
   if (converts)
-    in->compact = take(used, (raw_elements(ew, kind) + VBRCB_ELEMENTS) * bytes);
+    in->compact = vtile_reserve(used, (raw_elements(ew, kind) + VBRCB_ELEMENTS) * bytes);
   if (kind != VKIND_ROW)
-    in->block =
-        take(used, ceil_div(raw_elements(ew, kind), VBRCB_ELEMENTS) * VBRCB_ELEMENTS * BLOCK_BYTES);
+    in->block = vtile_reserve(used, ceil_div(raw_elements(ew, kind), VBRCB_ELEMENTS) *
+                                        VBRCB_ELEMENTS * BLOCK_BYTES);
   if (kind != VKIND_SCALAR)
-    in->spread = take(used, whole);
+    in->spread = vtile_reserve(used, whole);
 }
 
 void vew_lay_out(struct vew *ew) {
@@ -257,11 +251,12 @@ void vew_lay_out(struct vew *ew) {
   for (unsigned k = 0; k < ew->func.inputs; k++) {
     struct vew_operand *in = &ew->in[k];
     in->tile.pitch = ew->pitch;
-    in->tile.address = take(&slot, raw_elements(ew, vew_kind(ew, in)) * vtile_bytes(in->type));
+    in->tile.address =
+        vtile_reserve(&slot, raw_elements(ew, vew_kind(ew, in)) * vtile_bytes(in->type));
   }
   for (unsigned k = 0; k < ew->func.outputs; k++) {
     ew->out[k].tile.pitch = ew->pitch;
-    ew->out[k].tile.address = take(&slot, whole * vtile_bytes(ew->out[k].type));
+    ew->out[k].tile.address = vtile_reserve(&slot, whole * vtile_bytes(ew->out[k].type));
   }
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
@@ -273,7 +268,7 @@ void vew_lay_out(struct vew *ew) {
   for (unsigned r = Y0; r < VREGS; r++) {
     bool kept = r < T0 && ew->out[r - Y0].type == ew->out[r - Y0].computed;
     if ((needed & 1u << r) && !kept)
-      ew->temp[r] = take(&used, whole * (ew->func.casts ? sizeof(uint64_t) : wide));
+      ew->temp[r] = vtile_reserve(&used, whole * (ew->func.casts ? sizeof(uint64_t) : wide));
   }
   ew->ub_bytes = used;
 }

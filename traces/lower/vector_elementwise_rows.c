@@ -8,8 +8,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Unsigned type of the same size, in which anything can be moved. */
 static const char *bits_name(enum dtype type) {

@@ -93,8 +93,7 @@ static enum vinci_status swiglu_setup(struct lower_job *job) {
 VEW_OP(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
        gate_keys, HALVES_KEYS, call_halves)
 
-/* ---- rotary position embedding ------------------------------------------------------------------
- */
+/* ---- rotary position embedding --------------------------------------------------------------- */
 
 /* X0, X1: halves of x; X2, X3: of cos; X4, X5: of sin. */
 static const struct vstep rope_steps[] = {B("vmul", T0, X0, X2),

@@ -35,8 +35,7 @@ static void arg_shape(struct lower_call *call, const char *key, const struct low
   lower_arg(call, "%s=%s", key, text);
 }
 
-/* ---- transpose ---------------------------------------------------------------------------------
- */
+/* ---- transpose ------------------------------------------------------------------------------- */
 
 enum { KEY_SHAPE, KEY_PERM, KEY_DTYPE, KEY_TILING, TRANSPOSE_KEYS = KEY_TILING + VTILE_KEYS };
 
@@ -111,8 +110,7 @@ const struct lower_op lower_transpose = {
     .from_tensors = call_transpose,
 };
 
-/* ---- transdata
- * ------------------------------------------------------------------------------------ */
+/* ---- transdata ------------------------------------------------------------------------------- */
 
 enum { TD_SHAPE, TD_WAY, TD_C0, TD_DTYPE, TD_TILING, TRANSDATA_KEYS = TD_TILING + VTILE_KEYS };
 enum { VENDOR_FRACTAL_BYTES = 12288 };
@@ -306,8 +304,7 @@ const struct lower_op lower_transdata = {
     .from_tensors = call_transdata,
 };
 
-/* ---- slice
- * ----------------------------------------------------------------------------------------- */
+/* ---- slice ----------------------------------------------------------------------------------- */
 
 enum { VENDOR_SLICE_ROWS = 4 };
 enum { SL_SHAPE, SL_OUT, SL_BEGIN, SL_DTYPE, SL_TILING, SLICE_KEYS = SL_TILING + VTILE_KEYS };
@@ -371,8 +368,7 @@ const struct lower_op lower_slice = {
     .from_tensors = call_slice,
 };
 
-/* ---- concat
- * ---------------------------------------------------------------------------------------- */
+/* ---- concat ---------------------------------------------------------------------------------- */
 
 enum {
   CC_SHAPE,

@@ -70,12 +70,6 @@ static const struct step layer_norm_steps[] = {REDUCE(T1, X0, VROW_SUM),
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-uint64_t norm_take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 static void lay_out(struct vnorm *norm) {
   struct vtile *tile = &norm->tile;
   if (norm_is_long(norm)) {
@@ -88,24 +82,24 @@ static void lay_out(struct vnorm *norm) {
   uint64_t elements = tile->rows * norm->pitch, slot = 0;
   for (unsigned k = 0; k < norm->norm->inputs; k++) {
     norm->in[k].pitch = norm->pitch;
-    norm->in[k].address = norm_take(&slot, elements * bytes);
+    norm->in[k].address = vtile_reserve(&slot, elements * bytes);
   }
   norm->out.pitch = norm->pitch;
-  norm->out.address = norm_take(&slot, elements * bytes);
+  norm->out.address = vtile_reserve(&slot, elements * bytes);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
   for (unsigned k = 0; k < norm->norm->inputs && converts; k++)
-    norm->address[X0 + k] = norm_take(&used, elements * FLOAT_BYTES);
+    norm->address[X0 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
   if (converts)
-    norm->address[Y0] = norm_take(&used, elements * FLOAT_BYTES);
-  norm->address[T0] = norm_take(&used, elements * FLOAT_BYTES);
-  norm->address[T1] = norm_take(&used, ceil_div(tile->rows, 8) * BLOCK_BYTES);
-  norm->accumulator = norm_take(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
-  norm->blocks = norm_take(&used, ceil_div(tile->rows, 8) * 8 * BLOCK_BYTES);
+    norm->address[Y0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  norm->address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  norm->address[T1] = vtile_reserve(&used, ceil_div(tile->rows, 8) * BLOCK_BYTES);
+  norm->accumulator = vtile_reserve(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
+  norm->blocks = vtile_reserve(&used, ceil_div(tile->rows, 8) * 8 * BLOCK_BYTES);
   for (unsigned k = 0; k < norm->norm->weights; k++)
-    norm->address[X2 + k] = norm_take(&used, norm->pitch * FLOAT_BYTES);
+    norm->address[X2 + k] = vtile_reserve(&used, norm->pitch * FLOAT_BYTES);
   norm->weight_raw =
-      norm->norm->weights && converts ? norm_take(&used, 2 * norm->pitch * bytes) : 0;
+      norm->norm->weights && converts ? vtile_reserve(&used, 2 * norm->pitch * bytes) : 0;
   norm->ub_bytes = used;
 }
 
@@ -190,8 +184,7 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_convert(struct vrows *rows, enum dtype from, enum dtype to, const char *dst,
                         const char *src) {
@@ -331,8 +324,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   vtile_close(e, tile);
 }
 
-/* ---- operators ---------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, SOFTMAX_KEYS = KEY_TILING + VTILE_KEYS };
 enum { KEY_EPSILON = KEY_TILING, KEY_NORM_TILING, NORM_KEYS = KEY_NORM_TILING + VTILE_KEYS };

@@ -52,7 +52,6 @@ struct vnorm {
 static inline bool norm_is_long(const struct vnorm *norm) {
   return norm->tile.cols < norm->tile.space.cols;
 }
-uint64_t norm_take(uint64_t *used, uint64_t bytes);
 
 /* Passes over a long row. */
 unsigned norm_passes(const struct vnorm *norm);

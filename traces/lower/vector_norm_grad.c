@@ -41,33 +41,27 @@ struct vgrad {
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 static void lay_out(struct vgrad *grad) {
   struct vtile *tile = &grad->tile;
   uint64_t bytes = vtile_bytes(grad->type), slot = 0, used;
   uint64_t elements = tile->rows * grad->pitch, floats = elements * FLOAT_BYTES;
   uint64_t column = ceil_div(tile->rows, 8) * BLOCK_BYTES;
   bool converts = grad->type != DTYPE_FP32;
-  grad->dy.address = take(&slot, elements * bytes);
-  grad->x.address = take(&slot, elements * bytes);
-  grad->dx.address = take(&slot, elements * bytes);
-  grad->rstd = take(&slot, column);
+  grad->dy.address = vtile_reserve(&slot, elements * bytes);
+  grad->x.address = vtile_reserve(&slot, elements * bytes);
+  grad->dx.address = vtile_reserve(&slot, elements * bytes);
+  grad->rstd = vtile_reserve(&slot, column);
   tile->slot_bytes = slot;
   used = slot * tile->buffers;
-  grad->address[R_DY] = converts ? take(&used, floats) : 0;
-  grad->address[R_X] = converts ? take(&used, floats) : 0;
-  grad->address[T0] = take(&used, floats);
-  grad->address[R_SUM] = take(&used, column);
-  grad->address[R_GAMMA] = take(&used, grad->pitch * FLOAT_BYTES);
-  grad->address[R_DGAMMA] = take(&used, grad->pitch * FLOAT_BYTES);
-  grad->raw_gamma = converts ? take(&used, grad->pitch * bytes) : 0;
-  grad->accumulator = take(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
-  grad->blocks = take(&used, column * 8);
+  grad->address[R_DY] = converts ? vtile_reserve(&used, floats) : 0;
+  grad->address[R_X] = converts ? vtile_reserve(&used, floats) : 0;
+  grad->address[T0] = vtile_reserve(&used, floats);
+  grad->address[R_SUM] = vtile_reserve(&used, column);
+  grad->address[R_GAMMA] = vtile_reserve(&used, grad->pitch * FLOAT_BYTES);
+  grad->address[R_DGAMMA] = vtile_reserve(&used, grad->pitch * FLOAT_BYTES);
+  grad->raw_gamma = converts ? vtile_reserve(&used, grad->pitch * bytes) : 0;
+  grad->accumulator = vtile_reserve(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
+  grad->blocks = vtile_reserve(&used, column * 8);
   grad->ub_bytes = used;
 }
 
@@ -100,8 +94,7 @@ static enum vinci_status setup(struct lower_job *job) {
   return VINCI_OK;
 }
 
-/* ---- tiling and cost --------------------------------------------------------------------------
- */
+/* ---- tiling and cost ------------------------------------------------------------------------- */
 
 static bool candidate(struct lower_job *job, size_t index) {
   struct vgrad *grad = job->data;
@@ -163,8 +156,7 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_convert(struct emit *e, enum dtype from, enum dtype to, const char *dst,
                         const char *src) {

@@ -12,8 +12,7 @@ typedef unsigned long long ull;
 enum { FLOAT_BYTES = 4, WEIGHTS = 2, LANES_BYTES = VROW_LANES * FLOAT_BYTES };
 enum { NUMBERS_OF_ROW = 2 * BLOCK_BYTES };
 
-/* ---- which steps a pass needs ------------------------------------------------------------------
- */
+/* ---- which steps a pass needs ---------------------------------------------------------------- */
 
 static bool on_tiles(const struct step *step) {
   return step->kind == STEP_TILE || step->kind == STEP_WITH_COLUMN || step->kind == STEP_WITH_ROW;
@@ -66,30 +65,29 @@ static struct pass plan(const struct norm *norm, unsigned number) {
   return pass;
 }
 
-/* ---- layout ------------------------------------------------------------------------------------
- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 void norm_long_lay_out(struct vnorm *norm) {
   struct vtile *tile = &norm->tile;
   uint64_t bytes = vtile_bytes(norm->type), part = tile->cols, slot = 0;
   bool converts = norm->type != DTYPE_FP32;
   for (unsigned k = 0; k < norm->norm->inputs; k++)
-    norm->in[k].address = norm_take(&slot, part * bytes);
+    norm->in[k].address = vtile_reserve(&slot, part * bytes);
   norm->weight_raw = slot;
   for (unsigned k = 0; k < norm->norm->weights; k++)
-    (void)norm_take(&slot, part * bytes);
-  norm->out.address = norm_take(&slot, part * bytes);
+    (void)vtile_reserve(&slot, part * bytes);
+  norm->out.address = vtile_reserve(&slot, part * bytes);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
   for (unsigned k = 0; k < norm->norm->inputs && converts; k++)
-    norm->address[X0 + k] = norm_take(&used, part * FLOAT_BYTES);
+    norm->address[X0 + k] = vtile_reserve(&used, part * FLOAT_BYTES);
   for (unsigned k = 0; k < norm->norm->weights && converts; k++)
-    norm->address[X2 + k] = norm_take(&used, part * FLOAT_BYTES);
-  norm->address[Y0] = norm_take(&used, part * FLOAT_BYTES);
-  norm->address[T0] = norm_take(&used, part * FLOAT_BYTES);
-  norm->address[T1] = norm_take(&used, NUMBERS_OF_ROW);
-  norm->accumulator = norm_take(&used, LANES_BYTES);
-  norm->blocks = norm_take(&used, NORM_REDUCTIONS * LANES_BYTES);
+    norm->address[X2 + k] = vtile_reserve(&used, part * FLOAT_BYTES);
+  norm->address[Y0] = vtile_reserve(&used, part * FLOAT_BYTES);
+  norm->address[T0] = vtile_reserve(&used, part * FLOAT_BYTES);
+  norm->address[T1] = vtile_reserve(&used, NUMBERS_OF_ROW);
+  norm->accumulator = vtile_reserve(&used, LANES_BYTES);
+  norm->blocks = vtile_reserve(&used, NORM_REDUCTIONS * LANES_BYTES);
   norm->ub_bytes = used;
 }
 
@@ -112,8 +110,7 @@ void norm_long_split(const struct vinci_soc *soc, struct vnorm *norm, size_t hal
   tile->blocks = min_u64(tile->space.rows, soc_core_count(soc, emit_vector_core(soc)));
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 struct walk {
   struct vnorm *norm;

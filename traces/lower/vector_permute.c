@@ -7,6 +7,7 @@
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
+#include "core/result.h"
 
 typedef unsigned long long ull;
 
@@ -161,10 +162,7 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
   return VINCI_OK;
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------
- */
-
-static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
@@ -278,8 +276,7 @@ static void take_tiling(const struct lower_job *job, struct permute *permute) {
 
 /* L2 takes and gives lines of 128 bytes; a short row of a transposed tile touches one more. */
 static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
-  enum { GRANULE_BYTES = 128 };
-  return row_bytes % GRANULE_BYTES ? rows * GRANULE_BYTES : 0;
+  return row_bytes % L2_GRANULE_BYTES ? rows * L2_GRANULE_BYTES : 0;
 }
 
 bool permute_cost(struct lower_job *job) {
@@ -324,8 +321,7 @@ bool permute_cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool is_number(const char *text) { return *text >= '0' && *text <= '9'; }
 

@@ -10,7 +10,7 @@
 typedef unsigned long long ull;
 
 enum { KERNEL_MAX = 255, REPEAT_STRIDE_MAX = 255, BLOCKS_PER_REPEAT = 8, HALVINGS = 4 };
-enum { POOL_RANK = 5, BURST_GAP_MAX = 65535, BURSTS_MAX = 4095, REPEAT_BYTES = 256 };
+enum { POOL_RANK = 5, BURST_GAP_MAX = 65535, BURSTS_MAX = 4095 };
 enum { KEY_TILING = POOL_KEYS, MAX_KEYS = KEY_TILING + VTILE_KEYS };
 enum { KEY_COUNT_PAD = POOL_KEYS, KEY_AVG_TILING, AVG_KEYS = KEY_AVG_TILING + VTILE_KEYS };
 
@@ -109,12 +109,6 @@ uint64_t pool_blocks(const struct pool *pool, enum dtype type) {
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-uint64_t pool_take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 /* Counts differ from window to window where padding does not count, or a window ends outside. */
 static bool counts_differ(const struct pool *pool) {
   bool pads = pool->top + pool->bottom + pool->left + pool->right > 0;
@@ -130,18 +124,18 @@ uint64_t pool_lay_out(struct pool *pool) {
   uint64_t slot = 0;
   pool->in_rows = (tile->rows - 1) * pool->sh + pool->kh;
   pool->in_cols = (tile->cols - 1) * pool->sw + pool->kw;
-  (void)pool_take(&slot, pool->in_rows * pool->in_cols * raw);
-  pool->out = pool_take(&slot, tile->rows * tile->cols * raw);
+  (void)vtile_reserve(&slot, pool->in_rows * pool->in_cols * raw);
+  pool->out = vtile_reserve(&slot, tile->rows * tile->cols * raw);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
   bool converts = pool->work != pool->type;
-  pool->wide = converts ? pool_take(&used, pool->in_rows * pool->in_cols * pixel) : 0;
-  pool->sums = converts ? pool_take(&used, tile->rows * tile->cols * pixel) : 0;
-  pool->folded = pool->kh > 1 ? pool_take(&used, tile->rows * pool->in_cols * pixel) : 0;
+  pool->wide = converts ? vtile_reserve(&used, pool->in_rows * pool->in_cols * pixel) : 0;
+  pool->sums = converts ? vtile_reserve(&used, tile->rows * tile->cols * pixel) : 0;
+  pool->folded = pool->kh > 1 ? vtile_reserve(&used, tile->rows * pool->in_cols * pixel) : 0;
   if (counts_differ(pool)) {
-    pool->ones = pool_take(&used, pool->in_cols * pixel);
-    pool->counts = pool_take(&used, tile->cols * pixel);
-    pool->heights = pool_take(&used, pool->kh * BLOCK_BYTES);
+    pool->ones = vtile_reserve(&used, pool->in_cols * pixel);
+    pool->counts = vtile_reserve(&used, tile->cols * pixel);
+    pool->heights = vtile_reserve(&used, pool->kh * BLOCK_BYTES);
   }
   return used;
 }
@@ -214,8 +208,7 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- operators --------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static enum vinci_status setup(struct lower_job *job, enum pool_kind kind) {
   struct pool *pool = ARENA_NEW(job->arena, struct pool);

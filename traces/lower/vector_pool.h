@@ -64,8 +64,6 @@ enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool);
 uint64_t pool_pixel_bytes(const struct pool *pool, enum dtype type);
 /* 32-byte blocks of a pixel, which strided instructions take one by one. */
 uint64_t pool_blocks(const struct pool *pool, enum dtype type);
-/* Takes bytes of UB. */
-uint64_t pool_take(uint64_t *used, uint64_t bytes);
 /* Lays out image and result of the buffers and what the folds need; returns the bytes used. */
 uint64_t pool_lay_out(struct pool *pool);
 /* Checks that all operators of pooling share; false, with a reason. */

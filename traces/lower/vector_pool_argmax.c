@@ -57,9 +57,9 @@ static void lay_out_forward(struct pool *pool) {
   used += masks * tile->buffers;
   if (pool->folded)
     pool->folded += masks * tile->buffers;
-  argmax->column = pool_take(&used, tile->rows * tile->cols * pixel_bytes(argmax));
-  argmax->spare = pool_take(&used, argmax->mask_pitch);
-  argmax->left_over = pool_take(&used, argmax->mask_pitch);
+  argmax->column = vtile_reserve(&used, tile->rows * tile->cols * pixel_bytes(argmax));
+  argmax->spare = vtile_reserve(&used, argmax->mask_pitch);
+  argmax->left_over = vtile_reserve(&used, argmax->mask_pitch);
   pool->ub_bytes = used;
 }
 
@@ -78,13 +78,14 @@ static void lay_out_backward(struct pool *pool) {
   argmax->mask_pitch = vtile_pitch(argmax->dy_rows * pool->ow, WORD_BYTES) * (uint64_t)WORD_BYTES;
   pool->in_rows = argmax->dy_rows;
   pool->in_cols = pool->ow;
-  (void)pool_take(&slot, argmax->dy_rows * pool->ow * pixel);
-  argmax->masks = pool_take(&slot, (argmax->one_mask ? 1 : argmax->points) * argmax->mask_pitch);
-  argmax->image = pool_take(&slot, argmax->image_rows * argmax->image_cols * pixel);
+  (void)vtile_reserve(&slot, argmax->dy_rows * pool->ow * pixel);
+  argmax->masks =
+      vtile_reserve(&slot, (argmax->one_mask ? 1 : argmax->points) * argmax->mask_pitch);
+  argmax->image = vtile_reserve(&slot, argmax->image_rows * argmax->image_cols * pixel);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
-  argmax->column = pool_take(&used, argmax->dy_rows * pool->ow * pixel);
-  argmax->zero = pool_take(&used, BLOCK_BYTES);
+  argmax->column = vtile_reserve(&used, argmax->dy_rows * pool->ow * pixel);
+  argmax->zero = vtile_reserve(&used, BLOCK_BYTES);
   pool->ub_bytes = used;
 }
 
@@ -105,7 +106,7 @@ static bool candidate(struct lower_job *job, size_t index) {
 static uint64_t tile_cycles(const struct argmax *argmax) {
   const struct pool *pool = &argmax->pool;
   uint64_t pixels = argmax->backward ? argmax->dy_rows * pool->ow : pool->tile.rows * pool->ow;
-  uint64_t repeats = ceil_div(pixels * pixel_bytes(argmax), 256);
+  uint64_t repeats = ceil_div(pixels * pixel_bytes(argmax), REPEAT_BYTES);
   return argmax->points * repeats * 6;
 }
 
@@ -318,8 +319,7 @@ static void put_backward(struct pool_walk *walk, struct argmax *argmax) {
   vtile_close(e, tile);
 }
 
-/* ---- operators --------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static enum vinci_status setup(struct lower_job *job, bool backward) {
   struct argmax *argmax = ARENA_NEW(job->arena, struct argmax);

@@ -183,14 +183,7 @@ static enum vinci_status setup(struct lower_job *job, const struct vreduce_func 
   return VINCI_OK;
 }
 
-/* ---- short rows ---------------------------------------------------------------------------------
- */
-
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
+/* ---- short rows ------------------------------------------------------------------------------ */
 
 static void rows_lay_out(struct vreduce *reduce) {
   uint64_t bytes = vtile_bytes(reduce->type), rows = reduce->tile.rows;
@@ -202,9 +195,9 @@ static void rows_lay_out(struct vreduce *reduce) {
   reduce->tile.slot_bytes = reduce->slot_bytes;
   uint64_t used = reduce->slot_bytes * reduce->tile.buffers;
   reduce->converted =
-      converts || reduce->squares ? take(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
-  reduce->accumulator = take(&used, rows * VROW_LANES * FLOAT_BYTES);
-  reduce->column = vreduce_narrows(reduce) ? take(&used, rows * FLOAT_BYTES) : 0;
+      converts || reduce->squares ? vtile_reserve(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
+  reduce->accumulator = vtile_reserve(&used, rows * VROW_LANES * FLOAT_BYTES);
+  reduce->column = vreduce_narrows(reduce) ? vtile_reserve(&used, rows * FLOAT_BYTES) : 0;
   reduce->ub_bytes = used;
 }
 
@@ -301,8 +294,7 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
   vtile_close(e, tile);
 }
 
-/* ---- tilings and rows
- * ------------------------------------------------------------------------------ */
+/* ---- tilings and rows ------------------------------------------------------------------------ */
 
 static void split(const struct vinci_soc *soc, struct vreduce *reduce) {
   if (reduce->form == VREDUCE_ROWS)
@@ -398,8 +390,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   }
 }
 
-/* ---- operators
- * ---------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 /* The dimensions that the output lacks, or has 1 of. */
 static bool find_axes(const struct lower_tensor *x, const struct lower_tensor *y, uint32_t *axes) {

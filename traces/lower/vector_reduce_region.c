@@ -15,12 +15,6 @@ enum {
   SYNC_FLAG = 0,
 };
 
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 /* Tiles of columns of a region that keeps them. */
 static uint64_t column_tiles(const struct vreduce *reduce) {
   return ceil_div(reduce->cols, reduce->tile.cols);
@@ -81,20 +75,21 @@ void vreduce_region_lay_out(struct vreduce *reduce) {
   reduce->slot_bytes = vtile_align(tile->rows * reduce->pitch * bytes);
   tile->slot_bytes = reduce->slot_bytes;
   uint64_t used = reduce->slot_bytes * tile->buffers;
-  reduce->converted =
-      converts || reduce->squares ? take(&used, tile->rows * reduce->pitch * FLOAT_BYTES) : 0;
+  reduce->converted = converts || reduce->squares
+                          ? vtile_reserve(&used, tile->rows * reduce->pitch * FLOAT_BYTES)
+                          : 0;
   bool keeps = reduce->form == VREDUCE_COLUMNS;
-  reduce->accumulator = take(&used, keeps ? ceil_div(reduce->pitch, VROW_LANES) * LANES_BYTES
-                                          : (uint64_t)LANES_BYTES);
+  reduce->accumulator = vtile_reserve(
+      &used, keeps ? ceil_div(reduce->pitch, VROW_LANES) * LANES_BYTES : (uint64_t)LANES_BYTES);
   uint64_t results = keeps ? reduce->pitch : max_u64(units_per_block(reduce), reduce->outer) + 8;
-  reduce->column = keeps ? reduce->accumulator : take(&used, results * FLOAT_BYTES);
-  reduce->out =
-      vreduce_narrows(reduce) ? take(&used, results * vtile_bytes(reduce->result)) : reduce->column;
+  reduce->column = keeps ? reduce->accumulator : vtile_reserve(&used, results * FLOAT_BYTES);
+  reduce->out = vreduce_narrows(reduce)
+                    ? vtile_reserve(&used, results * vtile_bytes(reduce->result))
+                    : reduce->column;
   reduce->ub_bytes = used;
 }
 
-/* ---- one tile of a region
- * --------------------------------------------------------------------------- */
+/* ---- one tile of a region -------------------------------------------------------------------- */
 
 struct region {
   struct emit *e;
@@ -228,8 +223,7 @@ static void put_region(struct region *region, const char *rows, const char *cols
   emit_endloop(e);
 }
 
-/* ---- units
- * ---------------------------------------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 static void put_identity(struct region *region, const char *count) {
   struct vmachine *machine = &region->machine;

@@ -53,8 +53,7 @@ static enum vinci_status setup(struct lower_job *job) {
   return VINCI_OK;
 }
 
-/* ---- tilings -----------------------------------------------------------------------------------
- */
+/* ---- tilings --------------------------------------------------------------------------------- */
 
 static uint64_t in_runs(uint64_t elements) { return ceil_div(elements, SORT_RUN) * SORT_RUN; }
 
@@ -70,20 +69,14 @@ static void choose_form(struct sort *sort) {
     sort->segments = min_u64(cores / sort->rows, sort->chunks);
 }
 
-static uint64_t take(uint64_t *used, uint64_t bytes) {
-  uint64_t address = *used;
-  *used += vtile_align(bytes);
-  return address;
-}
-
 static void lay_out(struct sort *sort) {
   uint64_t used = 0, entries = sort->chunk;
   choose_form(sort);
   /* The network merges two chunks at once and needs the numbers no more by then. */
-  sort->numbers_at = take(&used, sort->chunk * FLOAT_BYTES);
-  sort->a_at = take(&used, entries * SORT_ENTRY);
-  sort->b_at = take(&used, entries * SORT_ENTRY);
-  sort->best_at = sort->form == SORT_RUNNING ? take(&used, sort->best * SORT_ENTRY) : 0;
+  sort->numbers_at = vtile_reserve(&used, sort->chunk * FLOAT_BYTES);
+  sort->a_at = vtile_reserve(&used, entries * SORT_ENTRY);
+  sort->b_at = vtile_reserve(&used, entries * SORT_ENTRY);
+  sort->best_at = sort->form == SORT_RUNNING ? vtile_reserve(&used, sort->best * SORT_ENTRY) : 0;
   uint64_t paired = sort->form == SORT_NETWORK ? 4 * sort->chunk * SORT_ENTRY : 0;
   sort->ub_bytes = max_u64(used, paired);
 }
@@ -179,8 +172,7 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
-/* ---- operators ---------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct sort *sort = job->data;

@@ -3,13 +3,15 @@
  * Sorting along the last dimension: sort and topk. UB sorts a chunk of a row: runs of 32 become
  * entries of score and index, which are merged four lists at a time. Then
  *
- *   whole    a row is one chunk
- *   running  a row is more, but only its first entries are wanted: each chunk is merged with the
- * best so far; with fewer rows than cores a row is cut into segments, whose lists meet in device
- * memory network  all of a long row: its sorted chunks lie in device memory, and two at a time are
- *            merged and put back as a lower and an upper one. Which two is Batcher's odd-even
- *            merge sort, as traces have no addresses that depend on data; a stage ends when all
- *            cores are through
+ * - whole: a row is one chunk.
+ *
+ * - running: a row is more, but only its first entries are wanted: each chunk is merged with the
+ *   best so far; with fewer rows than cores a row is cut into segments, whose lists meet in device
+ *   memory.
+ *
+ * - network: all of a long row: its sorted chunks lie in device memory, and two at a time are
+ *   merged and put back as a lower and an upper one. Which two is Batcher's odd-even merge sort, as
+ *   traces have no addresses that depend on data; a stage ends when all cores are through.
  */
 #ifndef VINCI_TRACES_LOWER_VECTOR_SORT_H
 #define VINCI_TRACES_LOWER_VECTOR_SORT_H

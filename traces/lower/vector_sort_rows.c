@@ -43,8 +43,7 @@ static void put_flag(struct emit *e, enum pipe from, enum pipe to, int id) {
   emit_wait_flag(e, from, to, "%d", id);
 }
 
-/* ---- one chunk ----------------------------------------------------------------------------------
- */
+/* ---- one chunk ------------------------------------------------------------------------------- */
 
 /* What comes last, in the type of x and before the sign changes. */
 static long long last_bits(const struct sort *sort) {
@@ -139,8 +138,7 @@ static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
   return from;
 }
 
-/* ---- results ------------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /*
  * Entries come apart into scores and indices in a buffer of as many bytes; both are stored. The
@@ -191,8 +189,7 @@ static void close_units(struct emit *e) {
   emit_endloop(e);
 }
 
-/* ---- rows of one chunk --------------------------------------------------------------------------
- */
+/* ---- rows of one chunk ----------------------------------------------------------------------- */
 
 static void put_whole(struct emit *e, const struct sort *sort) {
   open_units(e, sort->rows);
@@ -206,8 +203,7 @@ static void put_whole(struct emit *e, const struct sort *sort) {
   close_units(e);
 }
 
-/* ---- the best of a long row ---------------------------------------------------------------------
- */
+/* ---- the best of a long row ------------------------------------------------------------------ */
 
 static void put_entries(struct emit *e, ull dst, ull src, ull entries) {
   emit_row(e, "copy_ubuf_to_ubuf,dst=%llu,src=%llu,len_burst=%llu", dst, src,
@@ -285,8 +281,7 @@ static void put_running(struct emit *e, const struct sort *sort) {
   emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
 }
 
-/* ---- all of a long row
- * --------------------------------------------------------------------------- */
+/* ---- all of a long row ----------------------------------------------------------------------- */
 
 bool sort_next_stage(uint64_t chunks, struct sort_stage *stage) {
   if (stage->distance > 1) {

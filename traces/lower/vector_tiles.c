@@ -21,7 +21,13 @@ uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes) {
   return ceil_div(cols, block) * block;
 }
 
-uint64_t vtile_align(uint64_t bytes) { return ceil_div(bytes, BANKS_BYTES) * BANKS_BYTES; }
+uint64_t vtile_align(uint64_t bytes) { return round_up(bytes, BANKS_BYTES); }
+
+uint64_t vtile_reserve(uint64_t *used, uint64_t bytes) {
+  uint64_t address = *used;
+  *used += vtile_align(bytes);
+  return address;
+}
 
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc) {
   return (uint64_t)soc->ub_bytes - RESERVED_UB_BYTES;
@@ -58,8 +64,6 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
                         (ull)tile->blocks);
   return true;
 }
-
-static uint64_t round_up(uint64_t value, uint64_t unit) { return ceil_div(value, unit) * unit; }
 
 void vtile_split_run(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
                      uint64_t elements_max) {

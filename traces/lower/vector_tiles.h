@@ -110,6 +110,8 @@ uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes);
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc);
 /* Next multiple of the bytes at which banks repeat. */
 uint64_t vtile_align(uint64_t bytes);
+/* Takes so many bytes of UB, rounded up as above, behind those used; returns their address. */
+uint64_t vtile_reserve(uint64_t *used, uint64_t bytes);
 /* "copy_gm_to_ubuf_align_b16" and the like. */
 const char *vtile_copy_name(bool to_gm, enum dtype dtype);
 
