@@ -90,6 +90,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector_pairs.c \
 	traces/lower/vector_permute.c \
 	traces/lower/vector_permute.h \
+	traces/lower/vector_permute_rows.c \
 	traces/lower/vector_pool.c \
 	traces/lower/vector_pool_argmax.c \
 	traces/lower/vector_pool.h \

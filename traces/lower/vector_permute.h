@@ -9,7 +9,13 @@
 
 #include "traces/lower/vector_tiles.h"
 
-enum { PERMUTE_DIMENSIONS = 10, PERMUTE_PASSES = 6 };
+enum {
+  PERMUTE_DIMENSIONS = 10,
+  PERMUTE_PASSES = 6,
+  PERMUTE_SIDE = 16, /* rows that one transposition takes */
+  PERMUTE_CHUNK = 8, /* rows of 32-bit elements that make half a block row */
+  PERMUTE_REPEATS_MAX = 255
+};
 
 struct pmap {
   unsigned count;
@@ -54,6 +60,10 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
                               const struct pmap *map);
 bool permute_candidate(struct lower_job *job, size_t index);
 bool permute_cost(struct lower_job *job);
+/* The tiling that was chosen or given. Passes after the first are cut by the rule, whatever was
+ * given for the first. */
+void permute_take_tiling(const struct lower_job *job, struct permute *permute);
+/* Rows (vector_permute_rows.c). */
 void permute_emit(const struct lower_job *job, struct emit *emit);
 
 /* The tiling keys, last in the tables: of the first pass; the others follow its rule. */
