@@ -120,6 +120,11 @@ static uint64_t levels(uint64_t chunk) {
   return count;
 }
 
+/* Between two stages of the network all pipes run dry, cores wait for the slowest one and for its
+ * signal, and the next chunks come from device memory with nothing to hide that: far more than the
+ * signal alone. Only the order of tilings depends on it; assumed, no measurement is known. */
+enum { STAGE_CYCLES = 2000 };
+
 static void estimate(struct lower_job *job, const struct sort *sort) {
   const struct vinci_soc *soc = job->soc;
   uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SORT].per_repeat_mcycles / MILLI;
@@ -135,7 +140,6 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * SORT_ENTRY;
   uint64_t in_mbytes = (uint64_t)soc->path[PATH_GM_UB].mbytes_per_cycle;
   uint64_t copy = moved / sort->blocks * MILLI / in_mbytes;
-  enum { STAGE_CYCLES = 2000 };
   job->cost = (struct lower_cost){.total_cycles = vector + copy + stages * STAGE_CYCLES,
                                   .vector_cycles = vector,
                                   .mte2_cycles = copy,
