@@ -122,7 +122,8 @@ static uint64_t levels(uint64_t chunk) {
 
 /* Between two stages of the network all pipes run dry, cores wait for the slowest one and for its
  * signal, and the next chunks come from device memory with nothing to hide that: far more than the
- * signal alone. Only the order of tilings depends on it; assumed, no measurement is known. */
+ * signal alone. Only estimates and the choice of a tiling depend on it; assumed, no measurement is
+ * known. */
 enum { STAGE_CYCLES = 2000 };
 
 static void estimate(struct lower_job *job, const struct sort *sort) {
