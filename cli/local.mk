@@ -40,6 +40,7 @@ vinci_SOURCES = \
 	cli/operator_markdown.c \
 	cli/ops.h \
 	cli/ops_journal.c \
+	cli/ops_row.c \
 	cli/ops_table.c \
 	cli/options.c \
 	cli/options.h \

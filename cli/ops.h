@@ -5,13 +5,22 @@
 
 #include <stdio.h>
 
+#include "cli/monitor.h"
 #include "cli/run_ops.h"
 #include "traces/lower/calls.h"
 
 enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64 };
 
 /* How a row ended. */
-enum ops_end { OPS_OPEN, OPS_OK, OPS_UNSUPPORTED, OPS_FAILED, OPS_ENDS };
+enum ops_end {
+  OPS_OPEN,
+  OPS_OK,
+  OPS_UNSUPPORTED,
+  OPS_FAILED,
+  OPS_LIMIT,   /* failed by the limit of cycles */
+  OPS_CRASHED, /* failed: its process died */
+  OPS_ENDS,
+};
 
 /* What is known of a row after its run. */
 struct ops_outcome {
@@ -22,6 +31,25 @@ struct ops_outcome {
   struct call_times times;
 };
 
+/* ---- one row (cli/ops_row.c) ---- */
+/* What a process needs to simulate rows. */
+struct ops_worker {
+  const struct run_ops *options;
+  const struct call_list *list;
+  struct monitor *monitor;
+  vinci_soc *soc;
+  char soc_name[OPS_SOC_BYTES];
+};
+
+/* The chip for the rows to come. */
+VINCI_MUST_CHECK enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
+                                                struct vinci_diag *diag);
+const char *ops_soc_of(const struct run_ops *options, const struct call_row *row);
+/* Leaves the row open when the run shall end. */
+void ops_run_row(struct ops_worker *worker, const struct call_row *row,
+                 struct ops_outcome *outcome);
+void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
+
 /* ---- the table (cli/ops_table.c) ---- */
 void ops_put_header(FILE *out);
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome);
@@ -30,7 +58,8 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
  * ---- the journal (cli/ops_journal.c) ----
  * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
  * which they were finished, so that the same command goes on where an earlier one was ended. A
- * record is one write with a checksum; a torn one at the end is cut off.
+ * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has
+ * the folder for itself.
  */
 struct ops_journal {
   int file; /* -1: not open */

@@ -5,7 +5,8 @@
  * has the same bytes for any number of jobs, and however often the command was ended and given
  * again. A process takes the next row from a counter in memory that all share, leaves its result
  * there and tells the first process, which alone writes: into the journal at once, into the table
- * in the order of the list.
+ * in the order of the list. A row its process dies of has failed, and another process goes on; the
+ * journal does not know it, so that the same command tries it again.
  */
 #include "cli/run_ops.h"
 
@@ -17,23 +18,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/monitor.h"
 #include "cli/ops.h"
 #include "core/diag.h"
 #include "core/digest.h"
-#include "core/program.h"
 #include "traces/export/export.h"
 
 enum { JOBS_MAX = 256, POLL_MS = 200 };
+#define NO_ROW SIZE_MAX
 
 /* In memory that the processes share. */
 struct board {
   atomic_size_t next;
+  atomic_size_t held[JOBS_MAX]; /* the row a process works on, by process */
   struct ops_outcome outcome[];
+};
+
+/* Another process; pid 0: none. */
+struct child {
+  pid_t pid;
+  int from; /* a pipe: the rows it has ended */
 };
 
 /* The run as the first process sees it. */
@@ -42,7 +50,7 @@ struct session {
   struct call_list list;
   struct board *board;
   size_t board_bytes;
-  struct ops_record *records; /* by row; text is NULL once it is in the table */
+  struct ops_record *records; /* by row; open until kept, text is NULL once in the table */
   size_t done, known;         /* rows with an end; those of an earlier run */
   size_t written;             /* rows in the table */
   size_t ends[OPS_ENDS];
@@ -54,103 +62,6 @@ struct session {
   enum vinci_status status;
 };
 
-/* What a process needs to simulate rows. */
-struct worker {
-  const struct run_ops *options;
-  const struct call_list *list;
-  struct monitor *monitor;
-  vinci_soc *soc;
-  char soc_name[OPS_SOC_BYTES];
-};
-
-/* ---- one row ---- */
-
-static enum vinci_status take_soc(struct worker *worker, const char *name,
-                                  struct vinci_diag *diag) {
-  if (worker->soc && strcmp(worker->soc_name, name) == 0)
-    return VINCI_OK;
-  vinci_soc_free(worker->soc);
-  worker->soc = NULL;
-  snprintf(worker->soc_name, sizeof worker->soc_name, "%s", name);
-  return cli_load_soc(*name ? name : NULL, worker->options->data, worker->options->sets,
-                      &worker->soc, diag);
-}
-
-static const char *soc_of(const struct run_ops *options, const struct call_row *row) {
-  if (*row->cell[CALL_SOC])
-    return row->cell[CALL_SOC];
-  return options->soc ? options->soc : "";
-}
-
-static void keep_args(const struct call_request *request, struct ops_outcome *outcome) {
-  size_t used = (size_t)snprintf(outcome->args, sizeof outcome->args, "%s", request->op->name);
-  for (size_t i = 0; i < request->arg_count && used < sizeof outcome->args; i++)
-    used += (size_t)snprintf(outcome->args + used, sizeof outcome->args - used, " %s",
-                             request->args[i]);
-}
-
-/* The line of progress is the first process's business. */
-static bool goes_on(void *context, uint64_t cycles, unsigned done_permille) {
-  (void)cycles;
-  (void)done_permille;
-  return monitor_goes_on(context);
-}
-
-static enum vinci_status simulate(const struct worker *worker, const struct call_row *row,
-                                  const struct call_request *request, struct ops_outcome *outcome,
-                                  struct vinci_diag *diag) {
-  vinci_trace *trace = NULL;
-  vinci_result *result = NULL;
-  struct vinci_run_options options = {.struct_size = sizeof options,
-                                      .max_cycles = worker->options->max_cycles,
-                                      .progress = goes_on,
-                                      .progress_context = worker->monitor,
-                                      .memory = worker->options->memory,
-                                      .network = worker->options->network,
-                                      .l2_start = worker->options->l2_given
-                                                      ? worker->options->l2_start
-                                                      : calls_l2_start(row, request)};
-  enum vinci_status status = vinci_compile(worker->soc, request->op->name, request->args,
-                                           request->arg_count, &trace, diag);
-  if (status == VINCI_OK)
-    status = vinci_run(worker->soc, trace, &options, &result, diag);
-  if (status == VINCI_OK)
-    calls_times(result, &outcome->times);
-  vinci_result_free(result);
-  vinci_trace_free(trace);
-  return status;
-}
-
-static void end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason) {
-  static const char *const words[OPS_ENDS] = {
-      [OPS_OK] = "ok", [OPS_UNSUPPORTED] = "unsupported: ", [OPS_FAILED] = "failed: "};
-  outcome->end = end;
-  snprintf(outcome->status, sizeof outcome->status, "%s%.200s", words[end], reason);
-}
-
-/* Leaves the row open when the run shall end. */
-static void run_row(struct worker *worker, const struct call_row *row,
-                    struct ops_outcome *outcome) {
-  struct vinci_diag diag = {0};
-  struct arena arena = {0};
-  struct call_request request = {0};
-  const char *soc = soc_of(worker->options, row);
-  snprintf(outcome->soc, sizeof outcome->soc, "%s", soc);
-  if (take_soc(worker, soc, &diag) != VINCI_OK) {
-    end_row(outcome, OPS_FAILED, diag.text);
-  } else if (!calls_resolve(worker->list, row, worker->soc, &arena, &request)) {
-    end_row(outcome, OPS_UNSUPPORTED, request.reason);
-  } else {
-    keep_args(&request, outcome);
-    enum vinci_status status = simulate(worker, row, &request, outcome, &diag);
-    if (status == VINCI_OK)
-      end_row(outcome, OPS_OK, "");
-    else if (status != VINCI_E_LIMIT || monitor_goes_on(worker->monitor))
-      end_row(outcome, status == VINCI_E_USAGE ? OPS_UNSUPPORTED : OPS_FAILED, diag.text);
-  }
-  arena_free(&arena);
-}
-
 /* ---- what is kept ---- */
 
 /* Whether a rerun may go on where this one ends: the same list, options, chips and model. */
@@ -160,17 +71,17 @@ static uint64_t identity_of(const struct run_ops *options, const struct call_lis
                         options->l2_given, options->l2_start, options->max_cycles};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
-  struct worker worker = {.options = options, .list = list};
+  struct ops_worker worker = {.options = options, .list = list};
   const char *last = NULL;
   for (size_t i = 0; i < list->count; i++) {
     const struct call_row *row = &list->rows[i];
     for (unsigned c = 0; c < CALL_COLUMN_COUNT; c++)
       digest = digest_bytes(digest, row->cell[c], strlen(row->cell[c]) + 1);
-    const char *soc = soc_of(options, row);
+    const char *soc = ops_soc_of(options, row);
     if (last && strcmp(soc, last) == 0)
       continue;
     struct vinci_diag diag = {0};
-    uint64_t chip = take_soc(&worker, soc, &diag) == VINCI_OK ? soc_digest(worker.soc) : 0;
+    uint64_t chip = ops_take_soc(&worker, soc, &diag) == VINCI_OK ? soc_digest(worker.soc) : 0;
     digest = digest_bytes(digest, &chip, sizeof chip);
     last = soc;
   }
@@ -230,7 +141,7 @@ static void keep_row(struct session *session, size_t row) {
   record->end = outcome->end;
   session->ends[outcome->end]++;
   session->done++;
-  if (session->status == VINCI_OK)
+  if (session->status == VINCI_OK && record->end != OPS_CRASHED)
     session->status = ops_journal_add(&session->journal, record, &session->diag);
   write_lines(session);
 }
@@ -240,104 +151,148 @@ static bool show_progress(struct session *session) {
          monitor_items(&session->monitor, session->done, session->known, session->list.count);
 }
 
-/* ---- by one process, or several ---- */
+/* ---- processes ---- */
 
-static void work_alone(struct session *session) {
-  struct worker worker = {
+/* What a process does until there are no more rows, or the run shall end. */
+static void work(struct session *session, size_t process, int tell) {
+  struct ops_worker worker = {
       .options = session->options, .list = &session->list, .monitor = &session->monitor};
-  for (size_t i = 0; i < session->list.count && show_progress(session); i++) {
-    if (session->board->outcome[i].end != OPS_OPEN)
-      continue;
-    run_row(&worker, &session->list.rows[i], &session->board->outcome[i]);
-    if (session->board->outcome[i].end != OPS_OPEN)
-      keep_row(session, i);
-  }
-  vinci_soc_free(worker.soc);
-}
-
-/* A process of several; ends when nobody reads any more. */
-static void work_as_one(struct session *session, int tell) {
-  struct worker worker = {
-      .options = session->options, .list = &session->list, .monitor = &session->monitor};
+  struct board *board = session->board;
   session->monitor.terminal = false;
-  for (size_t i; (i = atomic_fetch_add(&session->board->next, 1)) < session->list.count;) {
-    struct ops_outcome *outcome = &session->board->outcome[i];
+  for (size_t i; (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
+    struct ops_outcome *outcome = &board->outcome[i];
+    board->held[process] = i;
     if (outcome->end != OPS_OPEN)
       continue;
     if (!monitor_goes_on(&session->monitor))
       break;
-    run_row(&worker, &session->list.rows[i], outcome);
+    ops_run_row(&worker, &session->list.rows[i], outcome);
     if (outcome->end != OPS_OPEN && write(tell, &i, sizeof i) != (ssize_t)sizeof i)
       break;
+    board->held[process] = NO_ROW;
   }
   vinci_soc_free(worker.soc);
 }
 
-static size_t start_processes(struct session *session, pid_t *children, int ends[2]) {
-  size_t count = 0;
-  fflush(NULL);
-  for (; count < session->options->jobs && count < JOBS_MAX; count++) {
-    children[count] = fork();
-    if (children[count] == 0) {
-      close(ends[0]);
-      work_as_one(session, ends[1]);
-      _exit(0);
-    }
-    if (children[count] < 0)
-      break;
+static bool start(struct session *session, struct child *children, size_t process) {
+  int ends[2];
+  pid_t starter = getpid();
+  session->board->held[process] = NO_ROW;
+  if (pipe(ends) != 0)
+    return false;
+  pid_t pid = fork();
+  if (pid == 0) {
+    /* It must not outlive a command that is killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    if (getppid() == starter)
+      work(session, process, ends[1]);
+    _exit(0);
   }
   close(ends[1]);
-  return count;
+  if (pid < 0) {
+    close(ends[0]);
+    return false;
+  }
+  children[process] = (struct child){.pid = pid, .from = ends[0]};
+  return true;
+}
+
+static bool may_go_on(struct session *session) {
+  return session->status == VINCI_OK && monitor_goes_on(&session->monitor);
+}
+
+static void fail_crashed(struct session *session, size_t row, int ended) {
+  char reason[OPS_STATUS_BYTES];
+  struct ops_outcome *outcome = &session->board->outcome[row];
+  if (WIFSIGNALED(ended))
+    snprintf(reason, sizeof reason, "its process ended by signal %d (%s)", WTERMSIG(ended),
+             strsignal(WTERMSIG(ended)));
+  else
+    snprintf(reason, sizeof reason, "its process ended with exit code %d", WEXITSTATUS(ended));
+  *outcome = (struct ops_outcome){0};
+  snprintf(outcome->soc, sizeof outcome->soc, "%s",
+           ops_soc_of(session->options, &session->list.rows[row]));
+  ops_end_row(outcome, OPS_CRASHED, reason);
+  keep_row(session, row);
+}
+
+/* A process has ended, and all it has told is kept. Only one that died of a row is replaced: those
+ * that die before they take one would do so for ever. */
+static void bury(struct session *session, struct child *children, size_t process) {
+  int ended = 0;
+  size_t row = session->board->held[process];
+  close(children[process].from);
+  while (waitpid(children[process].pid, &ended, 0) < 0 && errno == EINTR)
+    ;
+  children[process] = (struct child){.from = -1};
+  bool died = WIFSIGNALED(ended) || WEXITSTATUS(ended) != 0;
+  if (!died || row == NO_ROW || !may_go_on(session))
+    return;
+  if (session->records[row].end == OPS_OPEN)
+    fail_crashed(session, row, ended);
+  if (session->board->next < session->list.count && may_go_on(session))
+    (void)start(session, children, process);
+}
+
+static void hear(struct session *session, struct child *children, size_t process) {
+  size_t row;
+  ssize_t got = read(children[process].from, &row, sizeof row);
+  if (got == (ssize_t)sizeof row)
+    keep_row(session, row);
+  else if (got >= 0 || errno != EINTR)
+    bury(session, children, process);
 }
 
 /* Takes rows as they end, until all processes have. */
-static void listen(struct session *session, const pid_t *children, size_t count, int from) {
-  struct pollfd wanted = {.fd = from, .events = POLLIN};
+static void listen(struct session *session, struct child *children, size_t count) {
+  struct pollfd wanted[JOBS_MAX];
   bool told = false;
   for (;;) {
-    if (!show_progress(session) && !told) {
-      for (size_t i = 0; i < count; i++)
-        kill(children[i], SIGTERM);
-      told = true;
+    size_t alive = 0;
+    bool stop = !show_progress(session) && !told;
+    for (size_t i = 0; i < count; i++) {
+      wanted[i] = (struct pollfd){.fd = children[i].from, .events = POLLIN};
+      alive += children[i].pid > 0;
+      if (stop && children[i].pid > 0)
+        kill(children[i].pid, SIGTERM);
     }
-    size_t row;
-    int ready = poll(&wanted, 1, POLL_MS);
-    if (ready == 0 || (ready < 0 && errno == EINTR))
-      continue;
-    ssize_t got = ready < 0 ? -1 : read(from, &row, sizeof row);
-    if (got == (ssize_t)sizeof row)
-      keep_row(session, row);
-    else if (got >= 0 || errno != EINTR)
+    told |= stop;
+    if (alive == 0)
       return;
+    int ready = poll(wanted, count, POLL_MS);
+    for (size_t i = 0; ready > 0 && i < count; i++)
+      if (wanted[i].revents)
+        hear(session, children, i);
   }
 }
 
-static void work_in_processes(struct session *session) {
-  pid_t children[JOBS_MAX];
-  int ends[2];
-  if (pipe(ends) != 0) {
-    session->status =
-        diag_error(&session->diag, VINCI_E_IO, "cannot start processes: %s", strerror(errno));
-    return;
-  }
-  size_t count = start_processes(session, children, ends);
+/* Once through the list. */
+static void pass(struct session *session) {
+  struct child children[JOBS_MAX];
+  size_t left = session->list.count - session->done, count = 0;
+  uint64_t jobs = session->options->jobs > 0 ? session->options->jobs : 1;
+  session->board->next = 0;
+  while (count < jobs && count < JOBS_MAX && count < left && start(session, children, count))
+    count++;
   if (count == 0)
     session->status =
         diag_error(&session->diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
   else
-    listen(session, children, count, ends[0]);
-  close(ends[0]);
-  for (size_t i = 0; i < count; i++)
-    while (waitpid(children[i], NULL, 0) < 0 && errno == EINTR)
-      ;
-  if (session->status != VINCI_OK || !monitor_goes_on(&session->monitor))
-    return;
-  for (size_t i = 0; i < session->list.count; i++) {
-    if (session->board->outcome[i].end != OPS_OPEN)
-      continue;
-    end_row(&session->board->outcome[i], OPS_FAILED, "its process ended early");
-    keep_row(session, i);
+    listen(session, children, count);
+}
+
+/* A process that dies before it says which row it has taken leaves it to the next pass. */
+static void work_in_processes(struct session *session) {
+  size_t before = session->list.count;
+  while (session->done < session->list.count && session->done != before && may_go_on(session)) {
+    before = session->done;
+    pass(session);
   }
+  if (session->done < session->list.count && may_go_on(session))
+    session->status = diag_error(
+        &session->diag, VINCI_E_IO,
+        "the processes of this run end before they take a row; the same command goes on");
 }
 
 /* ---- the whole ---- */
@@ -385,7 +340,8 @@ static void report(const struct session *session) {
   if (session->known > 0)
     printf("%zu operators were done by an earlier run of this command\n", session->known);
   printf("%zu of %zu operators simulated, %zu unsupported, %zu failed: %s\n", session->ends[OPS_OK],
-         session->list.count, session->ends[OPS_UNSUPPORTED], session->ends[OPS_FAILED],
+         session->list.count, session->ends[OPS_UNSUPPORTED],
+         session->ends[OPS_FAILED] + session->ends[OPS_LIMIT] + session->ends[OPS_CRASHED],
          session->table_path);
 }
 
@@ -399,7 +355,8 @@ static void finish(struct session *session) {
   if (fclose(session->table) != 0)
     table_failed(session);
   session->table = NULL;
-  ops_journal_close(&session->journal, complete && session->status == VINCI_OK);
+  size_t crashed = session->ends[OPS_CRASHED];
+  ops_journal_close(&session->journal, complete && session->status == VINCI_OK && crashed == 0);
   if (session->status != VINCI_OK)
     return;
   report(session);
@@ -407,6 +364,11 @@ static void finish(struct session *session) {
     session->status =
         diag_error(&session->diag, VINCI_E_INPUT,
                    "no operator of the list can be simulated; %s says why", session->table_path);
+  if (complete && crashed > 0)
+    session->status = diag_error(&session->diag, VINCI_E_INTERNAL,
+                                 "the processes of %zu operators died; %s says how, and the same "
+                                 "command tries them again",
+                                 crashed, session->table_path);
   if (!complete)
     session->status =
         diag_error(&session->diag, VINCI_E_LIMIT,
@@ -432,16 +394,13 @@ int run_ops(const struct run_ops *options) {
   if (session.status == VINCI_OK) {
     monitor_catch_interrupt();
     monitor_start(&session.monitor, options->list, options->timeout_minutes, options->quiet);
-    if (options->jobs > 1)
-      work_in_processes(&session);
-    else
-      work_alone(&session);
+    work_in_processes(&session);
     finish(&session);
   }
-  bool failed = session.ends[OPS_FAILED] > 0;
-  int code = session.status != VINCI_OK ? cli_fail(&session.diag)
-             : failed                   ? vinci_status_exit_code(VINCI_E_INPUT)
-                                        : 0;
+  enum vinci_status rows = session.ends[OPS_FAILED] > 0  ? VINCI_E_INPUT
+                           : session.ends[OPS_LIMIT] > 0 ? VINCI_E_LIMIT
+                                                         : VINCI_OK;
+  int code = session.status != VINCI_OK ? cli_fail(&session.diag) : vinci_status_exit_code(rows);
   free_session(&session);
   return code;
 }

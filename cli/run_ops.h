@@ -11,7 +11,7 @@ struct run_ops {
   const char *soc;    /* for rows that name none; may be NULL */
   const char *data;
   const struct text_list *sets;
-  uint64_t jobs; /* processes at a time */
+  uint64_t jobs; /* processes at a time, 0 for one */
   uint64_t max_cycles;
   uint64_t timeout_minutes; /* of the whole list */
   enum vinci_memory memory;

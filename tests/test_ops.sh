@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 31
+plan 35
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -261,4 +261,50 @@ report "the journal of another list is given up" "$(problems 0 ''
     *) echo "$out" ;;
   esac)"
 run short $soc --max-cycles=10
-report "a limit of cycles fails the rows" "$(problems 3 '' ',failed: ')"
+report "a limit of cycles fails the rows, and is the exit code" "$(problems 7 '' \
+  ',failed: the limit of simulated cycles was reached'
+  case $out in
+    "0 of 30 operators simulated, 0 unsupported, 30 failed: "*) ;;
+    *) echo "$out" ;;
+  esac)"
+run calibration --max-cycles=10
+report "a row that fails for another reason has its own exit code" "$(problems 3 '' \
+  ',failed: the limit of ' ',Ascend910B9,')"
+
+# ---- processes that die ------------------------------------------------------------------------
+# Two rows that take more time of a processor than a process may have here, then three good ones.
+{
+  echo 'op,args'
+  echo 'matmul,m=8192 k=8192 n=8192 tile=16x16x16 cores=1'
+  echo 'matmul,m=8192 k=8192 n=4096 tile=16x16x16 cores=1'
+  sed -n 2,4p "$work/long.csv"
+} >"$work/deadly.csv"
+{
+  head -n 1 "$work/short.expected"
+  sed -n 2,4p "$work/short.expected"
+} >"$work/good.expected"
+deadly() { # JOBS
+  keep sh -c 'ulimit -c 0; ulimit -S -t 2; exec "$@"' sh "$vinci" run --ops "$work/deadly.csv" \
+    --output="$work/deadly" $soc -j "$1"
+  table=$work/deadly/op_summary.csv
+}
+died='its process ended by signal '
+for jobs in 2 1; do
+  deadly $jobs
+  report "a row its process dies of fails alone, and is tried again; $jobs jobs" "$(problems 8 "error: \
+the processes of 2 operators died; $table says how, and the same command tries them again" ''
+    [ "$(sed -n '2,3p' "$table" | grep -c "failed: $died")" -eq 2 ] || cat "$table"
+    sed 2,3d "$table" | diff "$work/good.expected" - | head -n 5
+    again=$(case $out in "3 operators were done by an earlier run of this command"*) echo 1 ;;
+      *) echo 2 ;; esac)
+    [ "$again" -eq $jobs ] || echo "$out")"
+done
+rm -rf "$work/deadly"
+"$vinci" run --ops "$work/long.csv" --output="$work/deadly" $soc >/dev/null 2>"$work/err" &
+child=$!
+await deadly 31
+keep "$vinci" run --ops "$work/short.csv" --output="$work/deadly" $soc
+kill -INT $child
+wait $child
+report "a folder is for one run at a time" "$(expect 2 \
+  "$work/deadly: error: another run is working in this folder")"
