@@ -34,6 +34,7 @@ unit_tests = \
 	tests/test_noc \
 	tests/test_noc_engine \
 	tests/test_number \
+	tests/test_ops_journal \
 	tests/test_public \
 	tests/test_registers \
 	tests/test_result \
@@ -84,6 +85,7 @@ nodist_EXTRA_tests_test_mutate_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_ops_journal_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_registers_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
