@@ -11,8 +11,7 @@ enum { SOC_PATH_MAX = 4096 };
 
 /* Adds the names of all descriptions of a kind (soc, mem, noc), sorted; bases of others, too. */
 VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char *kind,
-                                                  struct soc_names *names,
-                                                  struct vinci_diag *diag);
+                                                  struct soc_names *names, struct vinci_diag *diag);
 /* Loads the descriptions that a SoC names; overrides of those names load others. */
 VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
                                                   struct vinci_diag *diag);

@@ -58,7 +58,8 @@ static const struct {
     {"Conv2DBackpropFilter", "32,1,224,224,8;4;32,8,55,55,8",
      "MTE1 was busy for 196 us, as for 44 bytes of windows a cycle: as for the convolution"},
     {"Conv2DBackpropFilter", "32,24,13,13,8;4;32,48,13,13,8",
-     "30 us beside the 49 of the cube (22 and 29 in the other rows of 13 x 13 points), 12 here; the "
+     "30 us beside the 49 of the cube (22 and 29 in the other rows of 13 x 13 points), 12 here; "
+     "the "
      "scalar unit was busy for 52 us: control of the vendor's kernel, which is not modelled"},
     {"TensorMove", "1000,4096",
      "MTE2 was busy for 25 us, as for 0.65 TB/s: a copy of weights from device memory; with "

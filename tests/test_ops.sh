@@ -31,11 +31,14 @@ crlf() {
   sed 's/$/\r/'
 }
 
-printf 'Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n%s\n%s\n' \
+printf 'Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n%s\n%s\n%s\n' \
   'Conv2D,"2,0,28,28,16;36,8,16,16",FLOAT16;FLOAT16,NC1HWC0;FRACTAL_Z,"2,8,14,14,16",FLOAT16,NC1HWC0' \
+  'Maximum,"16;16",FLOAT16;COMPLEX64,ND;ND,"16",FLOAT16,ND' \
   'Relu,"16",FLOAT16,ND,"16",FLOAT16,ND' >"$work/empty.csv"
 run empty $soc
-report "a tensor without elements" "$(problems 0 '' ',unsupported: Conv2D: a tensor has no elements,')"
+report "a tensor without elements, a type nobody knows" "$(problems 0 '' \
+  ',unsupported: Conv2D: a tensor has no elements,' \
+  ",unsupported: the data types 'FLOAT16;COMPLEX64' are not known,")"
 
 # ---- the profilers' tables -----------------------------------------------------------------
 # kernel_details.csv: a byte order mark, CR LF, quoted shapes, tabs behind times, N/A.

@@ -166,15 +166,24 @@ static void add_blocks(struct lower_call *call, const struct lower_op *op) {
       lower_arg(call, "blocks=0");
 }
 
+static const struct lower_tensor *tensor_of(const struct lower_call *call, size_t index) {
+  return index < call->input_count ? &call->input[index] : &call->output[index - call->input_count];
+}
+
 static bool has_empty_tensor(const struct lower_call *call) {
-  for (size_t i = 0; i < call->input_count + call->output_count; i++) {
-    const struct lower_tensor *tensor =
-        i < call->input_count ? &call->input[i] : &call->output[i - call->input_count];
-    for (unsigned d = 0; d < tensor->rank; d++)
-      if (tensor->shape[d] == 0)
+  for (size_t i = 0; i < call->input_count + call->output_count; i++)
+    for (unsigned d = 0; d < tensor_of(call, i)->rank; d++)
+      if (tensor_of(call, i)->shape[d] == 0)
         return true;
-  }
   return false;
+}
+
+/* Of an input or output that is there; those that are not may have any. */
+static bool has_unknown_type(const struct lower_call *call) {
+  for (size_t i = 0; i < call->input_count + call->output_count; i++)
+    if (tensor_of(call, i)->rank > 0 && tensor_of(call, i)->dtype == DTYPE_COUNT)
+      return true;
+  return call->input_count > 0 && call->input[0].dtype == DTYPE_COUNT;
 }
 
 static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,
@@ -191,7 +200,7 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
   out->op = lower_find_vendor(call->type);
   if (!out->op)
     return refuse(out, "no operator stands for '%s'", call->type);
-  if (call->input_count > 0 && call->input[0].dtype == DTYPE_COUNT)
+  if (has_unknown_type(call))
     return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
   if (has_empty_tensor(call))
     return refuse(out, "%s: a tensor has no elements", call->type);
