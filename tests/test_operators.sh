@@ -18,6 +18,6 @@ report "it has a section for each operator" "$(
 )"
 report "each operator has tests of its values" "$(
   "$VINCI" compile --list | sed -n 's/^\([a-z0-9_]*\): .*/\1/p' | while read -r name; do
-    grep -qE "\"$name[\" ]" "$TESTS_SRCDIR"/tests/values/*.py || echo "$name has none"
+    grep -qE "\"${name}[\" ]" "$TESTS_SRCDIR"/tests/values/*.py || echo "$name has none"
   done
 )"
