@@ -72,6 +72,15 @@ void lower_arg(struct lower_call *call, const char *format, ...) {
   call->args[call->arg_count++] = copy ? copy : "";
 }
 
+void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
+                     unsigned rank) {
+  char text[TENSOR_RANK_MAX * 24] = "1";
+  size_t at = 0;
+  for (unsigned i = 0; i < rank; i++)
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRIu64, i ? "x" : "", extents[i]);
+  lower_arg(call, "%s=%s", key, text);
+}
+
 /* ---- values ---- */
 
 /* Digits only, so that no locale and no sign has a say; *end is behind them. */

@@ -209,3 +209,42 @@ void attention_panel(const struct attention_writer *w, const char *s, const char
   emit_let(e, "cw", "min(%llu,cc%s-at)", (ull)w->t.panel, x);
   emit_let(e, "half", "(%s*%llu+p)%%%llu", s, (ull)(w->t.cols / w->t.panel), (ull)w->t.l1_slots);
 }
+
+/* Every flag that says "free", set at the start and taken back at the end. */
+static void free_flags(const struct attention_writer *w, unsigned l1_flags, bool set) {
+  struct emit *e = w->e;
+  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
+      set ? emit_set_flag : emit_wait_flag;
+  const char *at = set ? "first" : "last";
+  emit_loop(e, emit_text(e, "l1_%s", at), "%u", l1_flags);
+  flag(e, PIPE_MTE1, PIPE_MTE2, "l1_%s", at);
+  emit_endloop(e);
+  emit_loop(e, emit_text(e, "l0_%s", at), "%d", ATTENTION_PAIR);
+  flag(e, PIPE_M, PIPE_MTE1, "l0_%s", at);
+  emit_endloop(e);
+  emit_loop(e, emit_text(e, "c_%s", at), "%llu", (ull)w->t.c_slots);
+  flag(e, PIPE_FIX, PIPE_M, "c_%s", at);
+  emit_endloop(e);
+}
+
+void attention_cube_stream(const struct attention_writer *w, unsigned l1_flags,
+                           attention_put *put_scores, attention_put *put_results) {
+  struct emit *e = w->e;
+  free_flags(w, l1_flags, true);
+  emit_comment(e, "The first scores.");
+  emit_loop(e, "start", "1");
+  attention_task(w, "0", "x");
+  emit_let(e, "sx", "0");
+  attention_step(w, "0", "x");
+  put_scores(w);
+  emit_endloop(e);
+  attention_open(w);
+  emit_loop(e, "ahead", "more");
+  put_scores(w);
+  emit_endloop(e);
+  put_results(w);
+  emit_endloop(e);
+  emit_endloop(e);
+  emit_comment(e, "Nothing stays set.");
+  free_flags(w, l1_flags, false);
+}

@@ -187,47 +187,7 @@ static void put_values(const struct attention_writer *w) {
   emit_row(e, "ffts_cross_core_sync,pipe=FIX,mode=2,id=%d", SIGNAL_PARTIAL);
 }
 
-/* ---- the stream ---- */
-
-/* Every flag that says "free", set at the start and taken back at the end. */
-static void free_flags(const struct attention_writer *w, bool set) {
-  struct emit *e = w->e;
-  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
-      set ? emit_set_flag : emit_wait_flag;
-  const char *at = set ? "first" : "last";
-  emit_loop(e, emit_text(e, "l1_%s", at), "%d", FLAG_P + ATTENTION_PAIR);
-  flag(e, PIPE_MTE1, PIPE_MTE2, "l1_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "l0_%s", at), "%d", ATTENTION_PAIR);
-  flag(e, PIPE_M, PIPE_MTE1, "l0_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "c_%s", at), "%llu", (ull)w->t.c_slots);
-  flag(e, PIPE_FIX, PIPE_M, "c_%s", at);
-  emit_endloop(e);
-}
-
-static void cube_stream(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  emit_stream(e, CORE_AIC);
-  attention_count_tasks(w);
-  free_flags(w, true);
-  emit_comment(e, "The first scores.");
-  emit_loop(e, "start", "1");
-  attention_task(w, "0", "x");
-  emit_let(e, "sx", "0");
-  attention_step(w, "0", "x");
-  put_scores(w);
-  emit_endloop(e);
-  attention_open(w);
-  emit_loop(e, "ahead", "more");
-  put_scores(w);
-  emit_endloop(e);
-  put_values(w);
-  emit_endloop(e);
-  emit_endloop(e);
-  emit_comment(e, "Nothing stays set.");
-  free_flags(w, false);
-}
+/* ---- the kernel ---- */
 
 void attention_emit(const struct lower_job *job, struct emit *e) {
   struct attention_writer w = {.e = e, .at = job->data};
@@ -235,7 +195,9 @@ void attention_emit(const struct lower_job *job, struct emit *e) {
   if (!attention_tiling(&copy, &w.t))
     vinci_bug("flash_attention: %s", copy.reason);
   header(&w, job);
-  cube_stream(&w);
+  emit_stream(e, CORE_AIC);
+  attention_count_tasks(&w);
+  attention_cube_stream(&w, FLAG_P + ATTENTION_PAIR, put_scores, put_values);
   emit_stream(e, CORE_AIV);
   attention_count_tasks(&w);
   attention_vector_stream(&w);

@@ -234,47 +234,7 @@ static void put_sums(const struct attention_writer *w) {
   emit_endloop(e);
 }
 
-/* ---- the stream ---- */
-
-static void free_flags(const struct attention_writer *w, bool set) {
-  struct emit *e = w->e;
-  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
-      set ? emit_set_flag : emit_wait_flag;
-  const char *at = set ? "first" : "last";
-  emit_loop(e, emit_text(e, "l1_%s", at), "%d", FLAG_COUNT);
-  flag(e, PIPE_MTE1, PIPE_MTE2, "l1_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "l0_%s", at), "%d", ATTENTION_PAIR);
-  flag(e, PIPE_M, PIPE_MTE1, "l0_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "c_%s", at), "%llu", (ull)w->t.c_slots);
-  flag(e, PIPE_FIX, PIPE_M, "c_%s", at);
-  emit_endloop(e);
-}
-
-static void cube_stream(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  emit_stream(e, CORE_AIC);
-  attention_count_tasks(w);
-  emit_row(e, "set_atomic_f32");
-  free_flags(w, true);
-  emit_comment(e, "The first scores.");
-  emit_loop(e, "start", "1");
-  attention_task(w, "0", "x");
-  emit_let(e, "sx", "0");
-  attention_step(w, "0", "x");
-  put_scores(w);
-  emit_endloop(e);
-  attention_open(w);
-  emit_loop(e, "ahead", "more");
-  put_scores(w);
-  emit_endloop(e);
-  put_sums(w);
-  emit_endloop(e);
-  emit_endloop(e);
-  emit_comment(e, "Nothing stays set.");
-  free_flags(w, false);
-}
+/* ---- the kernel ---- */
 
 void attention_grad_emit(const struct lower_job *job, struct emit *e) {
   struct attention_writer w = {.e = e, .at = job->data};
@@ -283,7 +243,10 @@ void attention_grad_emit(const struct lower_job *job, struct emit *e) {
     vinci_bug("flash_attention_grad: %s", copy.reason);
   attention_grad_first(&w, job);
   header(&w, job);
-  cube_stream(&w);
+  emit_stream(e, CORE_AIC);
+  attention_count_tasks(&w);
+  emit_row(e, "set_atomic_f32");
+  attention_cube_stream(&w, FLAG_COUNT, put_scores, put_sums);
   emit_stream(e, CORE_AIV);
   attention_count_tasks(&w);
   attention_grad_vector_stream(&w);

@@ -47,6 +47,12 @@ void attention_task(const struct attention_writer *w, const char *i, const char 
 void attention_step(const struct attention_writer *w, const char *s, const char *x);
 /* Opens the loops over tasks and steps with what is known of the next step, ending in "x". */
 void attention_open(const struct attention_writer *w);
+/* A part of a cube core's stream. */
+typedef void attention_put(const struct attention_writer *w);
+/* Tasks and steps of a cube core: scores a step ahead of what becomes of them; so many flags guard
+ * buffers in L1. */
+void attention_cube_stream(const struct attention_writer *w, unsigned l1_flags,
+                           attention_put *put_scores, attention_put *put_results);
 void attention_vector_stream(const struct attention_writer *w);
 /* Tensors of what becomes of parts of the keys, and the kernel that joins them. */
 void attention_parts_workspace(const struct attention_writer *w);

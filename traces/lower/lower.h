@@ -190,6 +190,9 @@ bool lower_cannot(struct lower_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lower_arg(struct lower_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* key=8x128 of a tensor's extents, or other numbers of its rank; without any it is 1. */
+void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
+                     unsigned rank);
 
 /* ---- choosing a tiling (plan.c) ---- */
 

@@ -321,8 +321,6 @@ static enum vinci_status argmin_setup(struct lower_job *job) { return setup(job,
 /* The dimension is a value that profiles lack: the last, when y has the others. */
 static bool from_tensors(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
-  char text[TENSOR_RANK_MAX * 24] = "";
-  size_t at = 0;
   if (call->input_count == 0 || call->output_count == 0 || x->rank == 0)
     return lower_cannot(call, "no shapes");
   bool last = lower_elements(y->shape, y->rank) == lower_elements(x->shape, x->rank - 1);
@@ -330,9 +328,7 @@ static bool from_tensors(struct lower_call *call) {
     last &= x->shape[i] == y->shape[i];
   if (!last)
     return lower_cannot(call, "only the last dimension can be searched");
-  for (unsigned i = 0; i < x->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)x->shape[i]);
-  lower_arg(call, "shape=%s", text);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   return true;
 }

@@ -62,20 +62,11 @@ static const struct vstep min_steps[] = {B("vmin", Y0, X0, X1), END};
 static const struct vstep relu_grad_steps[] = {F(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
                                                SEL(Y0, X0, T1, T0), END};
 
-static void arg_shape(struct lower_call *call, const char *key, const struct lower_tensor *tensor) {
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
-  for (unsigned i = 0; i < tensor->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "",
-                           (unsigned long long)tensor->shape[i]);
-  lower_arg(call, "%s=%s", key, text);
-}
-
 static bool call_binary(struct lower_call *call) {
   if (call->input_count < 2)
     return lower_cannot(call, "two inputs are needed");
-  arg_shape(call, "shape", &call->input[0]);
-  arg_shape(call, "shape1", &call->input[1]);
+  lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
+  lower_arg_shape(call, "shape1", call->input[1].shape, call->input[1].rank);
   lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
   lower_arg(call, "dtype1=%s", dtype_name(call->input[1].dtype));
   return true;
@@ -189,9 +180,9 @@ static enum vinci_status where_setup(struct lower_job *job) {
 static bool call_where(struct lower_call *call) {
   if (call->input_count < 3)
     return lower_cannot(call, "three inputs are needed");
-  arg_shape(call, "shape", &call->input[0]);
-  arg_shape(call, "shape1", &call->input[1]);
-  arg_shape(call, "shape2", &call->input[2]);
+  lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
+  lower_arg_shape(call, "shape1", call->input[1].shape, call->input[1].rank);
+  lower_arg_shape(call, "shape2", call->input[2].shape, call->input[2].rank);
   lower_arg(call, "dtype=%s", dtype_name(call->input[1].dtype));
   return true;
 }

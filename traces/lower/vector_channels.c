@@ -124,16 +124,12 @@ static enum vinci_status batch_norm_setup(struct lower_job *job) {
 /* With mean and variance among the inputs it is the form of inference. */
 static bool call_batch_norm(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
   if (call->input_count < CHANNEL_INPUTS || call->input[CHANNEL_INPUTS - 1].rank == 0)
     return lower_cannot(call, "mean and variance are no inputs");
   bool blocked = strcmp(x->format, "NC1HWC0") == 0;
   if (blocked ? x->rank != BLOCKED_RANK : strcmp(x->format, "NHWC") == 0)
     return lower_cannot(call, "channels of %s are not supported", x->format);
-  for (unsigned i = 0; i < x->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)x->shape[i]);
-  lower_arg(call, "shape=%s", text);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "format=%s", blocked ? "nc1hwc0" : "nchw");
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   lower_arg(call, "dtype1=%s", dtype_name(call->input[CALL_GAMMA].dtype));

@@ -151,16 +151,6 @@ static void emit(const struct lower_job *job, struct emit *e) {
   vtile_close(e, tile);
 }
 
-/* Extents as "8x128"; a scalar is 1. */
-static void arg_shape(struct lower_call *call, const char *key, const struct lower_tensor *tensor) {
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
-  for (unsigned i = 0; i < tensor->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "",
-                           (ull)tensor->shape[i]);
-  lower_arg(call, "%s=%s", key, text);
-}
-
 /* The axis is a value that profiles lack; rows of the table are told by the shape of the result. */
 static bool call_gather(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *index = &call->input[1], *y = &call->output[0];
@@ -171,8 +161,8 @@ static bool call_gather(struct lower_call *call) {
     rows = y->shape[i] == (i < index->rank ? index->shape[i] : x->shape[1 + i - index->rank]);
   if (!rows)
     return lower_cannot(call, "only rows of a table can be gathered");
-  arg_shape(call, "shape", x);
-  arg_shape(call, "count", index);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg_shape(call, "count", index->shape, index->rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   lower_arg(call, "dtype1=%s", dtype_name(index->dtype));
   /* The vendor's kernel moves a row at a time, as its MTE2 is busy for the latency of each. */

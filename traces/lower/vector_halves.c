@@ -51,11 +51,7 @@ static enum vinci_status even_rows(struct lower_job *job, uint64_t *half) {
 
 static bool call_halves(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
-  for (unsigned i = 0; i < x->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)x->shape[i]);
-  lower_arg(call, "shape=%s", text);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   return true;
 }

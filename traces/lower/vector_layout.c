@@ -26,15 +26,6 @@ static void strides_of(const uint64_t *shape, unsigned rank, uint64_t *strides) 
     strides[i] = stride;
 }
 
-static void arg_shape(struct lower_call *call, const char *key, const struct lower_tensor *tensor) {
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
-  for (unsigned i = 0; i < tensor->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "",
-                           (ull)tensor->shape[i]);
-  lower_arg(call, "%s=%s", key, text);
-}
-
 /* ---- transpose ------------------------------------------------------------------------------- */
 
 enum { KEY_SHAPE, KEY_PERM, KEY_DTYPE, KEY_TILING, TRANSPOSE_KEYS = KEY_TILING + VTILE_KEYS };
@@ -91,7 +82,7 @@ static bool call_transpose(struct lower_call *call) {
     used |= 1u << j;
     at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", i ? "x" : "", j + 1);
   }
-  arg_shape(call, "shape", x);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "perm=%s", text);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   return true;
@@ -278,7 +269,7 @@ static bool call_transdata(struct lower_call *call) {
     lower_arg(call, to_blocks ? "way=nd_to_fractal_nz" : "way=fractal_nz_to_nd");
   else
     return lower_cannot(call, "no known pair of formats");
-  arg_shape(call, "shape", plain);
+  lower_arg_shape(call, "shape", plain->shape, plain->rank);
   lower_arg(call, "c0=%llu", (ull)blocks->shape[blocks->rank - 1]);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
@@ -345,8 +336,8 @@ static enum vinci_status slice_setup(struct lower_job *job) {
 static bool call_slice(struct lower_call *call) {
   if (call->input_count == 0 || call->output_count == 0)
     return lower_cannot(call, "no shapes");
-  arg_shape(call, "shape", &call->input[0]);
-  arg_shape(call, "out", &call->output[0]);
+  lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
+  lower_arg_shape(call, "out", call->output[0].shape, call->output[0].rank);
   lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
   /* The vendor's kernel moves few rows at a time, as its durations tell. */
   const struct lower_tensor *y = &call->output[0];
@@ -435,7 +426,8 @@ static bool call_concat(struct lower_call *call) {
   if (call->input_count > PERMUTE_PASSES || call->output_count == 0)
     return lower_cannot(call, "up to %d inputs can be joined", PERMUTE_PASSES);
   for (unsigned k = 0; k < call->input_count; k++)
-    arg_shape(call, concat_keys[CC_SHAPE + k].name, &call->input[k]);
+    lower_arg_shape(call, concat_keys[CC_SHAPE + k].name, call->input[k].shape,
+                    call->input[k].rank);
   for (unsigned i = 0; i < y->rank; i++)
     if (y->shape[i] != call->input[0].shape[i])
       lower_arg(call, "axis=%u", i);

@@ -326,13 +326,9 @@ static void emit(const struct lower_job *job, struct emit *e) {
 /* dy, x, rstd, gamma, whose extents are the last ones of x. */
 static bool from_tensors(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
   if (call->input_count < 4 || call->input[3].rank == 0 || call->input[3].rank > x->rank)
     return lower_cannot(call, "gradient, x, rstd and gamma are needed");
-  for (unsigned i = 0; i < x->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)x->shape[i]);
-  lower_arg(call, "shape=%s", text);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "axes=%u", call->input[3].rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   return true;

@@ -106,15 +106,6 @@ static enum vinci_status pad_setup(struct lower_job *job) {
   return status;
 }
 
-static void arg_extents(struct lower_call *call, const char *key, const uint64_t *numbers,
-                        unsigned rank) {
-  char text[TENSOR_RANK_MAX * 24] = "1";
-  size_t at = 0;
-  for (unsigned i = 0; i < rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)numbers[i]);
-  lower_arg(call, "%s=%s", key, text);
-}
-
 /* Profiles lack the numbers: what y has more of a dimension goes half before x, half behind. */
 static bool call_pad(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
@@ -127,9 +118,9 @@ static bool call_pad(struct lower_call *call) {
     before[i] = (y->shape[i] - x->shape[i]) / 2;
     after[i] = y->shape[i] - x->shape[i] - before[i];
   }
-  arg_extents(call, "shape", x->shape, x->rank);
-  arg_extents(call, "before", before, x->rank);
-  arg_extents(call, "after", after, x->rank);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg_shape(call, "before", before, x->rank);
+  lower_arg_shape(call, "after", after, x->rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   return true;
 }

@@ -414,11 +414,7 @@ static bool call_reduce(struct lower_call *call) {
     return lower_cannot(call, "no shape");
   if (!find_axes(x, call->output_count ? &call->output[0] : &scalar, &axes))
     return lower_cannot(call, "the output does not fit the input");
-  char text[TENSOR_RANK_MAX * 24] = "";
-  size_t at = 0;
-  for (unsigned i = 0; i < x->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)x->shape[i]);
-  lower_arg(call, "shape=%s", text);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   if (axes == 0)
     axes = 1;

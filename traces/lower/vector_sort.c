@@ -206,13 +206,9 @@ static void emit(const struct lower_job *job, struct emit *e) {
 
 static bool call_sort(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
-  char text[TENSOR_RANK_MAX * 24] = "";
-  size_t at = 0;
   if (call->input_count == 0 || x->rank == 0)
     return lower_cannot(call, "no shape");
-  for (unsigned i = 0; i < x->rank; i++)
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", i ? "x" : "", (ull)x->shape[i]);
-  lower_arg(call, "shape=%s", text);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "dtype=%s", dtype_name(x->dtype));
   return true;
 }
