@@ -57,10 +57,20 @@ static void form_units(struct device *device, const struct program_kernel *kerne
   }
 }
 
+/*
+ * The next free one behind the last that got a block, so that cores take turns: a kernel with no
+ * more blocks than cores has a core for each block, however short its blocks are. Which core is
+ * next on silicon is not published; profiles of short kernels with a block for each core show all
+ * blocks at work at once (their mean core time is nearly the duration).
+ */
 static struct dispatch_unit *free_unit(struct device *device) {
-  for (uint32_t u = 0; u < device->unit_count; u++)
-    if (device->units[u].running == 0)
+  for (uint32_t i = 0; i < device->unit_count; i++) {
+    uint32_t u = (device->next_unit + i) % device->unit_count;
+    if (device->units[u].running == 0) {
+      device->next_unit = u + 1;
       return &device->units[u];
+    }
+  }
   return NULL;
 }
 
@@ -87,6 +97,10 @@ static void fire_dispatch(struct engine_event *event, uint64_t now_ps) {
       engine_schedule(device->engine, &device->dispatch, ready_ps);
       return;
     }
+    struct kernel_result *result = &device->result->kernels[device->kernel];
+    if (!device->dispatched_any)
+      result->first_block_ps = now_ps;
+    result->last_block_ps = now_ps;
     device->dispatched_any = true;
     device->last_dispatch_ps = now_ps;
     start_block(device, unit, device->next_block++);
@@ -107,6 +121,8 @@ static void launch_kernel(struct device *device) {
       .vectors_per_cube = kernel->mixed ? kernel->vectors_per_cube : 0,
   };
   form_units(device, kernel);
+  result->places = device->unit_count;
+  device->next_unit = 0;
   device->next_block = 0;
   device->blocks_done = 0;
   device->dispatched_any = false;
@@ -314,7 +330,7 @@ static void number_parts(const struct device *device, uint32_t *part) {
   }
 }
 
-/* Cores of a kind that will ever get a block: dispatch takes the first free one. */
+/* Cores of a kind that will ever get a block: dispatch takes each core before one again. */
 static uint32_t used_cores(const struct device *device, enum core_kind kind) {
   uint64_t used = 0;
   for (uint32_t k = 0; k < device->trace->kernel_count; k++) {

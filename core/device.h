@@ -42,6 +42,7 @@ struct device {
   struct dispatch_unit *units;
   uint32_t unit_count;
   uint32_t kernel; /* running */
+  uint32_t next_unit; /* where the search for a free one starts */
   uint32_t next_block;
   uint32_t blocks_done;
   uint64_t blocks_total; /* of all kernels, for progress */

@@ -73,6 +73,8 @@ struct kernel_result {
   bool mixed;
   uint64_t start_ps;
   uint64_t end_ps;
+  uint64_t first_block_ps, last_block_ps; /* dispatch of the first block and of the last so far */
+  uint32_t places;           /* cores, or clusters of a mixed kernel, that can hold a block */
   enum core_kind kind;       /* that its blocks run on; AIC of a mixed one */
   uint32_t vectors_per_cube; /* AIV of a block, 0 unless mixed */
 };

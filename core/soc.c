@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameter table of a SoC (core/soc.def plus the families vector.* and
- * path.*), access by key, overrides, cross-checks and the digest.
+ * The parameter table of a SoC (core/soc.def plus the families vector.*,
+ * path.* and kernel.*), access by key, overrides, cross-checks and the digest.
  */
 #include "core/soc.h"
 
@@ -16,7 +16,11 @@
 enum { VALUE_TEXT = 48 };
 
 /* Limits of the families: generous, they only catch slips of the pen. */
-enum { FAMILY_MILLI_MAX = 1000000000, FAMILY_REQUEST_MAX = 4096 };
+enum {
+  FAMILY_MILLI_MAX = 1000000000,
+  FAMILY_REQUEST_MAX = 4096,
+  FAMILY_KERNEL_MAX = 10000000,
+};
 #define FAMILY_PEAK_MAX INT64_C(1000000000000000)
 
 static const struct soc_param plain_params[] = {
@@ -77,12 +81,29 @@ static const struct soc_param path_params[] = {
 #undef X
 };
 
+#define KERNEL_PARAM(id, field, name, text)                                                        \
+  {                                                                                                \
+    "kernel." #id "." name, SOC_KIND_CYCLES, offsetof(struct vinci_soc, kernel[KERNEL_##id].field), \
+        0, FAMILY_KERNEL_MAX, false, text                                                          \
+  }
+
+static const struct soc_param kernel_params[] = {
+#define X(id, text)                                                                                \
+  KERNEL_PARAM(id, start_cycles, "start_cycles",                                                   \
+               "from the start of a block to its first copy: " text),                  \
+      KERNEL_PARAM(id, block_cycles, "cycles_per_block",                                           \
+                   "more of the same for each block of the kernel but one: " text),
+    KERNEL_CODE_LIST(X)
+#undef X
+};
+
 enum {
   PLAIN_COUNT = sizeof plain_params / sizeof plain_params[0],
   VECTOR_FIELDS = sizeof vector_params / sizeof vector_params[0] / VECTOR_CLASS_COUNT,
   VECTOR_COUNT = VECTOR_FIELDS * (VECTOR_CLASS_COUNT - 1),
   PATHS_COUNT = sizeof path_params / sizeof path_params[0],
-  PARAM_TOTAL = PLAIN_COUNT + VECTOR_COUNT + PATHS_COUNT,
+  KERNELS_COUNT = sizeof kernel_params / sizeof kernel_params[0],
+  PARAM_TOTAL = PLAIN_COUNT + VECTOR_COUNT + PATHS_COUNT + KERNELS_COUNT,
 };
 _Static_assert(VECTOR_CLASS_NONE == 0, "the rows of NONE come first and are skipped");
 _Static_assert((int)PARAM_TOTAL <= (int)SOC_PARAMS_MAX, "SOC_PARAMS_MAX is too small");
@@ -95,7 +116,8 @@ const struct soc_param *soc_param(size_t index) {
   index -= PLAIN_COUNT;
   if (index < VECTOR_COUNT)
     return &vector_params[VECTOR_FIELDS + index];
-  return &path_params[index - VECTOR_COUNT];
+  index -= VECTOR_COUNT;
+  return index < PATHS_COUNT ? &path_params[index] : &kernel_params[index - PATHS_COUNT];
 }
 
 size_t soc_param_find(const char *key) {

@@ -91,6 +91,31 @@ struct vector_class_cost {
   int64_t offset_mcycles;     /* what each instruction takes besides its repeats, back to back */
 };
 
+/*
+ * Kinds of kernels of the vendor's library, which differ by how much code they are: id, what belongs
+ * to it. Lowering takes the numbers of a kind for what a core does before its first copy.
+ */
+#define KERNEL_CODE_LIST(X)                                                                        \
+  X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                                          \
+  X(SLICE, "slices, concatenations, gathers")                                                               \
+  X(NORM, "normalisations, norms")                                                                 \
+  X(REDUCE, "reductions, softmax")                                                                 \
+  X(FORMAT, "changes of format")                                                                   \
+  X(PERMUTE, "permutations")                                                                       \
+  X(CUBE, "matrix products, convolutions")
+
+enum kernel_code {
+#define X(id, text) KERNEL_##id,
+  KERNEL_CODE_LIST(X)
+#undef X
+      KERNEL_CODE_COUNT
+};
+
+struct kernel_start {
+  int64_t start_cycles; /* each core, whatever the number of blocks */
+  int64_t block_cycles; /* more for each block: cores fetch code from the same addresses in turn */
+};
+
 struct path_cost {
   int64_t mbytes_per_cycle;      /* 0: the path does not exist */
   int64_t startup_mcycles;       /* from start to first byte moving, L2 hit for GM paths */
@@ -129,6 +154,7 @@ struct vinci_soc {
   enum arch arch;
   struct vector_class_cost vector_class[VECTOR_CLASS_COUNT];
   struct path_cost path[PATH_COUNT];
+  struct kernel_start kernel[KERNEL_CODE_COUNT];
 #define PARAM(field, key, kind, minimum, maximum, text) int64_t field;
 #include "core/soc.def"
 #undef PARAM

@@ -37,8 +37,12 @@ static inline struct vinci_result *new_result(uint32_t cores) {
   result->total_cycles = RUN_CYCLES;
   result->kernel_count = 1;
   result->kernels = ARENA_NEW(&result->arena, struct kernel_result);
-  *result->kernels =
-      (struct kernel_result){"add_custom", cores, false, 2000000, 9500000, CORE_AIV, 0};
+  *result->kernels = (struct kernel_result){.name = "add_custom",
+                                            .blocks = cores,
+                                            .start_ps = 2000000,
+                                            .end_ps = 9500000,
+                                            .kind = CORE_AIV,
+                                            .places = cores};
   result->hbm_peak_bytes_per_second = UINT64_C(800000000000);
   result->core_count = cores;
   result->cores = ARENA_ARRAY(&result->arena, struct core_result, cores);

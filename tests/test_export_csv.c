@@ -261,9 +261,26 @@ static void basic_csv_counts_blocks_of_every_kernel(void **state) {
   (void)state;
   struct vinci_result *result = mixed_result();
   struct kernel_result *kernels = ARENA_ARRAY(&result->arena, struct kernel_result, 3);
-  kernels[0] = (struct kernel_result){"a", 30, true, 0, 4000000, CORE_AIC, 1};
-  kernels[1] = (struct kernel_result){"b", 40, false, 4000000, 7000000, CORE_AIV, 0};
-  kernels[2] = (struct kernel_result){"c", 50, false, 7000000, 9000000, CORE_AIC, 0};
+  kernels[0] = (struct kernel_result){.name = "a",
+                                      .blocks = 30,
+                                      .mixed = true,
+                                      .start_ps = 0,
+                                      .end_ps = 4000000,
+                                      .kind = CORE_AIC,
+                                      .vectors_per_cube = 1,
+                                      .places = 30};
+  kernels[1] = (struct kernel_result){.name = "b",
+                                      .blocks = 40,
+                                      .start_ps = 4000000,
+                                      .end_ps = 7000000,
+                                      .kind = CORE_AIV,
+                                      .places = 40};
+  kernels[2] = (struct kernel_result){.name = "c",
+                                      .blocks = 50,
+                                      .start_ps = 7000000,
+                                      .end_ps = 9000000,
+                                      .kind = CORE_AIC,
+                                      .places = 50};
   result->kernels = kernels;
   result->kernel_count = 3;
   result->soc->vector_hz = 1000000000;

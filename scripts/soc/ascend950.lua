@@ -81,6 +81,16 @@ return soc {
     per_block = num(0, "s", "DKX", "derived", "no growth with the blocks"),
   },
 
+  kernel = {
+    ELEMENTWISE = { start_cycles = num(1300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
+    SLICE = { start_cycles = num(2000, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
+    NORM = { start_cycles = num(3900, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
+    REDUCE = { start_cycles = num(7600, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(570, "cycle", "MSI", "assumed", like_c220) },
+    FORMAT = { start_cycles = num(300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(660, "cycle", "MSI", "assumed", like_c220) },
+    PERMUTE = { start_cycles = num(300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(880, "cycle", "MSI", "assumed", like_c220) },
+    CUBE = { start_cycles = num(5000, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(0, "cycle", "MSI", "assumed", like_c220) },
+  },
+
   cube = {
     m = num(16, "count", "INI", "documented"),
     k_bytes = num(32, "B", "INI", "documented", "16 fp16, 32 int8, 8 fp32"),

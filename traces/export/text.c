@@ -67,18 +67,36 @@ static void print_names(const struct vinci_result *result, FILE *out) {
 static void print_kernels(const struct vinci_result *result, FILE *out) {
   if (result->kernel_count < 2)
     return;
-  fprintf(out, "\nKernels, in order\n  %-32s %8s %14s %14s\n", "name", "blocks", "start us",
-          "duration us");
+  fprintf(out, "\nKernels, in order\n  %-32s %8s %14s %14s %14s\n", "name", "blocks", "start us",
+          "last block us", "duration us");
   for (uint32_t i = 0; i < result->kernel_count; i++) {
     const struct kernel_result *kernel = &result->kernels[i];
     if (i == ROWS_SHOWN && result->kernel_count > ROWS_SHOWN + 1) {
       fprintf(out, "  ... %" PRIu32 " more\n", result->kernel_count - i);
       return;
     }
-    fprintf(out, "  %-32s %8" PRIu32 " %14s %14s\n", kernel->name, kernel->blocks,
+    fprintf(out, "  %-32s %8" PRIu32 " %14s %14s %14s\n", kernel->name, kernel->blocks,
             decimal_ratio(kernel->start_ps, 1000000, 3).text,
+            decimal_ratio(kernel->last_block_ps, 1000000, 3).text,
             decimal_ratio(kernel->end_ps - kernel->start_ps, 1000000, 3).text);
   }
+}
+
+/* How the blocks of the only kernel came to their cores; the table of kernels has those of several.
+ */
+static void print_dispatch(const struct vinci_result *result, FILE *out) {
+  const struct kernel_result *kernel = &result->kernels[0];
+  if (result->kernel_count != 1 || kernel->first_block_ps == 0)
+    return;
+  const char *place = kernel->mixed ? "cluster" : "core";
+  fprintf(out, "Dispatch  %" PRIu32 " block%s, ", kernel->blocks, plural(kernel->blocks));
+  if (kernel->blocks > kernel->places)
+    fprintf(out, "each %s that is free takes the next; ", place);
+  else
+    fprintf(out, "a %s for each; ", place);
+  fprintf(out, "first at %s us, last at %s us\n",
+          decimal_ratio(kernel->first_block_ps, 1000000, 3).text,
+          decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
 }
 
 /* "label: text" in lines that begin under the label. */
@@ -113,7 +131,9 @@ static void print_head(const struct vinci_result *result, FILE *out) {
           decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);
   fputs("Work ran  on ", out);
   print_active(result, out);
-  fprintf(out, "\nBound     ");
+  fputc('\n', out);
+  print_dispatch(result, out);
+  fputs("Bound     ", out);
   print_wrapped(bound_name(bound), reason, out);
   print_kernels(result, out);
 }
@@ -310,9 +330,9 @@ static void print_memories(const struct vinci_result *result, FILE *out) {
                 .text,
             decimal_ratio(result->hbm_peak_bytes_per_second, giga, 1).text);
   if (hbm->row_hits + hbm->row_misses > 0)
-    fprintf(
-        out, ", %s %% row hits",
-        decimal_ratio((uint128)hbm->row_hits * 100, (uint128)hbm->row_hits + hbm->row_misses, 1).text);
+    fprintf(out, ", %s %% row hits",
+            decimal_ratio((uint128)hbm->row_hits * 100, (uint128)hbm->row_hits + hbm->row_misses, 1)
+                .text);
   fprintf(out, "\nNetwork   busiest link used %s %% of the time\n",
           decimal_ratio(result->noc_max_link_ppm, 10000, 1).text);
 }

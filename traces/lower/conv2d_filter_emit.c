@@ -75,7 +75,7 @@ static void header(const struct writer *w) {
   emit_buffer(e, "b0", SPACE_L0B, t->bn * t->bk * es * 2);
   emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * sizeof(float) * t->c_slots);
   emit_stream(e, emit_cube_core(e->soc));
-  matmul_start(e);
+  emit_kernel_start(e, KERNEL_CUBE, t->cores);
   if (is_atomic(w)) {
     emit_row(e, "set_atomic_add");
     emit_row(e, "set_atomic_f32");

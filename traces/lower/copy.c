@@ -5,6 +5,7 @@
  */
 #include "core/arith.h"
 #include "core/layout.h"
+#include "traces/lower/estimate.h"
 #include "traces/lower/lower.h"
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_BUFFERS, KEY_COUNT };
@@ -15,7 +16,8 @@ static const struct lower_key keys[KEY_COUNT] = {
     [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|int8|int16|int32|int64",
                    "type of its elements", false},
     [KEY_TILE] = {"tile", LOWER_SIZE, NULL, NULL, "bytes that one copy moves", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0", "cores to use; 0: all that have a tile", true,
+                    true},
     [KEY_BUFFERS] = {"buffers", LOWER_SIZE, NULL, NULL, "1: in and out take turns; 2: they overlap",
                      true},
 };
@@ -40,11 +42,10 @@ static bool candidate(struct lower_job *job, size_t index) {
     tile = tile / 2 / FRACTAL_BYTES * FRACTAL_BYTES;
   if (tile < COPY_TILE_MIN)
     return false;
-  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   job->value[KEY_TILE] = (struct lower_value){.present = true, .size = tile};
   job->value[KEY_BUFFERS] = (struct lower_value){.present = true, .size = BUFFERS_MAX};
   job->value[KEY_BLOCKS] = (struct lower_value){
-      .present = true, .size = max_u64(1, min_u64(cores, ceil_div(total_bytes(job), tile)))};
+      .present = true, .size = max_u64(1, min_u64(job->cores, ceil_div(total_bytes(job), tile)))};
   return true;
 }
 
@@ -64,17 +65,16 @@ static bool cost(struct lower_job *job) {
   if (blocks > soc_core_count(soc, emit_vector_core(soc)))
     return lower_refuse(job, "there are only %u cores", soc_core_count(soc, emit_vector_core(soc)));
   uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
-  const struct path_cost *in = &soc->path[PATH_GM_UB], *out = &soc->path[PATH_UB_GM];
   job->cost.blocks = (uint32_t)blocks;
   job->cost.gm_bytes = 2 * bytes;
-  job->cost.mte2_cycles = turns * ((uint64_t)in->startup_mcycles / MILLI +
-                                   run * MILLI / (uint64_t)in->mbytes_per_cycle);
-  job->cost.mte3_cycles = turns * ((uint64_t)out->startup_mcycles / MILLI +
-                                   run * MILLI / (uint64_t)out->mbytes_per_cycle);
+  job->cost.mte2_cycles = turns * estimate_copies(&soc->path[PATH_GM_UB], run, 1);
+  job->cost.mte3_cycles = turns * estimate_copies(&soc->path[PATH_UB_GM], run, 1);
   /* The first tile comes in and the last goes out alone. */
   uint64_t more = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
   uint64_t less = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
-  job->cost.total_cycles = more + (buffers > 1 ? less / turns : less);
+  uint64_t pipes = more + (buffers > 1 ? less / turns : less) + estimate_dispatch(soc, blocks);
+  job->cost.total_cycles = estimate_start(soc, KERNEL_ELEMENTWISE, blocks) +
+                           max_u64(pipes, estimate_memory(soc, bytes, bytes));
   return true;
 }
 
@@ -90,6 +90,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);
   emit_buffer(e, "buf", SPACE_UB, tile * buffers);
   emit_stream(e, emit_vector_core(job->soc));
+  emit_kernel_start(e, KERNEL_ELEMENTWISE, blocks);
   emit_comment(e, "Flags MTE3 to MTE2: half free; MTE2 to MTE3: half filled.");
   emit_loop(e, "h", "%llu", buffers);
   emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "h");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "traces/lower/estimate.h"
 
 enum { EMIT_START_BYTES = 4096, EMIT_LINE_BYTES = 2048, EMIT_INDENT = 2, EMIT_BANKS_BYTES = 512 };
 
@@ -194,6 +195,11 @@ enum core_kind emit_vector_core(const struct vinci_soc *soc) {
 
 enum core_kind emit_cube_core(const struct vinci_soc *soc) {
   return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
+}
+
+void emit_kernel_start(struct emit *e, enum kernel_code code, uint64_t blocks) {
+  emit_comment(e, "Start of the kernel: arguments, and code that all cores fetch.");
+  emit_row(e, "scalar,cycles=%llu", (unsigned long long)estimate_start(e->soc, code, blocks));
 }
 
 void emit_stream(struct emit *emit, enum core_kind kind) {

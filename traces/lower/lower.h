@@ -50,6 +50,7 @@ struct lower_key {
   const char *choices;  /* WORD and DTYPE: "a|b|c"; SIZE, SHAPE: NULL, or "0" when 0 is allowed */
   const char *text;     /* one line */
   bool tiling;          /* chosen by cost unless given */
+  bool cores;           /* how many cores share the work: candidates for fewer are tried as well */
 };
 
 /* The value of one key. `given`: by the caller, not by default or choice. */
@@ -84,6 +85,7 @@ struct lower_job {
   const struct vinci_soc *soc;
   const struct lower_op *op;
   struct lower_value value[LOWER_KEYS_MAX]; /* in the order of op->keys */
+  uint64_t cores; /* at most so many for a candidate; those of the chip but in lower_each_tiling() */
   struct arena *arena;
   struct vinci_diag *diag;
   void *data;             /* the operator's own, from setup() */

@@ -135,8 +135,6 @@ uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
-/* The time before a cube kernel's first copy. */
-void matmul_start(struct emit *emit);
 
 /* Columns of a block of an NZ result; int32 leaves as it lies in L0C. */
 static inline uint64_t matmul_out_c0(const struct matmul *mm) {

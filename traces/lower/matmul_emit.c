@@ -120,7 +120,7 @@ static void header(const struct writer *w) {
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
-  matmul_start(e);
+  emit_kernel_start(e, KERNEL_CUBE, t->cores);
   fill_l1(w);
 }
 

@@ -4,18 +4,6 @@
 #include "core/layout.h"
 #include "traces/lower/matmul_writer.h"
 
-/*
- * What a core does before its first copy. Measured: in the four rows of the calibration list that
- * MTE2 bounds (fp32, m=32) cores are busy for 3.6 to 5.7 us longer than MTE2 is, of which filling
- * and draining takes 1.2 us; the middle of the rest at 1800 MHz.
- */
-enum { START_CYCLES = 5000 };
-
-void matmul_start(struct emit *e) {
-  emit_comment(e, "Start of the kernel: arguments, code, tiling.");
-  emit_row(e, "scalar,cycles=%d", START_CYCLES);
-}
-
 const char *matmul_rounded(struct emit *e, const char *count, ull unit) {
   return emit_text(e, "((%s+%llu)/%llu*%llu)", count, unit - 1, unit, unit);
 }

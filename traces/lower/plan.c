@@ -7,7 +7,6 @@
 
 #include "core/arith.h"
 #include "traces/lower/plan.h"
-#include "traces/lower/vector_tiles.h"
 
 /* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
 static void keep_given(struct lower_job *job, const struct lower_value *given) {
@@ -36,43 +35,21 @@ static bool same_tiling(const struct lower_job *job, const struct lower_value *o
   return true;
 }
 
-/* The key that says how many cores share the tiles; NULL: there is none, or the caller says it. */
-static struct lower_value *free_blocks(struct lower_job *job) {
-  const struct lower_op *op = job->op;
-  size_t first = op->key_count - VTILE_KEYS;
-  if (op->key_count < VTILE_KEYS || !op->keys[first].tiling ||
-      strcmp(op->keys[first].name, "rows") != 0 ||
-      strcmp(op->keys[first + VTILE_KEY_BLOCKS].name, "blocks") != 0 ||
-      job->value[first + VTILE_KEY_BLOCKS].given)
-    return NULL;
-  return &job->value[first + VTILE_KEY_BLOCKS];
-}
+/* Keeps the candidates of one number of cores that the visitor of lower_each_tiling() sees. */
+struct walk {
+  lower_visit visit;
+  void *context;
+  bool stopped;
+  uint64_t cheapest_cycles;
+  uint64_t cheapest_blocks;
+};
 
-/*
- * A candidate takes all cores that have something to do; every core more takes its time to start,
- * so that little work is done sooner by fewer. What they save has to be more than the estimate may
- * be wrong about the work. False: the visitor has seen enough.
- */
-static bool visit_fewer_blocks(struct lower_job *job, lower_visit visit, void *context) {
-  enum { SAVED_PERCENT = 20 };
-  struct lower_value *blocks = free_blocks(job);
-  uint64_t most = job->cost.total_cycles * (100 - SAVED_PERCENT) / 100;
-  while (blocks && blocks->size > 1) {
-    blocks->size = ceil_div(blocks->size, 2);
-    job->cost = (struct lower_cost){0};
-    if (job->op->cost(job) && job->cost.total_cycles <= most && !visit(job, context))
-      return false;
-  }
-  return true;
-}
-
-void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
-  struct lower_value given[LOWER_KEYS_MAX], last[LOWER_KEYS_MAX];
-  memcpy(given, job->value, sizeof given);
+static void each_candidate(struct lower_job *job, const struct lower_value *given,
+                           struct walk *walk) {
+  struct lower_value last[LOWER_KEYS_MAX];
   bool any = false;
-  for (size_t index = 0;; index++) {
-    bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
-    if (!more)
+  for (size_t index = 0; !walk->stopped; index++) {
+    if (job->op->candidate ? !job->op->candidate(job, index) : index > 0)
       break;
     keep_given(job, given);
     if (any && same_tiling(job, last))
@@ -82,10 +59,52 @@ void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) 
     job->cost = (struct lower_cost){0};
     if (!job->op->cost(job))
       continue;
-    if (!visit(job, context) || !visit_fewer_blocks(job, visit, context))
-      break;
+    if (job->cost.total_cycles < walk->cheapest_cycles) {
+      walk->cheapest_cycles = job->cost.total_cycles;
+      walk->cheapest_blocks = job->cost.blocks;
+    }
+    walk->stopped = !walk->visit(job, walk->context);
   }
-  memcpy(job->value, given, sizeof given);
+}
+
+/* The key that says how many cores share the work; NULL: the operator does not choose. */
+static const struct lower_value *cores_key(const struct lower_job *job,
+                                           const struct lower_value *value) {
+  for (size_t i = 0; i < job->op->key_count; i++)
+    if (job->op->keys[i].cores)
+      return &value[i];
+  return NULL;
+}
+
+/* The next number below of the row 1, 2, 3, 4, 6, 8, 12, 16, 24 ... */
+static uint64_t fewer_cores(uint64_t cores) {
+  uint64_t power = 1;
+  while (power * 2 < cores)
+    power *= 2;
+  return power / 2 * 3 < cores && power > 1 ? power / 2 * 3 : power;
+}
+
+/*
+ * All cores first, then fewer for as long as that is cheaper: each core more takes its time to be
+ * started and to fetch its code, so that little work is done sooner by few. The numbers tried do
+ * not depend on the chip's, so that a chip with more cores finds what a smaller one takes.
+ */
+void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
+  struct lower_value given[LOWER_KEYS_MAX];
+  struct walk walk = {.visit = visit, .context = context, .cheapest_cycles = UINT64_MAX};
+  uint64_t all = job->cores, before;
+  memcpy(given, job->value, sizeof given);
+  const struct lower_value *cores = cores_key(job, given);
+  if (cores && cores->given && cores->size > 0)
+    job->cores = min_u64(all, cores->size);
+  do {
+    before = walk.cheapest_cycles;
+    each_candidate(job, given, &walk);
+    memcpy(job->value, given, sizeof given);
+    job->cores = fewer_cores(walk.cheapest_blocks);
+  } while (!walk.stopped && walk.cheapest_cycles < before && cores && !cores->given &&
+           walk.cheapest_blocks > 1);
+  job->cores = all;
 }
 
 struct best {
@@ -124,6 +143,7 @@ static enum vinci_status check_chip(struct lower_job *job) {
 
 enum vinci_status lower_prepare(struct lower_job *job, const char *const *args, size_t count) {
   enum vinci_status status = check_chip(job);
+  job->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (status == VINCI_OK)
     status = lower_parse_args(job, args, count);
   if (status == VINCI_OK && job->op->setup)

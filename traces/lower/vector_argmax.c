@@ -308,7 +308,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
               x->rank > 1 ? x->rank - 1 : 1, NULL);
   emit_buffer(e, "buf", SPACE_UB, arg->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, VTILE_CODE_REDUCE, arg->blocks);
+  emit_kernel_start(e, KERNEL_REDUCE, arg->blocks);
   emit_row(e, "set_mask_count");
   put_rows(e, arg);
 }

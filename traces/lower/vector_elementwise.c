@@ -315,14 +315,13 @@ static unsigned widest_bytes(const struct vew *ew) {
 static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
   struct vtile *tile = &ew->tile;
   const struct vtile_space *space = &tile->space;
-  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   bool repeats = false;
   for (unsigned k = 0; k < ew->func.inputs; k++)
     repeats |= ew->in[k].kind != VKIND_FULL;
   tile->rows = 1;
   if (is_run(space)) {
     uint64_t most = largest(job, ew, &tile->cols, space->cols);
-    vtile_split_run(job->soc, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
+    vtile_split_run(job->cores, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
   } else if (space->rows == 1 ||
              space->cols * widest_bytes(ew) >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
     uint64_t most = max_u64(largest(job, ew, &tile->cols, space->cols) >> halvings, 1);
@@ -333,11 +332,11 @@ static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
     for (unsigned i = 0; i < space->outers; i++)
       rows *= space->outer[i];
     uint64_t tiles = rows * ceil_div(space->cols, tile->cols);
-    tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, cores)));
+    tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, job->cores)));
   } else {
     tile->cols = space->cols;
     uint64_t most = largest(job, ew, &tile->rows, min_u64(space->rows, REPEATS_MAX - 7));
-    vtile_split_rows(job->soc, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
+    vtile_split_rows(job->cores, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
   }
 }
 

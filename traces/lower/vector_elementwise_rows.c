@@ -192,7 +192,7 @@ void vew_emit(const struct lower_job *job, struct emit *e) {
   put_tensors(e, ew);
   emit_buffer(e, "buf", SPACE_UB, ew->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, VTILE_CODE_TILES, tile->blocks);
+  emit_kernel_start(e, KERNEL_ELEMENTWISE, tile->blocks);
   emit_row(e, "set_mask_count");
   if (has_gaps(ew))
     put_gaps(e, ew);

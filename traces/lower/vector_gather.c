@@ -81,7 +81,7 @@ static bool candidate(struct lower_job *job, size_t index) {
     return false;
   tile->buffers = index == HALVINGS ? 1 : 2;
   tile->cols = min_u64(tile->space.cols, most);
-  vtile_split_rows(job->soc, tile, bytes, max_u64(1, most / vtile_pitch(tile->cols, bytes)));
+  vtile_split_rows(job->cores, tile, bytes, max_u64(1, most / vtile_pitch(tile->cols, bytes)));
   vtile_fit(job, KEY_TILING, tile);
   vtile_give(job, KEY_TILING, tile);
   return true;
@@ -104,7 +104,7 @@ static bool cost(struct lower_job *job) {
                             .out_bytes = bytes,
                             .in_copies = tile->rows + 1,
                             .out_copies = 1,
-                            .code = VTILE_CODE_SMALL};
+                            .code = KERNEL_SLICE};
   vtile_cost(job, tile, &work);
   return true;
 }
@@ -141,7 +141,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "y", gather->out.dtype, TENSOR_OUT, gather->out_shape, gather->out_rank, NULL);
   emit_buffer(e, "buf", SPACE_UB, gather->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, VTILE_CODE_SMALL, tile->blocks);
+  emit_kernel_start(e, KERNEL_SLICE, tile->blocks);
   vtile_open(e, tile);
   vtile_load(e, tile, &gather->index);
   put_rows(job, e, gather);

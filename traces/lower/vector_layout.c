@@ -49,7 +49,7 @@ static enum vinci_status transpose_setup(struct lower_job *job) {
     seen |= perm->shape[i] <= shape->rank ? 1u << (perm->shape[i] - 1) : 0;
   if (perm->rank != shape->rank || seen != (1u << shape->rank) - 1)
     return lower_error(job, "perm has to name each of the %u dimensions once", shape->rank);
-  permute->code = VTILE_CODE_PERMUTE;
+  permute->code = KERNEL_PERMUTE;
   copy_shape(permute->in_shape, &permute->in_rank, shape);
   permute->out_rank = shape->rank;
   for (unsigned i = 0; i < shape->rank; i++)
@@ -247,7 +247,7 @@ static enum vinci_status transdata_setup(struct lower_job *job) {
     return lower_error(job, "c0 is a multiple of %u up to %d",
                        BLOCK_BYTES / vtile_bytes(permute->type), FRACTAL_ROWS);
   bool is_z = way == TO_Z || way == FROM_Z;
-  permute->code = VTILE_CODE_FORMATS;
+  permute->code = KERNEL_FORMAT;
   set_block_shape(permute, shape, c0, way);
   if (fractal)
     return add_fractals(job, permute, shape, c0, way == FROM_NZ);

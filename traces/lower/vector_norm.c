@@ -114,7 +114,7 @@ static bool candidate(struct lower_job *job, size_t index) {
   tile->rows = 1;
   lay_out(norm);
   if (norm->ub_bytes > vtile_ub_bytes(job->soc)) {
-    norm_long_split(job->soc, norm, index % HALVINGS);
+    norm_long_split(job, norm, index % HALVINGS);
     vtile_fit(job, job->op->key_count - VTILE_KEYS, tile);
     vtile_give(job, job->op->key_count - VTILE_KEYS, tile);
     return true;
@@ -127,7 +127,7 @@ static bool candidate(struct lower_job *job, size_t index) {
     else
       high = tile->rows - 1;
   }
-  vtile_split_rows(job->soc, tile, vtile_bytes(norm->type), max_u64(low >> index % HALVINGS, 1));
+  vtile_split_rows(job->cores, tile, vtile_bytes(norm->type), max_u64(low >> index % HALVINGS, 1));
   vtile_fit(job, job->op->key_count - VTILE_KEYS, tile);
   vtile_give(job, job->op->key_count - VTILE_KEYS, tile);
   return true;
@@ -145,8 +145,8 @@ static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *nor
   return sum / MILLI;
 }
 
-static enum vtile_code code_of(const struct vnorm *norm) {
-  return norm->norm->weights || norm->norm->inputs > 1 ? VTILE_CODE_NORM : VTILE_CODE_REDUCE;
+static enum kernel_code code_of(const struct vnorm *norm) {
+  return norm->norm->weights || norm->norm->inputs > 1 ? KERNEL_NORM : KERNEL_REDUCE;
 }
 
 static bool cost(struct lower_job *job) {
@@ -306,7 +306,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
   emit_buffer(e, "buf", SPACE_UB, norm->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, code_of(norm), tile->blocks);
+  emit_kernel_start(e, code_of(norm), tile->blocks);
   emit_row(e, "set_mask_count");
   if (norm_is_long(norm)) {
     norm_long_emit(e, norm);

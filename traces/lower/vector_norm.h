@@ -57,7 +57,7 @@ static inline bool norm_is_long(const struct vnorm *norm) {
 unsigned norm_passes(const struct vnorm *norm);
 void norm_long_lay_out(struct vnorm *norm);
 /* The longest part that fits, halved so often; a core for each row. */
-void norm_long_split(const struct vinci_soc *soc, struct vnorm *norm, size_t halvings);
+void norm_long_split(const struct lower_job *job, struct vnorm *norm, size_t halvings);
 /* The rows of the kernel behind its prologue. */
 void norm_long_emit(struct emit *emit, struct vnorm *norm);
 

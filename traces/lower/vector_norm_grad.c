@@ -112,7 +112,7 @@ static bool candidate(struct lower_job *job, size_t index) {
     else
       high = tile->rows - 1;
   }
-  vtile_split_rows(job->soc, tile, vtile_bytes(grad->type), max_u64(low >> index % HALVINGS, 1));
+  vtile_split_rows(job->cores, tile, vtile_bytes(grad->type), max_u64(low >> index % HALVINGS, 1));
   vtile_fit(job, KEY_TILING, tile);
   vtile_give(job, KEY_TILING, tile);
   return true;
@@ -149,7 +149,7 @@ static bool cost(struct lower_job *job) {
                             .in_copies = 3,
                             .out_copies = 1,
                             .vector_cycles = tile_cycles(job->soc, grad),
-                            .code = VTILE_CODE_NORM,
+                            .code = KERNEL_NORM,
                             .launched = soc_core_count(job->soc, CORE_AIV)};
   vtile_cost(job, tile, &work);
   job->cost.blocks = (uint32_t)work.launched;
@@ -306,7 +306,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "dgamma", DTYPE_FP32, TENSOR_OUT, shape->shape + outer, shape->rank - outer, NULL);
   emit_buffer(e, "buf", SPACE_UB, grad->ub_bytes);
   emit_stream(e, CORE_AIV);
-  vtile_prologue(e, VTILE_CODE_NORM, cores);
+  emit_kernel_start(e, KERNEL_NORM, cores);
   emit_row(e, "set_mask_count");
   put_start(e, grad);
   emit_loop(e, "busy", "blk<%llu", (ull)tile->blocks);

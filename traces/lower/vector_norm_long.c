@@ -91,7 +91,7 @@ void norm_long_lay_out(struct vnorm *norm) {
   norm->ub_bytes = used;
 }
 
-void norm_long_split(const struct vinci_soc *soc, struct vnorm *norm, size_t halvings) {
+void norm_long_split(const struct lower_job *job, struct vnorm *norm, size_t halvings) {
   struct vtile *tile = &norm->tile;
   uint64_t low = 1, high = ceil_div(tile->space.cols, VROW_LANES) - 1;
   tile->rows = 1;
@@ -99,7 +99,7 @@ void norm_long_split(const struct vinci_soc *soc, struct vnorm *norm, size_t hal
     uint64_t middle = low + (high - low + 1) / 2;
     tile->cols = middle * VROW_LANES;
     norm_long_lay_out(norm);
-    if (norm->ub_bytes <= vtile_ub_bytes(soc))
+    if (norm->ub_bytes <= vtile_ub_bytes(job->soc))
       low = middle;
     else
       high = middle - 1;
@@ -107,7 +107,7 @@ void norm_long_split(const struct vinci_soc *soc, struct vnorm *norm, size_t hal
   uint64_t parts = ceil_div(tile->space.cols, max_u64(low >> halvings, 1) * VROW_LANES);
   uint64_t cols = ceil_div(tile->space.cols, parts);
   tile->cols = ceil_div(cols, VROW_LANES) * VROW_LANES;
-  tile->blocks = min_u64(tile->space.rows, soc_core_count(soc, emit_vector_core(soc)));
+  tile->blocks = min_u64(tile->space.rows, job->cores);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -23,7 +23,7 @@ struct permute *permute_new(struct lower_job *job, enum dtype type) {
     permute->type = type;
     permute->buffers = 2;
     permute->inputs = 1;
-    permute->code = VTILE_CODE_SMALL;
+    permute->code = KERNEL_SLICE;
   }
   job->data = permute;
   return permute;
@@ -220,10 +220,8 @@ static void split_copied(const struct permute *permute, struct ppass *pass) {
 }
 
 /* Smaller tiles when there are too few for all cores, down to a size still worth a copy. */
-static void spread_over_cores(const struct vinci_soc *soc, const struct permute *permute,
-                              struct ppass *pass) {
+static void spread_over_cores(uint64_t cores, const struct permute *permute, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
-  uint64_t cores = soc_core_count(soc, emit_vector_core(soc));
   const uint64_t least = 4096 / vtile_bytes(permute->type);
   tile->blocks = 1;
   vtile_counts(tile);
@@ -241,12 +239,14 @@ static void spread_over_cores(const struct vinci_soc *soc, const struct permute 
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
 
-static void split(const struct vinci_soc *soc, const struct permute *permute, struct ppass *pass) {
+static void split(const struct lower_job *job, const struct permute *permute, struct ppass *pass) {
   if (pass->transposes)
-    split_transposed(soc, permute, pass);
+    split_transposed(job->soc, permute, pass);
   else
     split_copied(permute, pass);
-  spread_over_cores(soc, permute, pass);
+  /* The keys are those of the first pass; later ones take all cores of the chip. */
+  uint64_t all = soc_core_count(job->soc, emit_vector_core(job->soc));
+  spread_over_cores(pass == permute->pass ? job->cores : all, permute, pass);
 }
 
 bool permute_candidate(struct lower_job *job, size_t index) {
@@ -255,7 +255,7 @@ bool permute_candidate(struct lower_job *job, size_t index) {
     return false;
   permute->buffers = index == 0 ? 2 : 1;
   for (unsigned i = 0; i < permute->passes; i++)
-    split(job->soc, permute, &permute->pass[i]);
+    split(job, permute, &permute->pass[i]);
   permute->pass[0].tile.buffers = permute->buffers;
   vtile_give(job, job->op->key_count - VTILE_KEYS, &permute->pass[0].tile);
   return true;
@@ -266,7 +266,7 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   vtile_take(job, job->op->key_count - VTILE_KEYS, first);
   permute->buffers = first->buffers;
   for (unsigned i = 1; i < permute->passes; i++)
-    split(job->soc, permute, &permute->pass[i]);
+    split(job, permute, &permute->pass[i]);
   lay_out(permute);
 }
 

@@ -46,7 +46,7 @@ struct permute {
   uint64_t in_shape[TENSOR_RANK_MAX], out_shape[TENSOR_RANK_MAX];
   unsigned in_rank, out_rank;
   const char *in_format, *out_format;
-  enum vtile_code code;
+  enum kernel_code code;
   uint32_t fill;   /* 4 bytes of whole elements */
   unsigned inputs; /* more than one: in_shapes, named x, x1, ... */
   uint64_t in_shapes[PERMUTE_PASSES][TENSOR_RANK_MAX];

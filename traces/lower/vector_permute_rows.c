@@ -231,7 +231,7 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
   put_tensors(e, permute);
   emit_buffer(e, "buf", SPACE_UB, permute->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, permute->code, blocks);
+  emit_kernel_start(e, permute->code, blocks);
   for (unsigned i = 0; i < permute->passes; i++) {
     struct ppass *pass = &permute->pass[i];
     if (i > 0)

@@ -163,7 +163,7 @@ bool pool_candidate(struct lower_job *job, struct pool *pool, size_t first, size
   }
   /* What is read for a pixel of the result makes a core worth it. */
   uint64_t read = max_u64(1, pool->h * pool->w / (pool->oh * pool->ow));
-  vtile_split_rows(job->soc, tile, (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
+  vtile_split_rows(job->cores, tile, (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
                    max_u64(low >> index % HALVINGS, 1));
   vtile_fit(job, first, tile);
   vtile_give(job, first, tile);
@@ -252,7 +252,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   pool_tensor(e, job, "y", pool->type, TENSOR_OUT, pool->oh, pool->ow);
   emit_buffer(e, "buf", SPACE_UB, pool->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, VTILE_CODE_TILES, tile->blocks);
+  emit_kernel_start(e, KERNEL_ELEMENTWISE, tile->blocks);
   emit_row(e, "set_mask_count");
   if (pool->heights) {
     emit_comment(e, "How many rows a window may have.");

@@ -368,7 +368,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   }
   emit_buffer(e, "buf", SPACE_UB, pool->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, VTILE_CODE_TILES, tile->blocks);
+  emit_kernel_start(e, KERNEL_ELEMENTWISE, tile->blocks);
   emit_row(e, "set_mask_count");
   if (argmax->backward)
     put_backward(&walk, argmax);

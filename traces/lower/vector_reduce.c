@@ -208,7 +208,7 @@ static void lay_out(struct vreduce *reduce) {
     vreduce_region_lay_out(reduce);
 }
 
-static void rows_split(const struct vinci_soc *soc, struct vreduce *reduce) {
+static void rows_split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
   uint64_t low = 1, high = min_u64(tile->space.rows, VROWS_MAX);
   tile->cols = tile->space.cols;
@@ -220,7 +220,7 @@ static void rows_split(const struct vinci_soc *soc, struct vreduce *reduce) {
     else
       high = tile->rows - 1;
   }
-  vtile_split_rows(soc, tile, vtile_bytes(reduce->type), low);
+  vtile_split_rows(cores, tile, vtile_bytes(reduce->type), low);
 }
 
 /* x in single precision, squared for a norm: where the tile is then. */
@@ -283,7 +283,7 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
   struct vtile_operand y = {
       .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, vreduce_code(reduce), tile->blocks);
+  emit_kernel_start(e, vreduce_code(reduce), tile->blocks);
   emit_row(e, "set_mask_count");
   vtile_open(e, tile);
   vtile_load(e, tile, &x);
@@ -296,11 +296,11 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
 
 /* ---- tilings and rows ------------------------------------------------------------------------ */
 
-static void split(const struct vinci_soc *soc, struct vreduce *reduce) {
+static void split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *reduce) {
   if (reduce->form == VREDUCE_ROWS)
-    rows_split(soc, reduce);
+    rows_split(soc, cores, reduce);
   else
-    vreduce_region_split(soc, reduce);
+    vreduce_region_split(cores, reduce);
 }
 
 /* The keys are those of the first kernel, which reads x; later ones have tilings of their own. */
@@ -309,7 +309,7 @@ static bool candidate(struct lower_job *job, size_t index) {
   if (index > 1)
     return false;
   reduce->tile.buffers = index == 0 ? 2 : 1;
-  split(job->soc, reduce);
+  split(job->soc, job->cores, reduce);
   vtile_give(job, KEY_TILING, &reduce->tile);
   return true;
 }
@@ -385,7 +385,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   put_kernel(job, e, reduce);
   for (reduce = reduce->next; reduce; reduce = reduce->next) {
     reduce->tile.buffers = 2;
-    split(job->soc, reduce);
+    split(job->soc, reduce->cores, reduce);
     put_kernel(job, e, reduce);
   }
 }

@@ -49,12 +49,12 @@ static inline bool vreduce_narrows(const struct vreduce *reduce) {
   return reduce->result != DTYPE_FP32;
 }
 
-static inline enum vtile_code vreduce_code(const struct vreduce *reduce) {
+static inline enum kernel_code vreduce_code(const struct vreduce *reduce) {
   if (reduce->count == 1)
-    return VTILE_CODE_TILES;
-  return reduce->func->norm ? VTILE_CODE_NORM : VTILE_CODE_REDUCE;
+    return KERNEL_ELEMENTWISE;
+  return reduce->func->norm ? KERNEL_NORM : KERNEL_REDUCE;
 }
-void vreduce_region_split(const struct vinci_soc *soc, struct vreduce *reduce);
+void vreduce_region_split(uint64_t cores, struct vreduce *reduce);
 void vreduce_region_lay_out(struct vreduce *reduce);
 uint64_t vreduce_units(const struct vreduce *reduce);
 void vreduce_region_emit(const struct lower_job *job, struct emit *emit, struct vreduce *reduce);

@@ -45,9 +45,9 @@ static void set_segments(struct vreduce *reduce) {
   reduce->segments = ceil_div(extent, reduce->segment);
 }
 
-void vreduce_region_split(const struct vinci_soc *soc, struct vreduce *reduce) {
+void vreduce_region_split(uint64_t cores, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
-  uint64_t floats = TILE_BYTES / FLOAT_BYTES, cores = soc_core_count(soc, emit_vector_core(soc));
+  uint64_t floats = TILE_BYTES / FLOAT_BYTES;
   tile->blocks = cores;
   if (reduce->form == VREDUCE_COLUMNS) {
     /* Columns for every core, as many as fit a bank row's walk. */
@@ -388,7 +388,7 @@ static void put_gaps(struct emit *e, const struct vreduce *reduce) {
 void vreduce_region_emit(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
   struct region region = {.e = e, .reduce = reduce, .machine = {.emit = e, .type = DTYPE_FP32}};
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, vreduce_code(reduce), reduce->tile.blocks);
+  emit_kernel_start(e, vreduce_code(reduce), reduce->tile.blocks);
   emit_row(e, "set_mask_count");
   if (reduce->converted && reduce->tile.rows > 1 && reduce->cols % reduce->tile.cols != 0)
     put_gaps(e, reduce);

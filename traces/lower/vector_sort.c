@@ -199,7 +199,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
                 sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
   emit_buffer(e, "buf", SPACE_UB, sort->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
-  vtile_prologue(e, VTILE_CODE_TILES, sort->blocks);
+  emit_kernel_start(e, KERNEL_ELEMENTWISE, sort->blocks);
   emit_row(e, "set_mask_count");
   sort_emit_rows(e, sort);
 }

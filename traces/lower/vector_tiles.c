@@ -3,8 +3,8 @@
 #include "traces/lower/vector_tiles.h"
 
 #include "core/arith.h"
-#include "core/clock.h"
 #include "core/layout.h"
+#include "traces/lower/estimate.h"
 
 typedef unsigned long long ull;
 
@@ -65,10 +65,9 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
   return true;
 }
 
-void vtile_split_run(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
+void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
                      uint64_t elements_max) {
   uint64_t unit = BANKS_BYTES / element_bytes, all = tile->space.cols;
-  uint64_t cores = soc_core_count(soc, emit_vector_core(soc));
   uint64_t run = max_u64(ceil_div(all, cores), CORE_BYTES_MIN / element_bytes);
   run = round_up(run, unit);
   uint64_t turns = ceil_div(run, max_u64(elements_max / unit * unit, unit));
@@ -77,20 +76,19 @@ void vtile_split_run(const struct vinci_soc *soc, struct vtile *tile, unsigned e
   tile->blocks = ceil_div(ceil_div(all, tile->cols), turns);
 }
 
-/* Cores that are worth it for the elements of a space, at most all. */
-static uint64_t worthy_cores(const struct vinci_soc *soc, const struct vtile *tile,
-                             unsigned element_bytes, uint64_t outer) {
-  uint64_t cores = soc_core_count(soc, emit_vector_core(soc));
+/* Those of the cores that have enough to do with the elements of a space. */
+static uint64_t worthy_cores(uint64_t cores, const struct vtile *tile, unsigned element_bytes,
+                             uint64_t outer) {
   uint64_t bytes = outer * tile->space.rows * tile->space.cols * element_bytes;
   return min_u64(cores, ceil_div(bytes, CORE_BYTES_MIN));
 }
 
-void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
+void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes,
                       uint64_t rows_max) {
   uint64_t outer = 1;
   for (unsigned i = 0; i < tile->space.outers; i++)
     outer *= tile->space.outer[i];
-  uint64_t cores = worthy_cores(soc, tile, element_bytes, outer);
+  cores = worthy_cores(cores, tile, element_bytes, outer);
   /* Cores that share one outer index; tiles of nearly equal height. */
   uint64_t sharing = max_u64(1, cores / outer);
   uint64_t run = ceil_div(tile->space.rows, min_u64(sharing, tile->space.rows));
@@ -99,22 +97,6 @@ void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned 
   uint64_t tiles =
       outer * ceil_div(tile->space.rows, tile->rows) * ceil_div(tile->space.cols, tile->cols);
   tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, cores)));
-}
-
-static uint64_t start_cycles(enum vtile_code code, uint64_t blocks) {
-  static const struct {
-    unsigned start_cycles, fetch_cycles;
-  } codes[] = {
-      [VTILE_CODE_TILES] = {1300, 0},    [VTILE_CODE_SMALL] = {2000, 0},
-      [VTILE_CODE_NORM] = {3900, 0},     [VTILE_CODE_REDUCE] = {7600, 290},
-      [VTILE_CODE_FORMATS] = {300, 350}, [VTILE_CODE_PERMUTE] = {300, 600},
-  };
-  return codes[code].start_cycles + codes[code].fetch_cycles * blocks;
-}
-
-void vtile_prologue(struct emit *e, enum vtile_code code, uint64_t blocks) {
-  emit_comment(e, "Start of the kernel, and its code, which all cores fetch.");
-  emit_row(e, "scalar,cycles=%llu", (ull)start_cycles(code, blocks));
 }
 
 /* ---- the loop ------------------------------------------------------------------ */
@@ -419,33 +401,21 @@ void vtile_fit(const struct lower_job *job, size_t first, struct vtile *tile) {
   tile->blocks = min_u64(tile->blocks, tile->tiles);
 }
 
-/* One tile's copies over a path, all cores sharing the memory. */
-static uint64_t copy_cycles(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
-  if (copies == 0)
-    return 0;
-  return (uint64_t)path->startup_mcycles / MILLI +
-         (copies - 1) * (uint64_t)path->overlap_issue_mcycles / MILLI +
-         bytes * MILLI / (uint64_t)path->mbytes_per_cycle;
-}
-
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
   uint64_t in =
-      copy_cycles(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond, work->in_copies);
+      estimate_copies(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond, work->in_copies);
   uint64_t out =
-      copy_cycles(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond, work->out_copies);
+      estimate_copies(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond, work->out_copies);
   uint64_t one = in + out + work->vector_cycles;
   uint64_t longest = max_u64(max_u64(in, out), work->vector_cycles);
   uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
-  /* What the memory of the whole chip needs, in cycles of its cores. */
   uint64_t memory =
-      (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / (uint64_t)soc->hbm_bytes_per_second);
+      estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
   uint64_t blocks = work->launched ? work->launched : tile->blocks;
-  /* The last block is handed out so much later than the first. */
-  turns += (uint64_t)((uint128)(blocks - 1) * (uint64_t)soc->launch_block_ps *
-                      (uint64_t)soc->core_hz / PS_PER_SECOND);
-  uint64_t start = work->goes_on ? 0 : start_cycles(work->code, blocks);
+  turns += estimate_dispatch(soc, blocks);
+  uint64_t start = work->goes_on ? 0 : estimate_start(soc, work->code, blocks);
   job->cost = (struct lower_cost){
       .total_cycles = start + max_u64(turns, memory) + one + tile->per_block * TURN_CYCLES,
       .vector_cycles = tile->per_block * work->vector_cycles,

@@ -64,30 +64,14 @@ bool vtile_count(struct lower_job *job, struct vtile *tile);
 /* The same without a check, for tilings that have been checked. */
 void vtile_counts(struct vtile *tile);
 /*
- * The usual split: at least 4 KiB for each core, runs that start at multiples of 512 bytes, tiles
+ * The usual split for at most N cores: at least 4 KiB for each core, runs that start at multiples of 512 bytes, tiles
  * as large as elements_max allows and of nearly equal size. For spaces of one row.
  */
-void vtile_split_run(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
+void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
                      uint64_t elements_max);
 /* The same for rows: whole rows, at most rows_max of them in a tile. */
-void vtile_split_rows(const struct vinci_soc *soc, struct vtile *tile, unsigned element_bytes,
+void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes,
                       uint64_t rows_max);
-
-/*
- * What a core does before its first copy, in cycles of its scalar unit: a start of its own, and
- * code that all cores fetch from the same addresses, one after the other. Kernels of the vendor's
- * library differ by how much code they are. Fitted to the durations of kernels with little data
- * among the calibration rows: those on one core give the first number, the others the second.
- */
-enum vtile_code {
-  VTILE_CODE_TILES,   /* elementwise kernels */
-  VTILE_CODE_SMALL,   /* plain copies */
-  VTILE_CODE_NORM,    /* normalisations, norms */
-  VTILE_CODE_REDUCE,  /* reductions, softmax */
-  VTILE_CODE_FORMATS, /* changes of format */
-  VTILE_CODE_PERMUTE, /* permutations */
-};
-void vtile_prologue(struct emit *emit, enum vtile_code code, uint64_t blocks);
 
 /* Opens the loop over the tiles of this block; the rows up to vtile_loaded() copy in. */
 void vtile_open(struct emit *emit, struct vtile *tile);
@@ -121,7 +105,7 @@ struct vtile_work {
   uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
   uint64_t in_copies, out_copies;
   uint64_t vector_cycles;
-  enum vtile_code code; /* as for vtile_prologue() */
+  enum kernel_code code; /* as for emit_kernel_start() */
   bool goes_on;         /* a later pass of a kernel, which has started before */
   uint64_t launched;    /* blocks of the kernel; 0: those of the tiles */
 };
@@ -132,8 +116,14 @@ enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTIL
 #define VTILE_KEY_ROWS_TABLE(first)                                                                \
   [(first) + VTILE_KEY_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of a tile", true},           \
   [(first) + VTILE_KEY_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "columns of a tile", true},        \
-  [(first) + VTILE_KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0",                             \
-                                "cores to use; 0: all that have 4 KiB to do", true},                      \
+  [(first) + VTILE_KEY_BLOCKS] = {"blocks",                                                        \
+                                  LOWER_SIZE,                                                      \
+                                  NULL,                                                            \
+                                  "0",                                                             \
+                                  "cores to use; 0: all that have 4 KiB to do, as the vendor's "   \
+                                  "library takes them",                                            \
+                                  true,                                                            \
+                                  true},                                                           \
   [(first) + VTILE_KEY_BUFFERS] = {                                                                \
       "buffers", LOWER_SIZE, NULL, NULL, "1: copies and computing take turns; 2: they overlap", true}
 /* Tiling from and to the values of those keys. */
