@@ -66,10 +66,8 @@ static void form_units(struct device *device, const struct program_kernel *kerne
 static struct dispatch_unit *free_unit(struct device *device) {
   for (uint32_t i = 0; i < device->unit_count; i++) {
     uint32_t u = (device->next_unit + i) % device->unit_count;
-    if (device->units[u].running == 0) {
-      device->next_unit = u + 1;
+    if (device->units[u].running == 0)
       return &device->units[u];
-    }
   }
   return NULL;
 }
@@ -77,6 +75,7 @@ static struct dispatch_unit *free_unit(struct device *device) {
 static void start_block(struct device *device, struct dispatch_unit *unit, uint32_t blk) {
   const struct program_kernel *kernel = running_kernel(device);
   unit->running = unit->core_count;
+  device->next_unit = (uint32_t)(unit - device->units) + 1;
   for (uint32_t i = 0; i < unit->core_count; i++) {
     struct aicore *core = &device->cores[unit->core[i]];
     core->unit = (uint32_t)(unit - device->units);

@@ -26,11 +26,15 @@ struct carrier {
   struct network_message *message;
 };
 
+/*
+ * Clusters take routers in turn, so that a cluster keeps its place when a chip gets more of them;
+ * slices are spread evenly. Neither is published.
+ */
 static const uint32_t *place_terminals(struct arena *arena, const struct noc_graph *graph,
                                        struct network_shape shape) {
   uint32_t *router = ARENA_ARRAY(arena, uint32_t, (size_t)shape.clusters + shape.slices);
   for (uint32_t i = 0; router && i < shape.clusters; i++)
-    router[i] = (uint32_t)((uint64_t)i * graph->router_count / shape.clusters);
+    router[i] = i % graph->router_count;
   for (uint32_t i = 0; router && i < shape.slices; i++)
     router[shape.clusters + i] = (uint32_t)((uint64_t)i * graph->router_count / shape.slices);
   return router;

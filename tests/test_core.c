@@ -158,6 +158,25 @@ static void more_blocks_than_cores_run_in_rounds(void **state) {
   vinci_soc_free(soc);
 }
 
+/* A core is free again long before the next block is handed out, and still the others have turns.
+ */
+static void short_blocks_use_all_cores(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->vector_cores = 5;
+  soc->launch_block_ps = 7000000;
+  struct run run = runs_with(soc, HEAD(7) AIV VADD(1), NULL);
+  assert_int_equal(run.status, VINCI_OK);
+  static const uint32_t blocks[] = {2, 2, 1, 1, 1};
+  for (unsigned i = 0; i < 5; i++)
+    assert_int_equal(run.result->cores[i].blocks_run, blocks[i]);
+  assert_int_equal(run.result->kernels[0].first_block_ps, soc->launch_base_ps);
+  assert_int_equal(run.result->kernels[0].last_block_ps, soc->launch_base_ps + 6 * 7000000);
+  assert_int_equal(run.result->kernels[0].places, 5);
+  vinci_result_free(run.result);
+  vinci_soc_free(soc);
+}
+
 static void kernels_follow_one_another_and_share_l2(void **state) {
   (void)state;
   struct run run =
@@ -324,6 +343,7 @@ int main(void) {
       cmocka_unit_test(stalls_are_counted_by_reason),
       cmocka_unit_test(blocks_are_dispatched_one_after_the_other),
       cmocka_unit_test(more_blocks_than_cores_run_in_rounds),
+      cmocka_unit_test(short_blocks_use_all_cores),
       cmocka_unit_test(kernels_follow_one_another_and_share_l2),
       cmocka_unit_test(loops_are_executed),
       cmocka_unit_test(a_cube_core_waits_for_its_vector_cores),

@@ -50,11 +50,27 @@ static vinci_result *run(const vinci_soc *soc, const char *text) {
   return run_with(soc, text, NULL);
 }
 
+/*
+ * Summed over distances at which the cores start. In what order requests of equal streams meet in
+ * DRAM depends on them, and with the order a time by some 3 %, up or down: no property of a setting.
+ */
+static uint64_t cycles_on(vinci_soc *soc, const char *text) {
+  static const char *const starts[] = {"launch.per_block=0ns", "launch.per_block=11ns",
+                                       "launch.per_block=23ns", "launch.per_block=53ns",
+                                       "launch.per_block=101ns"};
+  uint64_t cycles = 0;
+  for (unsigned i = 0; i < sizeof starts / sizeof *starts; i++) {
+    assert_int_equal(vinci_soc_set(soc, starts[i], NULL), VINCI_OK);
+    vinci_result *result = run(soc, text);
+    cycles += result->total_cycles;
+    vinci_result_free(result);
+  }
+  return cycles;
+}
+
 static uint64_t cycles_with(const char *set, const char *text) {
   vinci_soc *soc = load("Ascend910B4", set);
-  vinci_result *result = run(soc, text);
-  uint64_t cycles = result->total_cycles;
-  vinci_result_free(result);
+  uint64_t cycles = cycles_on(soc, text);
   vinci_soc_free(soc);
   return cycles;
 }
@@ -295,9 +311,7 @@ static void more_of_a_resource_is_never_slower(void **state) {
       fail_msg("%s is faster", less[i]);
   vinci_soc *soc = load("Ascend910B4", "hbm.channels=64");
   assert_int_equal(vinci_soc_set(soc, "hbm.bandwidth=1.6TB/s", NULL), VINCI_OK);
-  vinci_result *result = run(soc, text);
-  assert_true(result->total_cycles * 100 <= base * 101);
-  vinci_result_free(result);
+  assert_true(cycles_on(soc, text) * 100 <= base * 101);
   vinci_soc_free(soc);
   free(text);
 }

@@ -70,20 +70,39 @@ return soc {
     per_block = num(0.022 * us, "s", "MSI", "derived", "task duration minus mean core time of 1,281 vector kernels with 40 blocks: at least 1.04 us; 1.38 us the median of casts, which are short and even; (1.38 us - 0.54 us) / 39"),
   },
 
-  -- From the start of a block to its first copy. Kernels of one block with little data give
-  -- start_cycles (medians of duration minus launch and data). cycles_per_block: median over the rows
-  -- of at least 32 blocks that take less than 10 us (30 us where a kind has no such row) of core
-  -- time measured minus core time simulated without, divided by blocks. CUBE: rows that MTE2 bounds
-  -- (fp32, m=32), whose cores are busy 3.6 to 5.7 us longer than MTE2, less 1.2 us of filling and
-  -- draining; all have 16 to 24 blocks, so what grows with the blocks is not told apart.
+  -- From the start of a block to its first copy, by kind of kernel, from the same profiles.
+  -- start_cycles: rows of one block with little data, core time less that of the data.
+  -- cycles_per_block: the median over rows of at least 32 blocks, those below 10 us where a kind has
+  -- such rows, else below 30 us, of (core time measured - core time simulated without) / blocks.
   kernel = {
-    ELEMENTWISE = { start_cycles = num(1300, "cycle", "MSI", "derived"), cycles_per_block = num(160, "cycle", "MSI", "derived", "18 rows of Relu, ReluGrad, Cast, Mul, TensorMove") },
-    SLICE = { start_cycles = num(2000, "cycle", "MSI", "derived"), cycles_per_block = num(160, "cycle", "MSI", "derived", "as ELEMENTWISE; 2 rows of ConcatD agree") },
-    NORM = { start_cycles = num(3900, "cycle", "MSI", "derived"), cycles_per_block = num(160, "cycle", "MSI", "derived", "2 rows of RmsNorm") },
-    REDUCE = { start_cycles = num(7600, "cycle", "MSI", "derived"), cycles_per_block = num(570, "cycle", "MSI", "derived", "7 rows of ReduceSum and LogSoftmax") },
-    FORMAT = { start_cycles = num(300, "cycle", "MSI", "derived"), cycles_per_block = num(660, "cycle", "MSI", "derived", "24 rows of TransData") },
-    PERMUTE = { start_cycles = num(300, "cycle", "MSI", "derived"), cycles_per_block = num(880, "cycle", "MSI", "derived", "5 rows of Transpose") },
-    CUBE = { start_cycles = num(5000, "cycle", "MSI", "derived"), cycles_per_block = num(0, "cycle", "MSI", "assumed", "not told apart from start_cycles") },
+    ELEMENTWISE = {
+      start_cycles = num(1300, "cycle", "MSI", "derived", "2 rows of OnesLike, 12 of Mul and Add of one element"),
+      cycles_per_block = num(160, "cycle", "MSI", "derived", "18 rows of Relu, ReluGrad, Cast, Mul, TensorMove"),
+    },
+    SLICE = {
+      start_cycles = num(2000, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD"),
+      cycles_per_block = num(160, "cycle", "MSI", "derived", "as ELEMENTWISE; 2 rows of ConcatD agree"),
+    },
+    NORM = {
+      start_cycles = num(3900, "cycle", "MSI", "derived", "2 rows of LpNormV2"),
+      cycles_per_block = num(160, "cycle", "MSI", "derived", "2 rows of RmsNorm"),
+    },
+    REDUCE = {
+      start_cycles = num(7600, "cycle", "MSI", "derived", "3 rows of ReduceSum"),
+      cycles_per_block = num(570, "cycle", "MSI", "derived", "7 rows of ReduceSum and LogSoftmax"),
+    },
+    FORMAT = {
+      start_cycles = num(300, "cycle", "MSI", "derived", "no row of one block; what is left of 2 rows of 8 blocks"),
+      cycles_per_block = num(660, "cycle", "MSI", "derived", "24 rows of TransData"),
+    },
+    PERMUTE = {
+      start_cycles = num(300, "cycle", "MSI", "derived", "as FORMAT"),
+      cycles_per_block = num(880, "cycle", "MSI", "derived", "5 rows of Transpose"),
+    },
+    CUBE = {
+      start_cycles = num(5000, "cycle", "MSI", "derived", "4 rows that MTE2 bounds (fp32, m=32): cores are busy 3.6 to 5.7 us longer than MTE2, 1.2 us of which fill and drain"),
+      cycles_per_block = num(0, "cycle", "MSI", "assumed", "all rows have 16 to 24 blocks, so the two numbers cannot be told apart"),
+    },
   },
 
   cube = {

@@ -33,19 +33,19 @@ static uint64_t total_bytes(const struct lower_job *job) {
          BITS_PER_BYTE;
 }
 
-/* Halving tiles from the largest that fits, on all cores or on no more than there are tiles. */
+/* Equal runs for the cores, in tiles of equal size: as large as fits, then halved. */
 static bool candidate(struct lower_job *job, size_t index) {
   uint64_t buffers = job->value[KEY_BUFFERS].given ? job->value[KEY_BUFFERS].size : BUFFERS_MAX;
-  uint64_t tile =
-      (uint64_t)job->soc->ub_bytes / max_u64(buffers, 1) / FRACTAL_BYTES * FRACTAL_BYTES;
-  for (size_t i = 0; i < index; i++)
-    tile = tile / 2 / FRACTAL_BYTES * FRACTAL_BYTES;
-  if (tile < COPY_TILE_MIN)
+  uint64_t most =
+      ((uint64_t)job->soc->ub_bytes / max_u64(buffers, 1) >> index) / FRACTAL_BYTES * FRACTAL_BYTES;
+  if (most < COPY_TILE_MIN)
     return false;
+  uint64_t run = max_u64(ceil_div(total_bytes(job), job->cores), COPY_TILE_MIN);
+  uint64_t tile = round_up(ceil_div(run, ceil_div(run, most)), FRACTAL_BYTES);
+  uint64_t blocks = ceil_div(total_bytes(job), tile * ceil_div(run, tile));
   job->value[KEY_TILE] = (struct lower_value){.present = true, .size = tile};
   job->value[KEY_BUFFERS] = (struct lower_value){.present = true, .size = BUFFERS_MAX};
-  job->value[KEY_BLOCKS] = (struct lower_value){
-      .present = true, .size = max_u64(1, min_u64(job->cores, ceil_div(total_bytes(job), tile)))};
+  job->value[KEY_BLOCKS] = (struct lower_value){.present = true, .size = blocks};
   return true;
 }
 
@@ -70,11 +70,12 @@ static bool cost(struct lower_job *job) {
   job->cost.mte2_cycles = turns * estimate_copies(&soc->path[PATH_GM_UB], run, 1);
   job->cost.mte3_cycles = turns * estimate_copies(&soc->path[PATH_UB_GM], run, 1);
   /* The first tile comes in and the last goes out alone. */
-  uint64_t more = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
-  uint64_t less = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
-  uint64_t pipes = more + (buffers > 1 ? less / turns : less) + estimate_dispatch(soc, blocks);
-  job->cost.total_cycles = estimate_start(soc, KERNEL_ELEMENTWISE, blocks) +
-                           max_u64(pipes, estimate_memory(soc, bytes, bytes));
+  uint64_t longest = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
+  uint64_t other = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
+  uint64_t pipes = buffers > 1 ? longest : longest + other;
+  job->cost.total_cycles =
+      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + estimate_dispatch(soc, blocks) +
+      max_u64(pipes, estimate_memory(soc, bytes, bytes)) + (buffers > 1 ? other / turns : 0);
   return true;
 }
 

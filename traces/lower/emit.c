@@ -198,8 +198,11 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc) {
 }
 
 void emit_kernel_start(struct emit *e, enum kernel_code code, uint64_t blocks) {
+  uint64_t cycles = estimate_start(e->soc, code, blocks);
+  if (cycles == 0)
+    return;
   emit_comment(e, "Start of the kernel: arguments, and code that all cores fetch.");
-  emit_row(e, "scalar,cycles=%llu", (unsigned long long)estimate_start(e->soc, code, blocks));
+  emit_row(e, "scalar,cycles=%" PRIu64, cycles);
 }
 
 void emit_stream(struct emit *emit, enum core_kind kind) {

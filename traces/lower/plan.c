@@ -40,6 +40,7 @@ struct walk {
   lower_visit visit;
   void *context;
   bool stopped;
+  uint64_t most_cycles; /* what costs more is passed over */
   uint64_t cheapest_cycles;
   uint64_t cheapest_blocks;
 };
@@ -57,7 +58,7 @@ static void each_candidate(struct lower_job *job, const struct lower_value *give
     memcpy(last, job->value, sizeof last);
     any = true;
     job->cost = (struct lower_cost){0};
-    if (!job->op->cost(job))
+    if (!job->op->cost(job) || job->cost.total_cycles > walk->most_cycles)
       continue;
     if (job->cost.total_cycles < walk->cheapest_cycles) {
       walk->cheapest_cycles = job->cost.total_cycles;
@@ -76,34 +77,44 @@ static const struct lower_value *cores_key(const struct lower_job *job,
   return NULL;
 }
 
-/* The next number below of the row 1, 2, 3, 4, 6, 8, 12, 16, 24 ... */
+/* The next number below of the row 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40 ... */
 static uint64_t fewer_cores(uint64_t cores) {
-  uint64_t power = 1;
-  while (power * 2 < cores)
-    power *= 2;
-  return power / 2 * 3 < cores && power > 1 ? power / 2 * 3 : power;
+  uint64_t step = 1;
+  while (step * 8 < cores)
+    step *= 2;
+  return (cores - 1) / step * step;
 }
 
 /*
- * All cores first, then fewer for as long as that is cheaper: each core more takes its time to be
- * started and to fetch its code, so that little work is done sooner by few. The numbers tried do
- * not depend on the chip's, so that a chip with more cores finds what a smaller one takes.
+ * All cores first, then fewer, until two numbers in a row have not saved half a per cent: each core
+ * more takes its time to be started and to fetch its code, so that little work is done sooner by
+ * few. The numbers tried do not depend on the chip's, so that a chip with more cores finds what a
+ * smaller one takes.
  */
+enum { WORTH_IT = 200, PATIENCE = 2 };
+
 void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
   struct lower_value given[LOWER_KEYS_MAX];
-  struct walk walk = {.visit = visit, .context = context, .cheapest_cycles = UINT64_MAX};
-  uint64_t all = job->cores, before;
+  struct walk walk = {
+      .visit = visit, .context = context, .most_cycles = UINT64_MAX, .cheapest_cycles = UINT64_MAX};
+  uint64_t all = job->cores;
+  unsigned in_vain = 0;
   memcpy(given, job->value, sizeof given);
   const struct lower_value *cores = cores_key(job, given);
+  bool open = cores && !cores->given;
   if (cores && cores->given && cores->size > 0)
     job->cores = min_u64(all, cores->size);
-  do {
-    before = walk.cheapest_cycles;
+  for (;;) {
+    uint64_t before = walk.cheapest_cycles;
     each_candidate(job, given, &walk);
     memcpy(job->value, given, sizeof given);
-    job->cores = fewer_cores(walk.cheapest_blocks);
-  } while (!walk.stopped && walk.cheapest_cycles < before && cores && !cores->given &&
-           walk.cheapest_blocks > 1);
+    in_vain = walk.cheapest_cycles < before ? 0 : in_vain + 1;
+    if (!open || walk.stopped || in_vain == PATIENCE || walk.cheapest_blocks <= 1 ||
+        job->cores == 1)
+      break;
+    job->cores = fewer_cores(in_vain ? job->cores : walk.cheapest_blocks);
+    walk.most_cycles = walk.cheapest_cycles - walk.cheapest_cycles / WORTH_IT;
+  }
   job->cores = all;
 }
 
