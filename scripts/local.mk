@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
+	scripts/lua_bounds.c \
+	scripts/lua_bounds.h \
 	scripts/mem_host.c \
 	scripts/mem_host.h \
 	scripts/noc_host.c \

@@ -114,6 +114,7 @@ script_tests = \
 	tests/test_gate.sh \
 	tests/test_ops.sh \
 	tests/test_lua.sh \
+	tests/test_lua_limits.sh \
 	tests/test_operators.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \
