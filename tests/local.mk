@@ -108,6 +108,7 @@ nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
 script_tests = \
 	tests/check_dist.sh \
 	tests/check_exports.sh \
+	tests/check_install.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
 	tests/test_experiments.sh \

@@ -126,7 +126,7 @@ report "a text, repeated" "$(files 'return ("x"):rep(1 << 40)' "$much|too large"
 report "texts, repeated again and again" "$(files 'while true do local s = ("xyz"):rep(9999999) end' "$either")"
 report "concat of megabytes" "$(files 'local t = {} for i = 1, 1000 do t[i] = ("x"):rep(1 << 20) end' "$much"
   files 'local s, t = ("x"):rep(1 << 20), {} for i = 1, 1000 do t[i] = s end
-  return table.concat(t)' "$much"
+  return table.concat(t)' "$either"
   files 'return table.concat({}, "", 1, 1 << 62)' 'invalid value .*concat')"
 report "sort of megabytes" "$(files 'local t = {} for i = 1, 12 do t[i] = ("x"):rep(6000000) .. i end
   local u = {} for i = 1, 100000 do u[i] = t[i * 7 % 12 + 1] end table.sort(u)' "$long")"
