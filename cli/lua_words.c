@@ -8,6 +8,7 @@
 
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "scripts/lua_bounds.h"
@@ -112,6 +113,64 @@ static int sort_list(lua_State *lua) {
   return call_library(lua);
 }
 
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+/* Numbers, then texts, then truths: Lua's own order differs from run to run. */
+static int key_comes_first(lua_State *lua) {
+  static const int ranks[] = {LUA_TNUMBER, LUA_TSTRING, LUA_TBOOLEAN};
+  int first = lua_type(lua, 1), second = lua_type(lua, 2);
+  bool less = false;
+  if (first == LUA_TBOOLEAN && second == LUA_TBOOLEAN)
+    less = lua_toboolean(lua, 1) < lua_toboolean(lua, 2);
+  else if (first == second)
+    less = lua_compare(lua, 1, 2, LUA_OPLT);
+  else
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+      less = less || first == ranks[i];
+      if (first == ranks[i] || second == ranks[i])
+        break;
+    }
+  lua_pushboolean(lua, less);
+  return 1;
+}
+
+/* Upvalues: the table, its keys in order, how many have been given. */
+static int next_pair(lua_State *lua) {
+  lua_Integer index = lua_tointeger(lua, lua_upvalueindex(3));
+  do {
+    lua_settop(lua, 0);
+    if (lua_rawgeti(lua, lua_upvalueindex(2), ++index) == LUA_TNIL)
+      return 1;
+    lua_pushvalue(lua, 1);
+  } while (lua_rawget(lua, lua_upvalueindex(1)) == LUA_TNIL); /* has gone since */
+  lua_pushinteger(lua, index);
+  lua_replace(lua, lua_upvalueindex(3));
+  return 2;
+}
+
+/* Upvalue: table.sort. */
+static int sorted_pairs(lua_State *lua) {
+  lua_Integer count = 0;
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  lua_settop(lua, 1);
+  lua_newtable(lua);
+  for (lua_pushnil(lua); lua_next(lua, 1); lua_pop(lua, 1)) {
+    int type = lua_type(lua, -2);
+    if (type != LUA_TNUMBER && type != LUA_TSTRING && type != LUA_TBOOLEAN)
+      return luaL_error(lua, "pairs: a key is a %s; such keys have no order",
+                        lua_typename(lua, type));
+    lua_pushvalue(lua, -2);
+    lua_rawseti(lua, 2, ++count);
+  }
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_pushvalue(lua, 2);
+  lua_pushcfunction(lua, key_comes_first);
+  lua_call(lua, 2, 0);
+  lua_pushinteger(lua, 0);
+  lua_pushcclosure(lua, next_pair, 3);
+  return 1;
+}
+
 /* ---- the libraries -------------------------------------------------------------------------- */
 
 /* Keeps the named fields of the table on top of the stack. */
@@ -160,6 +219,9 @@ int lua_words_open(lua_State *lua) {
   guard(lua, "rep", repeat_text);
   luaL_requiref(lua, LUA_TABLIBNAME, luaopen_table, 1);
   keep_only(lua, table);
+  lua_getfield(lua, -1, "sort");
+  lua_pushcclosure(lua, sorted_pairs, 1);
+  lua_setglobal(lua, "pairs");
   guard(lua, "insert", change_list);
   guard(lua, "remove", change_list);
   guard(lua, "sort", sort_list);

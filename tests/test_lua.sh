@@ -10,8 +10,7 @@ case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
 case $srcdir in /*) ;; *) srcdir=$PWD/$srcdir ;; esac
 module=${VINCI_MODULE_DIR:-scripts/.libs}
 case $module in /*) ;; *) module=$PWD/$module ;; esac
-VINCI_DATA=$srcdir/scripts
-export VINCI_DATA
+unset VINCI_DATA # program and module of a build folder find the sources themselves
 
 work_folder test_lua "$PWD"
 cd "$work" || exit 99

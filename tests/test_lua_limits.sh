@@ -231,6 +231,20 @@ report "no address is told" "$(files 'return { soc = tostring({}) }' 'string, nu
   files 'return { soc = ("%s"):format(print or next) }' 'string, number, boolean or nil expected'
   files 'return { soc = ("%-9p"):format("x") }' 'is an address')"
 
+study 'local t = { "x", zz = 1, b = 2, [true] = 3, [2.5] = 4, aa = 5, [-7] = 6, [false] = 7, gone = 8 }
+  local order = {}
+  for key, value in pairs(t) do
+    order[#order + 1] = tostring(key) .. "=" .. value
+    t.gone = nil
+  end
+  error(table.concat(order, " "))' 'x'
+report "pairs has one order" "$(case $err in
+  *": error: -7=6 1=x 2.5=4 aa=5 b=2 zz=1 false=7 true=3") ;;
+  *) echo "$err" ;;
+  esac
+  study 'for key in pairs { [print or next] = 1 } do end' 'such keys have no order'
+  study 'local t = {} for i = 1, 200000 do t["k" .. i] = i end while true do for k in pairs(t) do end end' "$either")"
+
 # ---- honest files --------------------------------------------------------------------------------
 cat >"$work/good.lua" <<'END_OF_SUITE'
 local points = {}
