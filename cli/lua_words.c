@@ -64,12 +64,15 @@ static int repeat_text(lua_State *lua) {
   return call_library(lua);
 }
 
-/* find(text, what [, from]): texts only, no patterns. */
+/* find(text, what [, from [, plain]]): texts only. What would be a pattern elsewhere is refused
+ * unless plain is true, so that nobody takes an answer for that of a pattern. */
 static int find_text(lua_State *lua) {
   size_t length, wanted;
   const char *text = luaL_checklstring(lua, 1, &length);
   const char *what = luaL_checklstring(lua, 2, &wanted);
   lua_Integer from = luaL_optinteger(lua, 3, 1);
+  luaL_argcheck(lua, lua_toboolean(lua, 4) || strcspn(what, "^$*+?.([%-") == wanted, 2,
+                "would be a pattern; find(text, what, 1, true) looks for a text");
   if (from < 0)
     from = from < -(lua_Integer)length ? 1 : (lua_Integer)length + from + 1;
   if (from == 0)
@@ -90,9 +93,8 @@ static int find_text(lua_State *lua) {
 /* insert and remove move as many entries as the operator # says, which for a table with holes
  * can be any number. */
 static int change_list(lua_State *lua) {
-  size_t count = 0;
   luaL_checktype(lua, 1, LUA_TTABLE);
-  luaL_argcheck(lua, lua_rawlen(lua, 1) <= lua_bounds_of(lua)->used_bytes / sizeof count, 1,
+  luaL_argcheck(lua, lua_rawlen(lua, 1) <= lua_bounds_of(lua)->used_bytes / sizeof(lua_Integer), 1,
                 "is no list: it has holes");
   return call_library(lua);
 }

@@ -117,8 +117,9 @@ report "no collector and no operator runs a function" \
   "$(files 'setmetatable({}, { __gc = function() while true do end end })' "global 'setmetatable'")"
 report "no pattern" "$(files 'local s = ("a"):rep(1 << 16) return { s:match((".-"):rep(30) .. "b") }' \
   "method 'match'")"
-report "find is for texts" "$(files 'error(tostring(("a.b.c"):find(".", 3)) ..
-  tostring(("a"):find("")) .. tostring(("abc"):find("b", -1)))' ': error: 41nil$')"
+report "find is for texts" "$(files 'error(tostring(("a.b.c"):find(".", 3, true)) ..
+  tostring(("a"):find("")) .. tostring(("abc"):find("b", -1)))' ': error: 41nil$'
+  files 'return ("abc"):find("a.c")' 'would be a pattern')"
 report "one text in another" "$(files 'local s = ("a"):rep(40000000)
   while true do s:find(s .. "b") end' "$either")"
 report "nothing, repeated" "$(files 'error(#(""):rep(1 << 62))' ': error: 0$')"
