@@ -125,7 +125,7 @@ report "one text in another" "$(files 'local s = ("a"):rep(40000000)
 report "nothing, repeated" "$(files 'error(#(""):rep(1 << 62))' ': error: 0$')"
 report "a text, repeated" "$(files 'return ("x"):rep(1 << 40)' "$much|too large")"
 report "texts, repeated again and again" "$(files 'while true do local s = ("xyz"):rep(9999999) end' "$either")"
-report "concat of megabytes" "$(files 'local t = {} for i = 1, 1000 do t[i] = ("x"):rep(1 << 20) end' "$much"
+report "concat of megabytes" "$(files 'local t = {} for i = 1, 1000 do t[i] = ("x"):rep(1 << 20) end' "$either"
   files 'local s, t = ("x"):rep(1 << 20), {} for i = 1, 1000 do t[i] = s end
   return table.concat(t)' "$either"
   files 'return table.concat({}, "", 1, 1 << 62)' 'invalid value .*concat')"
