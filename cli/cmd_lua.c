@@ -103,8 +103,9 @@ const struct cli_verb cli_verb_lua = {
     .arguments = "SCRIPT [ARGUMENT]...",
     .summary = "Run a Lua script that loads chips, builds traces, runs them, draws pictures",
     .details =
-        "The script says local vinci = require \"vinci\"; scripts/LUA.md describes the module,\n"
-        "scripts/experiments/ has examples. '-' reads standard input. An error ends with a\n"
-        "traceback and the exit code of what failed, 2 for an error of the script itself.\n",
+        "The script says local vinci = require \"vinci\"; LUA.md of the documentation describes\n"
+        "the module, experiments/ beside the hardware descriptions has examples. A script may\n"
+        "do what its user may do. '-' reads standard input. An error ends with a traceback and\n"
+        "the exit code of what failed, 2 for an error of the script itself.\n",
     .run = lua_verb,
 };

@@ -144,7 +144,7 @@ static enum vinci_status append_log(const struct gate_bless *bless, const struct
   if (snprintf(path, sizeof path, "%s.changes", bless->path) >= (int)sizeof path)
     return diag_error(diag, VINCI_E_IO, "the name of the baseline is too long");
   bool exists = access(path, F_OK) == 0;
-  char *before = exists ? cli_read_text(path, &length, diag) : strdup("");
+  char *before = exists ? cli_read_text(path, SIZE_MAX, &length, diag) : strdup("");
   if (!before)
     return exists ? diag->status : no_memory(diag);
   struct log_entry entry = {bless, merged, before};

@@ -60,7 +60,7 @@ static char *program_text(const struct gate_point *point, const vinci_soc *soc, 
   const struct workload *workload = &point->workload;
   char *text = NULL;
   if (workload->trace)
-    return cli_read_text(workload->trace, length, diag);
+    return cli_read_text(workload->trace, SIZE_MAX, length, diag);
   char *compiled;
   if (vinci_compile_text(soc, workload->op, workload->args, workload->arg_count, &compiled, diag) !=
       VINCI_OK)
@@ -174,7 +174,7 @@ static bool restore_models(struct replaying *replaying, const char *models) {
 /* Makes the old chip from its file and tells what is different now. */
 static bool restore_chip(struct replaying *replaying, const char *path) {
   size_t length, printed = 0;
-  char *text = cli_read_text(path, &length, NULL), *rest = NULL;
+  char *text = cli_read_text(path, SIZE_MAX, &length, NULL), *rest = NULL;
   bool good = text != NULL;
   for (char *line = good ? strtok_r(text, "\n", &rest) : NULL; line && good;
        line = strtok_r(NULL, "\n", &rest)) {

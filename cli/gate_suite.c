@@ -9,7 +9,6 @@
  * What a point does not say it has from the suite; its other fields are arguments of the
  * operator. Paths are relative to the file.
  */
-#include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,53 +28,57 @@ static enum vinci_status no_memory(struct reader *reader) {
 }
 
 /* Leaves *out as it is when the field is nil. */
-static enum vinci_status keep_field(struct reader *reader, const char *key, const char **out) {
-  const char *text = NULL;
-  enum vinci_status status = lua_file_field(&reader->file, key, &text, reader->diag);
-  if (status != VINCI_OK || !text)
-    return status;
-  *out = arena_strdup(&reader->suite->arena, text);
-  return *out ? VINCI_OK : no_memory(reader);
+static enum vinci_status read_field(struct reader *reader, const char *key, const char **out) {
+  return lua_file_field(&reader->file, key, out, reader->diag);
 }
 
 /* ---- overrides ---------------------------------------------------------------------------- */
 
-static enum vinci_status add_set(struct reader *reader, struct gate_point *point,
-                                 const char *text) {
-  const char **sets = ARENA_ARRAY(&reader->suite->arena, const char *, point->set_count + 1);
-  char *copy = arena_strdup(&reader->suite->arena, text);
-  if (!sets || !copy)
-    return no_memory(reader);
-  if (point->set_count > 0)
-    memcpy(sets, point->sets, point->set_count * sizeof *sets);
-  sets[point->set_count++] = copy;
-  point->sets = sets;
-  return VINCI_OK;
+/* Room for more overrides behind those a point has. */
+static enum vinci_status widen_sets(struct reader *reader, struct gate_point *point, size_t more) {
+  void *room = NULL;
+  enum vinci_status status = lua_file_room(&reader->file, point->set_count + more,
+                                           sizeof *point->sets, &room, reader->diag);
+  if (status == VINCI_OK && point->set_count > 0)
+    memcpy(room, point->sets, point->set_count * sizeof *point->sets);
+  point->sets = room;
+  return status;
 }
 
-/* The list `set` of the table on top of the stack: "key=value" each. Its keys are 1 to count;
- * another form would be passed over. */
+/* The list `set` of the table on top of the stack: "key=value" each. */
 static enum vinci_status read_sets(struct reader *reader, struct gate_point *point) {
   lua_State *lua = reader->file.lua;
   enum vinci_status status = VINCI_OK;
-  int top = lua_gettop(lua);
+  size_t count = 0;
   lua_getfield(lua, -1, "set");
-  if (!lua_isnil(lua, -1) && lua_type(lua, -1) != LUA_TTABLE)
-    return lua_file_error(&reader->file, reader->diag, "set is not a list of \"key=value\"");
-  lua_Integer count = lua_isnil(lua, -1) ? 0 : luaL_len(lua, -1);
-  lua_pushnil(lua);
-  if (count == 0 && lua_istable(lua, -2) && lua_next(lua, -2))
+  if (!lua_isnil(lua, -1) && !lua_bounds_list(lua, -1, &count))
     return lua_file_error(&reader->file, reader->diag,
                           "set is not a list: write { \"key=value\", ... }");
-  lua_settop(lua, top + 1);
-  for (lua_Integer i = 1; status == VINCI_OK && i <= count; i++) {
-    lua_rawgeti(lua, -1, i);
-    const char *text = lua_file_text(&reader->file);
-    status = text ? add_set(reader, point, text)
-                  : lua_file_error(&reader->file, reader->diag, "set: an entry is not a text");
+  if (count > 0)
+    status = widen_sets(reader, point, count);
+  for (size_t i = 1; status == VINCI_OK && i <= count; i++) {
+    lua_rawgeti(lua, -1, (lua_Integer)i);
+    status =
+        lua_file_keep(&reader->file, "set: an entry", &point->sets[point->set_count], reader->diag);
+    point->set_count++;
     lua_pop(lua, 1);
   }
   lua_pop(lua, 1);
+  return status;
+}
+
+/* The overrides of the command line. */
+static enum vinci_status add_sets(struct reader *reader, struct gate_point *point) {
+  const struct text_list *sets = &reader->overrides->sets;
+  if (sets->count == 0)
+    return VINCI_OK;
+  enum vinci_status status = widen_sets(reader, point, sets->count);
+  for (size_t i = 0; status == VINCI_OK && i < sets->count; i++) {
+    char *copy = arena_strdup(&reader->suite->arena, sets->items[i]);
+    if (!copy)
+      return no_memory(reader);
+    point->sets[point->set_count++] = copy;
+  }
   return status;
 }
 
@@ -84,13 +87,13 @@ static enum vinci_status read_sets(struct reader *reader, struct gate_point *poi
 /* What suite and points may both say. */
 static enum vinci_status read_common(struct reader *reader, struct gate_point *point) {
   struct workload_models models = {0};
-  enum vinci_status status = keep_field(reader, "soc", &point->soc);
+  enum vinci_status status = read_field(reader, "soc", &point->soc);
   if (status == VINCI_OK)
-    status = keep_field(reader, "memory", &models.memory);
+    status = read_field(reader, "memory", &models.memory);
   if (status == VINCI_OK)
-    status = keep_field(reader, "network", &models.network);
+    status = read_field(reader, "network", &models.network);
   if (status == VINCI_OK)
-    status = keep_field(reader, "l2", &models.l2);
+    status = read_field(reader, "l2", &models.l2);
   if (status == VINCI_OK)
     status = lua_file_whole(&reader->file, "max_cycles", &point->options.max_cycles, reader->diag);
   if (status == VINCI_OK)
@@ -123,27 +126,24 @@ static enum vinci_status read_arguments(struct reader *reader, struct gate_point
   size_t capacity = 1;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1))
     capacity++;
-  workload->args = ARENA_ARRAY(&reader->suite->arena, const char *, capacity);
-  if (!workload->args)
-    return no_memory(reader);
+  void *room = NULL;
+  enum vinci_status status =
+      lua_file_room(&reader->file, capacity, sizeof *workload->args, &room, reader->diag);
+  if (status != VINCI_OK)
+    return status;
+  workload->args = room;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
-    const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : NULL;
+    const char *key = lua_file_key(&reader->file, -2);
     if (key && is_reserved(key))
       continue;
     if (!key || !workload->op)
       return lua_file_error(&reader->file, reader->diag, "point '%s': unknown field '%s'",
                             point->name, key ? key : "[1]");
-    const char *value = lua_file_text(&reader->file);
-    if (!value)
-      return lua_file_error(&reader->file, reader->diag,
-                            "point '%s': '%s' is neither a text nor a number nor a list of whole "
-                            "numbers",
-                            point->name, key);
-    char *text = arena_alloc(&reader->suite->arena, strlen(key) + strlen(value) + 2, 1);
-    if (!text)
-      return no_memory(reader);
-    stpcpy(stpcpy(stpcpy(text, key), "="), value);
-    workload->args[workload->arg_count++] = text;
+    status =
+        lua_file_argument(&reader->file, key, &workload->args[workload->arg_count], reader->diag);
+    if (status != VINCI_OK)
+      return status;
+    workload->arg_count++;
   }
   qsort(workload->args, workload->arg_count, sizeof *workload->args, compare_texts);
   return VINCI_OK;
@@ -154,9 +154,12 @@ static enum vinci_status resolve_trace(struct reader *reader, struct workload *w
   if (!workload->trace || *workload->trace == '/' || !slash)
     return VINCI_OK;
   size_t folder = (size_t)(slash - reader->suite->path) + 1;
-  char *path = arena_alloc(&reader->suite->arena, folder + strlen(workload->trace) + 1, 1);
-  if (!path)
-    return no_memory(reader);
+  void *room = NULL;
+  enum vinci_status status =
+      lua_file_room(&reader->file, folder + strlen(workload->trace) + 1, 1, &room, reader->diag);
+  if (status != VINCI_OK)
+    return status;
+  char *path = room;
   memcpy(path, reader->suite->path, folder);
   strcpy(path + folder, workload->trace);
   workload->trace = path;
@@ -166,7 +169,6 @@ static enum vinci_status resolve_trace(struct reader *reader, struct workload *w
 /* Names are keys of the baseline and words of the policy. */
 static enum vinci_status check_name(struct reader *reader, const struct gate_point *point,
                                     size_t index) {
-  const struct gate_suite *suite = reader->suite;
   if (!point->name || !*point->name)
     return lua_file_error(&reader->file, reader->diag, "points: entry %zu has no name", index + 1);
   for (const char *c = point->name; *c; c++)
@@ -174,10 +176,34 @@ static enum vinci_status check_name(struct reader *reader, const struct gate_poi
       return lua_file_error(&reader->file, reader->diag,
                             "point '%s': a name has no blanks and none of , \" * ? [ ] \\ #",
                             point->name);
-  for (size_t i = 0; i < index; i++)
-    if (strcmp(suite->points[i].name, point->name) == 0)
-      return lua_file_error(&reader->file, reader->diag, "point '%s' is there twice", point->name);
   return VINCI_OK;
+}
+
+static int compare_names(const void *left, const void *right) {
+  const struct gate_point *const *first = left, *const *second = right;
+  int order = strcmp((*first)->name, (*second)->name);
+  return order ? order : (*first > *second) - (*first < *second);
+}
+
+/* Two points of one name: the first of them in the file is told. */
+static enum vinci_status check_twice(struct reader *reader) {
+  const struct gate_suite *suite = reader->suite;
+  const struct gate_point *twice = NULL;
+  void *room = NULL;
+  enum vinci_status status =
+      lua_file_room(&reader->file, suite->count, sizeof twice, &room, reader->diag);
+  if (status != VINCI_OK)
+    return status;
+  const struct gate_point **sorted = room;
+  for (size_t i = 0; i < suite->count; i++)
+    sorted[i] = &suite->points[i];
+  qsort(sorted, suite->count, sizeof *sorted, compare_names);
+  for (size_t i = 1; i < suite->count; i++)
+    if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0 && (!twice || sorted[i] < twice))
+      twice = sorted[i];
+  return twice
+             ? lua_file_error(&reader->file, reader->diag, "point '%s' is there twice", twice->name)
+             : VINCI_OK;
 }
 
 static enum vinci_status read_point(struct reader *reader, const struct gate_point *defaults,
@@ -187,13 +213,13 @@ static enum vinci_status read_point(struct reader *reader, const struct gate_poi
   if (lua_type(reader->file.lua, -1) != LUA_TTABLE)
     return lua_file_error(&reader->file, reader->diag, "points: entry %zu is not a table",
                           index + 1);
-  enum vinci_status status = keep_field(reader, "name", &point->name);
+  enum vinci_status status = read_field(reader, "name", &point->name);
   if (status == VINCI_OK)
     status = check_name(reader, point, index);
   if (status == VINCI_OK)
-    status = keep_field(reader, "op", &point->workload.op);
+    status = read_field(reader, "op", &point->workload.op);
   if (status == VINCI_OK)
-    status = keep_field(reader, "trace", &point->workload.trace);
+    status = read_field(reader, "trace", &point->workload.trace);
   if (status == VINCI_OK)
     status = read_common(reader, point);
   if (status != VINCI_OK)
@@ -209,8 +235,7 @@ static enum vinci_status read_point(struct reader *reader, const struct gate_poi
   if (!point->soc)
     return lua_file_error(&reader->file, reader->diag, "point '%s' names no chip: soc = ...",
                           point->name);
-  for (size_t i = 0; status == VINCI_OK && i < reader->overrides->sets.count; i++)
-    status = add_set(reader, point, reader->overrides->sets.items[i]);
+  status = add_sets(reader, point);
   if (status == VINCI_OK)
     status = resolve_trace(reader, &point->workload);
   return status == VINCI_OK ? read_arguments(reader, point) : status;
@@ -227,23 +252,23 @@ static enum vinci_status read_suite(void *context) {
   if (status != VINCI_OK)
     return status;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
-    const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "[1]";
-    if (strcmp(key, "points") != 0 && !is_common(key))
-      return lua_file_error(&reader->file, reader->diag, "unknown field '%s' of the suite", key);
+    const char *key = lua_file_key(&reader->file, -2);
+    if (!key || (strcmp(key, "points") != 0 && !is_common(key)))
+      return lua_file_error(&reader->file, reader->diag, "unknown field '%s' of the suite",
+                            key ? key : "[1]");
   }
   lua_getfield(lua, -1, "points");
-  if (lua_type(lua, -1) != LUA_TTABLE || luaL_len(lua, -1) < 1)
+  if (!lua_bounds_list(lua, -1, &suite->count) || suite->count < 1)
     return lua_file_error(&reader->file, reader->diag, "has no points");
-  suite->count = (size_t)luaL_len(lua, -1);
-  suite->points = ARENA_ARRAY(&suite->arena, struct gate_point, suite->count);
-  if (!suite->points)
-    return no_memory(reader);
+  void *room = NULL;
+  status = lua_file_room(&reader->file, suite->count, sizeof *suite->points, &room, reader->diag);
+  suite->points = room;
   for (size_t i = 0; status == VINCI_OK && i < suite->count; i++) {
     lua_rawgeti(lua, -1, (lua_Integer)i + 1);
     status = read_point(reader, &defaults, i);
     lua_pop(lua, 1);
   }
-  return status;
+  return status == VINCI_OK ? check_twice(reader) : status;
 }
 
 static bool name_suite(struct gate_suite *suite, const char *path) {
@@ -265,7 +290,7 @@ enum vinci_status gate_suite_open(struct gate_suite *suite, const char *path,
   struct reader reader = {.suite = suite, .overrides = overrides, .diag = diag};
   if (!name_suite(suite, path))
     return no_memory(&reader);
-  enum vinci_status status = lua_file_open(&reader.file, path, diag);
+  enum vinci_status status = lua_file_open(&reader.file, path, &suite->arena, diag);
   if (status == VINCI_OK)
     status = lua_file_read(&reader.file, read_suite, &reader, diag);
   lua_file_close(&reader.file);

@@ -32,6 +32,8 @@ vinci_SOURCES = \
 	cli/folder.c \
 	cli/lua_file.c \
 	cli/lua_file.h \
+	cli/lua_words.c \
+	cli/lua_words.h \
 	cli/main.c \
 	cli/monitor.c \
 	cli/monitor.h \

@@ -3,42 +3,14 @@
 #include "cli/lua_file.h"
 
 #include <errno.h>
-#include <lauxlib.h>
-#include <lualib.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lua_words.h"
 #include "core/diag.h"
 
-/* Above any honest file; a file that never ends is a mistake. */
-enum { INSTRUCTIONS_MAX = 200000000, TEXT_MAX = 256 };
-
-static void too_long(lua_State *lua, lua_Debug *frame) {
-  (void)frame;
-  luaL_error(lua, "runs too long: more than %d instructions", INSTRUCTIONS_MAX);
-}
-
-static void forget(lua_State *lua, const char *const *names) {
-  for (; *names; names++) {
-    lua_pushnil(lua);
-    lua_setfield(lua, -2, *names);
-  }
-}
-
-static int open_words(lua_State *lua) {
-  static const char *const unwanted[] = {"dofile", "loadfile", "load",           "require",
-                                         "print",  "warn",     "collectgarbage", NULL};
-  static const char *const unwanted_math[] = {"random", "randomseed", NULL};
-  luaL_requiref(lua, LUA_GNAME, luaopen_base, 1);
-  forget(lua, unwanted);
-  luaL_requiref(lua, LUA_STRLIBNAME, luaopen_string, 1);
-  luaL_requiref(lua, LUA_TABLIBNAME, luaopen_table, 1);
-  luaL_requiref(lua, LUA_MATHLIBNAME, luaopen_math, 1);
-  forget(lua, unwanted_math);
-  lua_settop(lua, 0);
-  return 0;
-}
+enum { TEXT_MAX = 256 };
 
 enum vinci_status lua_file_error(const struct lua_file *file, struct vinci_diag *diag,
                                  const char *format, ...) {
@@ -51,71 +23,92 @@ enum vinci_status lua_file_error(const struct lua_file *file, struct vinci_diag 
 }
 
 /* The message of a Lua error without the name of the file, which the position has. */
-static enum vinci_status lua_failed(struct lua_file *file, struct vinci_diag *diag) {
+static enum vinci_status lua_failed(struct lua_file *file, int code, struct vinci_diag *diag) {
   const char *text = lua_tostring(file->lua, -1);
-  struct diag_position position = {.path = file->path};
+  struct diag_position position = {.path = file->path, .line = file->bounds.line};
+  char reason[LUA_BOUNDS_TEXT_MAX];
+  if (lua_bounds_reason(&file->bounds, code, reason, sizeof reason)) {
+    (void)diag_error_at(diag, VINCI_E_USAGE, position, "%s", reason);
+    diag_hint(diag, "studies and suites are data; a program for `vinci lua` has no such limit");
+    return VINCI_E_USAGE;
+  }
+  if (code == LUA_ERRMEM)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (text && strncmp(text, "file:", strlen("file:")) == 0) {
     char *end;
     position.line = strtoul(text + strlen("file:"), &end, 10);
     text = end[0] == ':' && end[1] == ' ' ? end + 2 : end;
   }
-  return diag_error_at(diag, VINCI_E_USAGE, position, "%s",
-                       text ? text : "an error without a text");
+  (void)diag_error_at(diag, VINCI_E_USAGE, position, "%s", text ? text : "an error without a text");
+  if (text && strncmp(text, "attempt to call a nil", strlen("attempt to call a nil")) == 0)
+    diag_hint(diag, "LUA.md says which functions study and suite files have");
+  return VINCI_E_USAGE;
 }
 
-char *cli_read_text(const char *path, size_t *length, struct vinci_diag *diag) {
-  FILE *in = fopen(path, "r");
-  char *text = NULL, block[4096];
-  size_t count, capacity = 0;
+/* Reads to the end of a stream; NULL with errno when that fails, E2BIG beyond the maximum. */
+static char *read_all(FILE *in, size_t maximum, size_t *length) {
+  size_t capacity = 4096;
+  char *text = malloc(capacity);
   *length = 0;
-  errno = in ? 0 : errno;
-  while (in && (count = fread(block, 1, sizeof block, in)) > 0) {
-    if (*length + count >= capacity) {
-      capacity = 2 * (*length + count);
-      char *more = realloc(text, capacity);
-      if (!more)
-        break;
-      text = more;
+  while (text) {
+    *length += fread(text + *length, 1, capacity - *length, in);
+    if (*length < capacity && !ferror(in)) {
+      text[*length] = '\0';
+      return text;
     }
-    memcpy(text + *length, block, count);
-    *length += count;
+    int error = ferror(in) ? (errno ? errno : EIO) : *length > maximum ? E2BIG : 0;
+    char *more = error || capacity > SIZE_MAX / 2 ? NULL : realloc(text, capacity *= 2);
+    if (!more) {
+      free(text);
+      errno = error ? error : ENOMEM;
+    }
+    text = more;
   }
-  bool failed = !in || ferror(in) || (*length > 0 && !text);
-  if (failed) {
-    (void)diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot read: %s",
-                        errno ? strerror(errno) : "read error");
-    free(text);
-    text = NULL;
-  } else if (!text) {
-    text = calloc(1, 1);
-  } else {
-    text[*length] = '\0';
-  }
+  return NULL;
+}
+
+char *cli_read_text(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag) {
+  FILE *in = fopen(path, "r");
+  char *text = in ? read_all(in, maximum, length) : NULL;
+  int error = text ? 0 : errno;
   if (in)
     fclose(in);
+  struct diag_position position = {.path = path};
+  if (text && *length > maximum) {
+    free(text);
+    text = NULL;
+    error = E2BIG;
+  }
+  if (error == E2BIG)
+    (void)diag_error_at(diag, VINCI_E_USAGE, position, "is longer than %zu MiB", maximum >> 20);
+  else if (error)
+    (void)diag_error_at(diag, VINCI_E_IO, position, "cannot read: %s", strerror(error));
   return text;
 }
 
-enum vinci_status lua_file_open(struct lua_file *file, const char *path, struct vinci_diag *diag) {
-  *file = (struct lua_file){.lua = luaL_newstate(), .path = path};
-  if (!file->lua)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+enum vinci_status lua_file_open(struct lua_file *file, const char *path, struct arena *arena,
+                                struct vinci_diag *diag) {
+  static const struct lua_limits limits = {LUA_FILE_MEMORY_MIB, LUA_FILE_INSTRUCTIONS_MAX,
+                                           LUA_FILE_CPU_MS_MAX};
   size_t length;
-  char *text = cli_read_text(path, &length, diag);
+  *file = (struct lua_file){.path = path, .arena = arena};
+  char *text = cli_read_text(path, LUA_FILE_BYTES_MAX, &length, diag);
   if (!text)
     return diag ? diag->status : VINCI_E_IO;
-  lua_State *lua = file->lua;
-  lua_pushcfunction(lua, open_words);
+  if (!lua_bounds_open(&file->bounds, &limits)) {
+    free(text);
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  }
+  lua_State *lua = file->lua = file->bounds.lua;
+  lua_pushcfunction(lua, lua_words_open);
   int code = lua_pcall(lua, 0, 0, 0);
   if (code == LUA_OK)
-    code = luaL_loadbufferx(lua, text, length, "=file", "t");
+    code = lua_bounds_load(&file->bounds, text, length, "=file");
   free(text);
-  lua_sethook(lua, too_long, LUA_MASKCOUNT, INSTRUCTIONS_MAX);
   if (code == LUA_OK)
     code = lua_pcall(lua, 0, 1, 0);
-  lua_sethook(lua, NULL, 0, 0);
   if (code != LUA_OK)
-    return lua_failed(file, diag);
+    return lua_failed(file, code, diag);
   if (lua_type(lua, -1) != LUA_TTABLE)
     return lua_file_error(file, diag, "does not return a table");
   return VINCI_OK;
@@ -140,15 +133,12 @@ enum vinci_status lua_file_read(struct lua_file *file, enum vinci_status (*reade
   lua_pushcfunction(file->lua, call_reader);
   lua_pushvalue(file->lua, -2);
   lua_pushlightuserdata(file->lua, &read);
-  lua_sethook(file->lua, too_long, LUA_MASKCOUNT, INSTRUCTIONS_MAX);
   int code = lua_pcall(file->lua, 2, 0, 0);
-  lua_sethook(file->lua, NULL, 0, 0);
-  return code == LUA_OK ? read.status : lua_failed(file, diag);
+  return code == LUA_OK ? read.status : lua_failed(file, code, diag);
 }
 
 void lua_file_close(struct lua_file *file) {
-  if (file->lua)
-    lua_close(file->lua);
+  lua_bounds_close(&file->bounds);
   file->lua = NULL;
 }
 
@@ -163,14 +153,9 @@ static bool format_value(lua_State *lua, char *text, size_t size) {
       snprintf(text, size, "%.14g", lua_tonumber(lua, -1));
     return true;
   }
-  if (lua_type(lua, -1) != LUA_TTABLE || lua_rawlen(lua, -1) == 0)
-    return false;
-  lua_Unsigned count = lua_rawlen(lua, -1), fields = 0;
-  for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1))
-    fields++;
-  size_t used = 0;
-  bool good = fields == count;
-  for (lua_Unsigned i = 1; good && i <= count; i++) {
+  size_t count, used = 0;
+  bool good = lua_bounds_list(lua, -1, &count) && count > 0;
+  for (size_t i = 1; good && i <= count; i++) {
     good = lua_rawgeti(lua, -1, (lua_Integer)i) == LUA_TNUMBER;
     whole = lua_tointegerx(lua, -1, &is_whole);
     lua_pop(lua, 1);
@@ -181,20 +166,60 @@ static bool format_value(lua_State *lua, char *text, size_t size) {
   return good;
 }
 
-const char *lua_file_text(struct lua_file *file) {
-  lua_State *lua = file->lua;
-  char text[TEXT_MAX];
-  if (lua_type(lua, -1) == LUA_TSTRING)
-    return lua_tostring(lua, -1);
-  if (!format_value(lua, text, sizeof text))
-    return NULL;
-  /* Kept alive by the registry until the file is closed. */
-  lua_pushstring(lua, text);
-  const char *kept = lua_tostring(lua, -1);
-  lua_pushvalue(lua, -1);
-  lua_rawsetp(lua, LUA_REGISTRYINDEX, kept);
-  lua_pop(lua, 1);
-  return kept;
+enum vinci_status lua_file_room(struct lua_file *file, size_t count, size_t bytes, void **out,
+                                struct vinci_diag *diag) {
+  if (count > (LUA_FILE_KEPT_BYTES_MAX - file->kept_bytes) / bytes)
+    return lua_file_error(file, diag, "says too much: more than %d MiB",
+                          LUA_FILE_KEPT_BYTES_MAX >> 20);
+  file->kept_bytes += count * bytes;
+  *out = arena_alloc(file->arena, count, bytes);
+  return *out ? VINCI_OK : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+}
+
+/* prefix, and the value on top of the stack. */
+static enum vinci_status keep_value(struct lua_file *file, const char *prefix, const char *what,
+                                    const char **out, struct vinci_diag *diag) {
+  char formatted[TEXT_MAX];
+  void *kept = NULL;
+  lua_bounds_look(file->lua);
+  const char *text = lua_bounds_text(file->lua, -1);
+  if (lua_type(file->lua, -1) == LUA_TSTRING && !text)
+    return lua_file_error(file, diag, "%s has a zero byte in it", what);
+  if (!text && format_value(file->lua, formatted, sizeof formatted))
+    text = formatted;
+  if (!text)
+    return lua_file_error(file, diag,
+                          "%s is neither a text nor a number nor a list of whole numbers", what);
+  enum vinci_status status = lua_file_room(file, strlen(prefix) + strlen(text) + 1, 1, &kept, diag);
+  if (status != VINCI_OK)
+    return status;
+  stpcpy(stpcpy(kept, prefix), text);
+  *out = kept;
+  return VINCI_OK;
+}
+
+enum vinci_status lua_file_keep(struct lua_file *file, const char *what, const char **out,
+                                struct vinci_diag *diag) {
+  return keep_value(file, "", what, out, diag);
+}
+
+enum vinci_status lua_file_field(struct lua_file *file, const char *key, const char **out,
+                                 struct vinci_diag *diag) {
+  char what[TEXT_MAX];
+  snprintf(what, sizeof what, "'%s'", key);
+  bool given = lua_getfield(file->lua, -1, key) != LUA_TNIL;
+  enum vinci_status status = given ? keep_value(file, "", what, out, diag) : VINCI_OK;
+  lua_pop(file->lua, 1);
+  return status;
+}
+
+enum vinci_status lua_file_argument(struct lua_file *file, const char *key, const char **out,
+                                    struct vinci_diag *diag) {
+  char what[TEXT_MAX], prefix[TEXT_MAX];
+  snprintf(what, sizeof what, "'%s'", key);
+  if (snprintf(prefix, sizeof prefix, "%s=", key) >= (int)sizeof prefix)
+    return lua_file_error(file, diag, "the name '%.40s...' is too long", key);
+  return keep_value(file, prefix, what, out, diag);
 }
 
 enum vinci_status lua_file_whole(struct lua_file *file, const char *key, uint64_t *out,
@@ -211,14 +236,14 @@ enum vinci_status lua_file_whole(struct lua_file *file, const char *key, uint64_
   return VINCI_OK;
 }
 
-enum vinci_status lua_file_field(struct lua_file *file, const char *key, const char **out,
-                                 struct vinci_diag *diag) {
-  lua_getfield(file->lua, -1, key);
-  *out = lua_file_text(file);
-  bool wrong = !*out && !lua_isnil(file->lua, -1);
-  lua_pop(file->lua, 1); /* the table keeps the string */
-  return wrong ? lua_file_error(file, diag,
-                                "'%s' is neither a text nor a number nor a list of whole numbers",
-                                key)
-               : VINCI_OK;
+const char *lua_file_key(struct lua_file *file, int at) {
+  lua_bounds_look(file->lua);
+  return lua_bounds_text(file->lua, at);
+}
+
+enum vinci_status lua_file_list(struct lua_file *file, const char *what, size_t *count,
+                                struct vinci_diag *diag) {
+  if (lua_bounds_list(file->lua, -1, count))
+    return VINCI_OK;
+  return lua_file_error(file, diag, "%s is not a list", what);
 }

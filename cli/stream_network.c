@@ -69,7 +69,7 @@ enum {
   OPTION_NUMBER_ROW(name, 0, struct network_settings, request.field, "N", minimum, maximum, help)
 
 static const struct option_row network_options[] = {
-    TEXT("topology", topology, "NAME", "mesh (default), ring or crossbar; a file of scripts/noc"),
+    TEXT("topology", topology, "NAME", "mesh (default), ring or crossbar; a file of noc/"),
     NUMBER("columns", columns, 1, TERMINALS_MAX, "of a mesh (default 4)"),
     NUMBER("rows", rows, 1, TERMINALS_MAX, "of a mesh (default 4)"),
     NUMBER("terminals", terminals, 1, TERMINALS_MAX, "of a ring or crossbar (default 16)"),

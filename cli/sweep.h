@@ -15,6 +15,8 @@
 #include "core/arena.h"
 
 enum { SWEEP_PARAMS_MAX = 64, SWEEP_POINTS_MAX = 10000000, SWEEP_JOBS_MAX = 256 };
+/* Of the table of all points, which is held in memory. */
+enum { SWEEP_CELLS_MAX = SWEEP_POINTS_MAX };
 
 struct sweep_study {
   struct arena arena;
@@ -56,6 +58,7 @@ struct sweep_axis {
   const char **values;
   size_t count;
 };
+enum vinci_status sweep_too_many_cells(struct vinci_diag *diag);
 VINCI_MUST_CHECK enum vinci_status sweep_expand(struct sweep_study *study,
                                                 const struct sweep_axis *axes, size_t count,
                                                 struct vinci_diag *diag);

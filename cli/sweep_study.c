@@ -30,6 +30,11 @@ void sweep_study_free(struct sweep_study *study) {
 
 /* ---- expansion ------------------------------------------------------------------------- */
 
+enum vinci_status sweep_too_many_cells(struct vinci_diag *diag) {
+  return diag_error(diag, VINCI_E_LIMIT,
+                    "the study has more than %d values, points times parameters", SWEEP_CELLS_MAX);
+}
+
 /* The last axis varies fastest. */
 enum vinci_status sweep_expand(struct sweep_study *study, const struct sweep_axis *axes,
                                size_t count, struct vinci_diag *diag) {
@@ -42,6 +47,8 @@ enum vinci_status sweep_expand(struct sweep_study *study, const struct sweep_axi
       return diag_error(diag, VINCI_E_LIMIT, "the study has more than %d points", SWEEP_POINTS_MAX);
     study->keys[a] = axes[a].key;
   }
+  if (count > 0 && points > SWEEP_CELLS_MAX / count)
+    return sweep_too_many_cells(diag);
   study->param_count = count;
   study->point_count = points;
   study->values = calloc(points * count + 1, sizeof *study->values);

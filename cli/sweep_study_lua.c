@@ -13,7 +13,6 @@
  *
  * All other fields are arguments of the operator. Paths are relative to the file.
  */
-#include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,45 +30,24 @@ static enum vinci_status no_memory(struct reader *reader) {
   return diag_error(reader->diag, VINCI_E_NOMEM, "out of memory");
 }
 
-static char *keep(struct reader *reader, const char *text) {
-  return arena_strdup(&reader->study->arena, text);
-}
-
-/* A text or number on top of the stack, kept. */
-static enum vinci_status keep_top(struct reader *reader, const char *what, const char **out) {
-  const char *text = lua_file_text(&reader->file);
-  if (!text)
-    return lua_file_error(&reader->file, reader->diag,
-                          "%s is neither a text nor a number nor a list of whole numbers", what);
-  *out = keep(reader, text);
-  return *out ? VINCI_OK : no_memory(reader);
-}
-
-static enum vinci_status keep_field(struct reader *reader, const char *key, const char **out) {
-  const char *text = NULL;
-  enum vinci_status status = lua_file_field(&reader->file, key, &text, reader->diag);
-  if (status != VINCI_OK || !text)
-    return status;
-  *out = keep(reader, text);
-  return *out ? VINCI_OK : no_memory(reader);
-}
-
 /* ---- params ---------------------------------------------------------------------------- */
 
 /* The list { "key", value, value ... } on top of the stack. */
 static enum vinci_status read_axis(struct reader *reader, struct sweep_axis *axis) {
   lua_State *lua = reader->file.lua;
-  if (lua_type(lua, -1) != LUA_TTABLE || luaL_len(lua, -1) < 2)
+  size_t length;
+  if (!lua_bounds_list(lua, -1, &length) || length < 2)
     return lua_file_error(&reader->file, reader->diag,
                           "params: an entry is not { \"key\", value, ... }");
-  size_t length = (size_t)luaL_len(lua, -1);
   axis->count = 0;
-  axis->values = ARENA_ARRAY(&reader->study->arena, const char *, length);
-  enum vinci_status status = axis->values ? VINCI_OK : no_memory(reader);
+  void *room = NULL;
+  enum vinci_status status =
+      lua_file_room(&reader->file, length, sizeof *axis->values, &room, reader->diag);
+  axis->values = room;
   for (size_t i = 1; status == VINCI_OK && i <= length; i++) {
     const char *text = NULL;
     lua_rawgeti(lua, -1, (lua_Integer)i);
-    status = keep_top(reader, "params: a key or value", &text);
+    status = lua_file_keep(&reader->file, "params: a key or value", &text, reader->diag);
     lua_pop(lua, 1);
     if (i == 1)
       axis->key = text;
@@ -86,9 +64,9 @@ static enum vinci_status read_params(struct reader *reader) {
   enum vinci_status status = VINCI_OK;
   lua_getfield(lua, -1, "params");
   if (!lua_isnil(lua, -1)) {
-    if (lua_type(lua, -1) != LUA_TTABLE)
-      return lua_file_error(&reader->file, reader->diag, "params is not a table");
-    count = (size_t)luaL_len(lua, -1);
+    status = lua_file_list(&reader->file, "params", &count, reader->diag);
+    if (status != VINCI_OK)
+      return status;
     if (count == 0 || count > SWEEP_PARAMS_MAX)
       return lua_file_error(&reader->file, reader->diag,
                             "params: a list of 1 to %d entries { \"key\", value, ... } is wanted",
@@ -126,18 +104,21 @@ static enum vinci_status gather_keys(struct reader *reader, size_t count) {
     if (lua_type(lua, -1) != LUA_TTABLE)
       return lua_file_error(&reader->file, reader->diag, "points: entry %zu is not a table", i);
     for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
-      if (lua_type(lua, -2) != LUA_TSTRING)
+      const char *key = lua_file_key(&reader->file, -2);
+      if (!key)
         return lua_file_error(&reader->file, reader->diag,
                               "points: entry %zu has a key that is not a text", i);
-      const char *key = lua_tostring(lua, -2);
       if (find_key(study, key) < study->param_count)
         continue;
       if (study->param_count == SWEEP_PARAMS_MAX)
         return lua_file_error(&reader->file, reader->diag, "points: more than %d parameters",
                               SWEEP_PARAMS_MAX);
-      study->keys[study->param_count] = keep(reader, key);
-      if (!study->keys[study->param_count++])
-        return no_memory(reader);
+      void *room = NULL;
+      enum vinci_status status =
+          lua_file_room(&reader->file, strlen(key) + 1, 1, &room, reader->diag);
+      if (status != VINCI_OK)
+        return status;
+      study->keys[study->param_count++] = strcpy(room, key);
     }
     lua_pop(lua, 1);
   }
@@ -150,6 +131,8 @@ static enum vinci_status gather_keys(struct reader *reader, size_t count) {
 static enum vinci_status widen(struct reader *reader, size_t old_params, size_t more) {
   struct sweep_study *study = reader->study;
   size_t count = study->param_count, total = study->point_count + more;
+  if (count > 0 && total > SWEEP_CELLS_MAX / count)
+    return sweep_too_many_cells(reader->diag);
   const char **values = calloc(total * count + 1, sizeof *values);
   if (!values)
     return no_memory(reader);
@@ -162,16 +145,14 @@ static enum vinci_status widen(struct reader *reader, size_t old_params, size_t 
 }
 
 static enum vinci_status read_point(struct reader *reader) {
-  lua_State *lua = reader->file.lua;
   struct sweep_study *study = reader->study;
   const char **row = study->values + study->point_count * study->param_count;
   for (size_t p = 0; p < study->param_count; p++) {
-    enum vinci_status status = keep_field(reader, study->keys[p], &row[p]);
+    enum vinci_status status = lua_file_field(&reader->file, study->keys[p], &row[p], reader->diag);
     if (status != VINCI_OK)
       return status;
   }
   study->point_count++;
-  (void)lua;
   return VINCI_OK;
 }
 
@@ -184,14 +165,15 @@ static enum vinci_status read_points(struct reader *reader) {
     lua_pop(lua, 1);
     return VINCI_OK;
   }
-  if (lua_type(lua, -1) != LUA_TTABLE)
-    return lua_file_error(&reader->file, reader->diag, "points is not a table");
-  size_t count = (size_t)luaL_len(lua, -1);
+  size_t count;
+  enum vinci_status status = lua_file_list(&reader->file, "points", &count, reader->diag);
+  if (status != VINCI_OK)
+    return status;
   if (old_params == 0)
     study->point_count = 0; /* without params there is no other point */
   if (count + study->point_count > SWEEP_POINTS_MAX)
     return lua_file_error(&reader->file, reader->diag, "more than %d points", SWEEP_POINTS_MAX);
-  enum vinci_status status = gather_keys(reader, count);
+  status = gather_keys(reader, count);
   if (status == VINCI_OK)
     status = widen(reader, old_params, count);
   for (size_t i = 1; status == VINCI_OK && i <= count; i++) {
@@ -209,13 +191,13 @@ static enum vinci_status read_sets(struct reader *reader) {
   lua_State *lua = reader->file.lua;
   enum vinci_status status = VINCI_OK;
   lua_getfield(lua, -1, "set");
-  if (lua_type(lua, -1) != LUA_TTABLE && !lua_isnil(lua, -1))
+  size_t count = 0;
+  if (!lua_isnil(lua, -1) && !lua_bounds_list(lua, -1, &count))
     return lua_file_error(&reader->file, reader->diag, "set is not a list of \"key=value\"");
-  size_t count = lua_isnil(lua, -1) ? 0 : (size_t)luaL_len(lua, -1);
   for (size_t i = 1; status == VINCI_OK && i <= count; i++) {
     const char *text = NULL;
     lua_rawgeti(lua, -1, (lua_Integer)i);
-    status = keep_top(reader, "set: an entry", &text);
+    status = lua_file_keep(&reader->file, "set: an entry", &text, reader->diag);
     lua_pop(lua, 1);
     if (status == VINCI_OK && !text_list_add(&reader->study->sets, text))
       status = no_memory(reader);
@@ -240,26 +222,25 @@ static enum vinci_status read_operator(struct reader *reader) {
   size_t capacity = 0;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1))
     capacity++;
-  workload->args = ARENA_ARRAY(&reader->study->arena, const char *, capacity + 1);
-  if (!workload->args)
-    return no_memory(reader);
+  void *room = NULL;
+  enum vinci_status status =
+      lua_file_room(&reader->file, capacity + 1, sizeof *workload->args, &room, reader->diag);
+  if (status != VINCI_OK)
+    return status;
+  workload->args = room;
   for (lua_pushnil(lua); lua_next(lua, -2); lua_pop(lua, 1)) {
-    const char *key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : NULL;
+    const char *key = lua_file_key(&reader->file, -2);
     if (!key)
       return lua_file_error(&reader->file, reader->diag, "has a field that is not named");
     if (is_reserved(key))
       continue;
     if (!workload->op)
       return lua_file_error(&reader->file, reader->diag, "unknown field '%s'", key);
-    const char *value = lua_file_text(&reader->file);
-    if (!value)
-      return lua_file_error(&reader->file, reader->diag,
-                            "'%s' is neither a text nor a number nor a list of whole numbers", key);
-    char *text = arena_alloc(&reader->study->arena, strlen(key) + strlen(value) + 2, 1);
-    if (!text)
-      return no_memory(reader);
-    stpcpy(stpcpy(stpcpy(text, key), "="), value);
-    workload->args[workload->arg_count++] = text;
+    status =
+        lua_file_argument(&reader->file, key, &workload->args[workload->arg_count], reader->diag);
+    if (status != VINCI_OK)
+      return status;
+    workload->arg_count++;
   }
   qsort(workload->args, workload->arg_count, sizeof *workload->args, compare_texts);
   return VINCI_OK;
@@ -281,20 +262,24 @@ static enum vinci_status resolve_trace(struct reader *reader) {
   return VINCI_OK;
 }
 
+static enum vinci_status read_field(struct reader *reader, const char *key, const char **out) {
+  return lua_file_field(&reader->file, key, out, reader->diag);
+}
+
 static enum vinci_status read_table(void *context) {
   struct reader *reader = context;
   struct sweep_study *study = reader->study;
-  enum vinci_status status = keep_field(reader, "soc", &study->soc);
+  enum vinci_status status = read_field(reader, "soc", &study->soc);
   if (status == VINCI_OK)
-    status = keep_field(reader, "op", &study->workload.op);
+    status = read_field(reader, "op", &study->workload.op);
   if (status == VINCI_OK)
-    status = keep_field(reader, "trace", &study->workload.trace);
+    status = read_field(reader, "trace", &study->workload.trace);
   if (status == VINCI_OK)
-    status = keep_field(reader, "memory", &study->models.memory);
+    status = read_field(reader, "memory", &study->models.memory);
   if (status == VINCI_OK)
-    status = keep_field(reader, "network", &study->models.network);
+    status = read_field(reader, "network", &study->models.network);
   if (status == VINCI_OK)
-    status = keep_field(reader, "l2", &study->models.l2);
+    status = read_field(reader, "l2", &study->models.l2);
   if (status == VINCI_OK)
     status = lua_file_whole(&reader->file, "max_cycles", &study->options.max_cycles, reader->diag);
   if (status == VINCI_OK && !study->workload.op == !study->workload.trace)
@@ -313,7 +298,7 @@ static enum vinci_status read_table(void *context) {
 enum vinci_status sweep_study_read(struct sweep_study *study, const char *path,
                                    struct vinci_diag *diag) {
   struct reader reader = {.study = study, .diag = diag};
-  enum vinci_status status = lua_file_open(&reader.file, path, diag);
+  enum vinci_status status = lua_file_open(&reader.file, path, &study->arena, diag);
   if (status == VINCI_OK)
     status = lua_file_read(&reader.file, read_table, &reader, diag);
   lua_file_close(&reader.file);

@@ -103,8 +103,8 @@ VINCI_API const char *vinci_model_revision(void);
 
 /*
  * Loads the hardware description of a SoC ("Ascend910B4"). data_dir is the
- * folder holding soc/; NULL looks at $VINCI_DATA, then at the folder the program was
- * built from, then at the installed one. The caller frees the result.
+ * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed one (a
+ * library in its build folder: at the sources). The caller frees the result.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_soc_load(const char *name, const char *data_dir,
                                                             vinci_soc **out,
@@ -287,7 +287,7 @@ VINCI_API size_t vinci_values_count(const vinci_values *values);
 VINCI_API bool vinci_values_tensor(const vinci_values *values, size_t index,
                                    struct vinci_tensor *out);
 /*
- * Gives a tensor the values of a .npy file of its shape, with the type that traces/FORMAT.md
+ * Gives a tensor the values of a .npy file of its shape, with the type that FORMAT.md
  * says; the second form loads all files that the trace names for inputs that have none yet.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_load(vinci_values *values,

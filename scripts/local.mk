@@ -3,6 +3,8 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
+	scripts/lua_bounds.c \
+	scripts/lua_bounds.h \
 	scripts/mem_host.c \
 	scripts/mem_host.h \
 	scripts/noc_host.c \
@@ -14,7 +16,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/soc_named.c \
 	scripts/soc_lua.h
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
-	-DVINCI_DATADIR='"$(pkgdatadir)"' -DVINCI_SRC_DATADIR='"$(abs_top_srcdir)/scripts"'
+	-DVINCI_DATADIR='"$(pkgdatadir)"'
 
 # The Lua module: in the program, and as vinci.so for a stock interpreter. The module has all of
 # the library in it; the symbols of Lua come from the interpreter.
@@ -56,8 +58,8 @@ dist_experiments_DATA = \
 	scripts/experiments/l2_size.lua \
 	scripts/experiments/roofline.lua
 
-# Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, the source folder
-# it was built from, and here.
+# Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, and here; a program of a build
+# folder looks in the sources (scripts/soc_dir.c).
 socdir = $(pkgdatadir)/soc
 dist_soc_DATA = \
 	scripts/soc/Ascend310P3.lua \
@@ -91,6 +93,7 @@ dist_noc_DATA = \
 	scripts/noc/mesh.lua \
 	scripts/noc/ring.lua
 
+# Makefile.am installs the page.
 dist_noinst_DATA += scripts/LUA.md
 
 dist_noinst_SCRIPTS += \

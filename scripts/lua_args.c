@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scripts/lua_bounds.h"
 #include "scripts/lua_vinci.h"
 
 enum { TEXT_SIZE = 512 };
@@ -116,9 +117,9 @@ void lua_args_options(lua_State *lua, int at, const char *function, const char *
   if (lua_type(lua, at) != LUA_TTABLE)
     refuse_type(lua, at, function, "options", "a table");
   for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1)) {
-    if (lua_type(lua, -2) != LUA_TSTRING)
+    const char *key = lua_bounds_text(lua, -2);
+    if (!key)
       lua_args_refuse(lua, function, "options", "has a field that is not named");
-    const char *key = lua_tostring(lua, -2);
     if (names[find_word(names, key)])
       continue;
     const char *nearest = diag_nearest(key, count_words(names), word_at, &list);
@@ -168,9 +169,9 @@ static const char *extents_text(lua_State *lua, int at) {
   return lua_tostring(lua, at);
 }
 
-const char *lua_args_value(lua_State *lua, int at) {
+const char *lua_args_value(lua_State *lua, int at, const char *function, const char *name) {
   if (lua_type(lua, at) == LUA_TSTRING)
-    return lua_tostring(lua, at);
+    return lua_args_text(lua, at, function, name);
   if (lua_type(lua, at) == LUA_TTABLE)
     return extents_text(lua, at);
   if (lua_type(lua, at) != LUA_TNUMBER)
@@ -207,8 +208,10 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
     int value = lua_gettop(lua);
     if (lua_type(lua, value - 1) != LUA_TSTRING)
       lua_args_refuse(lua, function, name, "has a key that is no string");
-    const char *key = lua_tostring(lua, value - 1);
-    const char *text = lua_args_value(lua, value);
+    const char *key = lua_bounds_text(lua, value - 1);
+    if (!key)
+      lua_args_refuse(lua, function, name, "has a key with a zero byte in it");
+    const char *text = lua_args_value(lua, value, function, key);
     if (!text)
       lua_args_refuse(lua, function, name,
                       "has a value for '%.80s' that is no string, number or list of whole numbers",

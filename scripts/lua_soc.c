@@ -80,7 +80,7 @@ static int soc_set(lua_State *lua) {
     apply(lua, soc, 2, function);
   } else {
     const char *key = lua_args_text(lua, 2, function, "key");
-    const char *value = lua_args_value(lua, 3);
+    const char *value = lua_args_value(lua, 3, function, "value");
     if (!value)
       lua_args_refuse(lua, function, "value", "is neither string nor number");
     if (vinci_soc_set(soc, lua_pushfstring(lua, "%s=%s", key, value), &diag) != VINCI_OK)

@@ -169,8 +169,10 @@ static int check_trace(lua_State *lua) {
     if (lua_type(lua, -1) != LUA_TTABLE)
       lua_args_refuse(lua, function, "options.checks", "is not a list");
     int list = lua_gettop(lua);
-    for (lua_Integer i = 1; lua_rawgeti(lua, list, i) != LUA_TNIL; i++)
+    for (lua_Integer i = 1; lua_rawgeti(lua, list, i) != LUA_TNIL; i++) {
       options.checks |= 1u << lua_args_word(lua, -1, function, "options.checks", words);
+      lua_pop(lua, 1);
+    }
   }
   vinci_findings *findings = NULL;
   enum vinci_status status = vinci_check(soc, trace, &options, &findings, &diag);

@@ -41,7 +41,7 @@ void lua_args_options(lua_State *lua, int at, const char *function, const char *
 int lua_args_word(lua_State *lua, int at, const char *function, const char *name,
                   const char *const *words);
 /* A string or number on the stack as text of a value: 512, 0.5, "96MiB". NULL for others. */
-const char *lua_args_value(lua_State *lua, int at);
+const char *lua_args_value(lua_State *lua, int at, const char *function, const char *name);
 /*
  * A table { key = value } as an array of "key=value", sorted, kept alive by a value that is
  * pushed on the stack.

@@ -6,10 +6,10 @@
  */
 #include "scripts/mem_host.h"
 
-#include <errno.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "scripts/soc_files.h"
 #include "scripts/soc_lua.h"
@@ -36,47 +36,16 @@ static char *keep(struct loading *loading, const char *text) {
   return checked(loading, arena_strdup(&loading->mem->arena, text));
 }
 
-static _Noreturn void refuse_file(struct loading *loading, const char *path, const char *why) {
-  loading->box.path = path;
-  sandbox_refuse(&loading->box, 0, NULL, "cannot be read: %s", why);
-}
-
 /* Runs folder/mem/name.lua; its table is left on the stack. */
 static void run_file(struct loading *loading, const char *name) {
   size_t size = strlen(loading->folder) + strlen(name) + sizeof "/mem/.lua";
   char *path = checked(loading, arena_alloc(&loading->scratch, size, 1));
   snprintf(path, size, "%s/mem/%s.lua", loading->folder, name);
-  char *text = checked(loading, arena_alloc(&loading->scratch, SANDBOX_FILE_BYTES_MAX + 1, 1));
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    refuse_file(loading, path, strerror(errno));
-  size_t length = fread(text, 1, SANDBOX_FILE_BYTES_MAX + 1, file);
-  bool failed = ferror(file);
-  fclose(file);
-  if (failed || length > SANDBOX_FILE_BYTES_MAX)
-    refuse_file(loading, path, failed ? "read error" : "not a file of at most 1 MiB");
-  sandbox_run(&loading->box, path, text, length);
+  sandbox_run(&loading->box, &loading->scratch, path);
 }
 
-static int compare_texts(const void *left, const void *right) {
-  return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* The keys of the table at `at`, sorted: Lua's own order differs from run to run. */
 static const char **sorted_keys(struct loading *loading, int at, size_t *count) {
-  lua_State *lua = loading->box.lua;
-  *count = 0;
-  for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1))
-    ++*count;
-  const char **keys = checked(loading, ARENA_ARRAY(&loading->scratch, const char *, *count + 1));
-  size_t i = 0;
-  for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1)) {
-    if (lua_type(lua, -2) != LUA_TSTRING)
-      sandbox_refuse(&loading->box, 0, NULL, "only names may be keys of a description");
-    keys[i++] = checked(loading, arena_strdup(&loading->scratch, lua_tostring(lua, -2)));
-  }
-  qsort(keys, *count, sizeof *keys, compare_texts);
-  return keys;
+  return sandbox_keys(&loading->box, &loading->scratch, at, count);
 }
 
 static void load_sources(struct loading *loading) {
@@ -88,10 +57,8 @@ static void load_sources(struct loading *loading) {
   struct soc_source *sources =
       checked(loading, ARENA_ARRAY(&loading->scratch, struct soc_source, count + 1));
   for (size_t i = 0; i < count; i++) {
-    if (lua_getfield(box->lua, table, keys[i]) != LUA_TSTRING)
-      sandbox_refuse(box, sandbox_locate(box, keys[i]), NULL, "source '%s' must be a text",
-                     keys[i]);
-    const char *text = lua_tostring(box->lua, -1);
+    lua_getfield(box->lua, table, keys[i]);
+    const char *text = sandbox_text(box, -1, keys[i]);
     sources[i] =
         (struct soc_source){keys[i], checked(loading, arena_strdup(&loading->scratch, text))};
     lua_pop(box->lua, 1);
@@ -170,9 +137,11 @@ static void merge_maps(struct loading *loading) {
   size_t count;
   const char **keys = sorted_keys(loading, at, &count);
   for (size_t i = 0; i < count; i++) {
-    if (lua_getfield(box->lua, at, keys[i]) != LUA_TSTRING)
-      sandbox_refuse(box, sandbox_locate(box, keys[i]), NULL, "maps.%s: must be a text", keys[i]);
-    store_map(loading, keys[i], lua_tostring(box->lua, -1));
+    char key[KEY_MAX];
+    if (snprintf(key, sizeof key, "maps.%s", keys[i]) >= (int)sizeof key)
+      sandbox_refuse(box, 0, NULL, "the name '%.40s...' is too long", key);
+    lua_getfield(box->lua, at, keys[i]);
+    store_map(loading, keys[i], sandbox_text(box, -1, key));
     lua_pop(box->lua, 1);
   }
 }
@@ -180,11 +149,9 @@ static void merge_maps(struct loading *loading) {
 /* A text field of the description at `at`, NULL when it is not there. */
 static const char *get_text(struct loading *loading, int at, const char *field) {
   struct sandbox *box = &loading->box;
-  int type = lua_getfield(box->lua, at, field);
-  const char *text = type == LUA_TSTRING ? lua_tostring(box->lua, -1) : NULL;
+  bool given = lua_getfield(box->lua, at, field) != LUA_TNIL;
+  const char *text = given ? sandbox_text(box, -1, field) : NULL;
   lua_pop(box->lua, 1); /* the table keeps the string */
-  if (type != LUA_TSTRING && type != LUA_TNIL)
-    sandbox_refuse(box, sandbox_locate(box, field), NULL, "%s: must be a text", field);
   return text;
 }
 
@@ -352,11 +319,11 @@ enum vinci_status mem_host_load(const char *name, const char *data_dir, struct m
   enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
   if (status != VINCI_OK)
     return status;
-  snprintf(path, sizeof path, "%s/mem/%s.lua", folder, name);
-  FILE *file = *name && !strchr(name, '/') && strcmp(name, "sources") ? fopen(path, "rb") : NULL;
-  if (!file)
+  struct stat info;
+  int length = snprintf(path, sizeof path, "%s/mem/%s.lua", folder, name);
+  if (*name == '\0' || strchr(name, '/') || strcmp(name, "sources") == 0 ||
+      length >= (int)sizeof path || lstat(path, &info) != 0)
     return unknown_memory(folder, name, diag);
-  fclose(file);
   bool is_abstract = false;
   status = load(folder, name, out, &is_abstract, diag);
   if (status == VINCI_OK && is_abstract) {

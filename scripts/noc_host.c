@@ -6,7 +6,6 @@
  *   routers: list of { column, row, terminals }, numbered from 0 in this order
  *   links:   list of { from, to, dateline }, by rising `from`, in the order of ports
  */
-#include <errno.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,27 +37,10 @@ static void *checked(struct loading *loading, void *memory) {
   return memory;
 }
 
-static void run_file(struct loading *loading) {
-  struct sandbox *box = &loading->box;
-  box->path = loading->path;
-  FILE *file = fopen(loading->path, "rb");
-  if (!file)
-    sandbox_refuse(box, 0, NULL, "cannot be read: %s", strerror(errno));
-  char *text = arena_alloc(&loading->scratch, SANDBOX_FILE_BYTES_MAX + 1, 1);
-  size_t length = text ? fread(text, 1, SANDBOX_FILE_BYTES_MAX + 1, file) : 0;
-  bool failed = ferror(file);
-  fclose(file);
-  checked(loading, text);
-  if (failed || length > SANDBOX_FILE_BYTES_MAX)
-    sandbox_refuse(box, 0, NULL, failed ? "read error" : "longer than 1 MiB");
-  text[length] = '\0';
-  sandbox_run(box, loading->path, text, length);
-}
-
 static void read_routing(struct loading *loading) {
   struct sandbox *box = &loading->box;
   lua_getfield(box->lua, AT_FILE, "routing");
-  const char *name = lua_type(box->lua, -1) == LUA_TSTRING ? lua_tostring(box->lua, -1) : "";
+  const char *name = sandbox_text(box, -1, "routing");
   unsigned routing = 0;
   while (routing < NOC_ROUTING_COUNT &&
          strcmp(noc_routing_name((enum noc_routing)routing), name) != 0)
@@ -76,7 +58,8 @@ static void read_routing(struct loading *loading) {
 static const char *parameter_name(struct loading *loading, int at, size_t index) {
   lua_State *lua = loading->box.lua;
   lua_rawgeti(lua, at, (lua_Integer)index + 1);
-  const char *name = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : NULL;
+  bool behind = lua_isnil(lua, -1);
+  const char *name = behind ? NULL : sandbox_text(&loading->box, -1, "parameters");
   lua_pop(lua, 1); /* the table keeps the string */
   return name;
 }
@@ -180,7 +163,7 @@ static void read_links(struct loading *loading) {
 
 static void load_body(struct sandbox *box, void *context) {
   struct loading *loading = context;
-  run_file(loading);
+  sandbox_run(box, &loading->scratch, loading->path);
   read_routing(loading);
   push_parameters(loading);
   if (lua_getfield(box->lua, AT_FILE, "build") != LUA_TFUNCTION)

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where hardware descriptions lie, and which SoCs there are. */
+/*
+ * Where hardware descriptions lie, and which SoCs there are.
+ *
+ * An installed program reads what was installed with it and knows no other place. A program of
+ * a build folder reads the sources; it is the same file, so it cannot carry their path, which an
+ * installed file must not name. It looks for the file vinci-data.path that configure has
+ * written into the build folder, and knows that folder from where it lies itself.
+ */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +33,65 @@ static enum vinci_status use_folder(const char *folder, char *buffer, size_t siz
   return VINCI_OK;
 }
 
+/* The file this code was loaded from: the program, the library or the Lua module. */
+static bool own_path(char *buffer, size_t size) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char *line = NULL;
+  size_t capacity = 0;
+  bool found = false;
+  while (maps && !found && getline(&line, &capacity, maps) > 0) {
+    uintmax_t start, end;
+    int at = 0;
+    if (sscanf(line, "%jx-%jx %*s %*s %*s %*s %n", &start, &end, &at) != 2 ||
+        (uintptr_t)own_path < start || (uintptr_t)own_path >= end || line[at] != '/')
+      continue;
+    line[strcspn(line, "\n")] = '\0';
+    found = (size_t)snprintf(buffer, size, "%s", line + at) < size;
+  }
+  free(line);
+  if (maps)
+    fclose(maps);
+  return found;
+}
+
+/* Cuts the last part of a path off; returns that part. */
+static const char *cut_last(char *path) {
+  char *slash = strrchr(path, '/');
+  if (!slash)
+    return "";
+  *slash = '\0';
+  return slash + 1;
+}
+
+/* Folders of a build folder in which programs and libraries lie. No installed file lies in one. */
+static bool is_inside_build(const char *path) {
+  static const char *const names[] = {".libs", "scripts", "tests", "fuzz", "values"};
+  const char *slash = strrchr(path, '/');
+  for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++)
+    if (strcmp(slash + 1, names[i]) == 0)
+      return true;
+  return false;
+}
+
+/* The data folder that the build folder names; false for an installed program. */
+static bool build_data_dir(char *buffer, size_t size) {
+  char path[SOC_PATH_MAX], marker[SOC_PATH_MAX];
+  if (!own_path(path, sizeof path))
+    return false;
+  (void)cut_last(path);
+  while (is_inside_build(path))
+    (void)cut_last(path);
+  if (snprintf(marker, sizeof marker, "%s/vinci-data.path", path) >= (int)sizeof marker)
+    return false;
+  FILE *file = fopen(marker, "re");
+  bool found = file && fgets(buffer, size < INT_MAX ? (int)size : INT_MAX, file);
+  if (file)
+    fclose(file);
+  if (found)
+    buffer[strcspn(buffer, "\n")] = '\0';
+  return found;
+}
+
 enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t size,
                                     struct vinci_diag *diag) {
   const char *asked = data_dir ? data_dir : getenv("VINCI_DATA");
@@ -34,20 +102,15 @@ enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t s
     diag_hint(diag, "%s names the folder that holds soc/", data_dir ? "--data" : "VINCI_DATA");
     return VINCI_E_IO;
   }
-  static const char *const folders[] = {
-#ifdef VINCI_SRC_DATADIR
-      VINCI_SRC_DATADIR,
-#endif
-#ifdef VINCI_DATADIR
-      VINCI_DATADIR,
-#endif
-      NULL,
-  };
-  for (size_t i = 0; folders[i]; i++)
-    if (holds_descriptions(folders[i]))
-      return use_folder(folders[i], buffer, size, diag);
-  (void)diag_error(diag, VINCI_E_IO, "the hardware descriptions are not installed%s%s",
-                   folders[0] ? ": no soc/ in " : "", folders[0] ? folders[0] : "");
+  if (!build_data_dir(buffer, size)) {
+    enum vinci_status status = use_folder(VINCI_DATADIR, buffer, size, diag);
+    if (status != VINCI_OK)
+      return status;
+  }
+  if (holds_descriptions(buffer))
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_IO, "the hardware descriptions are missing: no folder '%s/soc'",
+                   buffer);
   diag_hint(diag, "name the folder that holds soc/ with --data=DIR or VINCI_DATA");
   return VINCI_E_IO;
 }

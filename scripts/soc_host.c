@@ -6,14 +6,11 @@
  */
 #include "scripts/soc_host.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "scripts/soc_files.h"
 #include "scripts/soc_lua.h"
@@ -71,62 +68,12 @@ static const char *description_path(struct loading *loading, const char *name) {
   return path;
 }
 
-static _Noreturn void refuse_file(struct loading *loading, const char *path, const char *why) {
-  loading->box.path = path;
-  sandbox_refuse(&loading->box, 0, NULL, "cannot be read: %s", why);
-}
-
-static char *read_file(struct loading *loading, const char *path, size_t *length) {
-  int descriptor =
-      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
-  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
-  if (!file) {
-    int error = errno;
-    if (descriptor >= 0)
-      close(descriptor);
-    refuse_file(loading, path, strerror(error));
-  }
-  struct stat info;
-  bool usable = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= 0 &&
-                info.st_size <= SANDBOX_FILE_BYTES_MAX;
-  size_t size = usable ? (size_t)info.st_size : 0;
-  char *text = usable ? arena_alloc(&loading->scratch, size + 1, 1) : NULL;
-  *length = text ? fread(text, 1, size, file) : 0;
-  bool failed = ferror(file);
-  fclose(file);
-  if (!usable)
-    refuse_file(loading, path, "not a file of at most 1 MiB");
-  checked(loading, text);
-  if (failed)
-    refuse_file(loading, path, "read error");
-  return text;
-}
-
 static void run_file(struct loading *loading, const char *path) {
-  size_t length;
-  const char *text = read_file(loading, path, &length);
-  sandbox_run(&loading->box, path, text, length);
+  sandbox_run(&loading->box, &loading->scratch, path);
 }
 
-static int compare_texts(const void *left, const void *right) {
-  return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* The keys of the table at `at`, sorted: Lua's own order differs from run to run. */
 static const char **sorted_keys(struct loading *loading, int at, size_t *count) {
-  lua_State *lua = loading->box.lua;
-  *count = 0;
-  for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1))
-    ++*count;
-  const char **keys = checked(loading, ARENA_ARRAY(&loading->scratch, const char *, *count));
-  size_t i = 0;
-  for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1)) {
-    if (lua_type(lua, -2) != LUA_TSTRING)
-      sandbox_refuse(&loading->box, 0, NULL, "only names may be keys of a description");
-    keys[i++] = checked(loading, arena_strdup(&loading->scratch, lua_tostring(lua, -2)));
-  }
-  qsort(keys, *count, sizeof *keys, compare_texts);
-  return keys;
+  return sandbox_keys(&loading->box, &loading->scratch, at, count);
 }
 
 static void load_sources(struct loading *loading) {
@@ -140,11 +87,9 @@ static void load_sources(struct loading *loading) {
       checked(loading, ARENA_ARRAY(&loading->scratch, struct soc_source, count));
   for (size_t i = 0; i < count; i++) {
     lua_getfield(lua, table, keys[i]);
-    if (lua_type(lua, -1) != LUA_TSTRING)
-      sandbox_refuse(box, sandbox_locate(box, keys[i]), NULL, "source '%s' must be a text",
-                     keys[i]);
-    sources[i] = (struct soc_source){
-        keys[i], checked(loading, arena_strdup(&loading->scratch, lua_tostring(lua, -1)))};
+    const char *text = sandbox_text(box, -1, keys[i]);
+    sources[i] =
+        (struct soc_source){keys[i], checked(loading, arena_strdup(&loading->scratch, text))};
     lua_pop(lua, 1);
   }
   lua_settop(lua, table - 1);
@@ -214,11 +159,9 @@ static void merge_value(struct loading *loading, const char *key, unsigned depth
 /* A text field of the description at `at`, NULL when it is not there. */
 static const char *get_text(struct loading *loading, int at, const char *field) {
   struct sandbox *box = &loading->box;
-  int type = lua_getfield(box->lua, at, field);
-  const char *text = type == LUA_TSTRING ? lua_tostring(box->lua, -1) : NULL;
+  bool given = lua_getfield(box->lua, at, field) != LUA_TNIL;
+  const char *text = given ? sandbox_text(box, -1, field) : NULL;
   lua_pop(box->lua, 1); /* the table keeps the string */
-  if (type != LUA_TSTRING && type != LUA_TNIL)
-    sandbox_refuse(box, sandbox_locate(box, field), NULL, "%s: must be a text", field);
   return text;
 }
 

@@ -17,8 +17,8 @@ struct soc_names {
 };
 
 /*
- * The folder that holds soc/: data_dir when given, else $VINCI_DATA, else the source
- * folder of the build when it still exists, else the installed one.
+ * The folder that holds soc/: data_dir when given, else $VINCI_DATA, else that of the sources
+ * for a program in its build folder, else the installed one.
  */
 VINCI_MUST_CHECK enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer,
                                                      size_t size, struct vinci_diag *diag);

@@ -3,15 +3,19 @@
 #include "scripts/soc_lua.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <lauxlib.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Chunk name of every file: short, so that Lua never cuts it; box->path has the real one. */
 #define CHUNK "data"
 
-enum { HOOK_PERIOD = 1000, ROUNDING_BITS = 50 };
+enum { ROUNDING_BITS = 50 };
 
 /* Places of a num() table. */
 enum { NUM_VALUE = 1, NUM_UNIT, NUM_SOURCE, NUM_CONFIDENCE, NUM_NOTE, NUM_LINE };
@@ -19,39 +23,7 @@ enum { NUM_VALUE = 1, NUM_UNIT, NUM_SOURCE, NUM_CONFIDENCE, NUM_NOTE, NUM_LINE }
 static const char number_tag[] = "vinci.num";
 static const char description_tag[] = "vinci.soc";
 
-static void *limited_alloc(void *context, void *block, size_t old_bytes, size_t new_bytes) {
-  struct sandbox *box = context;
-  size_t held = block ? old_bytes : 0;
-  if (new_bytes == 0) {
-    free(block);
-    box->used_bytes -= held;
-    return NULL;
-  }
-  if (new_bytes > held && box->used_bytes - held + new_bytes > (size_t)SANDBOX_MEMORY_MIB << 20)
-    return NULL;
-  void *result = realloc(block, new_bytes);
-  if (result)
-    box->used_bytes = box->used_bytes - held + new_bytes;
-  return result;
-}
-
-static struct sandbox *sandbox_of(lua_State *lua) {
-  return *(struct sandbox **)lua_getextraspace(lua);
-}
-
-/* Line of the main chunk that is being executed: a row of data, also through a helper. */
-static unsigned long current_line(lua_State *lua) {
-  lua_Debug frame;
-  unsigned long line = 0;
-  for (int level = 0; lua_getstack(lua, level, &frame); level++) {
-    lua_getinfo(lua, "Sl", &frame);
-    if (frame.currentline > 0)
-      line = (unsigned long)frame.currentline;
-    if (strcmp(frame.what, "main") == 0)
-      break;
-  }
-  return line;
-}
+static struct sandbox *sandbox_of(lua_State *lua) { return (struct sandbox *)lua_bounds_of(lua); }
 
 static _Noreturn void leave(struct sandbox *box) {
   lua_pushnil(box->lua);
@@ -78,13 +50,11 @@ void sandbox_no_memory(struct sandbox *box) {
   leave(box);
 }
 
-static void count_instructions(lua_State *lua, lua_Debug *frame) {
-  (void)frame;
-  struct sandbox *box = sandbox_of(lua);
-  box->instructions += HOOK_PERIOD;
-  if (box->instructions > SANDBOX_INSTRUCTIONS_MAX)
-    sandbox_refuse(box, current_line(lua), "a description is data, not a program",
-                   "runs too long: more than %d instructions", SANDBOX_INSTRUCTIONS_MAX);
+/* A text that will be copied: many names for one text cost Lua nothing, and the copies do. */
+static void charge(struct sandbox *box, const char *text) {
+  box->kept_bytes += strlen(text) + 1;
+  if (box->kept_bytes > (size_t)SANDBOX_MEMORY_MIB << 20)
+    sandbox_refuse(box, 0, NULL, "needs more than %d MiB of memory", SANDBOX_MEMORY_MIB);
 }
 
 /* The units of data files: those of the kinds, with names for the two that have none. */
@@ -128,10 +98,13 @@ static enum confidence find_confidence(const char *name) {
 /* A string argument of num(); numbers do not pass for one. */
 static const char *text_argument(struct sandbox *box, int at, const char *what) {
   if (lua_type(box->lua, at) != LUA_TSTRING)
-    sandbox_refuse(box, current_line(box->lua),
+    sandbox_refuse(box, lua_bounds_line(box->lua),
                    "num(value, \"unit\", \"source\", \"confidence\"[, \"note\"])",
                    "num: the %s must be a text", what);
-  return lua_tostring(box->lua, at);
+  const char *text = lua_bounds_text(box->lua, at);
+  if (!text)
+    sandbox_refuse(box, lua_bounds_line(box->lua), NULL, "num: the %s has a zero byte in it", what);
+  return text;
 }
 
 static void refuse_source(struct sandbox *box, const char *id) {
@@ -139,27 +112,27 @@ static void refuse_source(struct sandbox *box, const char *id) {
   const char *nearest = diag_nearest(id, box->source_count, source_at, box);
   if (nearest)
     snprintf(hint, sizeof hint, "did you mean '%.80s'?", nearest);
-  sandbox_refuse(box, current_line(box->lua), hint, "num: unknown source '%s'", id);
+  sandbox_refuse(box, lua_bounds_line(box->lua), hint, "num: unknown source '%s'", id);
 }
 
 /* num(value, unit, source, confidence[, note]) */
 static int lua_num(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
   if (lua_gettop(lua) > 5)
-    sandbox_refuse(box, current_line(lua), NULL, "num: too many arguments");
+    sandbox_refuse(box, lua_bounds_line(lua), NULL, "num: too many arguments");
   lua_settop(lua, 5);
   if (lua_type(lua, 1) != LUA_TNUMBER)
-    sandbox_refuse(box, current_line(lua), NULL, "num: the value must be a number");
+    sandbox_refuse(box, lua_bounds_line(lua), NULL, "num: the value must be a number");
   const char *unit = text_argument(box, 2, "unit");
   if (!is_unit(unit))
-    sandbox_refuse(box, current_line(lua), "units: count B Hz B/s s cycle B/cycle ratio",
+    sandbox_refuse(box, lua_bounds_line(lua), "units: count B Hz B/s s cycle B/cycle ratio",
                    "num: unknown unit '%s'", unit);
   const char *source = text_argument(box, 3, "source");
   if (!find_source(box, source))
     refuse_source(box, source);
   const char *confidence = text_argument(box, 4, "confidence");
   if (find_confidence(confidence) == CONFIDENCE_COUNT)
-    sandbox_refuse(box, current_line(lua), "one of documented, measured, derived, assumed",
+    sandbox_refuse(box, lua_bounds_line(lua), "one of documented, measured, derived, assumed",
                    "num: unknown confidence '%s'", confidence);
   if (lua_isnil(lua, 5)) {
     lua_pushliteral(lua, "");
@@ -171,7 +144,7 @@ static int lua_num(lua_State *lua) {
     lua_pushvalue(lua, i);
     lua_rawseti(lua, -2, i);
   }
-  lua_pushinteger(lua, (lua_Integer)current_line(lua));
+  lua_pushinteger(lua, (lua_Integer)lua_bounds_line(lua));
   lua_rawseti(lua, -2, NUM_LINE);
   luaL_setmetatable(lua, number_tag);
   return 1;
@@ -181,7 +154,7 @@ static int lua_num(lua_State *lua) {
 static int lua_describe(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
   if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TTABLE)
-    sandbox_refuse(box, current_line(lua), NULL, "%s: takes one table",
+    sandbox_refuse(box, lua_bounds_line(lua), NULL, "%s: takes one table",
                    lua_tostring(lua, lua_upvalueindex(1)));
   luaL_setmetatable(lua, description_tag);
   return 1;
@@ -191,7 +164,7 @@ static int lua_describe(lua_State *lua) {
 static int lua_round(lua_State *lua) {
   struct sandbox *box = sandbox_of(lua);
   if (lua_type(lua, 1) != LUA_TNUMBER)
-    sandbox_refuse(box, current_line(lua), NULL, "round: takes a number");
+    sandbox_refuse(box, lua_bounds_line(lua), NULL, "round: takes a number");
   lua_pushnumber(lua, round(lua_tonumber(lua, 1)));
   return 1;
 }
@@ -226,17 +199,16 @@ static void define_words(struct sandbox *box, void *context) {
 }
 
 enum vinci_status sandbox_open(struct sandbox *box) {
-  box->lua = lua_newstate(limited_alloc, box);
-  if (!box->lua)
+  static const struct lua_limits limits = {SANDBOX_MEMORY_MIB, SANDBOX_INSTRUCTIONS_MAX,
+                                           SANDBOX_CPU_MS_MAX};
+  if (!lua_bounds_open(&box->bounds, &limits))
     return diag_error(box->diag, VINCI_E_NOMEM, "out of memory");
-  *(struct sandbox **)lua_getextraspace(box->lua) = box;
-  lua_sethook(box->lua, count_instructions, LUA_MASKCOUNT, HOOK_PERIOD);
+  box->lua = box->bounds.lua;
   return sandbox_protect(box, define_words, NULL);
 }
 
 void sandbox_close(struct sandbox *box) {
-  if (box->lua)
-    lua_close(box->lua);
+  lua_bounds_close(&box->bounds);
   box->lua = NULL;
 }
 
@@ -254,10 +226,16 @@ static int call_body(lua_State *lua) {
 
 /* Turns an error of Lua itself ("data:12: text") into a diagnostic at path and line. */
 static void report_lua_error(struct sandbox *box, int code) {
-  struct diag_position position = {.path = box->path};
+  struct diag_position position = {.path = box->path, .line = box->bounds.line};
+  char reason[LUA_BOUNDS_TEXT_MAX];
+  if (lua_bounds_reason(&box->bounds, code, reason, sizeof reason)) {
+    box->status = diag_error_at(box->diag, VINCI_E_USAGE, position, "%s", reason);
+    if (box->bounds.ended != LUA_LIMIT_NONE)
+      diag_hint(box->diag, "a description is data, not a program");
+    return;
+  }
   if (code == LUA_ERRMEM) {
-    box->status = diag_error_at(box->diag, VINCI_E_USAGE, position,
-                                "needs more than %d MiB of memory", SANDBOX_MEMORY_MIB);
+    box->status = diag_error(box->diag, VINCI_E_NOMEM, "out of memory");
     return;
   }
   const char *text = lua_tostring(box->lua, -1);
@@ -300,17 +278,87 @@ static void give_globals(lua_State *lua) {
   lua_setupvalue(lua, chunk, 1);
 }
 
-void sandbox_run(struct sandbox *box, const char *path, const char *text, size_t length) {
-  lua_State *lua = box->lua;
-  luaL_checkstack(lua, LUA_MINSTACK, NULL);
+static _Noreturn void refuse_file(struct sandbox *box, const char *path, const char *why) {
   box->path = path;
-  box->text = text;
-  if (luaL_loadbufferx(lua, text, length, "=" CHUNK, "t") != LUA_OK)
+  sandbox_refuse(box, 0, NULL, "cannot be read: %s", why);
+}
+
+/* The text of a file, with a zero behind its last byte. */
+static char *read_file(struct sandbox *box, struct arena *arena, const char *path, size_t *length) {
+  int descriptor =
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+  FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+  if (!file) {
+    int error = errno;
+    if (descriptor >= 0)
+      close(descriptor);
+    refuse_file(box, path, strerror(error));
+  }
+  struct stat info;
+  bool usable = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= 0 &&
+                info.st_size <= SANDBOX_FILE_BYTES_MAX;
+  size_t size = usable ? (size_t)info.st_size : 0;
+  char *text = usable ? arena_alloc(arena, size + 1, 1) : NULL;
+  *length = text ? fread(text, 1, size, file) : 0;
+  bool failed = ferror(file);
+  fclose(file);
+  if (!usable)
+    refuse_file(box, path, "not a file of at most 1 MiB");
+  if (!text)
+    sandbox_no_memory(box);
+  if (failed)
+    refuse_file(box, path, "read error");
+  return text;
+}
+
+void sandbox_run(struct sandbox *box, struct arena *arena, const char *path) {
+  lua_State *lua = box->lua;
+  size_t length;
+  luaL_checkstack(lua, LUA_MINSTACK, NULL);
+  box->text = read_file(box, arena, path, &length);
+  box->path = path;
+  if (lua_bounds_load(&box->bounds, box->text, length, "=" CHUNK) != LUA_OK)
     lua_error(lua);
   give_globals(lua);
   lua_call(lua, 0, 1);
   if (lua_type(lua, -1) != LUA_TTABLE)
     sandbox_refuse(box, 0, NULL, "does not return a table");
+}
+
+static int compare_texts(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+const char **sandbox_keys(struct sandbox *box, struct arena *arena, int at, size_t *count) {
+  lua_State *lua = box->lua;
+  *count = 0;
+  for (lua_pushnil(lua); lua_next(lua, at); lua_pop(lua, 1))
+    ++*count;
+  const char **keys = ARENA_ARRAY(arena, const char *, *count + 1);
+  size_t i = 0;
+  for (lua_pushnil(lua); lua_next(lua, at) && keys; lua_pop(lua, 1)) {
+    const char *key = lua_bounds_text(lua, -2);
+    if (!key)
+      sandbox_refuse(box, 0, NULL, "only names may be keys of a description");
+    charge(box, key);
+    keys[i] = arena_strdup(arena, key);
+    if (!keys[i++])
+      sandbox_no_memory(box);
+  }
+  if (!keys)
+    sandbox_no_memory(box);
+  qsort(keys, *count, sizeof *keys, compare_texts);
+  return keys;
+}
+
+const char *sandbox_text(struct sandbox *box, int at, const char *what) {
+  if (lua_type(box->lua, at) != LUA_TSTRING)
+    sandbox_refuse(box, sandbox_locate(box, what), NULL, "%s: must be a text", what);
+  const char *text = lua_bounds_text(box->lua, at);
+  if (!text)
+    sandbox_refuse(box, sandbox_locate(box, what), NULL, "%s: has a zero byte in it", what);
+  charge(box, text);
+  return text;
 }
 
 static bool has_tag(lua_State *lua, int at, const char *tag) {
@@ -346,6 +394,7 @@ bool sandbox_get_number(struct sandbox *box, int at, struct sandbox_number *out)
   out->source = find_source(box, text_field(lua, at, NUM_SOURCE));
   out->confidence = find_confidence(text_field(lua, at, NUM_CONFIDENCE));
   out->note = text_field(lua, at, NUM_NOTE);
+  charge(box, out->note);
   return true;
 }
 

@@ -2,30 +2,33 @@
 /*
  * The sandbox in which hardware descriptions run: Lua without any library, only the
  * words of the data form (soc, memory, num, round and unit multipliers), anew for each file,
- * with a limit on executed instructions and on memory. Internal to scripts/.
+ * in a bounded state (lua_bounds.h). Internal to scripts/.
  */
 #ifndef VINCI_SCRIPTS_SOC_LUA_H
 #define VINCI_SCRIPTS_SOC_LUA_H
 
 #include <lua.h>
 
+#include "core/arena.h"
 #include "core/diag.h"
 #include "core/soc.h"
+#include "scripts/lua_bounds.h"
 
 /* What one description file may use: far above any honest one. */
 enum {
   SANDBOX_MEMORY_MIB = 16,
   SANDBOX_INSTRUCTIONS_MAX = 5000000,
+  SANDBOX_CPU_MS_MAX = 500,
   SANDBOX_FILE_BYTES_MAX = 1 << 20,
 };
 
 /* One Lua state and the file that runs in it. Errors go to diag with path and line. */
 struct sandbox {
-  lua_State *lua;
-  size_t used_bytes;
-  unsigned long instructions;
-  const char *path; /* of the file now running */
-  const char *text;
+  struct lua_bounds bounds;   /* first: the state knows its bounds, and so its sandbox */
+  lua_State *lua;             /* that of the bounds */
+  size_t kept_bytes;          /* of texts handed out: one text may have many names */
+  const char *path;           /* of the file now running */
+  const char *text;           /* ends with a zero */
   struct soc_source *sources; /* ids that num() accepts; NULL while sources.lua itself runs */
   size_t source_count;
   struct vinci_diag *diag; /* never NULL */
@@ -60,8 +63,21 @@ _Noreturn void sandbox_refuse(struct sandbox *box, unsigned long line, const cha
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 _Noreturn void sandbox_no_memory(struct sandbox *box);
 
-/* Runs a file (inside sandbox_protect); its one result, a table, is left on the stack. */
-void sandbox_run(struct sandbox *box, const char *path, const char *text, size_t length);
+/*
+ * Reads a regular file into the arena and runs it (inside sandbox_protect); its one result, a
+ * table, is left on the stack.
+ */
+void sandbox_run(struct sandbox *box, struct arena *arena, const char *path);
+/*
+ * The keys of the table at `at` in the arena, sorted: Lua's own order differs from run to run.
+ * Refuses those that are no names.
+ */
+const char **sandbox_keys(struct sandbox *box, struct arena *arena, int at, size_t *count);
+/*
+ * The text at `at` of the stack: a string without a zero byte, which would end the text early
+ * here and not in Lua. Others are refused as "WHAT: must be a text".
+ */
+const char *sandbox_text(struct sandbox *box, int at, const char *what);
 /* Whether the table on top of the stack was made by soc{} or memory{}. */
 bool sandbox_is_description(struct sandbox *box);
 /* Whether the value at an index was made by num(), and if so what it says. */

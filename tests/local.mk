@@ -108,12 +108,14 @@ nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
 script_tests = \
 	tests/check_dist.sh \
 	tests/check_exports.sh \
+	tests/check_install.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
 	tests/test_experiments.sh \
 	tests/test_gate.sh \
 	tests/test_ops.sh \
 	tests/test_lua.sh \
+	tests/test_lua_limits.sh \
 	tests/test_operators.sh \
 	tests/test_isa_cli.sh \
 	tests/test_stream.sh \

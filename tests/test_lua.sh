@@ -10,8 +10,7 @@ case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
 case $srcdir in /*) ;; *) srcdir=$PWD/$srcdir ;; esac
 module=${VINCI_MODULE_DIR:-scripts/.libs}
 case $module in /*) ;; *) module=$PWD/$module ;; esac
-VINCI_DATA=$srcdir/scripts
-export VINCI_DATA
+unset VINCI_DATA # program and module of a build folder find the sources themselves
 
 work_folder test_lua "$PWD"
 cd "$work" || exit 99
@@ -22,7 +21,7 @@ run() { keep "$vinci" lua "$@" </dev/null; }
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 28
+plan 36
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -126,6 +125,31 @@ local b = k:buffer { name = "b", space = "UB", size = 32768 }
 k:stream "AIV"
 k.vadd { dst = b, src0 = b, src1 = b, rep = 1000, type = "fp16" }
 k:build()'
+# A zero byte would end a text early in C; a length by __len is whatever it says.
+zero='has a zero byte in it'
+fails "a name with a zero byte" 2 "fails.lua:3: vinci.load: argument 'path' $zero" 'vinci.load(soc, "a.csv\0b")'
+fails "a value with a zero byte" 2 "fails.lua:3: vinci.soc: argument 'l2.size' $zero" \
+  'vinci.soc("Ascend910B4", { set = { ["l2.size"] = "8MiB\0" } })'
+fails "a key with a zero byte" 2 "fails.lua:3: vinci.compile: argument 'args' has a key with a zero byte in it" \
+  'vinci.compile(soc, "copy", { ["shape\0"] = 64 })'
+fails "an option with a zero byte" 2 "fails.lua:3: vinci.soc: argument 'options' has a field that is not named" \
+  'vinci.soc("Ascend910B4", { ["set\0"] = {} })'
+fails "a zero byte in a kernel" 2 "fails.lua:4: a text has a zero byte or the end of a line in it" \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+k:tensor { name = "x", dtype = "fp16", shape = 64, io = "in", file = "a\0b" }'
+fails "a shape of any length" 2 "fails.lua:4: kernel:tensor: argument 'fields.shape' is not a list of extents" \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+k:tensor { name = "x", dtype = "fp16", io = "in", shape = setmetatable({}, { __len = function() return 1 << 60 end }) }'
+fails "curves of any number" 2 "fails.lua:3: vinci.plot: argument 'fields.series' is not a list of series" \
+  'vinci.plot { file = "a.svg", series = setmetatable({}, { __len = function() return 1 << 60 end }) }'
+cat >long.lua <<'END'
+local vinci = require "vinci"
+local soc, checks = vinci.soc "Ascend910B4", {}
+for i = 1, 2000000 do checks[i] = "memcheck" end
+print(vinci.check(soc, vinci.compile(soc, "copy", { shape = 64 }), { checks = checks }))
+END
+run long.lua
+report "a long list of checks" "$(expect 0 '' 0)"
 fails "an instruction that is none" 2 "fails.lua:4: kernel.vaddd: there is no such method or instruction" \
   'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
 k.vaddd {}'

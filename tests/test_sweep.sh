@@ -250,8 +250,9 @@ bad_study "a field nobody knows" 'return { trace = "tiny.csv", parms = {} }' \
 
 bad_study "a limit that is none" 'return { trace = "tiny.csv", max_cycles = 0.5 }' \
   "$work/bad.lua: error: 'max_cycles' is not a whole number from 1"
-bad_study "a table that throws" 'return setmetatable({}, { __index = function() error "no" end })' \
-  "$work/bad.lua:1: error: no"
+bad_study "a function that studies do not have" 'return setmetatable({}, {})' \
+  "$work/bad.lua:1: error: attempt to call a nil value (global 'setmetatable')
+hint: LUA.md says which functions study and suite files have"
 bad_study "a value of a wrong type" 'return { op = "copy", shape = { 17, "x" } }' \
   "$work/bad.lua: error: 'shape' is neither a text nor a number nor a list of whole numbers"
 echo 'return { soc = "Ascend910B1", op = "copy", shape = { 17, 30 }, l2 = "warm" }' >"$work/list.lua"

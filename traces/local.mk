@@ -116,8 +116,8 @@ libvinci_traces_la_SOURCES = \
 	traces/values/tensors.c \
 	traces/values/tensors.h
 
-# Specification and example traces, installed for users.
-dist_doc_DATA = \
+# Specification, for Makefile.am to install, and example traces with their pictures.
+dist_noinst_DATA += \
 	traces/FORMAT.md \
 	traces/OPERATORS.md \
 	traces/VALUES.md
@@ -126,8 +126,7 @@ dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
 	traces/examples/add1_tile20480.csv \
 	traces/examples/add8_tile10240_double.csv \
-	traces/examples/add8_tile20480_single.csv \
-	traces/examples/matmul_2048_fp16.csv
-dist_noinst_DATA += \
 	traces/examples/add8_tile10240_double.svg \
-	traces/examples/add8_tile20480_single.svg
+	traces/examples/add8_tile20480_single.csv \
+	traces/examples/add8_tile20480_single.svg \
+	traces/examples/matmul_2048_fp16.csv

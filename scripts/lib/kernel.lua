@@ -84,6 +84,7 @@ Kernel.__name = "vinci.kernel"
 local function add(kernel, fields)
   local row = {}
   for i, field in ipairs(fields) do
+    if field:find "[\0\r\n]" then refuse("a text has a zero byte or the end of a line in it") end
     row[i] = field:find(",", 1, true) and '"' .. field .. '"' or field
   end
   kernel.rows[#kernel.rows + 1] = table.concat(row, ",")
@@ -125,7 +126,7 @@ function methods:tensor(fields)
   check_name(need(fields, f, "name", "string"), f)
   local shape = fields.shape
   if math.type(shape) == "integer" then shape = { shape } end
-  if type(shape) ~= "table" or #shape == 0 then
+  if type(shape) ~= "table" or shape[1] == nil then
     refuse("%s: argument 'fields.shape' is not a list of extents", f)
   end
   local extents = {}

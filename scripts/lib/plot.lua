@@ -88,7 +88,7 @@ return function(fields)
   if type(fields.file) ~= "string" then
     refuse("argument 'fields.file' is %s, not a string", fields.file == nil and "missing" or "a " .. type(fields.file))
   end
-  if type(fields.series) ~= "table" or #fields.series == 0 then
+  if type(fields.series) ~= "table" or fields.series[1] == nil then
     refuse("argument 'fields.series' is not a list of series")
   end
   local text = script(fields)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Makes the installed form of a page: what names a file of the sources names the installed file, or
+# goes. @pkgdatadir@ is replaced by the Makefile.
+
+# README.md: how to build belongs to the sources.
+/^## Two commands$/,/^The program is then/ {
+  s/^## Two commands$/## First commands/p
+  d
+}
+/^## Building by hand$/,/^## Licence$/ {
+  /^## Licence$/!d
+}
+s,build/vinci,vinci,g
+
+# LUA.md: where the module lies before it is installed.
+/^In a build folder /,/^$/d
+
+s,traces/examples/,@pkgdatadir@/examples/,g
+s,scripts/experiments/,@pkgdatadir@/experiments/,g
+s,](experiments),](@pkgdatadir@/experiments),g
+s,traces/\([A-Z]*\.md\),\1,g
+s,scripts/\([A-Z]*\.md\),\1,g
+
+# Files that are in the sources only.
+s,`\(tests/[^` ]*\)`,`\1` (in the sources),g
+s,`\(\.ci/[^` ]*\)`,`\1` (in the sources),g
