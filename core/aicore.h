@@ -20,9 +20,11 @@
 #include "core/memsys.h"
 #include "core/result.h"
 #include "core/stream.h"
+#include "core/unit_flag.h"
 
 struct device;
 struct aicore;
+struct unit;
 
 /* An instruction in an issue queue. */
 struct pipe_entry {
@@ -33,6 +35,7 @@ struct pipe_entry {
   uint8_t dtype;
   uint8_t id;    /* flags */
   uint8_t other; /* flags: the other pipe; cross-core: mode */
+  uint8_t unit_flag; /* enum unit_flag */
 };
 
 enum retire_kind { RETIRE_TRANSFER, RETIRE_SET_FLAG, RETIRE_CROSS_CORE };
@@ -55,6 +58,7 @@ struct pipe_unit {
   struct engine_event issue;
   struct engine_event retire;
   struct pipe_entry *queue;
+  struct unit_use *unit_uses; /* by entry of the queue; NULL when no row has a unit flag */
   unsigned depth, head, count;
   struct retire_entry *ring;
   unsigned ring_depth, ring_head, ring_count;
@@ -123,6 +127,8 @@ struct aicore {
   struct scalar_unit scalar;
   struct pipe_unit pipe[PIPE_COUNT];
   struct flag *flags; /* [src][dst][id] */
+  struct unit *units; /* of L0C (core/pipe_units.h); NULL when no row has a unit flag */
+  struct unit_set unit_set; /* room for one, of the same size */
   struct cross_flag *cross;
   struct engine_event finish;
   bool has_block;
@@ -177,5 +183,7 @@ struct pipe_entry *pipe_push(struct pipe_unit *pipe);
 void pipe_pushed(struct pipe_unit *pipe);
 void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);
 void pipe_account(struct pipe_unit *pipe, uint64_t cycle);
+/* Starts the head of M at a cycle that has passed while it waited for units of L0C. */
+void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle);
 
 #endif
