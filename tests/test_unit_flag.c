@@ -16,7 +16,8 @@
 #define MAD(flag) "mad,c=1024,a=0,b=0,m=32,k=64,n=32,unit_flag=" #flag ",type=fp16\n"
 /* 4096 bytes, 40.96 cycles. */
 #define FIX_SIZES "src=1024,n=32,m=32,dst_stride=32,src_stride=32,nz2nd=1,type=fp32"
-#define FIX(flag) "copy_matrix_cc_to_gm,dst=c," FIX_SIZES ",unit_flag=" #flag "\n"
+#define FIX(flag) FIX_TO(0, flag)
+#define FIX_TO(to, flag) "copy_matrix_cc_to_gm,dst=c+" #to "," FIX_SIZES ",unit_flag=" #flag "\n"
 #define FIX_L1(flag) "copy_matrix_cc_to_cbuf,dst=0," FIX_SIZES ",unit_flag=" #flag "\n"
 
 static void assert_cycles(const char *text, uint64_t expected) {
@@ -70,7 +71,7 @@ static void a_mad_follows_the_fixpipe(void **state) {
 static void a_late_mad_needs_no_turn(void **state) {
   (void)state;
   /* The scalar unit is at 1131 when it has worked: the mad is issued there, and starts at 1151. */
-  assert_cycles(AIC MAD(3) FIX(3) "scalar,cycles=129\n" MAD(3), 1164);
+  assert_cycles(AIC MAD(3) FIX(3) "scalar,cycles=129\n" MAD(3), 1151 + 36);
   static const char late[] = AIC MAD(3) FIX(3) "scalar,cycles=150\n" MAD(3) FIX(3);
   /* Issued at 1152: one cycle after the units would have let it start. */
   assert_cycles(late, 1175 + 100 + 41);
@@ -194,7 +195,7 @@ static void both_need_the_flag_to_be_in_order(void **state) {
 #define RACES(text, kind, line) assert_true(finds(text, VINCI_CHECK_RACECHECK, kind, line))
 #define ORDERED(text) assert_null(find_with(fixture_shared, text, VINCI_CHECK_RACECHECK))
   ORDERED(AIC MAD(3) FIX(3));
-  ORDERED(AIC MAD(3) FIX(2) FIX(3) BARRIER(M) MAD(2) BARRIER(M) MAD(3) FIX(3));
+  ORDERED(AIC MAD(3) FIX(2) FIX_TO(4096, 3) BARRIER(M) MAD(2) BARRIER(M) MAD(3) FIX_TO(8192, 3));
   RACES(AIC MAD(3) FIX(0), FINDING_RAW, 6);
   RACES(AIC MAD(2) FIX(0), FINDING_RAW, 6);
   RACES(AIC MAD(3) FIX(3) BARRIER(M) MAD(0), FINDING_WAR, 8);
@@ -269,6 +270,7 @@ static void set_rates(vinci_soc *soc, uint64_t *seed) {
   soc->cube_fp16_mcycles = (int64_t)(500 + next_random(seed) % 20000);
   soc->cube_startup_mcycles = (int64_t)(next_random(seed) % 90000);
   soc->path[PATH_L0C_GM].mbytes_per_cycle = (int64_t)(7000 + next_random(seed) % 200000);
+  soc->path[PATH_L0C_GM].hbm_mbytes_per_cycle = soc->path[PATH_L0C_GM].mbytes_per_cycle / 2;
   soc->path[PATH_L0C_GM].startup_mcycles = (int64_t)(next_random(seed) % 300000);
   soc->path[PATH_L0C_L1] = soc->path[PATH_L0C_GM];
   soc->flag_cycles = (int64_t)(next_random(seed) % 30);
