@@ -33,8 +33,8 @@ struct pipe_entry {
   uint32_t line;
   uint16_t op;
   uint8_t dtype;
-  uint8_t id;    /* flags */
-  uint8_t other; /* flags: the other pipe; cross-core: mode */
+  uint8_t id;        /* flags */
+  uint8_t other;     /* flags: the other pipe; cross-core: mode */
   uint8_t unit_flag; /* enum unit_flag */
 };
 
@@ -65,7 +65,7 @@ struct pipe_unit {
   unsigned transfers;      /* in the ring */
   bool streaming_overlaps; /* the transfer started last lets others start behind it */
   uint64_t next_start_cycle;
-  uint64_t owed_mcycles; /* of the instructions in a row up to now, less than a cycle */
+  uint64_t owed_mcycles;   /* of the instructions in a row up to now, less than a cycle */
   uint64_t complete_cycle; /* by when all started instructions of known end complete */
   uint64_t retired_cycle;  /* end of the last retired transfer */
   uint64_t wait_cycle;     /* since when the head of the queue has been ready to go */
@@ -112,7 +112,7 @@ struct scalar_unit {
   enum scalar_wait wait;
   enum pipe wait_pipe;
   uint32_t wait_id;
-  bool loaded; /* inst holds an instruction not issued yet */
+  bool loaded;      /* inst holds an instruction not issued yet */
   struct inst inst; /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
@@ -126,8 +126,8 @@ struct aicore {
   struct stream stream;
   struct scalar_unit scalar;
   struct pipe_unit pipe[PIPE_COUNT];
-  struct flag *flags; /* [src][dst][id] */
-  struct unit *units; /* of L0C (core/pipe_units.h); NULL when no row has a unit flag */
+  struct flag *flags;       /* [src][dst][id] */
+  struct unit *units;       /* of L0C (core/pipe_units.h); NULL when no row has a unit flag */
   struct unit_set unit_set; /* room for one, of the same size */
   struct cross_flag *cross;
   struct engine_event finish;

@@ -246,20 +246,12 @@ static bool start_head(struct pipe_unit *pipe, const struct pipe_entry *entry, u
   }
 }
 
-/* What was counted as a stall from the cycle on has been work. */
-static void take_back_stall(struct pipe_unit *pipe, uint64_t cycle) {
-  uint64_t from = max_u64(cycle, pipe->complete_cycle);
-  if (pipe->accounted_cycle <= from)
-    return;
-  pipe->counters->stall_cycles[pipe->stall] -= pipe->accounted_cycle - from;
-  pipe->counters->busy_cycles += pipe->accounted_cycle - from;
-}
-
+/* Since the head was first tried the pipe has had no event but at ends of what was before it, so
+ * that no stall after the cycle is counted yet. */
 void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle) {
   const struct pipe_entry *entry = &pipe->queue[pipe->head];
   uint64_t now = aicore_now(pipe->core);
   pipe_account(pipe, cycle);
-  take_back_stall(pipe, cycle);
   start_unit(pipe, entry, cycle);
   if (entry->unit_flag == UNIT_FLAG_TURN)
     pipe_units_started(pipe, entry, cycle);
