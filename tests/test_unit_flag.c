@@ -196,6 +196,10 @@ static void both_need_the_flag_to_be_in_order(void **state) {
 #define ORDERED(text) assert_null(find_with(fixture_shared, text, VINCI_CHECK_RACECHECK))
   ORDERED(AIC MAD(3) FIX(3));
   ORDERED(AIC MAD(3) FIX(2) FIX_TO(4096, 3) BARRIER(M) MAD(2) BARRIER(M) MAD(3) FIX_TO(8192, 3));
+  /* The second mad waits for the fixpipe, and that for the first mad. */
+  ORDERED(AIC MAD(3) FIX(3) MAD(3) FIX_TO(4096, 3));
+  RACES(AIC MAD(2) MAD(3) FIX(3), FINDING_WAW, 6);
+  RACES(AIC MAD(0) SET(M, FIX) WAIT(M, FIX) MAD(3) FIX(3), FINDING_WAW, 8);
   RACES(AIC MAD(3) FIX(0), FINDING_RAW, 6);
   RACES(AIC MAD(2) FIX(0), FINDING_RAW, 6);
   RACES(AIC MAD(3) FIX(3) BARRIER(M) MAD(0), FINDING_WAR, 8);
@@ -322,6 +326,30 @@ static void values_are_those_with_flags_in_every_order(void **state) {
   }
 }
 
+/* The fixpipe finds many of its instructions in its queue; they keep their order. */
+static void fixpipes_with_the_flag_stay_in_order(void **state) {
+  (void)state;
+#define LOADS(i) "create_ca_matrix,dst=" #i "*4096,blocks=8,value=(15360+" #i "*64)*65537\n"
+#define TILES(of_mad, of_fix, before, after)                                                       \
+  AIC LOADS(0) LOADS(1) LOADS(2) LOADS(3) LOADS(4) LOADS(5) LOADS(6)                               \
+      LOADS(7) "create_cb_matrix,dst=0,blocks=8,value=1006648320\n" SET(MTE1, M)                   \
+          WAIT(MTE1, M) "loop,i,8\n" before                                                        \
+                        "mad,c=1024,a=i*4096,b=0,m=32,k=64,n=32,type=fp16" of_mad "\n" after       \
+                        "copy_matrix_cc_to_gm,dst=c+i*4096," FIX_SIZES of_fix "\n" before          \
+                        "endloop\n"
+  uint64_t bytes;
+  vinci_trace *trace = runs_parse(
+      TILES("", "", "pipe_barrier,pipe=ALL\n", "pipe_barrier,pipe=ALL\n"), fixture_shared);
+  uint8_t *expected = orders_run(trace, 0, &bytes);
+  vinci_trace_free(trace);
+  assert_non_null(expected);
+  expect_clean(TILES(",unit_flag=3", ",unit_flag=3", "", ""));
+  trace = runs_parse(TILES(",unit_flag=3", ",unit_flag=3", "", ""), fixture_shared);
+  assert_int_equal(orders_first_change(trace, ORDERS, expected, bytes), ORDERS);
+  vinci_trace_free(trace);
+  free(expected);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_fixpipe_follows_unit_by_unit),
@@ -338,6 +366,7 @@ int main(void) {
       cmocka_unit_test(both_need_the_flag_to_be_in_order),
       cmocka_unit_test(unit_flags_are_never_slower_than_flags),
       cmocka_unit_test(values_are_those_with_flags_in_every_order),
+      cmocka_unit_test(fixpipes_with_the_flag_stay_in_order),
   };
   return cmocka_run_group_tests_name("unit flags", tests, fixture_set_up, fixture_tear_down);
 }
