@@ -138,7 +138,7 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   core->finish.fire = fire_finish;
   if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena))
     return false;
-  if (unit_flags_used(device->trace) && !pipe_units_create(core, arena))
+  if (device->trace->any_unit_flag && !pipe_units_create(core, arena))
     return false;
   scalar_create(core, part);
   for (unsigned i = 0; i < PIPE_COUNT; i++)

@@ -7,7 +7,7 @@
 
 bool machine_units_create(struct machine_core *core) {
   struct machine *machine = core->machine;
-  if (!unit_flags_used(machine->trace) || !core_has_space(core->kind, SPACE_L0C))
+  if (!machine->trace->any_unit_flag || !core_has_space(core->kind, SPACE_L0C))
     return true;
   if (!unit_set_create(&core->unit_set, &machine->arena, machine->soc))
     return false;

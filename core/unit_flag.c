@@ -12,18 +12,6 @@ static size_t word_count(const struct unit_set *set) {
   return ((size_t)set->units + WORD_BITS - 1) / WORD_BITS;
 }
 
-bool unit_flags_used(const struct vinci_trace *trace) {
-  for (uint64_t i = 0; i < trace->row_count; i++) {
-    const struct program_row *row = &trace->rows[i];
-    int8_t arg = row->kind == ROW_INST ? isa_row((enum isa_op)row->op)->unit_flag_arg : -1;
-    if (arg < 0)
-      continue;
-    if (row->expr_mask >> arg & 1 || trace->operands[row->first_operand + (uint64_t)arg] != 0)
-      return true;
-  }
-  return false;
-}
-
 bool unit_set_create(struct unit_set *set, struct arena *arena, const struct vinci_soc *soc) {
   set->units = (uint32_t)ceil_div(soc_space_bytes(soc, SPACE_L0C), L0C_FRACTAL_BYTES);
   set->bits = ARENA_ARRAY(arena, uint64_t, word_count(set) + 1);

@@ -37,8 +37,6 @@ struct unit_set {
   uint32_t units;
 };
 
-/* Whether a row of the trace may have a unit flag. */
-bool unit_flags_used(const struct vinci_trace *trace);
 /* An empty set for the L0C of a chip; false when memory is short. */
 bool unit_set_create(struct unit_set *set, struct arena *arena, const struct vinci_soc *soc);
 void unit_use_find(const struct vinci_soc *soc, const struct inst *inst, struct unit_use *use);
