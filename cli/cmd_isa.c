@@ -113,6 +113,7 @@ static int list(const struct isa_settings *settings, const struct text_list *nam
 /* ---- show ------------------------------------------------------------------------- */
 
 static void print_kind(const struct isa_row *row, const struct isa_arg *arg) {
+  char range[64];
   switch (arg->kind) {
   case ARG_ADDRESS:
     printf("address in %s, %s", space_name((enum space)arg->space),
@@ -121,7 +122,8 @@ static void print_kind(const struct isa_row *row, const struct isa_arg *arg) {
                                      : "written");
     break;
   case ARG_INTEGER:
-    printf("%" PRId64 "..%" PRId64, arg->low, arg->high);
+    isa_range_text(arg, range, sizeof range);
+    printf("%s", range);
     break;
   case ARG_WORD:
     printf("%.*s", (int)strcspn(arg->words, "}"), arg->words);

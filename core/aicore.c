@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "core/pipe_units.h"
 
 /* Sequence numbers of a core's events within one instant. */
 enum { SEQUENCE_FINISH = 2 * PIPE_COUNT };
@@ -137,6 +138,8 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   core->finish.fire = fire_finish;
   if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena))
     return false;
+  if (device->trace->any_unit_flag && !pipe_units_create(core, arena))
+    return false;
   scalar_create(core, part);
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     if (!pipe_create(core, arena, (enum pipe)i, part))
@@ -160,6 +163,8 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     if (core_has_pipe(core->kind, (enum pipe)i))
       pipe_start(&core->pipe[i], cycle);
+  if (core->units)
+    pipe_units_start_block(core);
   scalar_start(core, cycle);
 }
 

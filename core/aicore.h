@@ -20,9 +20,11 @@
 #include "core/memsys.h"
 #include "core/result.h"
 #include "core/stream.h"
+#include "core/unit_flag.h"
 
 struct device;
 struct aicore;
+struct unit;
 
 /* An instruction in an issue queue. */
 struct pipe_entry {
@@ -31,8 +33,9 @@ struct pipe_entry {
   uint32_t line;
   uint16_t op;
   uint8_t dtype;
-  uint8_t id;    /* flags */
-  uint8_t other; /* flags: the other pipe; cross-core: mode */
+  uint8_t id;        /* flags */
+  uint8_t other;     /* flags: the other pipe; cross-core: mode */
+  uint8_t unit_flag; /* enum unit_flag */
 };
 
 enum retire_kind { RETIRE_TRANSFER, RETIRE_SET_FLAG, RETIRE_CROSS_CORE };
@@ -55,13 +58,14 @@ struct pipe_unit {
   struct engine_event issue;
   struct engine_event retire;
   struct pipe_entry *queue;
+  struct unit_use *unit_uses; /* by entry of the queue; NULL when no row has a unit flag */
   unsigned depth, head, count;
   struct retire_entry *ring;
   unsigned ring_depth, ring_head, ring_count;
   unsigned transfers;      /* in the ring */
   bool streaming_overlaps; /* the transfer started last lets others start behind it */
   uint64_t next_start_cycle;
-  uint64_t owed_mcycles; /* of the instructions in a row up to now, less than a cycle */
+  uint64_t owed_mcycles;   /* of the instructions in a row up to now, less than a cycle */
   uint64_t complete_cycle; /* by when all started instructions of known end complete */
   uint64_t retired_cycle;  /* end of the last retired transfer */
   uint64_t wait_cycle;     /* since when the head of the queue has been ready to go */
@@ -108,7 +112,7 @@ struct scalar_unit {
   enum scalar_wait wait;
   enum pipe wait_pipe;
   uint32_t wait_id;
-  bool loaded; /* inst holds an instruction not issued yet */
+  bool loaded;      /* inst holds an instruction not issued yet */
   struct inst inst; /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
@@ -122,7 +126,9 @@ struct aicore {
   struct stream stream;
   struct scalar_unit scalar;
   struct pipe_unit pipe[PIPE_COUNT];
-  struct flag *flags; /* [src][dst][id] */
+  struct flag *flags;       /* [src][dst][id] */
+  struct unit *units;       /* of L0C (core/pipe_units.h); NULL when no row has a unit flag */
+  struct unit_set unit_set; /* room for one, of the same size */
   struct cross_flag *cross;
   struct engine_event finish;
   bool has_block;
@@ -177,5 +183,7 @@ struct pipe_entry *pipe_push(struct pipe_unit *pipe);
 void pipe_pushed(struct pipe_unit *pipe);
 void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);
 void pipe_account(struct pipe_unit *pipe, uint64_t cycle);
+/* Starts the head of M at a cycle that has passed while it waited for units of L0C. */
+void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle);
 
 #endif

@@ -8,7 +8,9 @@
  * synchronization); the vendor's checker reports RAW, WAR and WAW there as well. Exceptions:
  * - mad after mad on the same accumulators needs no barrier when both have 10 tiles of 16 x 16
  *   or more (Ascend C, Mmad);
- * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware;
+ * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware, and
+ *   so are the mad that hands a block over and the next one with the flag: the machine executes
+ *   them only when the block has changed sides (core/unit_flag.h);
  * - atomic stores to GM commute.
  *
  * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
@@ -21,6 +23,7 @@
 
 #include "core/check_run.h"
 #include "core/layout.h"
+#include "core/unit_flag.h"
 
 enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
 /* Tag of bytes that an earlier kernel has written: all of it comes before. */
@@ -61,7 +64,8 @@ static bool is_exempt(const struct visit *visit, struct order_tag earlier, bool 
   if (visit->target->access->space != SPACE_L0C)
     return false;
   if (earlier.pipe == PIPE_M && visit->tag.pipe == PIPE_M)
-    return (both & TAG_BACK_TO_BACK) != 0;
+    return both & TAG_BACK_TO_BACK ||
+           (earlier.flags & TAG_UNIT_TURN && visit->tag.flags & TAG_UNIT_FLAG);
   return earlier.pipe != visit->tag.pipe && both & TAG_UNIT_FLAG;
 }
 
@@ -256,7 +260,7 @@ static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, e
   if (inst->registers.atomic != ATOMIC_NONE && (pipe == PIPE_MTE3 || pipe == PIPE_FIX))
     flags |= TAG_ATOMIC;
   if (unit >= 0 && inst->arg[unit] != 0)
-    flags |= TAG_UNIT_FLAG;
+    flags |= TAG_UNIT_FLAG | (inst->arg[unit] == UNIT_FLAG_TURN ? TAG_UNIT_TURN : 0);
   if (pipe == PIPE_M && m >= 0 && n >= 0) {
     int64_t rows = (inst->arg[m] + L0C_FRACTAL_SIDE - 1) / L0C_FRACTAL_SIDE;
     int64_t columns = (inst->arg[n] + L0C_FRACTAL_SIDE - 1) / L0C_FRACTAL_SIDE;

@@ -12,6 +12,7 @@ enum {
   TAG_ATOMIC = 1 << 0,       /* adds to what lies there: the order among such does not matter */
   TAG_UNIT_FLAG = 1 << 1,    /* ordered between M and FIX by the hardware, block by block */
   TAG_BACK_TO_BACK = 1 << 2, /* a mad of so many tiles that the next may follow it */
+  TAG_UNIT_TURN = 1 << 3,    /* unit_flag=3: what it has used has changed sides */
 };
 
 struct check_core {

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "core/pipe_units.h"
 
 static bool same_wait(const struct hang_wait *a, const struct hang_wait *b) {
   return a->pipe == b->pipe && a->reason == b->reason && a->line == b->line && a->id == b->id &&
-         a->other == b->other;
+         a->other == b->other && a->from_line == b->from_line && a->address == b->address;
 }
 
 /* Cores that wait exactly like this, and whether `core` is the first. */
@@ -35,6 +36,19 @@ static unsigned count_same(const struct hang_view *view, uint32_t core,
   return same;
 }
 
+/* A mad waits for the fixpipe, the fixpipe for a mad. */
+static void describe_unit_flag(const struct hang_wait *waiting, char *text, size_t size) {
+  const char *name = isa_row((enum isa_op)waiting->op)->name;
+  if (waiting->pipe == PIPE_M)
+    snprintf(text, size,
+             "waits in %s for a fixpipe with unit_flag=3 to read L0C at 0x%llx, which line %u handed "
+             "over",
+             name, (unsigned long long)waiting->address, waiting->from_line);
+  else
+    snprintf(text, size, "waits in %s for a mad with unit_flag=3 to hand over L0C at 0x%llx", name,
+             (unsigned long long)waiting->address);
+}
+
 static void describe_reason(const struct hang_wait *waiting, char *text, size_t size) {
   const char *pipe = pipe_name(waiting->pipe);
   switch (waiting->reason) {
@@ -51,6 +65,9 @@ static void describe_reason(const struct hang_wait *waiting, char *text, size_t 
     break;
   case STALL_QUEUE_FULL:
     snprintf(text, size, "waits for room in the queue of %s", pipe_name((enum pipe)waiting->other));
+    break;
+  case STALL_UNIT_FLAG:
+    describe_unit_flag(waiting, text, size);
     break;
   default:
     snprintf(text, size, "cannot start %s", isa_row((enum isa_op)waiting->op)->name);
@@ -81,7 +98,7 @@ static void describe_senders(const struct hang_view *view, uint32_t core,
 
 static void report_wait(struct report *report, const struct hang_view *view, uint32_t core,
                         const struct hang_wait *waiting, unsigned same) {
-  char name[64], reason[128], line[400], others[48] = "", senders[128];
+  char name[64], reason[200], line[480], others[48] = "", senders[128];
   view->name(view->context, core, name, sizeof name);
   describe_reason(waiting, reason, sizeof reason);
   describe_senders(view, core, waiting, senders, sizeof senders);
@@ -133,6 +150,14 @@ static struct hang_wait scalar_wait(const struct scalar_unit *scalar) {
   };
 }
 
+static void add_unit(const struct pipe_unit *pipe, struct hang_wait *waiting) {
+  const struct unit *unit = pipe_units_blocked(pipe);
+  if (!unit)
+    return;
+  waiting->from_line = unit->line;
+  waiting->address = (uint64_t)(unit - pipe->core->units) * L0C_FRACTAL_BYTES;
+}
+
 static unsigned find_waits(const void *context, uint32_t index, struct hang_wait *waits) {
   const struct device *device = context;
   const struct aicore *core = &device->cores[index];
@@ -154,6 +179,8 @@ static unsigned find_waits(const void *context, uint32_t index, struct hang_wait
         .other = head->other,
         .line = head->line,
     };
+    if (pipe->stall == STALL_UNIT_FLAG)
+      add_unit(pipe, &waits[count - 1]);
   }
   return count;
 }

@@ -17,6 +17,8 @@ struct hang_wait {
   uint8_t id;
   uint8_t other; /* flags: the pipe that sets it; queues: whose */
   uint32_t line;
+  uint32_t from_line; /* STALL_UNIT_FLAG: of the mad that handed the block over, 0: none has */
+  uint64_t address;   /* and where the block lies in L0C */
 };
 
 enum { HANG_WAITS_MAX = PIPE_COUNT + 1 }; /* of one core */

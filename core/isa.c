@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,8 @@ static struct isa_row rows[OP_COUNT] = {
                .source = origin,                                                                   \
                .class16 = cost16,                                                                  \
                .class32 = cost32,                                                                  \
-               .type_arg = -1},
+               .type_arg = -1,                                                                     \
+               .unit_flag_arg = -1},
 #include "core/isa.def"
 #undef ISA
 };
@@ -136,6 +138,9 @@ static void parse_kind(struct cursor *cursor, struct isa_arg *arg) {
     arg->high = parse_number(cursor);
     if (arg->low > arg->high)
       malformed(cursor, "empty range before");
+    arg->has_gap = accept(cursor, "!");
+    if (arg->has_gap)
+      arg->gap = parse_number(cursor);
   } else if (accept(cursor, "dtype")) {
     arg->kind = ARG_DTYPE;
   } else if (accept(cursor, "pipe")) {
@@ -156,7 +161,7 @@ static void parse_default(struct cursor *cursor, struct isa_arg *arg) {
     break;
   case ARG_INTEGER:
     arg->default_value = parse_number(cursor);
-    if (arg->default_value < arg->low || arg->default_value > arg->high)
+    if (!isa_arg_allows(arg, arg->default_value))
       malformed(cursor, "default outside the range before");
     break;
   case ARG_WORD:
@@ -212,6 +217,8 @@ static void parse_operand(struct cursor *cursor, struct isa_row *row) {
       malformed(cursor, "second dtype operand before");
     row->type_arg = (int8_t)row->arg_count;
   }
+  if (strcmp(arg.name, "unit_flag") == 0)
+    row->unit_flag_arg = (int8_t)row->arg_count;
   row->arg[row->arg_count++] = arg;
 }
 
@@ -267,6 +274,12 @@ int isa_arg_find(const struct isa_row *row, const char *name, size_t length) {
     if (row->arg[i].name_length == length && memcmp(row->arg[i].name, name, length) == 0)
       return i;
   return -1;
+}
+
+void isa_range_text(const struct isa_arg *arg, char *buffer, size_t size) {
+  int used = snprintf(buffer, size, "%" PRId64 "..%" PRId64, arg->low, arg->high);
+  if (arg->has_gap && used >= 0 && (size_t)used < size)
+    snprintf(buffer + used, size - (size_t)used, ", not %" PRId64, arg->gap);
 }
 
 static size_t word_length(const char *words) { return strcspn(words, "|}"); }

@@ -9,7 +9,8 @@
  *   signature := operand { " " operand }
  *   operand   := name ":" kind [ "=" default [ "@" arch { "|" arch } ] ]
  *   kind      := SPACE ":" ("r" | "w" | "rw")    address in a memory space, bytes
- *              | number ".." number              integer in a range, ends included
+ *              | number ".." number [ "!" number ]
+ *                                                integer in a range, ends included, but for one
  *              | "{" word { "|" word } "}"       one of some words; value = index
  *              | "dtype"                         one of the row's data types
  *              | "pipe"                          a pipe name
@@ -45,6 +46,8 @@ struct isa_arg {
   uint8_t archs; /* ARCH_BIT set that has the operand */
   int64_t low; /* ARG_INTEGER range */
   int64_t high;
+  bool has_gap; /* ARG_INTEGER: `gap` is inside the range and no value all the same */
+  int64_t gap;
   int64_t default_value;
   const char *words; /* ARG_WORD: "a|b|c}" inside the signature */
 };
@@ -61,6 +64,7 @@ struct isa_row {
   uint8_t class32; /* and for wider ones */
   uint8_t arg_count;
   int8_t type_arg; /* index of the dtype operand, -1 */
+  int8_t unit_flag_arg; /* and of the operand "unit_flag" */
   struct isa_arg arg[ISA_ARGS_MAX];
 };
 
@@ -73,6 +77,11 @@ int isa_arg_find(const struct isa_row *row, const char *name, size_t length);
 /* Index of a word in an ARG_WORD operand, -1; and the word of an index, into buffer. */
 int isa_word_find(const struct isa_arg *arg, const char *word, size_t length);
 void isa_word_text(const struct isa_arg *arg, int64_t index, char *buffer, size_t size);
+/* Whether an ARG_INTEGER operand may have a value; and the values it may have, for messages. */
+static inline bool isa_arg_allows(const struct isa_arg *arg, int64_t value) {
+  return value >= arg->low && value <= arg->high && !(arg->has_gap && value == arg->gap);
+}
+void isa_range_text(const struct isa_arg *arg, char *buffer, size_t size);
 /* Whether an architecture computes in a data type at all. */
 bool arch_has_dtype(enum arch arch, enum dtype dtype);
 /* The data types an instruction takes on an architecture, as a set. */

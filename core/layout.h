@@ -13,6 +13,7 @@ enum {
   L0C_FRACTAL_SIDE = 16, /* L0C keeps 16 x 16 accumulators together, whatever their type */
   ACCUMULATOR_BYTES = 4, /* fp32 or int32 */
   L0C_ALIGNMENT = 1024,  /* of the result of mad */
+  L0C_FRACTAL_BYTES = L0C_FRACTAL_SIDE * L0C_FRACTAL_SIDE * ACCUMULATOR_BYTES,
   REPEAT_BYTES = 256,    /* of one operand, which a repeat of a vector instruction takes */
   MASK_LANES = 128,      /* bits of the vector mask registers */
   SORT_ELEMENTS = 32,    /* elements that vbitsort sorts per repeat */

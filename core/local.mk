@@ -52,6 +52,7 @@ libvinci_core_la_SOURCES = \
 	core/machine_core.c \
 	core/machine_core.h \
 	core/machine_hang.c \
+	core/machine_units.c \
 	core/mem.c \
 	core/mem.def \
 	core/mem.h \
@@ -62,6 +63,8 @@ libvinci_core_la_SOURCES = \
 	core/number.c \
 	core/number.h \
 	core/pipe.c \
+	core/pipe_units.c \
+	core/pipe_units.h \
 	core/program.c \
 	core/program.h \
 	core/registry.c \
@@ -81,6 +84,8 @@ libvinci_core_la_SOURCES = \
 	core/status.c \
 	core/stream.c \
 	core/stream.h \
+	core/unit_flag.c \
+	core/unit_flag.h \
 	core/utf8.c \
 	core/utf8.h \
 	core/values.c \

@@ -5,7 +5,8 @@
  * observers of it, which is why neither can depend on the timing model nor change it.
  *
  * Each core issues its stream in order into one queue per pipe. A pipe executes its queue
- * in order; wait_flag holds it until the flag is set. Which of several pipes that could go
+ * in order; wait_flag holds it until the flag is set, and a unit flag holds mad and the fixpipe
+ * until the other has done with their part of L0C. Which of several pipes that could go
  * on goes first is a choice (enum machine_order): a correct program computes the same in
  * every order, and a missing flag shows in some.
  */

@@ -84,7 +84,10 @@ static struct machine_flag *awaited_flag(const struct machine_core *core, const 
 
 /* Whether a pipe need not wait to execute an instruction. */
 static bool is_free(const struct machine_core *core, const struct inst *inst) {
-  return inst->op != OP_WAIT_FLAG || awaited_flag(core, inst)->line != 0;
+  if (inst->op == OP_WAIT_FLAG)
+    return awaited_flag(core, inst)->line != 0;
+  return !core->handed_over || inst_unit_flag(inst) == UNIT_FLAG_OFF ||
+         machine_units_blocked(core, inst) == core->unit_set.units;
 }
 
 static bool can_run(const struct machine_core *core, const struct machine_pipe *pipe) {
@@ -110,6 +113,9 @@ static bool run_inst(struct machine_core *core, enum pipe id, const struct inst 
     machine_signal(core, &step);
     break;
   default:
+    signals = core->handed_over && inst_unit_flag(inst) == UNIT_FLAG_TURN;
+    if (signals)
+      machine_units_turn(core, inst);
     break;
   }
   return signals;
@@ -335,9 +341,9 @@ static bool run_by_priority(struct machine_core *core) {
   return progress;
 }
 
-static bool is_control(const struct inst *inst) {
+static bool synchronises(const struct inst *inst) {
   return inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG || inst->op == OP_PIPE_BARRIER ||
-         inst->op == OP_FFTS_CROSS_CORE_SYNC;
+         inst->op == OP_FFTS_CROSS_CORE_SYNC || inst_unit_flag(inst) != UNIT_FLAG_OFF;
 }
 
 static struct machine_entry *entry_at(const struct machine_pipe *pipe, uint32_t index) {
@@ -349,7 +355,7 @@ static struct machine_entry *entry_at(const struct machine_pipe *pipe, uint32_t 
 static void shuffle_head(struct machine_core *core, enum pipe id) {
   const struct machine_pipe *pipe = &core->pipe[id];
   uint32_t free_count = 0;
-  while (free_count < pipe->count && !is_control(&entry_at(pipe, free_count)->inst))
+  while (free_count < pipe->count && !synchronises(&entry_at(pipe, free_count)->inst))
     free_count++;
   if (id == PIPE_M || free_count < 2)
     return;
@@ -436,6 +442,8 @@ bool machine_core_create(struct machine_core *core, struct machine *machine, uin
   core->cross = ARENA_ARRAY(arena, struct machine_cross, (size_t)soc->cross_core_ids);
   if (!core->flags || !core->cross || !stream_create(&core->stream, arena, var_count))
     return false;
+  if (!machine_units_create(core))
+    return false;
   for (unsigned i = 0; i < QUEUED_PIPES; i++) {
     enum pipe id = (enum pipe)down_the_way[i];
     if (!core_has_pipe(core->kind, id))
@@ -460,6 +468,7 @@ void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub)
   memset(core->flags, 0, sizeof *core->flags * PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
   if (soc->cross_core_ids > 0)
     memset(core->cross, 0, sizeof *core->cross * (size_t)soc->cross_core_ids);
+  machine_units_start_block(core);
   stream_start(&core->stream, soc, machine->trace, &machine->trace->kernels[machine->kernel],
                core->kind, block, sub);
   core->stream.unchecked_addresses = machine->options.unchecked_ranges;

@@ -6,6 +6,7 @@
 #include "core/aicore.h" /* enum cross_mode, enum stall */
 #include "core/device.h" /* UNIT_CORES_MAX */
 #include "core/machine.h"
+#include "core/unit_flag.h"
 
 struct machine;
 
@@ -47,6 +48,10 @@ struct machine_core {
   struct stream stream;
   struct machine_pipe pipe[PIPE_COUNT];
   struct machine_flag *flags; /* [src][dst][id] */
+  /* Of each unit of L0C the line of the mad that handed it over, 0: a mad may write. NULL when no
+   * row of the trace has a unit flag. */
+  uint32_t *handed_over;
+  struct unit_set unit_set; /* room for one */
   struct machine_cross *cross;
 };
 
@@ -111,6 +116,15 @@ void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub)
 bool machine_core_run(struct machine_core *core);
 struct machine_flag *machine_core_flag(const struct machine_core *core, enum pipe src,
                                        enum pipe dst, uint32_t id);
+
+/* ---- unit flags (core/machine_units.c) ---- */
+bool machine_units_create(struct machine_core *core);
+void machine_units_start_block(struct machine_core *core);
+/* The first unit of L0C that holds an instruction with a unit flag back; core->unit_set.units when
+ * there is none. */
+uint32_t machine_units_blocked(const struct machine_core *core, const struct inst *inst);
+/* The units change sides: who reads them gives them back, who writes them hands them over. */
+void machine_units_turn(struct machine_core *core, const struct inst *inst);
 
 /* ---- what is said when nothing can go on (core/machine_hang.c) ---- */
 enum vinci_status machine_report_hang(const struct machine *machine);

@@ -3,6 +3,23 @@
 #include "core/hang.h"
 #include "core/machine_core.h"
 
+/* Only a missing flag or a unit flag holds a pipe of the machine back. */
+static struct hang_wait wait_of(const struct machine_core *core, enum pipe pipe,
+                                const struct inst *head) {
+  struct hang_wait waiting = {.pipe = pipe, .op = head->op, .line = head->line};
+  if (head->op == OP_WAIT_FLAG) {
+    waiting.reason = STALL_WAIT_FLAG;
+    waiting.id = (uint8_t)head->arg[SET_FLAG_ID];
+    waiting.other = (uint8_t)head->arg[SET_FLAG_SRC];
+    return waiting;
+  }
+  uint32_t unit = machine_units_blocked(core, head);
+  waiting.reason = STALL_UNIT_FLAG;
+  waiting.from_line = core->handed_over[unit];
+  waiting.address = (uint64_t)unit * L0C_FRACTAL_BYTES;
+  return waiting;
+}
+
 static unsigned find_waits(const void *context, uint32_t index, struct hang_wait *waits) {
   const struct machine *machine = context;
   const struct machine_core *core = &machine->cores[index];
@@ -22,16 +39,7 @@ static unsigned find_waits(const void *context, uint32_t index, struct hang_wait
     const struct machine_pipe *pipe = &core->pipe[i];
     if (pipe->count == 0)
       continue;
-    /* Only a missing flag holds a pipe of the machine back. */
-    const struct inst *head = &pipe->queue[pipe->head].inst;
-    waits[count++] = (struct hang_wait){
-        .pipe = (enum pipe)i,
-        .reason = STALL_WAIT_FLAG,
-        .op = head->op,
-        .id = (uint8_t)head->arg[SET_FLAG_ID],
-        .other = (uint8_t)head->arg[SET_FLAG_SRC],
-        .line = head->line,
-    };
+    waits[count++] = wait_of(core, (enum pipe)i, &pipe->queue[pipe->head].inst);
   }
   return count;
 }

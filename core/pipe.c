@@ -11,6 +11,7 @@
 #include "core/aicore.h"
 #include "core/arith.h"
 #include "core/device.h"
+#include "core/pipe_units.h"
 
 #include <string.h>
 
@@ -232,13 +233,32 @@ static bool start_head(struct pipe_unit *pipe, const struct pipe_entry *entry, u
   default:
     if (!entry->cost.uses_gm && pipe->transfers > 0)
       return false; /* one engine: what it moves on the chip follows what it moves from GM */
+    if (entry->unit_flag != UNIT_FLAG_OFF && !pipe_units_allow(pipe, entry, now))
+      return false;
     if (!entry->cost.uses_gm)
       start_unit(pipe, entry, now);
     else if (!start_transfer(pipe, entry, now))
       return false;
+    if (entry->unit_flag == UNIT_FLAG_TURN)
+      pipe_units_started(pipe, entry, now);
     count_started(pipe, entry, now);
     return true;
   }
+}
+
+/* Since the head was first tried the pipe has had no event but at ends of what was before it, so
+ * that no stall after the cycle is counted yet. */
+void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle) {
+  const struct pipe_entry *entry = &pipe->queue[pipe->head];
+  uint64_t now = aicore_now(pipe->core);
+  pipe_account(pipe, cycle);
+  start_unit(pipe, entry, cycle);
+  if (entry->unit_flag == UNIT_FLAG_TURN)
+    pipe_units_started(pipe, entry, cycle);
+  count_started(pipe, entry, cycle);
+  pipe->counters->instructions++;
+  pop_head(pipe, now);
+  pipe_wake(pipe, now);
 }
 
 static void fire_issue(struct engine_event *event, uint64_t now_ps) {
@@ -270,6 +290,8 @@ static void retire_transfer(struct pipe_unit *pipe, const struct retire_entry *s
   pipe->retired_cycle = max_u64(pipe->retired_cycle, slot->cycle);
   pipe->complete_cycle = max_u64(pipe->complete_cycle, slot->cycle);
   aicore_record(pipe->core, pipe->id, &slot->entry, slot->start_cycle, slot->cycle);
+  if (slot->entry.unit_flag == UNIT_FLAG_TURN)
+    pipe_units_moved(pipe->core, slot->start_cycle + slot->entry.cost.latency_cycles, slot->cycle);
 }
 
 static void retire_signal(struct pipe_unit *pipe, const struct retire_entry *slot, uint64_t now) {
@@ -323,6 +345,11 @@ bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_
   pipe->ring_depth = RING_PER_QUEUE_ENTRY * pipe->depth;
   pipe->queue = ARENA_ARRAY(arena, struct pipe_entry, pipe->depth);
   pipe->ring = ARENA_ARRAY(arena, struct retire_entry, pipe->ring_depth);
+  if (core->units && (id == PIPE_M || id == PIPE_FIX)) {
+    pipe->unit_uses = ARENA_ARRAY(arena, struct unit_use, pipe->depth);
+    if (!pipe->unit_uses)
+      return false;
+  }
   return pipe->queue && pipe->ring;
 }
 

@@ -19,7 +19,9 @@
   X(CROSS_CORE, "cross_core", "waits for a flag of another core",                                  \
     "waits for flags of other cores")                                                              \
   X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full",                         \
-    "finds issue queues full")
+    "finds issue queues full")                                                                     \
+  X(UNIT_FLAG, "unit_flag", "waits for L0C blocks that mad or the fixpipe has not handed over",   \
+    "waits for blocks of L0C")
 
 enum stall {
 #define X(id, key, text, mostly) STALL_##id,

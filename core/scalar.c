@@ -10,6 +10,7 @@
  */
 #include "core/aicore.h"
 #include "core/device.h"
+#include "core/pipe_units.h"
 
 #include <string.h>
 
@@ -152,6 +153,7 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   entry->dtype = (uint8_t)inst_dtype(inst);
   entry->id = 0;
   entry->other = 0;
+  entry->unit_flag = UNIT_FLAG_OFF;
   switch (inst->op) {
   case OP_SET_FLAG:
     entry->other = (uint8_t)inst->arg[SET_FLAG_DST];
@@ -194,6 +196,8 @@ static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   fill_entry(core, entry);
   if (!path_exists(core, entry))
     return WAITS;
+  if (core->units)
+    pipe_units_queue(pipe, entry, &scalar->inst);
   pipe_pushed(pipe);
   spend(scalar, issue_cycles(core));
   return DONE;

@@ -98,11 +98,12 @@ static enum vinci_status check_operand(const struct stream *stream, const struct
     return stream->unchecked_addresses && value > -ADDRESS_MAX && value < ADDRESS_MAX
                ? VINCI_OK
                : check_address(stream, row, arg, value, diag);
-  if (arg->kind != ARG_INTEGER || (value >= arg->low && value <= arg->high))
+  if (arg->kind != ARG_INTEGER || isa_arg_allows(arg, value))
     return VINCI_OK;
-  return stream_error(stream, row->line, diag,
-                      "operand \"%s\" of %s is %lld, allowed is %lld..%lld", arg->name, isa->name,
-                      (long long)value, (long long)arg->low, (long long)arg->high);
+  char range[64];
+  isa_range_text(arg, range, sizeof range);
+  return stream_error(stream, row->line, diag, "operand \"%s\" of %s is %lld, allowed is %s",
+                      arg->name, isa->name, (long long)value, range);
 }
 
 /* Flags are finite: how many there are is data of the SoC. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mad: cost from the number of tiles, ranges from the fractal layouts. Left out: the
- * GEMV mode's own speed, which is not published, and the unit flag's overlap of
- * mad with the fixpipe.
+ * GEMV mode's own speed, which is not published. core/pipe_units.c has the unit flag's
+ * overlap with the fixpipe.
  */
 #include "core/arith.h"
 #include "core/layout.h"

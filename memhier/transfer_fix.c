@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fixpipe: accumulators leave L0C, converted and reordered on the way. Left out:
- * the overlap with mad that the unit flag allows.
+ * The fixpipe: accumulators leave L0C, converted and reordered on the way. The overlap
+ * with mad that the unit flag allows is that of core/pipe_units.c.
  */
 #include "memhier/transfer.h"
 

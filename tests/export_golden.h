@@ -23,44 +23,44 @@ static const char *const golden_summary[] = {
     "      \"total_cycles\": 16500,",
     "      \"pipes\": {",
     "        \"S\": {\"busy_cycles\": 1000, \"stall_cycles\": {\"wait_flag\": 200, \"pipe_barrier\": "
-    "0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 15300, \"instructions\": 64},",
+    "0, \"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 15300, \"instructions\": 64},",
     "        \"V\": {\"busy_cycles\": 9900, \"stall_cycles\": {\"wait_flag\": 3300, \"pipe_barrier\": "
-    "0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 3300, \"instructions\": 16},",
+    "0, \"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 3300, \"instructions\": 16},",
     "        \"M\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0},",
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 16500, \"instructions\": 0},",
     "        \"MTE1\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0},",
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 16500, \"instructions\": 0},",
     "        \"MTE2\": {\"busy_cycles\": 6600, \"stall_cycles\": {\"wait_flag\": 1650, "
-    "\"pipe_barrier\": 0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 8250, "
+    "\"pipe_barrier\": 0, \"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 8250, "
     "\"instructions\": 32},",
     "        \"MTE3\": {\"busy_cycles\": 3300, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": "
-    "0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 13200, \"instructions\": 16},",
+    "0, \"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 13200, \"instructions\": 16},",
     "        \"FIX\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0}",
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 16500, \"instructions\": 0}",
     "      }",
     "    }",
     "  ],",
     "  \"pipes\": {",
     "    \"S\": {\"busy_cycles\": 1000, \"stall_cycles\": {\"wait_flag\": 200, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 15300, \"instructions\": 64, "
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 15300, \"instructions\": 64, "
     "\"total_cycles\": 16500, \"utilization\": 0.060606},",
     "    \"V\": {\"busy_cycles\": 9900, \"stall_cycles\": {\"wait_flag\": 3300, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 3300, \"instructions\": 16, "
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 3300, \"instructions\": 16, "
     "\"total_cycles\": 16500, \"utilization\": 0.6},",
     "    \"M\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
     "\"total_cycles\": 16500, \"utilization\": 0.0},",
     "    \"MTE1\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
     "\"total_cycles\": 16500, \"utilization\": 0.0},",
     "    \"MTE2\": {\"busy_cycles\": 6600, \"stall_cycles\": {\"wait_flag\": 1650, \"pipe_barrier\": "
-    "0, \"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 8250, \"instructions\": 32, "
+    "0, \"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 8250, \"instructions\": 32, "
     "\"total_cycles\": 16500, \"utilization\": 0.4},",
     "    \"MTE3\": {\"busy_cycles\": 3300, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 13200, \"instructions\": 16, "
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 13200, \"instructions\": 16, "
     "\"total_cycles\": 16500, \"utilization\": 0.2},",
     "    \"FIX\": {\"busy_cycles\": 0, \"stall_cycles\": {\"wait_flag\": 0, \"pipe_barrier\": 0, "
-    "\"cross_core\": 0, \"queue_full\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
+    "\"cross_core\": 0, \"queue_full\": 0, \"unit_flag\": 0}, \"idle_cycles\": 16500, \"instructions\": 0, "
     "\"total_cycles\": 16500, \"utilization\": 0.0}",
     "  },",
     "  \"bytes\": {",
@@ -117,15 +117,15 @@ static const char *const golden_report[] = {
     "          the time, otherwise it mostly waits for flags of other pipes",
     "",
     "Where the time went, summed over the 2 AIV cores with work",
-    "  pipe       busy  wait_flag  pipe_barrier  cross_core  queue_full      idle  "
+    "  pipe       busy  wait_flag  pipe_barrier  cross_core  queue_full  unit_flag      idle  "
     "instructions  what it does",
-    "  S         6.1 %      1.2 %         0.0 %       0.0 %       0.0 %    92.7 %           "
+    "  S         6.1 %      1.2 %         0.0 %       0.0 %       0.0 %      0.0 %    92.7 %           "
     "128  scalar unit: control flow, issue",
-    "  V        60.0 %     20.0 %         0.0 %       0.0 %       0.0 %    20.0 %            "
+    "  V        60.0 %     20.0 %         0.0 %       0.0 %       0.0 %      0.0 %    20.0 %            "
     "32  vector unit on UB",
-    "  MTE2     40.0 %     10.0 %         0.0 %       0.0 %       0.0 %    50.0 %            "
+    "  MTE2     40.0 %     10.0 %         0.0 %       0.0 %       0.0 %      0.0 %    50.0 %            "
     "64  GM to on-chip buffers",
-    "  MTE3     20.0 %      0.0 %         0.0 %       0.0 %       0.0 %    80.0 %            "
+    "  MTE3     20.0 %      0.0 %         0.0 %       0.0 %       0.0 %      0.0 %    80.0 %            "
     "32  on-chip buffers to GM",
     "",
     "  busy          at least one instruction in flight",
@@ -133,6 +133,7 @@ static const char *const golden_report[] = {
     "  pipe_barrier  drains for a barrier",
     "  cross_core    waits for a flag of another core",
     "  queue_full    the scalar unit finds an issue queue full",
+    "  unit_flag     waits for L0C blocks that mad or the fixpipe has not handed over",
     "  idle          nothing to do",
     "",
     "Cores with work: share of the run with a block, and busy share of each pipe",

@@ -47,6 +47,7 @@ unit_tests = \
 	tests/test_trace_expr \
 	tests/test_trace_format \
 	tests/test_transfers \
+	tests/test_unit_flag \
 	tests/test_units \
 	tests/test_values_cube \
 	tests/test_values_lanes \
@@ -98,6 +99,7 @@ nodist_EXTRA_tests_test_trace_errors_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_unit_flag_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_values_lanes_SOURCES = dummy.cxx

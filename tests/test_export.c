@@ -75,15 +75,16 @@ static void summary_has_all_pipes_of_all_cores(void **state) {
   char *text = written(result, vinci_result_write_json);
   unsigned count = 0;
   for (const char *at = text; (at = strstr(at, "{\"busy_cycles\": ")); count++) {
-    uint64_t busy, wait, barrier, cross, queue, idle;
+    uint64_t busy, wait, barrier, cross, queue, unit, idle;
     int fields = sscanf(at,
                         "{\"busy_cycles\": %" SCNu64 ", \"stall_cycles\": {\"wait_flag\": %" SCNu64
                         ", \"pipe_barrier\": %" SCNu64 ", \"cross_core\": %" SCNu64
-                        ", \"queue_full\": %" SCNu64 "}, \"idle_cycles\": %" SCNu64,
-                        &busy, &wait, &barrier, &cross, &queue, &idle);
-    assert_int_equal(fields, 6);
+                        ", \"queue_full\": %" SCNu64 ", \"unit_flag\": %" SCNu64
+                        "}, \"idle_cycles\": %" SCNu64,
+                        &busy, &wait, &barrier, &cross, &queue, &unit, &idle);
+    assert_int_equal(fields, 7);
     uint64_t cores = count < 3 * PIPE_COUNT ? 1 : 3;
-    assert_int_equal(busy + wait + barrier + cross + queue + idle, cores * RUN_CYCLES);
+    assert_int_equal(busy + wait + barrier + cross + queue + unit + idle, cores * RUN_CYCLES);
     at++;
   }
   assert_int_equal(count, 4 * PIPE_COUNT);

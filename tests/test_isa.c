@@ -45,6 +45,8 @@ static void print_arg(const struct isa_arg *arg, char *out, size_t size) {
     break;
   case ARG_INTEGER:
     used = snprintf(at, left, "%lld..%lld", (long long)arg->low, (long long)arg->high);
+    if (arg->has_gap)
+      used += snprintf(at + used, left - (size_t)used, "!%lld", (long long)arg->gap);
     break;
   case ARG_WORD:
     used = snprintf(at, left, "{%.*s", (int)strcspn(arg->words, "}") + 1, arg->words);

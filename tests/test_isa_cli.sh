@@ -31,6 +31,8 @@ report "show prints operands, types and sources" "$(expect 0 ''
   printf '%s\n' "$out" | grep -qx '  c              address in L0C, read and written' || echo "c"
   printf '%s\n' "$out" | grep -qx '  m              0..4095' || echo "m"
   printf '%s\n' "$out" | grep -qx '  source         l0c|bt (l0c when left out)' || echo "source"
+  printf '%s\n' "$out" | grep -qx \
+    '  unit_flag      0..3, not 1 (0 when left out), only on dav-c220, dav-c310' || echo "unit_flag"
   printf '%s\n' "$out" | grep -q '^dav-c100 does not take bf16' || echo "types"
   printf '%s\n' "$out" | grep -qx 'source: DK Mmad' || echo "DK Mmad"
   printf '%s\n' "$out" | grep -qx 'pipe: any' || echo "pipe")"

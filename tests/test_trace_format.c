@@ -347,17 +347,23 @@ static void shipped_examples_round_trip(void **state) {
   }
 }
 
-static void example_of_the_specification_is_valid(void **state) {
+/* The first one, and that of the unit flags. Each begins with a fence and a row or a comment. */
+static void examples_of_the_specification_are_valid(void **state) {
   (void)state;
   size_t length;
   char *text = read_all("traces/FORMAT.md", &length);
   text[length - 1] = '\0';
-  char *start = strstr(text, "```\n");
-  assert_non_null(start);
-  start += 4;
-  char *end = strstr(start, "```");
-  assert_non_null(end);
-  assert_round_trip(start, (size_t)(end - start));
+  unsigned examples = 0;
+  for (char *at = text; (at = strstr(at, "\ntrace,version=1\n")); examples++) {
+    char *end = strstr(at, "```"), *start = at;
+    assert_non_null(end);
+    while (strncmp(start, "```\n", 4) != 0)
+      assert_ptr_not_equal(start--, text);
+    start += 4;
+    assert_round_trip(start, (size_t)(end - start));
+    at = end;
+  }
+  assert_int_equal(examples, 2);
   free(text);
 }
 
@@ -447,7 +453,7 @@ int main(void) {
       cmocka_unit_test(byte_order_mark_and_line_ends),
       cmocka_unit_test(round_trips),
       cmocka_unit_test(shipped_examples_round_trip),
-      cmocka_unit_test(example_of_the_specification_is_valid),
+      cmocka_unit_test(examples_of_the_specification_are_valid),
       cmocka_unit_test(a_file_reads_like_its_text),
       cmocka_unit_test(digests_are_fnv1a),
       cmocka_unit_test(short_memory_is_reported),

@@ -122,8 +122,9 @@ def mad(case, pools):
     source = "int32" if integer else calm(case, "fp16" if narrow else "fp32")
     case.old("L0C")[:] = case.slice_of(pools[source], case.windows["L0C"])
     init = case.draw(0, 1)
-    case.set(c=at["L0C"], a=at["L0A"], b=at["L0B"], m=m, k=k, n=n, init=init, type=kind,
-             unit_flag=case.pick([0, 0, 2, 3]))
+    case.set(c=at["L0C"], a=at["L0A"], b=at["L0B"], m=m, k=k, n=n, init=init, type=kind)
+    if case.machine.split: # what is handed over with 3 would have to be read before the next case
+        case.set(unit_flag=case.pick([0, 0, 2, 2]))
     bias = None
     if not init and "BT" in case.windows and case.draw(0, 1):
         case.old("BT")[:] = case.slice_of(pools[source], case.windows["BT"])

@@ -508,8 +508,7 @@ def fix(dst):
         to = case.place(dst, size, 1 if dst == "GM" else BLOCK)
         case.set(dst=address(dst, to), src=start, n=n, m=m, dst_stride=stride, src_stride=rows,
                  quant=quant, relu=relu, nz2nd=int(nd and not dn), channel_split=int(split), nd_num=number,
-                 src_nd_stride=src_nd, dst_nd_stride=dst_nd, type=kind,
-                 unit_flag=case.pick([0, 0, 2, 3]))
+                 src_nd_stride=src_nd, dst_nd_stride=dst_nd, type=kind)
         if dn:
             case.set(nz2dn=1)
         case.old("L0C")[:] = case.slice_of(pools[kind], case.windows["L0C"])

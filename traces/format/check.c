@@ -132,15 +132,16 @@ enum vinci_status trace_check_operand(struct trace_reader *reader, enum isa_op o
 enum vinci_status trace_check_value(struct trace_reader *reader, enum isa_op op,
                                     const struct isa_arg *arg, int64_t value, size_t field,
                                     size_t offset) {
+  char range[64];
   switch (arg->kind) {
   case ARG_ADDRESS:
     return check_address(reader, arg, value, field, offset);
   case ARG_INTEGER:
-    if (value >= arg->low && value <= arg->high)
+    if (isa_arg_allows(arg, value))
       return VINCI_OK;
-    return trace_fail(reader, field, offset, "operand \"%s\" of %s is %lld, allowed is %lld..%lld",
-                      arg->name, isa_row(op)->name, (long long)value, (long long)arg->low,
-                      (long long)arg->high);
+    isa_range_text(arg, range, sizeof range);
+    return trace_fail(reader, field, offset, "operand \"%s\" of %s is %lld, allowed is %s",
+                      arg->name, isa_row(op)->name, (long long)value, range);
   case ARG_DTYPE:
     return check_dtype(reader, op, (enum dtype)value, field, offset);
   case ARG_PIPE:

@@ -196,6 +196,7 @@ static enum vinci_status finish(struct trace_reader *reader, uint64_t digest, vi
     return trace_no_memory(reader);
   for (uint32_t i = 0; i < trace->tensor_count; i++)
     trace->any_passes_l2 = trace->any_passes_l2 || trace->tensors[i].passes_l2;
+  trace->any_unit_flag = reader->any_unit_flag;
   trace->arena = *arena;
   *arena = (struct arena){0};
   arena_seal(&trace->arena);

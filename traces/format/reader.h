@@ -103,6 +103,7 @@ struct trace_reader {
   struct growing rows, operands, exprs, terms, codes, named;
   uint64_t gm_end;
   uint64_t inst_count;
+  bool any_unit_flag;
   uint32_t named_tensor; /* by the current row: index + 1, 0 = none, UINT32_MAX = several */
   uint32_t named_object; /* by the current field: TRACE_OBJECT_*, 0 = none */
   bool version_seen;

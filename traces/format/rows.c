@@ -324,6 +324,9 @@ enum vinci_status trace_inst_row(struct trace_reader *reader, enum isa_op op) {
   if (status != VINCI_OK)
     return status;
   row->partner = reader->named_tensor == UINT32_MAX ? 0 : reader->named_tensor;
+  int8_t unit = isa->unit_flag_arg;
+  if (unit >= 0 && (row->expr_mask >> unit & 1 || operands[unit] != 0))
+    reader->any_unit_flag = true;
   if (row->expr_mask == 0 && share_operands(reader, row, operands))
     return VINCI_OK; /* checked with the earlier row */
   return trace_check_inst(reader, op, operands, row->expr_mask);
