@@ -234,6 +234,11 @@ static void stop_partial(struct device *device, const char *reason) {
   device_stop(device, VINCI_E_LIMIT);
 }
 
+void device_end_of_time(struct device *device) {
+  if (device->status == VINCI_OK && engine_at_end(device->engine))
+    stop_partial(device, "the simulated time reached its limit of 36028.797 s (2^55 ps)");
+}
+
 /* The next look: a period from now, but not before anything has happened, nor after the limit. */
 static void schedule_watch(struct device *device, uint64_t now_ps) {
   uint64_t next_ps = UINT64_MAX;
@@ -246,7 +251,7 @@ static void schedule_watch(struct device *device, uint64_t now_ps) {
   uint64_t limit_ps = cycle_limit_ps(device);
   if (limit_ps < next_ps)
     next_ps = limit_ps;
-  if (next_ps != UINT64_MAX)
+  if (next_ps <= ENGINE_END_PS) /* a program that hangs must not be kept waiting for a look */
     engine_schedule(device->engine, &device->watch, next_ps);
 }
 

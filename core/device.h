@@ -59,6 +59,8 @@ enum vinci_status device_create(struct device *device);
 void device_start_l2(struct device *device);
 /* Launches the first kernel; the engine does the rest. */
 void device_launch(struct device *device);
+/* After the engine has ended: makes a run that came to the end of time one that hit a limit. */
+void device_end_of_time(struct device *device);
 /* Ends the run early with a status. */
 void device_stop(struct device *device, enum vinci_status status);
 void device_core_finished(struct device *device, struct aicore *core);
