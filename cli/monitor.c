@@ -6,18 +6,52 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/vinci.h"
+
+enum { LAST_WORDS_MAX = 512 };
+
 static volatile sig_atomic_t interrupted;
+/* While there is nothing to lose: what to say on stderr, and what closes stdout. */
+static volatile sig_atomic_t ends_at_once;
+static char last_error[LAST_WORDS_MAX], last_output[LAST_WORDS_MAX];
 
 bool monitor_interrupted(void) { return interrupted != 0; }
+
+/* Only what a signal handler may do. */
+static void say(int file, const char *text) {
+  ssize_t written = write(file, text, strlen(text));
+  (void)written; /* nobody is left to be told */
+}
+
+/*
+ * Opening and reading of files may wait for ever (a pipe that nobody writes to), and library
+ * functions that fill memory do not ask. As nothing has been computed yet, the program just ends.
+ */
+void monitor_begin_reading(const char *what, const char *before, const char *closing) {
+  fflush(stdout);
+  snprintf(last_error, sizeof last_error, "error: interrupted before %.400s %s\n", what, before);
+  snprintf(last_output, sizeof last_output, "%s", closing);
+  ends_at_once = 1;
+  if (interrupted) /* the signal came just before */
+    raise(SIGTERM);
+}
+
+void monitor_end_reading(void) { ends_at_once = 0; }
 
 /*
  * The first Ctrl-C or SIGTERM ends the run with partial results, one more than a second
  * later ends the program: timeout(1) sends its signal twice in a row and means it once.
  */
 static void on_interrupt(int signal_number) {
+  if (ends_at_once) {
+    say(STDERR_FILENO, last_error);
+    say(STDOUT_FILENO, last_output);
+    _exit(vinci_status_exit_code(VINCI_E_LIMIT));
+  }
   static const int64_t second_ns = 1000000000;
   static struct timespec first;
   struct timespec now;

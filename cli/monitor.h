@@ -37,5 +37,12 @@ void monitor_clear(struct monitor *monitor);
 /* From here on Ctrl-C and SIGTERM end the run with partial results. */
 void monitor_catch_interrupt(void);
 bool monitor_interrupted(void);
+/*
+ * Between the two, the first signal ends the program at once with the exit code of a limit, after
+ * "error: interrupted before WHAT BEFORE" on stderr and `closing` on stdout. Around whatever reads
+ * or fills and would not notice.
+ */
+void monitor_begin_reading(const char *what, const char *before, const char *closing);
+void monitor_end_reading(void);
 
 #endif
