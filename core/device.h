@@ -44,8 +44,7 @@ struct device {
   uint32_t kernel; /* running */
   uint32_t next_block;
   uint32_t blocks_done;
-  uint64_t blocks_total; /* of all kernels, for progress */
-  uint64_t blocks_finished;
+  uint64_t instructions; /* of all kernels, for progress */
   uint64_t last_dispatch_ps;
   bool dispatched_any;
   bool finished; /* the last kernel has ended */

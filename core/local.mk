@@ -63,6 +63,7 @@ libvinci_core_la_SOURCES = \
 	core/number.h \
 	core/pipe.c \
 	core/program.c \
+	core/program_count.c \
 	core/program.h \
 	core/registry.c \
 	core/result.c \
