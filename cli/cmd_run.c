@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/checks.h"
 #include "cli/cli.h"
@@ -280,8 +281,11 @@ static bool names_operator(const struct text_list *words) {
 
 /* `run OP key=value...` with a name that no operator has; traces are no assignments. */
 static bool misspells_operator(const struct text_list *words) {
-  return words->count > 1 && !strpbrk(words->items[0], "./=") && strchr(words->items[1], '=') &&
-         !strpbrk(words->items[1], "./") && !operator_exists(words->items[0]);
+  if (words->count == 0 || strpbrk(words->items[0], "./=") || operator_exists(words->items[0]))
+    return false;
+  if (operator_is_vendor_type(words->items[0]) && access(words->items[0], F_OK) != 0)
+    return true;
+  return words->count > 1 && strchr(words->items[1], '=') && !strpbrk(words->items[1], "./");
 }
 
 static int run_all(struct run_settings *settings, const struct text_list *words) {

@@ -44,6 +44,9 @@ const char *lua_file_text(struct lua_file *file);
 /* A field that is a whole number from 1; *out stays when it is nil. */
 VINCI_MUST_CHECK enum vinci_status lua_file_whole(struct lua_file *file, const char *key,
                                                   uint64_t *out, struct vinci_diag *diag);
+/* Gives a hint to an error just told: that a key of the table on top of the stack is nearly one
+ * that is missing. */
+void lua_file_hint_key(struct lua_file *file, const char *missing, struct vinci_diag *diag);
 /* A text field of the table on top of the stack: NULL with VINCI_OK when it is nil. */
 VINCI_MUST_CHECK enum vinci_status lua_file_field(struct lua_file *file, const char *key,
                                                   const char **out, struct vinci_diag *diag);

@@ -113,6 +113,7 @@ script_tests = \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
 	tests/test_endings.sh \
+	tests/test_hints.sh \
 	tests/test_experiments.sh \
 	tests/test_gate.sh \
 	tests/test_ops.sh \

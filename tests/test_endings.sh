@@ -108,7 +108,7 @@ hint: wait for its end, or name another one"
 keep "$vinci" check "$work/tiny.csv" $soc --output="$work/result"
 report "so are checks" "$(expect 2 - ; ls "$work/result")"
 kill "$child"
-wait "$child"
+ends "$child" >/dev/null
 keep "$vinci" run "$work/tiny.csv" $soc --output="$work/result" -q
 report "it is free again when the first has ended" "$(expect 0 ''
   [ -f "$work/result/summary.json" ] || ls "$work/result")"
