@@ -50,8 +50,9 @@ void cli_print_help(const struct cli_verb *verb, FILE *out);
 int cli_fail(const struct vinci_diag *diag);
 
 /*
- * Last step: flushes stdout. When writing failed (full disk, closed pipe) says so on
- * stderr and turns exit code 0 into that of VINCI_E_IO.
+ * Last step: flushes stdout. When writing failed (full disk) says so on stderr and turns exit
+ * code 0 into that of VINCI_E_IO. When the reader of a pipe has gone, the program ends
+ * silently by SIGPIPE, unless it has another failure to tell.
  */
 int cli_end(int exit_code);
 
@@ -71,7 +72,14 @@ VINCI_MUST_CHECK enum vinci_status cli_result_folder(const char *output, const c
 VINCI_MUST_CHECK enum vinci_status cli_check_folders(const char *output,
                                                      const struct text_list *traces,
                                                      struct vinci_diag *diag);
-/* Before anything runs: a long run shall not find out at its end that it cannot be kept. */
+/*
+ * Takes an existing folder for this process up to its end; VINCI_E_USAGE when another process has
+ * it, who being "another run" or the like.
+ */
+VINCI_MUST_CHECK enum vinci_status cli_lock_folder(const char *folder, const char *who,
+                                                   struct vinci_diag *diag);
+/* Before anything runs: a long run shall not find out at its end that it cannot be kept, nor that
+ * another one has written between its files. */
 VINCI_MUST_CHECK enum vinci_status cli_make_folders(const char *output,
                                                     const struct text_list *traces,
                                                     struct vinci_diag *diag);

@@ -111,7 +111,10 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
   vinci_trace *trace;
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s was checked", path);
+  monitor_begin_reading(path, "was checked",
+                        settings->json && batch->traces->count > 1 ? "\n]\n" : "");
   enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, diag);
+  monitor_end_reading();
   if (status != VINCI_OK)
     return status;
   bool to_stdout = settings->normalize && strcmp(settings->normalize, "-") == 0;

@@ -305,6 +305,9 @@ static int bless_suite(struct gate *gate) {
     status = check_reason(gate, &diag);
   if (status == VINCI_OK)
     status = open_suite(gate, &diag);
+  bool locks = status == VINCI_OK;
+  if (status == VINCI_OK)
+    status = gate_lock_inputs(gate->settings.baseline, &diag);
   if (status == VINCI_OK && access(gate->settings.baseline, F_OK) == 0)
     status = gate_rows_read(&gate->baseline, gate->settings.baseline, &diag);
   if (status == VINCI_OK)
@@ -323,6 +326,8 @@ static int bless_suite(struct gate *gate) {
     status = gate_bless_write(&request, &changed, &diag);
   if (status != VINCI_OK) {
     int code = cli_fail(&diag);
+    if (locks)
+      gate_drop_inputs(gate->settings.baseline);
     bool crashed = diag.status == VINCI_E_INTERNAL && gate->verdicts.exit_code > 0;
     return crashed ? gate->verdicts.exit_code : code;
   }

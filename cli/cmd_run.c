@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/checks.h"
 #include "cli/cli.h"
@@ -180,6 +181,11 @@ static void keep_result(struct batch *batch, const vinci_result *result, const c
            folder);
 }
 
+/* What closes standard output when the program ends while it reads. */
+static const char *closing(const struct batch *batch) {
+  return batch->settings->json && batch->traces->count > 1 ? "\n]\n" : "";
+}
+
 /* Once the run with time is through and kept. */
 static enum vinci_status run_values(const struct batch *batch, vinci_values *values,
                                     const char *path, struct monitor *monitor,
@@ -194,7 +200,8 @@ static enum vinci_status run_values(const struct batch *batch, vinci_values *val
   if (status != VINCI_OK)
     return status;
   FILE *report = settings->json || settings->quiet ? NULL : stdout;
-  return values_execute(&settings->values, values, keep ? folder : NULL, report, monitor, diag);
+  return values_execute(&settings->values, values, keep ? folder : NULL, report, monitor,
+                        closing(batch), diag);
 }
 
 /* The report goes where it disturbs no JSON. */
@@ -213,22 +220,42 @@ static enum vinci_status check_program(const struct batch *batch, const vinci_tr
                     settings->output ? folder : NULL, diag);
 }
 
+/* The trace, or what the operator is lowered to. */
+static enum vinci_status open_trace(const struct batch *batch, const char *path,
+                                    vinci_trace **trace, struct vinci_diag *diag) {
+  if (monitor_interrupted())
+    return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s ran", path);
+  monitor_begin_reading(path, "ran", closing(batch));
+  enum vinci_status status =
+      batch->args
+          ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, trace, diag)
+          : vinci_trace_load(path, batch->soc, trace, diag);
+  monitor_end_reading();
+  return status;
+}
+
+static enum vinci_status prepare_values(const struct batch *batch, const vinci_trace *trace,
+                                        const char *path, vinci_values **values,
+                                        struct vinci_diag *diag) {
+  monitor_begin_reading(path, "ran", closing(batch));
+  enum vinci_status status =
+      values_prepare(&batch->settings->values, batch->soc, trace, values, diag);
+  monitor_end_reading();
+  return status;
+}
+
 static void run_trace(struct batch *batch, const char *path) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   vinci_values *values = NULL;
-  enum vinci_status status =
-      monitor_interrupted() ? diag_error(&diag, VINCI_E_LIMIT, "interrupted before %s ran", path)
-      : batch->args
-          ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, &trace, &diag)
-          : vinci_trace_load(path, batch->soc, &trace, &diag);
+  enum vinci_status status = open_trace(batch, path, &trace, &diag);
   struct monitor monitor;
   monitor_start(&monitor, path, batch->settings->timeout_minutes, batch->settings->quiet);
   if (status == VINCI_OK && batch->settings->check)
     status = check_program(batch, trace, path, &monitor, &diag);
   if (status == VINCI_OK)
-    status = values_prepare(&batch->settings->values, batch->soc, trace, &values, &diag);
+    status = prepare_values(batch, trace, path, &values, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, &monitor, &result, &diag);
   if (result)
@@ -254,8 +281,11 @@ static bool names_operator(const struct text_list *words) {
 
 /* `run OP key=value...` with a name that no operator has; traces are no assignments. */
 static bool misspells_operator(const struct text_list *words) {
-  return words->count > 1 && !strpbrk(words->items[0], "./=") && strchr(words->items[1], '=') &&
-         !strpbrk(words->items[1], "./") && !operator_exists(words->items[0]);
+  if (words->count == 0 || strpbrk(words->items[0], "./=") || operator_exists(words->items[0]))
+    return false;
+  if (operator_is_vendor_type(words->items[0]) && access(words->items[0], F_OK) != 0)
+    return true;
+  return words->count > 1 && strchr(words->items[1], '=') && !strpbrk(words->items[1], "./");
 }
 
 static int run_all(struct run_settings *settings, const struct text_list *words) {

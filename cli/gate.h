@@ -207,6 +207,11 @@ void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
 void gate_replay(const struct gate_run *run, const struct gate_rows *baseline,
                  const char *baseline_path, const struct gate_outcome *outcome, const char *prefix,
                  FILE *out);
+/* Takes the baseline and what is kept beside it for this process; and gives up what it has not
+ * written to. */
+VINCI_MUST_CHECK enum vinci_status gate_lock_inputs(const char *baseline_path,
+                                                    struct vinci_diag *diag);
+void gate_drop_inputs(const char *baseline_path);
 /* Keeps chip and program of each point beside the baseline, by digest. */
 VINCI_MUST_CHECK enum vinci_status gate_keep_inputs(const struct gate_run *run,
                                                     const struct gate_rows *baseline,

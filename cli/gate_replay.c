@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/gate.h"
 #include "cli/lua_file.h"
 #include "core/diag.h"
@@ -129,14 +131,31 @@ static void remove_others(const struct gate_rows *baseline, const char *folder) 
     closedir(files);
 }
 
+static enum vinci_status make_folder(const char *baseline_path, char folder[PATH_SIZE],
+                                     struct vinci_diag *diag) {
+  snprintf(folder, PATH_SIZE, "%s.inputs", baseline_path);
+  if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+    return VINCI_OK;
+  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = folder},
+                       "cannot make the folder: %s", strerror(errno));
+}
+
+enum vinci_status gate_lock_inputs(const char *baseline_path, struct vinci_diag *diag) {
+  char folder[PATH_SIZE];
+  enum vinci_status status = make_folder(baseline_path, folder, diag);
+  return status == VINCI_OK ? cli_lock_folder(folder, "another bless", diag) : status;
+}
+
+void gate_drop_inputs(const char *baseline_path) {
+  char folder[PATH_SIZE];
+  snprintf(folder, sizeof folder, "%s.inputs", baseline_path);
+  (void)rmdir(folder); /* stays when anything is in it */
+}
+
 enum vinci_status gate_keep_inputs(const struct gate_run *run, const struct gate_rows *baseline,
                                    const char *baseline_path, struct vinci_diag *diag) {
   char folder[PATH_SIZE];
-  snprintf(folder, sizeof folder, "%s.inputs", baseline_path);
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = folder},
-                         "cannot make the folder: %s", strerror(errno));
-  enum vinci_status status = VINCI_OK;
+  enum vinci_status status = make_folder(baseline_path, folder, diag);
   for (size_t i = 0; status == VINCI_OK && i < run->suite->count; i++) {
     const struct gate_point *point = &run->suite->points[i];
     size_t count;

@@ -224,9 +224,15 @@ static enum vinci_status read_point(struct reader *reader, const struct gate_poi
     status = read_common(reader, point);
   if (status != VINCI_OK)
     return status;
-  if (!point->workload.op == !point->workload.trace)
-    return lua_file_error(&reader->file, reader->diag, "point '%s' wants one of op and trace",
-                          point->name);
+  if (!point->workload.op == !point->workload.trace) {
+    status = lua_file_error(&reader->file, reader->diag, "point '%s' wants one of op and trace",
+                            point->name);
+    if (!point->workload.op) {
+      lua_file_hint_key(&reader->file, "op", reader->diag);
+      lua_file_hint_key(&reader->file, "trace", reader->diag);
+    }
+    return status;
+  }
   if (reader->overrides->soc)
     point->soc = reader->overrides->soc;
   status = workload_choose(&reader->overrides->models, &point->options, reader->diag);

@@ -247,3 +247,22 @@ enum vinci_status lua_file_list(struct lua_file *file, const char *what, size_t 
     return VINCI_OK;
   return lua_file_error(file, diag, "%s is not a list", what);
 }
+
+static const char *key_itself(const void *context, size_t index) {
+  (void)index;
+  return context;
+}
+
+/* Of several, the first by the alphabet: the order of a table's keys is not always the same. */
+void lua_file_hint_key(struct lua_file *file, const char *missing, struct vinci_diag *diag) {
+  enum { LENGTH_MIN = 2 };
+  const char *found = NULL;
+  for (lua_pushnil(file->lua); lua_next(file->lua, -2); lua_pop(file->lua, 1)) {
+    const char *key = lua_type(file->lua, -2) == LUA_TSTRING ? lua_tostring(file->lua, -2) : "";
+    if (key[0] == missing[0] && strlen(key) >= LENGTH_MIN && diag_nearest(key, 1, key_itself, missing) &&
+        (!found || strcmp(key, found) < 0))
+      found = key;
+  }
+  if (found)
+    diag_hint(diag, "did you mean '%s' by '%s'?", missing, found);
+}

@@ -81,5 +81,8 @@ const char *lua_file_key(struct lua_file *file, int at);
 /* The length of the list on top of the stack; a fault of the file when it is none. */
 VINCI_MUST_CHECK enum vinci_status lua_file_list(struct lua_file *file, const char *what,
                                                  size_t *count, struct vinci_diag *diag);
+/* Gives a hint to an error just told: that a key of the table on top of the stack is nearly one
+ * that is missing. */
+void lua_file_hint_key(struct lua_file *file, const char *missing, struct vinci_diag *diag);
 
 #endif

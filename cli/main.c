@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program vinci: finds the verb, prints help and versions, ends with an honest exit code. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "core/diag.h"
@@ -53,14 +55,29 @@ void cli_print_help(const struct cli_verb *verb, FILE *out) {
     fprintf(out, "\n%s", verb->details);
 }
 
+/* Whether standard output is a pipe that nobody reads any more, as of `vinci isa list | head -1`. */
+static bool reader_is_gone(void) {
+  struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  return ferror(stdout) && poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+/* That the reader has gone is no error to tell. */
 int cli_fail(const struct vinci_diag *diag) {
-  vinci_diag_print(diag, stderr);
+  bool output_only = diag->status == VINCI_E_IO && !diag->path[0];
+  if (!output_only || !reader_is_gone())
+    vinci_diag_print(diag, stderr);
   return vinci_status_exit_code(diag->status);
 }
 
 int cli_end(int exit_code) {
+  const int io_code = vinci_status_exit_code(VINCI_E_IO);
   errno = 0;
   bool failed = fflush(stdout) != 0 || ferror(stdout);
+  if (failed && (exit_code == 0 || exit_code == io_code) && reader_is_gone()) {
+    /* All that was to be kept is kept by now: end as other programs do at the first write. */
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
   if (!failed || exit_code != 0)
     return exit_code;
   struct vinci_diag diag = {0};
@@ -197,7 +214,7 @@ static int help_verb(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is then an error of the write, and reported */
+  signal(SIGPIPE, SIG_IGN); /* results are kept although nobody reads the report; see cli_end() */
   if (argc < 2) {
     print_usage(stderr);
     return vinci_status_exit_code(VINCI_E_USAGE);

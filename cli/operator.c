@@ -3,6 +3,7 @@
 #include "cli/operator.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "core/diag.h"
 
@@ -16,6 +17,19 @@ static size_t find(const char *name) {
     index++;
   return index;
 }
+
+/* The operator that profiles call so, NULL when there is none. */
+static const char *find_vendor(const char *type) {
+  struct vinci_op op;
+  size_t length = strlen(type);
+  for (size_t index = 0; length > 0 && vinci_op_info(index, &op); index++)
+    for (const char *at = op.vendor_types; *at; at += strcspn(at, "|"), at += *at == '|')
+      if (strcspn(at, "|") == length && strncasecmp(at, type, length) == 0)
+        return op.name;
+  return NULL;
+}
+
+bool operator_is_vendor_type(const char *type) { return find_vendor(type) != NULL; }
 
 bool operator_exists(const char *name) { return find(name) < vinci_op_count(); }
 
@@ -62,7 +76,10 @@ static void print_op(size_t index, FILE *out) {
 enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag) {
   (void)diag_error(diag, VINCI_E_USAGE, "unknown operator '%s'", name);
   const char *near = diag_nearest(name, vinci_op_count(), name_at, NULL);
-  if (near)
+  const char *vendor = find_vendor(name);
+  if (vendor)
+    diag_hint(diag, "%s is what profiles call the operator '%s'", name, vendor);
+  else if (near)
     diag_hint(diag, "did you mean '%s'?", near);
   else
     diag_hint(diag, "'vinci compile --list' shows them all");

@@ -3,6 +3,7 @@
 #ifndef VINCI_CLI_OPS_H
 #define VINCI_CLI_OPS_H
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "cli/monitor.h"
@@ -37,6 +38,7 @@ struct ops_worker {
   const struct run_ops *options;
   const struct call_list *list;
   struct monitor *monitor;
+  atomic_uint *done_permille; /* of the row, while it runs; else 0 */
   vinci_soc *soc;
   char soc_name[OPS_SOC_BYTES];
 };

@@ -32,12 +32,13 @@ static void keep_args(const struct call_request *request, struct ops_outcome *ou
 
 /* The line of progress is the first process's business. */
 static bool goes_on(void *context, uint64_t cycles, unsigned done_permille) {
+  const struct ops_worker *worker = context;
   (void)cycles;
-  (void)done_permille;
-  return monitor_goes_on(context);
+  *worker->done_permille = done_permille;
+  return monitor_goes_on(worker->monitor);
 }
 
-static enum vinci_status simulate(const struct ops_worker *worker, const struct call_row *row,
+static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
                                   const struct call_request *request, struct ops_outcome *outcome,
                                   struct vinci_diag *diag) {
   vinci_trace *trace = NULL;
@@ -45,7 +46,7 @@ static enum vinci_status simulate(const struct ops_worker *worker, const struct 
   struct vinci_run_options options = {.struct_size = sizeof options,
                                       .max_cycles = worker->options->max_cycles,
                                       .progress = goes_on,
-                                      .progress_context = worker->monitor,
+                                      .progress_context = worker,
                                       .memory = worker->options->memory,
                                       .network = worker->options->network,
                                       .l2_start = worker->options->l2_given
@@ -55,6 +56,7 @@ static enum vinci_status simulate(const struct ops_worker *worker, const struct 
                                            request->arg_count, &trace, diag);
   if (status == VINCI_OK)
     status = vinci_run(worker->soc, trace, &options, &result, diag);
+  *worker->done_permille = 0;
   if (status == VINCI_OK)
     calls_times(result, &outcome->times);
   vinci_result_free(result);

@@ -35,6 +35,7 @@ enum { JOBS_MAX = 256, POLL_MS = 200 };
 struct board {
   atomic_size_t next;
   atomic_size_t held[JOBS_MAX]; /* the row a process works on, by process */
+  atomic_uint done_permille[JOBS_MAX]; /* of that row */
   struct ops_outcome outcome[];
 };
 
@@ -147,8 +148,12 @@ static void keep_row(struct session *session, size_t row) {
 }
 
 static bool show_progress(struct session *session) {
-  return session->status == VINCI_OK &&
-         monitor_items(&session->monitor, session->done, session->known, session->list.count);
+  struct monitor_count count = {.done_permille = (uint64_t)session->done * 1000,
+                                .before = session->known,
+                                .all = session->list.count};
+  for (size_t i = 0; i < JOBS_MAX; i++)
+    count.done_permille += session->board->done_permille[i];
+  return session->status == VINCI_OK && monitor_items(&session->monitor, &count);
 }
 
 /* ---- processes ---- */
@@ -156,7 +161,10 @@ static bool show_progress(struct session *session) {
 /* What a process does until there are no more rows, or the run shall end. */
 static void work(struct session *session, size_t process, int tell) {
   struct ops_worker worker = {
-      .options = session->options, .list = &session->list, .monitor = &session->monitor};
+      .options = session->options,
+      .list = &session->list,
+      .monitor = &session->monitor,
+      .done_permille = &session->board->done_permille[process]};
   struct board *board = session->board;
   session->monitor.terminal = false;
   for (size_t i; (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
@@ -178,6 +186,7 @@ static bool start(struct session *session, struct child *children, size_t proces
   int ends[2];
   pid_t starter = getpid();
   session->board->held[process] = NO_ROW;
+  session->board->done_permille[process] = 0;
   if (pipe(ends) != 0)
     return false;
   pid_t pid = fork();

@@ -266,6 +266,16 @@ static enum vinci_status read_field(struct reader *reader, const char *key, cons
   return lua_file_field(&reader->file, key, out, reader->diag);
 }
 
+static enum vinci_status refuse_workload(struct reader *reader) {
+  enum vinci_status status =
+      lua_file_error(&reader->file, reader->diag, "wants one of op and trace");
+  if (!reader->study->workload.op) {
+    lua_file_hint_key(&reader->file, "op", reader->diag);
+    lua_file_hint_key(&reader->file, "trace", reader->diag);
+  }
+  return status;
+}
+
 static enum vinci_status read_table(void *context) {
   struct reader *reader = context;
   struct sweep_study *study = reader->study;
@@ -283,7 +293,7 @@ static enum vinci_status read_table(void *context) {
   if (status == VINCI_OK)
     status = lua_file_whole(&reader->file, "max_cycles", &study->options.max_cycles, reader->diag);
   if (status == VINCI_OK && !study->workload.op == !study->workload.trace)
-    status = lua_file_error(&reader->file, reader->diag, "wants one of op and trace");
+    status = refuse_workload(reader);
   if (status == VINCI_OK)
     status = resolve_trace(reader);
   if (status == VINCI_OK)

@@ -187,7 +187,7 @@ static enum vinci_status compare_outputs(const struct values_settings *settings,
 
 enum vinci_status values_execute(const struct values_settings *settings, vinci_values *values,
                                  const char *folder, FILE *report, struct monitor *monitor,
-                                 struct vinci_diag *diag) {
+                                 const char *closing, struct vinci_diag *diag) {
   enum vinci_status status = vinci_values_run(values, monitor_values_progress, monitor, diag);
   monitor_clear(monitor);
   if (status == VINCI_E_LIMIT) {
@@ -196,5 +196,10 @@ enum vinci_status values_execute(const struct values_settings *settings, vinci_v
   }
   if (status == VINCI_OK && folder)
     status = save_outputs(values, folder, diag);
-  return status == VINCI_OK ? compare_outputs(settings, values, report, diag) : status;
+  if (status != VINCI_OK || settings->expected.count == 0)
+    return status;
+  monitor_begin_reading("the values", "were compared", closing);
+  status = compare_outputs(settings, values, report, diag);
+  monitor_end_reading();
+  return status;
 }

@@ -49,12 +49,12 @@ VINCI_MUST_CHECK enum vinci_status values_prepare(const struct values_settings *
 /*
  * Executes while the monitor lets it, stores the outputs in tensors/ of the result folder (NULL:
  * nowhere), compares. report (may be NULL) gets a line per comparison. A comparison that fails does
- * not keep the others from being made.
+ * not keep the others from being made. closing: see monitor_begin_reading().
  */
 VINCI_MUST_CHECK enum vinci_status values_execute(const struct values_settings *settings,
                                                   vinci_values *values, const char *folder,
                                                   FILE *report, struct monitor *monitor,
-                                                  struct vinci_diag *diag);
+                                                  const char *closing, struct vinci_diag *diag);
 void values_settings_free(struct values_settings *settings);
 
 #endif

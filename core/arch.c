@@ -84,7 +84,12 @@ static unsigned find_name(const char *name, const char *const *names, unsigned c
   return i;
 }
 
+/* CANN calls the two by numbers as well, in --npu-arch and in macros of its compiler. */
 enum arch arch_by_name(const char *name) {
+  if (strcmp(name, "dav-2201") == 0)
+    return ARCH_C220;
+  if (strcmp(name, "dav-3510") == 0)
+    return ARCH_C310;
   return (enum arch)find_name(name, arch_names, ARCH_COUNT);
 }
 /* "ALL" is PIPE_ALL, which is also the count: callers that do not take ALL see no name. */

@@ -15,6 +15,11 @@ enum {
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* The sum, or the limit where the sum exceeds that. a <= limit. */
+static inline uint64_t add_up_to(uint64_t a, uint64_t b, uint64_t limit) {
+  return b < limit - a ? a + b : limit;
+}
+
 /* The divisor must not be 0, nor the sum of both exceed 64 bits. */
 static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
   return (value + divisor - 1) / divisor;

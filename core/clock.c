@@ -16,6 +16,9 @@ void clock_init(struct clock_domain *clock, uint64_t hz) {
   clock->hz = hz;
   clock->ps = divisor_of(PS_PER_SECOND / divisor);
   clock->edges = divisor_of(hz / divisor);
+  uint128 last_edge = (uint128)TIME_END_PS * clock->edges.value / clock->ps.value;
   clock->safe_edge = UINT64_MAX / clock->ps.value;
+  if (last_edge < clock->safe_edge)
+    clock->safe_edge = (uint64_t)last_edge;
   clock->safe_ps = (UINT64_MAX - clock->ps.value) / clock->edges.value;
 }

@@ -145,7 +145,6 @@ void device_core_finished(struct device *device, struct aicore *core) {
   struct dispatch_unit *unit = &device->units[core->unit];
   if (--unit->running > 0)
     return;
-  device->blocks_finished++;
   if (++device->blocks_done == running_kernel(device)->blocks)
     end_kernel(device);
   else if (device->next_block < running_kernel(device)->blocks)
@@ -249,6 +248,11 @@ static void stop_partial(struct device *device, const char *reason) {
   device_stop(device, VINCI_E_LIMIT);
 }
 
+void device_end_of_time(struct device *device) {
+  if (device->status == VINCI_OK && engine_at_end(device->engine))
+    stop_partial(device, "the simulated time reached its limit of 36028.797 s (2^55 ps)");
+}
+
 /* The next look: a period from now, but not before anything has happened, nor after the limit. */
 static void schedule_watch(struct device *device, uint64_t now_ps) {
   uint64_t next_ps = UINT64_MAX;
@@ -261,8 +265,15 @@ static void schedule_watch(struct device *device, uint64_t now_ps) {
   uint64_t limit_ps = cycle_limit_ps(device);
   if (limit_ps < next_ps)
     next_ps = limit_ps;
-  if (next_ps != UINT64_MAX)
+  if (next_ps <= ENGINE_END_PS) /* a program that hangs must not be kept waiting for a look */
     engine_schedule(device->engine, &device->watch, next_ps);
+}
+
+static uint64_t issued_instructions(const struct device *device) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < device->core_count; i++)
+    sum += device->cores[i].scalar.counters->instructions;
+  return sum;
 }
 
 static void fire_watch(struct engine_event *event, uint64_t now_ps) {
@@ -275,8 +286,7 @@ static void fire_watch(struct engine_event *event, uint64_t now_ps) {
   }
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
-  /* Every kernel has blocks: the reader sees to it. */
-  unsigned done = (unsigned)(device->blocks_finished * 1000 / device->blocks_total);
+  unsigned done = program_share_permille(issued_instructions(device), device->instructions);
   if (!device->options.progress(device->options.progress_context, clock_edge_at(&clock, now_ps),
                                 done)) {
     stop_partial(device, "the run was interrupted");
@@ -472,8 +482,9 @@ enum vinci_status device_create(struct device *device) {
   device->dispatch.fire = fire_dispatch;
   device->watch.key = event_key(PHASE_ACCOUNT, PART_DEVICE, SEQUENCE_WATCH);
   device->watch.fire = fire_watch;
-  for (uint32_t k = 0; k < device->trace->kernel_count; k++)
-    device->blocks_total += device->trace->kernels[k].blocks;
+  if (device->options.progress) /* no core has begun to use its variables */
+    device->instructions =
+        program_instructions(device->trace, device->cores[0].stream.variables);
   return VINCI_OK;
 }
 

@@ -45,8 +45,7 @@ struct device {
   uint32_t next_unit; /* where the search for a free one starts */
   uint32_t next_block;
   uint32_t blocks_done;
-  uint64_t blocks_total; /* of all kernels, for progress */
-  uint64_t blocks_finished;
+  uint64_t instructions; /* of all kernels, for progress */
   uint64_t last_dispatch_ps;
   bool dispatched_any;
   bool finished; /* the last kernel has ended */
@@ -60,6 +59,8 @@ enum vinci_status device_create(struct device *device);
 void device_start_l2(struct device *device);
 /* Launches the first kernel; the engine does the rest. */
 void device_launch(struct device *device);
+/* After the engine has ended: makes a run that came to the end of time one that hit a limit. */
+void device_end_of_time(struct device *device);
 /* Ends the run early with a status. */
 void device_stop(struct device *device, enum vinci_status status);
 void device_core_finished(struct device *device, struct aicore *core);

@@ -32,6 +32,7 @@ struct engine {
   struct engine_event *far;
   struct engine_event *bucket[WHEEL_BUCKETS];
   bool stopped;
+  bool at_end;
 };
 
 _Static_assert(WORDS == WORD_BITS, "one summary word covers the wheel");
@@ -196,6 +197,8 @@ void engine_schedule_earliest(struct engine *engine, struct engine_event *event,
   engine_schedule(engine, event, time_ps);
 }
 
+bool engine_at_end(const struct engine *engine) { return engine->at_end; }
+
 uint64_t engine_next_ps(struct engine *engine) {
   const struct engine_event *event = engine->stopped ? NULL : first_event(engine);
   return event ? event->time_ps : UINT64_MAX;
@@ -206,6 +209,11 @@ void engine_run_until(struct engine *engine, uint64_t until_ps) {
     struct engine_event *event = first_event(engine);
     if (!event || event->time_ps > until_ps)
       return;
+    if (event->time_ps > ENGINE_END_PS) {
+      engine->now_ps = ENGINE_END_PS;
+      engine->at_end = engine->stopped = true;
+      return;
+    }
     advance(engine, event);
     wheel_remove(engine, event);
     event->pending = false;

@@ -25,6 +25,12 @@ enum engine_phase {
   PHASE_ACCOUNT,
 };
 
+/*
+ * Time ends here: 36028.797 s, 10 hours. No event after that fires. The limit lies so low that
+ * cycles of the fastest clock, summed over all cores of the largest chip, have room in 64 bits.
+ */
+#define ENGINE_END_PS (UINT64_C(1) << 55)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -60,6 +66,9 @@ void engine_cancel(struct engine *engine, struct engine_event *event);
 /* Schedules, or moves a pending event to an earlier time; later times are ignored. */
 void engine_schedule_earliest(struct engine *engine, struct engine_event *event, uint64_t time_ps);
 
+/* Whether the run has ended because the next event lies after ENGINE_END_PS. The present is
+ * then ENGINE_END_PS. */
+bool engine_at_end(const struct engine *engine);
 /* Time of the next event, UINT64_MAX when there is none. */
 uint64_t engine_next_ps(struct engine *engine);
 /* Fires all events at times <= until_ps, in order. Returns when none is left or stop was asked. */

@@ -7,7 +7,9 @@
 // ahead up to the time at which any other SystemC process could act, so that an
 // engine alone in the kernel runs at its own speed and one beside other models
 // never passes them. SystemC's time cannot go back: every run starts at the
-// kernel's current time, and the engine's time counts from there.
+// kernel's current time, and the engine's time counts from there. SystemC's time ends
+// too, at 2^64 ps: where nobody else could tell, it does not follow a run that would take
+// it to its last half, so that it serves any number of runs.
 #include <cstdlib>
 #include <exception>
 
@@ -44,21 +46,31 @@ uint64_t horizon_ps() {
   if (sc_core::sc_pending_activity_at_current_time())
     return now;
   const uint64_t quiet = sc_core::sc_time_to_pending_activity().value();
-  return quiet > UINT64_MAX - now ? UINT64_MAX : now + quiet - 1;
+  // Without other processes the kernel tells the time up to its own end.
+  const bool alone = quiet >= UINT64_MAX - sc_core::sc_time_stamp().value();
+  return alone || quiet > UINT64_MAX - now ? UINT64_MAX : now + quiet - 1;
+}
+
+// Whether SystemC's time has room for a run that goes on for so long.
+bool has_time_for(uint64_t ahead_ps) {
+  const uint64_t spent = sc_core::sc_time_stamp().value();
+  return spent < UINT64_MAX / 2 && ahead_ps < UINT64_MAX / 2 - spent;
 }
 
 void host_process() {
   if (!host->guest)
     return;
   try {
-    engine_run_until(host->guest, horizon_ps());
+    const uint64_t horizon = horizon_ps();
+    engine_run_until(host->guest, horizon);
     const uint64_t now = guest_now_ps();
     // When the engine ran ahead, SystemC follows to where it stopped.
     uint64_t wake = engine_next_ps(host->guest);
     const bool done = wake == UINT64_MAX;
     if (done)
       wake = engine_now_ps(host->guest);
-    if (done && wake <= now) {
+    const bool unseen = horizon == UINT64_MAX && wake > now && !has_time_for(wake - now);
+    if (done && (wake <= now || unseen)) {
       host->guest = nullptr;
       sc_core::sc_pause(); // others may have more to do, the run has not
       return;

@@ -66,6 +66,7 @@ libvinci_core_la_SOURCES = \
 	core/pipe_units.c \
 	core/pipe_units.h \
 	core/program.c \
+	core/program_count.c \
 	core/program.h \
 	core/registry.c \
 	core/result.c \

@@ -146,17 +146,13 @@ void machine_signal(struct machine_core *core, const struct machine_step *step) 
 
 /* ---- progress -------------------------------------------------------------------------- */
 
-/* Kernels count alike, whatever their length. */
 void machine_show_progress(struct machine *machine) {
-  static const uint64_t whole = 1000;
   machine->progress_rows = 0;
   if (!machine->options.progress)
     return;
-  uint64_t blocks = machine->trace->kernels[machine->kernel].blocks;
-  uint64_t permille = (whole * machine->kernel + whole * machine->blocks_done / blocks) /
-                      machine->trace->kernel_count;
+  unsigned permille = program_share_permille(machine->instructions, machine->instructions_total);
   if (!machine->options.progress(machine->options.progress_context, machine->instructions,
-                                 (unsigned)permille))
+                                 permille))
     machine->status =
         diag_error(machine->diag, VINCI_E_LIMIT, "%s: stopped by the caller", machine->trace->path);
 }
@@ -291,6 +287,9 @@ static enum vinci_status create(struct machine *machine) {
   if (!machine->cores || !machine->units || !machine->members || !create_cores(machine))
     return diag_error(machine->diag, VINCI_E_NOMEM, "out of memory for the cores of %s",
                       machine->soc->name);
+  if (machine->options.progress) /* no core has begun to use its variables */
+    machine->instructions_total =
+        program_instructions(machine->trace, machine->cores[0].stream.variables);
   for (size_t i = 0; i < machine->observer_count; i++)
     machine->tolerant |= machine->observers[i].misuse != NULL;
   return VINCI_OK;

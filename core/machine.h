@@ -79,7 +79,7 @@ struct machine_options {
   /* With MACHINE_SHUFFLED: "in order" is not "finished". What stands between two instructions
    * of a pipe that synchronise runs in any order; but for mads, whose sums depend on theirs. */
   bool relaxed;
-  /* Called now and then with the instructions that were issued and the share of the blocks that
+  /* Called now and then with the instructions that were issued and the share of all of them that
    * is done (0..1000); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;

@@ -85,6 +85,7 @@ struct machine {
   uint32_t next_block;
   uint32_t blocks_done;
   uint64_t instructions;  /* issued */
+  uint64_t instructions_total; /* that the trace has, nearly; for progress */
   uint64_t progress_rows; /* rows since the last look at progress */
 };
 

@@ -164,6 +164,15 @@ bool program_apply(enum expr_op op, int64_t left, int64_t right, int64_t *out);
 bool program_eval(const struct vinci_trace *trace, uint64_t expr, const int64_t *variables,
                   int64_t *out);
 
+/*
+ * How many instructions all blocks execute together, for progress: near, and exact when no loop
+ * inside another has a computed count. Takes no longer than reading the trace. variables: room for
+ * those of the largest stream.
+ */
+uint64_t program_instructions(const struct vinci_trace *trace, int64_t *variables);
+/* Share of a whole that may be too small, 0 to 1000. */
+unsigned program_share_permille(uint64_t done, uint64_t total);
+
 /* Variables of the stream that has most. */
 uint32_t program_largest_var_count(const struct vinci_trace *trace);
 

@@ -19,11 +19,24 @@ static uint64_t peak_rss_bytes(void) {
   return (uint64_t)usage.ru_maxrss * 1024;
 }
 
+/* The scalar unit and the pipes run ahead: what a run that is cut short has recorded may end after
+ * the run does. */
+static void cut_events(struct aicore *core) {
+  uint64_t end_cycle = core->result->total_cycles;
+  for (uint64_t i = 0; i < core->event_count; i++) {
+    struct result_event *event = &core->events[i];
+    event->start_cycle = min_u64(event->start_cycle, end_cycle);
+    event->end_cycle = min_u64(event->end_cycle, end_cycle);
+  }
+}
+
 /* Brings the cores' shares of the event store together, in core order. */
 static void gather_events(struct device *device) {
   struct vinci_result *result = device->result;
   for (uint32_t i = 0; i < device->core_count; i++) {
-    const struct aicore *core = &device->cores[i];
+    struct aicore *core = &device->cores[i];
+    if (result->partial)
+      cut_events(core);
     if (core->event_count > 0)
       memmove(result->events + result->event_count, core->events,
               core->event_count * sizeof *core->events);
@@ -91,6 +104,7 @@ static enum vinci_status simulate(struct device *device) {
   status = engine_run_in_systemc(device->engine, device->diag);
   if (status != VINCI_OK)
     return status;
+  device_end_of_time(device);
   if (device->status != VINCI_OK && device->status != VINCI_E_LIMIT)
     return device->status;
   collect(device);
@@ -99,9 +113,14 @@ static enum vinci_status simulate(struct device *device) {
   status = result_check(device->result, device->diag);
   if (status != VINCI_OK)
     return status;
-  if (device->status == VINCI_E_LIMIT)
-    return diag_error(device->diag, VINCI_E_LIMIT, "%s; results are partial",
-                      device->result->partial_reason);
+  if (device->status == VINCI_E_LIMIT) {
+    (void)diag_error(device->diag, VINCI_E_LIMIT, "%s; results are partial",
+                     device->result->partial_reason);
+    if (engine_at_end(device->engine))
+      diag_hint(device->diag, "no kernel takes hours: look for a loop count or a number of cycles "
+                              "that is far too large, or a clock that is far too slow");
+    return VINCI_E_LIMIT;
+  }
   if (device->finished)
     return VINCI_OK;
   device->result->partial_reason = "the simulated program hangs";

@@ -47,10 +47,12 @@ void scalar_wake(struct aicore *core, uint64_t cycle) {
                            clock_edge_ps(&core->clock, cycle));
 }
 
-/* Spends scalar time on an instruction, from the unit's present time on. */
+/* Spends scalar time on an instruction, from the unit's present time on. The unit runs ahead, so
+ * its cycle may leave the range of simulated time; what lies beyond is not counted. */
 static void spend(struct scalar_unit *scalar, uint64_t cycles) {
-  scalar->cycle += cycles;
-  scalar->counters->busy_cycles += cycles;
+  uint64_t end_cycle = add_up_to(scalar->cycle, cycles, UINT64_MAX);
+  scalar->counters->busy_cycles += end_cycle - scalar->cycle;
+  scalar->cycle = end_cycle;
   scalar->counters->instructions++;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arith.h"
 #include "core/diag.h"
 #include "core/digest.h"
 #include "core/mem.h"
@@ -368,6 +369,13 @@ void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n
 
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
   return (uint64_t)(kind == CORE_AIV ? soc->vector_hz : soc->core_hz);
+}
+
+uint64_t soc_channel_hz(const struct vinci_soc *soc) {
+  uint128 bandwidth = (uint128)(uint64_t)soc->hbm_bytes_per_second *
+                      (uint64_t)soc->hbm_bandwidth_scale / (uint64_t)soc_kind_scale(SOC_KIND_RATIO);
+  return (uint64_t)(bandwidth * (uint64_t)soc->memory->burst_cycles /
+                    ((uint64_t)soc->hbm_channels * (uint64_t)soc->memory->burst_bytes));
 }
 
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {

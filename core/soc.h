@@ -231,6 +231,8 @@ uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t 
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
                     uint32_t *member);
 /* Clock of a core kind. */
+/* Of a channel of device memory, such that all together have the bandwidth; soc->memory is set. */
+uint64_t soc_channel_hz(const struct vinci_soc *soc);
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
 /* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);

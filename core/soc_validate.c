@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cross-checks between the numbers of a SoC that no single range can catch. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/diag.h"
 #include "core/layout.h"
 #include "core/mem.h"
 #include "core/result.h"
 #include "core/soc.h"
-
-enum { MILLI = 1000 };
 
 /* Architectures that have a path at all; an override may add one as a what-if. */
 struct path_archs {
@@ -149,6 +149,19 @@ static enum vinci_status check_cores(const struct vinci_soc *soc, struct vinci_d
   return VINCI_OK;
 }
 
+/* Each number has its range; together they may leave a channel a clock that nothing can count. */
+static enum vinci_status check_channel_clock(const struct vinci_soc *soc, struct vinci_diag *diag) {
+  uint64_t hz = soc_channel_hz(soc);
+  if (hz >= 1 && hz <= CLOCK_HZ_MAX)
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_USAGE,
+                   "%s: a channel of device memory would have a clock of %" PRIu64
+                   " Hz, allowed is 1 to %" PRIu64,
+                   soc->name, hz, CLOCK_HZ_MAX);
+  diag_hint(diag, "it follows from hbm.bandwidth, hbm.bandwidth_scale and hbm.channels");
+  return VINCI_E_USAGE;
+}
+
 /* The cycle model's L2 and memory have to divide evenly. */
 static enum vinci_status check_memory(const struct vinci_soc *soc, struct vinci_diag *diag) {
   enum { MASK_BITS = 32, PARTS_MAX = 4 };
@@ -164,7 +177,7 @@ static enum vinci_status check_memory(const struct vinci_soc *soc, struct vinci_
         "must be a power of two, at least 128 bytes, and divide l2.line into at most 4 parts");
   if (soc->memory && L2_GRANULE_BYTES % soc->memory->burst_bytes != 0)
     return fail(soc, diag, "memory.geometry.burst", "must divide 128 bytes");
-  return VINCI_OK;
+  return soc->memory ? check_channel_clock(soc, diag) : VINCI_OK;
 }
 
 enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag) {

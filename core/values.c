@@ -15,8 +15,6 @@
 
 struct execution {
   struct vinci_values *values;
-  bool (*progress)(void *context);
-  void *progress_context;
   struct vinci_diag *diag;
   enum vinci_status status;
 };
@@ -75,19 +73,12 @@ static bool execute(void *context, const struct machine_step *step) {
   return true;
 }
 
-static bool show_progress(void *context, uint64_t instructions, unsigned done_permille) {
-  const struct execution *execution = context;
-  (void)instructions;
-  (void)done_permille;
-  return execution->progress(execution->progress_context);
-}
-
-enum vinci_status vinci_values_run(vinci_values *values, bool (*progress)(void *context),
+enum vinci_status vinci_values_run(vinci_values *values,
+                                   bool (*progress)(void *context, uint64_t instructions,
+                                                    unsigned done_permille),
                                    void *context, struct vinci_diag *diag) {
   struct execution execution = {
       .values = values,
-      .progress = progress,
-      .progress_context = context,
       .diag = diag,
   };
   for (uint32_t i = 0; i < values->trace->tensor_count; i++)
@@ -98,8 +89,8 @@ enum vinci_status vinci_values_run(vinci_values *values, bool (*progress)(void *
       .context = &execution, .begin_block = begin_block, .execute = execute};
   struct machine_options options = {
       .order = MACHINE_CONSUMERS_FIRST,
-      .progress = progress ? show_progress : NULL,
-      .progress_context = &execution,
+      .progress = progress,
+      .progress_context = context,
   };
   enum vinci_status status =
       machine_run_with(values->soc, values->trace, &options, &observer, 1, diag);

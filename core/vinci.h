@@ -234,8 +234,8 @@ struct vinci_run_options {
   /* Non-zero: number the parts of the model in an order shuffled by this seed.
    * Results must not depend on it; tests use it to prove that. */
   uint64_t part_order_seed;
-  /* Called now and then with the simulated time and the share of blocks done
-   * (0..1000); returning false ends the run with VINCI_E_LIMIT. May be NULL. */
+  /* Called now and then with the simulated time and the share of the instructions
+   * that were issued (0..1000, nearly); returning false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t cycles, unsigned done_permille);
   void *progress_context;
   enum vinci_memory memory;
@@ -300,13 +300,13 @@ VINCI_API void vinci_values_fill(vinci_values *values, uint64_t seed);
 /* Leaves all inputs that have none at zero. */
 VINCI_API void vinci_values_zero(vinci_values *values);
 /*
- * Executes all kernels. progress is called now and then, false ends the run with VINCI_E_LIMIT;
- * it may be NULL. VINCI_E_DEADLOCK when the program hangs.
+ * Executes all kernels. progress is called now and then as that of vinci_check_options, false ends
+ * the run with VINCI_E_LIMIT; it may be NULL. VINCI_E_DEADLOCK when the program hangs.
  */
-VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_run(vinci_values *values,
-                                                              bool (*progress)(void *context),
-                                                              void *context,
-                                                              struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_values_run(vinci_values *values,
+                 bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
+                 void *context, struct vinci_diag *diag);
 /* Writes a tensor as a .npy file, replacing the file when it is whole. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_save(const vinci_values *values,
                                                                const char *tensor, const char *path,
@@ -344,8 +344,8 @@ struct vinci_check_options {
   unsigned checks;    /* enum vinci_checks, several added; 0 = all */
   /* What may be kept of the memory that the program touches; 0 = 1 GiB. */
   uint64_t max_shadow_bytes;
-  /* Called now and then with the instructions that were issued and the share of the blocks that
-   * is done (0..1000); returning false ends the checks with VINCI_E_LIMIT. May be NULL. */
+  /* Called now and then with the instructions that were issued and the share of all instructions
+   * that they are (0..1000, nearly); returning false ends the checks with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
 };

@@ -71,15 +71,6 @@ static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t g
   return true;
 }
 
-/* The clock at which all channels together have the SoC's bandwidth. */
-static uint64_t channel_hz(const struct vinci_soc *soc) {
-  enum { PPM = 1000000 };
-  uint128 bandwidth =
-      (uint128)(uint64_t)soc->hbm_bytes_per_second * (uint64_t)soc->hbm_bandwidth_scale / PPM;
-  return (uint64_t)(bandwidth * (uint64_t)soc->memory->burst_cycles /
-                    ((uint64_t)soc->hbm_channels * (uint64_t)soc->memory->burst_bytes));
-}
-
 static bool create_channels(struct memsys *memory, struct arena *arena) {
   const struct vinci_soc *soc = memory->soc;
   uint32_t count = (uint32_t)soc->hbm_channels;
@@ -93,7 +84,7 @@ static bool create_channels(struct memsys *memory, struct arena *arena) {
   hbm_layout_init(&memory->layout, soc->memory);
   for (uint32_t i = 0; i < count; i++)
     if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->layout,
-                         channel_hz(soc), memory->part + 1, i))
+                         soc_channel_hz(soc), memory->part + 1, i))
       return false;
   return true;
 }
@@ -174,7 +165,7 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
     result->hbm.row_misses += channel.row_misses;
     result->hbm.row_hits += channel.row_hits;
   }
-  result->hbm_peak_bytes_per_second = channel_hz(memory->soc) /
+  result->hbm_peak_bytes_per_second = soc_channel_hz(memory->soc) /
                                       (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
                                       (uint64_t)memory->soc->hbm_channels;
   result->gm_read_bytes = memory->read_bytes;

@@ -212,8 +212,8 @@ static void issue_act(struct hbm_channel *ch) {
   ch->bank[bank].hit_run = 0;
   take_out(ch, direction, bank, e);
   uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
-  ch->bank[bank].active_order =
-      (entry->offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
+  uint64_t offered = entry->offered & ((UINT64_C(1) << HBM_ORDER_OFFER_BITS) - 1);
+  ch->bank[bank].active_order = (offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
   ch->bank[bank].active_entry = (uint16_t)e;
   set_bit(&ch->active[direction], bank, true);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
@@ -323,10 +323,48 @@ static void process_cycle(struct hbm_channel *ch) {
   set_next(ch);
 }
 
+/* Whether all that commands so far still hold back is over at a cycle. */
+static bool is_past(const struct hbm_channel *ch, uint64_t cycle) {
+  uint64_t last = later(ch->column_free, ch->row_free);
+  for (unsigned p = 0; p < ch->pseudos; p++) {
+    last = later(last, later(ch->pseudo[p].act, ch->pseudo[p].pre_all));
+    last = later(last, ch->pseudo[p].refresh);
+  }
+  for (unsigned g = 0; g < HBM_GROUPS_MAX; g++)
+    last = later(last, ch->group[g].act);
+  for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
+    last = later(last, later(ch->bank[b].act, ch->bank[b].pre));
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    for (unsigned p = 0; p < ch->pseudos; p++)
+      last = later(last, ch->pseudo[p].column[d]);
+    for (unsigned g = 0; g < HBM_GROUPS_MAX; g++)
+      last = later(last, ch->group[g].column[d]);
+  }
+  return last <= cycle;
+}
+
+/*
+ * A channel without requests does nothing but refresh. When all that earlier commands hold back
+ * is over before a refresh begins, one period is like the next: those up to the last before
+ * `cycle` are counted instead of being gone through, for a chip may be idle for hours. A
+ * refresh is long over when the next begins (mem_validate()).
+ */
+static void skip_refreshes(struct hbm_channel *ch, uint64_t cycle) {
+  if (!hbm_channel_idle(ch) || ch->open || ch->refresh_left || ch->turn_due || ch->hooks.command ||
+      ch->next != ch->refresh_due || cycle <= ch->next || !is_past(ch, ch->next))
+    return;
+  uint64_t periods = (cycle - ch->next) / ch->refi;
+  ch->counters.refreshes += periods * ch->pseudos;
+  ch->refresh_due += periods * ch->refi;
+  set_next(ch);
+}
+
 static __attribute__((noinline)) void run_on(struct hbm_channel *ch, uint64_t cycle) {
-  do
+  do {
+    if (cycle - ch->next > ch->long_idle_cycles)
+      skip_refreshes(ch, cycle);
     process_cycle(ch);
-  while (ch->next <= cycle);
+  } while (ch->next <= cycle);
 }
 
 static inline void run_to(struct hbm_channel *ch, uint64_t cycle) {

@@ -35,6 +35,9 @@ static struct hbm_distances make_distances(const struct mem_spec *mem) {
   };
 }
 
+/* To see whether a channel is idle takes about as long as a few refreshes. */
+enum { LONG_IDLE_PERIODS = 16 };
+
 static uint32_t log2_of(int64_t value) { return (uint32_t)__builtin_ctzll((uint64_t)value); }
 
 /* Thresholds in whole writes: above and below are strict. */
@@ -71,6 +74,8 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   set_drain_marks(channel, mem);
   channel->refi = (uint32_t)mem->refi_cycles;
   channel->refresh_due = channel->refi ? channel->refi : HBM_NEVER;
+  channel->long_idle_cycles =
+      channel->refi ? (uint64_t)LONG_IDLE_PERIODS * channel->refi : HBM_NEVER;
   channel->cycle = 1;
   channel->next = channel->refresh_due;
   channel->column = channel->row = (struct hbm_choice){HBM_NEVER, UINT64_MAX};

@@ -27,7 +27,7 @@ static uint64_t fabric_move_ps(struct network *network, uint32_t port, uint64_t 
   (void)port; /* no topology: every port is equally far */
   uint64_t duration_ps = (uint64_t)((uint128)bytes * PS_PER_SECOND / network->bytes_per_second);
   uint64_t start_ps = network->free_ps > now_ps ? network->free_ps : now_ps;
-  network->free_ps = start_ps + duration_ps;
+  network->free_ps = add_up_to(start_ps, duration_ps, TIME_END_PS);
   network->busy_ps += duration_ps;
   return network->free_ps;
 }

@@ -14,7 +14,8 @@ libvinci_scripts_la_SOURCES = \
 	scripts/soc_host.h \
 	scripts/soc_lua.c \
 	scripts/soc_named.c \
-	scripts/soc_lua.h
+	scripts/soc_lua.h \
+	scripts/soc_unknown.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 
@@ -43,7 +44,8 @@ scripts_vinci_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 lualibdir = $(pkgdatadir)/lib
 dist_lualib_DATA = \
 	scripts/lib/kernel.lua \
-	scripts/lib/plot.lua
+	scripts/lib/plot.lua \
+	scripts/lib/svg.lua
 
 # Scripts that answer questions; they double as examples of the module.
 experimentsdir = $(pkgdatadir)/experiments

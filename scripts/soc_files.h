@@ -15,6 +15,8 @@ VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char
 /* Loads the descriptions that a SoC names; overrides of those names load others. */
 VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
                                                   struct vinci_diag *diag);
+/* VINCI_E_USAGE for a name that no chip has, with a hint at those that may be meant. */
+enum vinci_status soc_unknown(const char *folder, const char *name, struct vinci_diag *diag);
 /* Whether folder/soc/name.lua is a base for others; false also when it cannot be read. */
 bool soc_file_is_abstract(const char *folder, const char *name);
 

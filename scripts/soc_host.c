@@ -9,7 +9,6 @@
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "scripts/soc_files.h"
@@ -358,38 +357,6 @@ bool soc_file_is_abstract(const char *folder, const char *name) {
   return load(&loading, NULL, abstract_body) == VINCI_OK && loading.is_abstract;
 }
 
-static const char *name_at(const void *context, size_t index) {
-  const struct soc_names *names = context;
-  return names->items[index];
-}
-
-/* The SoC somebody may have meant: one slip of the pen away, or the name without its front. */
-static const char *nearest_soc(const struct soc_names *names, const char *name) {
-  const char *nearest = diag_nearest(name, names->count, name_at, names);
-  size_t length = strlen(name);
-  for (size_t i = 0; !nearest && length > 0 && i < names->count; i++) {
-    size_t whole = strlen(names->items[i]);
-    if (whole > length && strcasecmp(names->items[i] + whole - length, name) == 0)
-      nearest = names->items[i];
-  }
-  return nearest;
-}
-
-static enum vinci_status unknown_soc(const char *folder, const char *name,
-                                     struct vinci_diag *diag) {
-  struct soc_names names = {0};
-  (void)diag_error(diag, VINCI_E_USAGE, "unknown SoC '%s'", name);
-  const char *nearest = NULL;
-  if (soc_host_list(folder, &names, NULL) == VINCI_OK)
-    nearest = nearest_soc(&names, name);
-  if (nearest)
-    diag_hint(diag, "did you mean '%s'? `vinci soc list` shows all", nearest);
-  else
-    diag_hint(diag, "`vinci soc list` shows all");
-  soc_names_free(&names);
-  return VINCI_E_USAGE;
-}
-
 /* Whether folder/soc/name.lua is there, if only as a link that leads nowhere, which reading
  * will tell; names are plain words, never paths. */
 static bool description_exists(const char *folder, const char *name) {
@@ -411,7 +378,7 @@ enum vinci_status vinci_soc_load(const char *name, const char *data_dir, vinci_s
   if (status != VINCI_OK)
     return status;
   if (!description_exists(folder, name))
-    return unknown_soc(folder, name, diag);
+    return soc_unknown(folder, name, diag);
   struct vinci_soc *soc = calloc(1, sizeof *soc);
   if (!soc)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");

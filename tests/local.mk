@@ -17,6 +17,7 @@ unit_tests = \
 	tests/test_engine \
 	tests/test_export \
 	tests/test_export_csv \
+	tests/test_extremes \
 	tests/test_footprints \
 	tests/test_hbm \
 	tests/test_hbm_commands \
@@ -69,6 +70,7 @@ nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_csv_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_extremes_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_footprints_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
@@ -113,6 +115,8 @@ script_tests = \
 	tests/check_install.sh \
 	tests/check_layers.sh \
 	tests/test_cli.sh \
+	tests/test_endings.sh \
+	tests/test_hints.sh \
 	tests/test_experiments.sh \
 	tests/test_gate.sh \
 	tests/test_ops.sh \

@@ -103,23 +103,34 @@ static void arena_reports_shortage(void **state) {
   arena_free(&arena);
 }
 
-/* Edge k at floor(k * 10^12 / f), in 128 bits whatever the size of k. */
+/* Edge k at floor(k * 10^12 / f), in 128 bits whatever the size of k, up to the end of time. */
 static void clock_edges_never_drift(void **state) {
   (void)state;
   static const uint64_t frequencies[] = {1650000000, 1850000000, 1060000000, 1000000000, 999999937};
-  static const uint64_t edges[] = {
-      0, 1, 2, 3, 32, 33, 1000003, UINT64_C(9007199254740993), UINT64_C(20000000000000000)};
+  static const uint64_t edges[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   32,
+                                   33,
+                                   1000003,
+                                   UINT64_C(9007199254740),
+                                   UINT64_C(200000000000003),
+                                   UINT64_C(20000000000000000),
+                                   UINT64_MAX};
   for (size_t f = 0; f < sizeof frequencies / sizeof *frequencies; f++) {
     struct clock_domain clock;
     clock_init(&clock, frequencies[f]);
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
       uint128 exact = (uint128)edges[i] * PS_PER_SECOND / frequencies[f];
-      if (exact > UINT64_MAX)
-        continue;
       uint64_t time_ps = clock_edge_ps(&clock, edges[i]);
+      if (exact > TIME_END_PS) {
+        assert_true(time_ps == TIME_END_PS);
+        continue;
+      }
       assert_true(time_ps == (uint64_t)exact);
       assert_true(clock_edge_at(&clock, time_ps) == edges[i]);
-      if (time_ps < UINT64_MAX)
+      if (time_ps < TIME_END_PS)
         assert_true(clock_edge_at(&clock, time_ps + 1) == edges[i] + 1);
     }
   }

@@ -142,6 +142,35 @@ static void progress_can_interrupt(void **state) {
   vinci_soc_free(soc);
 }
 
+struct shares {
+  unsigned last, changes;
+};
+
+static bool follow_share(void *context, uint64_t cycles, unsigned done_permille) {
+  struct shares *shares = context;
+  (void)cycles;
+  assert_in_range(done_permille, shares->last, 1000);
+  shares->changes += done_permille != shares->last;
+  shares->last = done_permille;
+  return true;
+}
+
+/* Also inside a block: products have one block a core. */
+static void progress_is_that_of_instructions(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  struct shares shares = {0};
+  struct vinci_run_options options = {
+      .struct_size = sizeof options, .progress = follow_share, .progress_context = &shares};
+  struct run run =
+      runs_with(soc, HEAD(1) AIV "loop,i,20000\n" VADD(10) "endloop\n", &options);
+  assert_int_equal(run.status, VINCI_OK);
+  assert_true(shares.changes > 50);
+  assert_in_range(shares.last, 900, 1000);
+  vinci_result_free(run.result);
+  vinci_soc_free(soc);
+}
+
 static bool keep_going(void *context, uint64_t cycles, unsigned done_permille) {
   (void)cycles;
   (void)done_permille;
@@ -215,6 +244,7 @@ int main(void) {
       cmocka_unit_test(too_many_cross_core_signals),
       cmocka_unit_test(a_cycle_limit_gives_partial_results),
       cmocka_unit_test(progress_can_interrupt),
+      cmocka_unit_test(progress_is_that_of_instructions),
       cmocka_unit_test(a_hang_is_the_same_however_it_is_watched),
       cmocka_unit_test(a_partial_run_counts_open_waits_and_active_time),
       cmocka_unit_test(a_trace_runs_on_the_soc_it_was_loaded_for),

@@ -156,6 +156,35 @@ static void run_stops_at_its_limit(void **state) {
   assert_ptr_equal(f->order[1], &f->probes[2]);
 }
 
+/* What would come after the end of time does not come; what comes in its last instant does. */
+static void time_has_an_end(void **state) {
+  struct fixture *f = *state;
+  engine_schedule(f->engine, &f->probes[0].event, ENGINE_END_PS);
+  engine_schedule(f->engine, &f->probes[1].event, ENGINE_END_PS + 1);
+  engine_schedule(f->engine, &f->probes[2].event, UINT64_MAX);
+  assert_int_equal(engine_run_in_systemc(f->engine, NULL), VINCI_OK);
+  assert_int_equal(f->fired, 1);
+  assert_true(engine_at_end(f->engine));
+  assert_true(engine_now_ps(f->engine) == ENGINE_END_PS);
+  assert_true(engine_next_ps(f->engine) == UINT64_MAX);
+}
+
+/* SystemC's own time is used up by 2^9 runs of that length: those that follow run all the same. */
+static void runs_outlast_systemc(void **state) {
+  struct fixture *f = *state;
+  for (unsigned run = 0; run < 1100; run++) {
+    struct arena arena = {0};
+    struct engine *engine = engine_create(&arena);
+    f->probes[run].engine = engine;
+    engine_schedule(engine, &f->probes[run].event, ENGINE_END_PS - run);
+    assert_int_equal(engine_run_in_systemc(engine, NULL), VINCI_OK);
+    assert_true(engine_now_ps(engine) == ENGINE_END_PS - run);
+    assert_false(engine_at_end(engine));
+    arena_free(&arena);
+  }
+  assert_int_equal(f->fired, 1100);
+}
+
 static void fire_and_stop(struct engine_event *event, uint64_t now_ps) {
   fire_probe(event, now_ps);
   engine_stop(((struct probe *)event)->engine);
@@ -193,7 +222,8 @@ int main(void) {
       TEST(events_fire_in_total_order),   TEST(systemc_hosts_the_same_order),
       TEST(cancelled_events_do_not_fire), TEST(earliest_time_wins),
       TEST(run_stops_at_its_limit),       TEST(stop_leaves_the_rest),
-      TEST(runs_follow_one_another),
+      TEST(runs_follow_one_another),      TEST(time_has_an_end),
+      TEST(runs_outlast_systemc),
   };
   return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
 }

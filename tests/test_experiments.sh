@@ -8,7 +8,7 @@ srcdir=${TESTS_SRCDIR:-.}
 vinci=${VINCI:?}
 
 work_folder test_experiments
-if command -v gnuplot >/dev/null; then output=--output=$work; else output=--quick; fi
+output=--output=$work
 
 plan 12
 for script in "$srcdir"/scripts/experiments/*.lua; do
@@ -18,8 +18,9 @@ for script in "$srcdir"/scripts/experiments/*.lua; do
   code=$?
   report "$name" "$([ $code -eq 0 ] || cat "$work/$name.err"
     [ "$(wc -l <"$work/$name.out")" -ge 3 ] || echo "no table"
-    [ "$output" = --quick ] || [ -s "$work/$name.svg" ] || echo "no picture"
-    [ "$output" = --quick ] || awk -F, 'NR == 1 { n = NF } NF != n' "$work/$name.csv")"
+    tail -n 1 "$work/$name.svg" | grep -q '^</svg>$' || echo "no picture"
+    if command -v xmllint >/dev/null; then xmllint --noout "$work/$name.svg" 2>&1; fi
+    awk -F, 'NR == 1 { n = NF } NF != n' "$work/$name.csv")"
 done
 # column NAME N: a column of the printed table.
 column() { awk -v n="$2" 'NR > 1 && $1 != "drawn:" { print $n }' "$work/$1.out"; }

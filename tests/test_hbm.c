@@ -280,6 +280,73 @@ static void wrong_mappings_are_refused(void **state) {
   }
 }
 
+/* A step at a time, so short that no period of refresh can be left out. */
+static void run_in_steps(struct hbm_channel *channel, uint64_t from, uint64_t to) {
+  enum { STEP = 500 };
+  for (uint64_t cycle = from; cycle < to; cycle += STEP)
+    hbm_channel_run(channel, cycle);
+  hbm_channel_run(channel, to);
+}
+
+enum { BURSTS = 24 };
+
+static void offer_burst(struct hbm_channel *channel, unsigned i, uint64_t cycle) {
+  struct hbm_place place = {.channel = i % 2, .bank = (uint8_t)(i % 4), .row = i * 7 % 5};
+  assert_true(hbm_channel_offer(channel, &place, i % 3 == 0, i % BURSTS, cycle));
+}
+
+/* An idle channel's refreshes are counted; that must not show in anything that comes later. */
+static void idle_time_in_one_step_is_idle_time_in_many(void **state) {
+  (void)state;
+  static const uint64_t idle_cycles[] = {200000, 200001, 1234567, 3900 * 80, 3900 * 80 + 1};
+  for (unsigned c = 0; c < 10; c++) {
+    struct mem_spec mem = hbm2_spec();
+    mem.pseudo_channels = 1 + c / 5;
+    uint64_t end[2][BURSTS] = {{0}}, to = idle_cycles[c % 5];
+    struct hbm_counters counters[2];
+    for (unsigned way = 0; way < 2; way++) {
+      struct arena arena = {0};
+      struct hbm_channel *channel = hbm_channel_create(
+          &arena, &mem, (struct hbm_hooks){.context = end[way], .done = note_end});
+      for (unsigned i = 0; i < BURSTS; i++)
+        offer_burst(channel, i, 10 * i);
+      if (way == 0)
+        hbm_channel_run(channel, to);
+      else
+        run_in_steps(channel, 10 * BURSTS, to);
+      for (unsigned i = 0; i < BURSTS; i++)
+        offer_burst(channel, i + 1, to + i);
+      hbm_channel_run(channel, to + 5000);
+      assert_true(hbm_channel_idle(channel));
+      counters[way] = *hbm_channel_counters(channel);
+      arena_free(&arena);
+    }
+    assert_memory_equal(end[0], end[1], sizeof end[0]);
+    assert_memory_equal(&counters[0], &counters[1], sizeof counters[0]);
+    assert_true(counters[0].refreshes >= to / (uint64_t)mem.refi_cycles);
+  }
+}
+
+/* Ten hours at 1 GHz: nobody waits for ten thousand million refreshes. */
+static void hours_of_idle_time_pass_at_once(void **state) {
+  (void)state;
+  const uint64_t hours = UINT64_C(36028797018963);
+  struct mem_spec mem = hbm2_spec();
+  uint64_t end[BURSTS] = {0};
+  struct arena arena = {0};
+  struct hbm_channel *channel =
+      hbm_channel_create(&arena, &mem, (struct hbm_hooks){.context = end, .done = note_end});
+  for (unsigned i = 0; i < BURSTS; i++)
+    offer_burst(channel, i, 10 * i);
+  hbm_channel_run(channel, hours);
+  assert_true(hbm_channel_counters(channel)->refreshes == hours / (uint64_t)mem.refi_cycles);
+  for (unsigned i = 0; i < BURSTS; i++)
+    offer_burst(channel, i, hours + i);
+  hbm_channel_run(channel, hours + 5000);
+  assert_true(hbm_channel_idle(channel));
+  arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(single_requests_take_the_sum_of_their_times),
@@ -290,6 +357,8 @@ int main(void) {
       cmocka_unit_test(refresh_caps_the_bandwidth),
       cmocka_unit_test(better_memories_are_not_slower),
       cmocka_unit_test(runs_are_repeatable),
+      cmocka_unit_test(idle_time_in_one_step_is_idle_time_in_many),
+      cmocka_unit_test(hours_of_idle_time_pass_at_once),
       cmocka_unit_test(mappings_place_bits_as_written),
       cmocka_unit_test(wrong_mappings_are_refused),
   };

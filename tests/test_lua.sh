@@ -21,7 +21,7 @@ run() { keep "$vinci" lua "$@" </dev/null; }
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 36
+plan 39
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -115,6 +115,31 @@ this function" \
 vinci.run(soc, trace, { progress = function() soc:free() end })'
 fails "a picture that is none" 2 "fails.lua:3: vinci.plot: argument 'fields.file' ends neither in .svg nor in .png" \
   'vinci.plot { file = "a.txt", series = { { x = { 1 }, y = { 1 } } } }'
+fails "a picture of no size" 2 "fails.lua:3: vinci.plot: argument 'fields.width' is not 100 to 100000" \
+  'vinci.plot { file = "a.svg", width = 0/0, series = { { x = { 1 }, y = { 1 } } } }'
+# Without gnuplot, of which a PATH without programs has none.
+cat >"$work/draw.lua" <<'END'
+local vinci = require "vinci"
+local function draw(file)
+  return vinci.plot { file = file, title = "a < b & c", xlabel = "x", ylabel = "y", xlog = true, series = {
+    { title = "gap", x = { 1, 10, 100, 1000 }, y = { 5, 0/0, 7, 9 } },
+    { title = "boxes", x = { 2, 20 }, y = { 3, 4 }, style = "boxes" },
+    { title = "steps", x = { 0, 1, 1000 }, y = { 1, 2, 3 }, style = "steps" } } }
+end
+draw(arg[1])
+END
+PATH=/nowhere keep "$vinci" lua "$work/draw.lua" "$work/picture.svg"
+report "a picture without gnuplot" "$(expect 0 ''
+  [ "$(grep -c '<circle ' "$work/picture.svg")" -eq 3 ] || echo "points: $(grep '<circle ' "$work/picture.svg")"
+  grep -q '>a &lt; b &amp; c</text>$' "$work/picture.svg" || echo "no title"
+  grep -q '<path d="M80.0 [0-9.]*M[0-9.]* [0-9.]*L[0-9.]* [0-9.]*" stroke="#1b6ca8"' "$work/picture.svg" ||
+    echo "no gap: $(grep '<path d' "$work/picture.svg")"
+  tail -n 1 "$work/picture.svg" | grep -q '^</svg>$' || echo "no end"
+  if command -v xmllint >/dev/null; then xmllint --noout "$work/picture.svg" 2>&1; fi)"
+PATH=/nowhere keep "$vinci" lua "$work/draw.lua" "$work/picture.png"
+report "a PNG says what it needs" "$(expect 2 - ; printf '%s\n' "$err" |
+  grep -q "picture.png needs gnuplot, which is not installed; a file that ends in .svg needs nothing" ||
+  echo "$err")"
 fails "something freed" 2 "fails.lua:4: vinci.compile: argument 'soc' is a vinci.soc that has been freed" \
   'soc:free()
 vinci.compile(soc, "copy", {})'

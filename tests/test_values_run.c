@@ -96,7 +96,8 @@ static void blocks_have_buffers_of_their_own(void **state) {
   end(run);
 }
 
-static bool refuse(void *context) {
+static bool refuse(void *context, uint64_t instructions, unsigned done_permille) {
+  assert_true(instructions > 0 && done_permille <= 1000);
   ++*(unsigned *)context;
   return false;
 }

@@ -19,6 +19,7 @@ libvinci_traces_la_SOURCES = \
 	traces/format/fields.c \
 	traces/format/growing.h \
 	traces/format/headers.c \
+	traces/format/hints.c \
 	traces/format/keys.c \
 	traces/format/keys.h \
 	traces/format/names.c \

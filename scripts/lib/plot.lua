@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- vinci.plot: curves to SVG or PNG through gnuplot.
+-- vinci.plot: curves to SVG, by svg.lua beside this file, or to PNG through gnuplot.
 local known = { file = 1, title = 1, xlabel = 1, ylabel = 1, xlog = 1, ylog = 1, series = 1,
   width = 1, height = 1, xrange = 1, yrange = 1, key = 1 }
 
@@ -44,6 +44,11 @@ local function data(series, index)
   return table.concat(lines, "\n") .. "\ne\n"
 end
 
+local function extent(value, name)
+  number(value, name)
+  if not (value >= 100 and value <= 100000) then refuse("argument 'fields.%s' is not 100 to 100000", name) end
+end
+
 local styles = { lines = 1, points = 1, linespoints = 1, impulses = 1, steps = 1, boxes = 1 }
 
 -- Everything gnuplot is to be told.
@@ -79,6 +84,24 @@ local function script(fields)
   return table.concat(out, "\n") .. "\n" .. table.concat(tables)
 end
 
+local function write_svg(fields)
+  local draw = assert(loadfile(here:match("^@(.*/)") .. "svg.lua", "t"))()
+  local file, why = io.open(fields.file, "w")
+  if not file then refuse("cannot write %s", why) end
+  file:write(draw(fields))
+  if not file:close() then refuse("cannot write %s", fields.file) end
+end
+
+local function draw_png(file, text)
+  if not os.execute("command -v gnuplot >/dev/null 2>&1") then
+    refuse("%s needs gnuplot, which is not installed; a file that ends in .svg needs nothing", file)
+  end
+  local pipe = io.popen("gnuplot", "w")
+  if not pipe then refuse("gnuplot cannot be started") end
+  pipe:write(text)
+  if not pipe:close() then refuse("gnuplot could not write %s", file) end
+end
+
 -- vinci.plot { file = "x.svg", series = { { title =, x = {}, y = {} [, style =] } }, ... }
 return function(fields)
   if type(fields) ~= "table" then refuse("argument 'fields' is a %s, not a table", type(fields)) end
@@ -91,10 +114,13 @@ return function(fields)
   if type(fields.series) ~= "table" or fields.series[1] == nil then
     refuse("argument 'fields.series' is not a list of series")
   end
-  local text = script(fields)
-  local pipe = io.popen("gnuplot", "w")
-  if not pipe then refuse("gnuplot cannot be started") end
-  pipe:write(text)
-  if not pipe:close() then refuse("gnuplot could not write %s, or is not installed", fields.file) end
+  local text = script(fields) -- refuses what is wrong
+  extent(fields.width or 800, "width")
+  extent(fields.height or 500, "height")
+  if fields.file:match("%.svg$") then
+    write_svg(fields)
+  else
+    draw_png(fields.file, text)
+  end
   return fields.file
 end

@@ -253,6 +253,8 @@ static bool expect(struct parser *parser, char c) {
   bool cut = c == ',' && *parser->at == '\0';
   fail(parser, parser->at, text);
   if (cut)
+    trace_hint_comma(parser->reader, parser->field);
+  if (cut)
     diag_hint(parser->reader->diag, "a field with a comma stands in quotes: \"id=min(i,3)\"");
   return false;
 }

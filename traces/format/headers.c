@@ -38,9 +38,11 @@ static const char *arch_at(const void *context, size_t index) {
 
 static enum vinci_status kernel_arch(struct trace_reader *reader, const struct trace_values *values,
                                      struct program_kernel *kernel) {
-  size_t arch;
-  enum vinci_status status =
-      trace_value_word(reader, values, KERNEL_ARCH, "architecture", arch_at, ARCH_COUNT, &arch);
+  size_t arch = arch_by_name(trace_value_text(reader, values, KERNEL_ARCH));
+  enum vinci_status status = VINCI_OK;
+  if (arch == ARCH_COUNT)
+    status =
+        trace_value_word(reader, values, KERNEL_ARCH, "architecture", arch_at, ARCH_COUNT, &arch);
   if (status != VINCI_OK)
     return status;
   kernel->arch = (enum arch)arch;
@@ -176,13 +178,29 @@ static enum vinci_status start_stream(struct trace_reader *reader, enum core_kin
   return VINCI_OK;
 }
 
+/* Of an error and its hint the first ones stay: what is known of a core type under another name
+ * goes before the nearest name. */
+static enum vinci_status stream_core(struct trace_reader *reader, const struct trace_values *values,
+                                     size_t *core) {
+  static const char what[] = "core type";
+  const char *text = trace_value_text(reader, values, 0);
+  bool known = false;
+  for (size_t i = 0; i < CORE_KIND_COUNT; i++)
+    known = known || strcmp(core_at(NULL, i), text) == 0;
+  if (!known) {
+    FAIL_VALUE(reader, values, 0, "unknown %s \"%s\"", what, trace_clip(text, strlen(text)).text);
+    trace_hint_core(reader, text);
+  }
+  return trace_value_word(reader, values, 0, what, core_at, CORE_KIND_COUNT, core);
+}
+
 static enum vinci_status stream_row(struct trace_reader *reader) {
   static const struct trace_key keys[] = {{"core", true}};
   struct trace_values values;
   size_t core = 0;
   enum vinci_status status = trace_keys(reader, keys, 1, &values);
   if (status == VINCI_OK)
-    status = trace_value_word(reader, &values, 0, "core type", core_at, CORE_KIND_COUNT, &core);
+    status = stream_core(reader, &values, &core);
   if (status == VINCI_OK)
     status = check_core(reader, &values, (enum core_kind)core);
   return status == VINCI_OK ? start_stream(reader, (enum core_kind)core) : status;

@@ -25,6 +25,7 @@ enum vinci_status trace_fail_equals(struct trace_reader *reader, size_t field) {
     return trace_fail(reader, field, 0, "empty field");
   trace_fail(reader, field, 0, "missing \"=\" in \"%s\"",
              trace_clip(text->text, text->length).text);
+  trace_hint_list(reader, field);
   diag_hint(reader->diag, "fields after the first are written name=value");
   return VINCI_E_INPUT;
 }

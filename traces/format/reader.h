@@ -147,6 +147,18 @@ struct trace_clip {
 /* Text of the user for a message: cut, whole characters, when it is long. */
 struct trace_clip trace_clip(const char *text, size_t length);
 
+/* ---- hints.c ---- */
+
+/* Each gives a hint to an error just told, if there is one to give: for an unknown row or core
+ * type, */
+void trace_hint_row(struct trace_reader *reader, const char *row);
+void trace_hint_core(struct trace_reader *reader, const char *core);
+/* for a field that may be the beginning of an expression with a comma, or the rest of a list, */
+void trace_hint_comma(struct trace_reader *reader, size_t field);
+void trace_hint_list(struct trace_reader *reader, size_t field);
+/* for an operand whose value may be a number with a fraction. */
+void trace_hint_fraction(struct trace_reader *reader, const struct isa_arg *arg, size_t field);
+
 /* ---- fields.c ---- */
 
 /* Splits the current line into fields. */

@@ -48,6 +48,7 @@ static enum vinci_status define_row(struct trace_reader *reader, enum program_ro
   bool constant;
   if (reader->field_count != 3) {
     trace_fail(reader, 0, 0, "a %s row has a name and an expression", reader->fields[0].text);
+    trace_hint_comma(reader, 2);
     diag_hint(reader->diag, "write it like \"%s\"", form);
     return VINCI_E_INPUT;
   }
@@ -216,6 +217,8 @@ static enum vinci_status read_value(struct trace_reader *reader, enum isa_op op,
     status = read_word(reader, arg, field, offset, out);
   else if (!plain_number(text->text + offset, text->length - offset, out))
     status = trace_expr(reader, field, offset, out, &constant);
+  if (status == VINCI_E_INPUT)
+    trace_hint_fraction(reader, arg, field);
   *is_expr = !constant;
   if (status == VINCI_OK && constant)
     status = trace_check_value(reader, op, arg, *out, field, offset);
@@ -350,6 +353,7 @@ static enum vinci_status unknown_row(struct trace_reader *reader) {
       *c = (char)(*c - 'A' + 'a');
   const char *nearest = diag_nearest(lower.text, OP_COUNT + OTHERS, row_name_at, NULL);
   trace_fail(reader, 0, 0, "unknown instruction \"%s\"", clip.text);
+  trace_hint_row(reader, lower.text);
   if (nearest)
     diag_hint(reader->diag, "did you mean \"%s\"?", nearest);
   return VINCI_E_INPUT;

@@ -18,6 +18,7 @@ struct list_reader {
   struct arena *arena;
   struct growing rows;
   int column[CALL_FIELDS_MAX]; /* of each field, or CALL_COLUMN_COUNT */
+  const char *unknown[CALL_FIELDS_MAX]; /* what the header calls such a field */
   bool *has;
   char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
   bool header_done;
@@ -65,8 +66,10 @@ static void name_column(struct list_reader *reader, size_t index, const char *da
   int column = find_column(name);
   reader->column[index] = CALL_COLUMN_COUNT;
   reader->filled |= length > 0;
-  if (column == CALL_COLUMN_COUNT)
+  if (column == CALL_COLUMN_COUNT) {
+    reader->unknown[index] = arena_strndup(reader->arena, data, length);
     return;
+  }
   if (!reader->has[column]) {
     reader->has[column] = true;
     reader->column[index] = column;
@@ -154,6 +157,11 @@ static unsigned count_columns(const struct list_kind *kind, const bool *has) {
   return count;
 }
 
+static const char *unknown_at(const void *context, size_t index) {
+  const struct list_reader *reader = context;
+  return reader->unknown[index];
+}
+
 /* What the header lacks of the kind it comes nearest to. */
 static void refuse_header(struct list_reader *reader) {
   const struct list_kind *nearest = NULL;
@@ -174,6 +182,9 @@ static void refuse_header(struct list_reader *reader) {
                                        lacks, nearest->text)
                        : diag_error_at(reader->diag, VINCI_E_INPUT, at,
                                        "the header is not that of a list of operators");
+  const char *meant = diag_nearest(lacks, CALL_FIELDS_MAX, unknown_at, reader);
+  if (nearest && meant && *meant)
+    diag_hint(reader->diag, "did you mean \"%s\" by \"%s\"?", lacks, meant);
   diag_hint(reader->diag, "known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and "
                           "convolutions");
 }

@@ -17,7 +17,10 @@ static enum vinci_status start(struct lower_job *job, const vinci_soc *soc, cons
     return VINCI_OK;
   enum vinci_status status = diag_error(diag, VINCI_E_USAGE, "unknown operator '%s'", op);
   const char *near = diag_nearest(op, lower_op_count(), op_name, NULL);
-  if (near)
+  const struct lower_op *vendor = lower_find_vendor(op);
+  if (vendor)
+    diag_hint(diag, "%s is what profiles call the operator '%s'", op, vendor->name);
+  else if (near)
     diag_hint(diag, "did you mean '%s'?", near);
   else
     diag_hint(diag, "'vinci compile --list' shows all of them");
