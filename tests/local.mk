@@ -14,6 +14,7 @@ unit_tests = \
 	tests/test_core_errors \
 	tests/test_cube \
 	tests/test_cycle \
+	tests/test_cycle_times \
 	tests/test_engine \
 	tests/test_export \
 	tests/test_export_csv \
@@ -27,6 +28,7 @@ unit_tests = \
 	tests/test_machine \
 	tests/test_lower_attention \
 	tests/test_lower_conv \
+	tests/test_lower_cost \
 	tests/test_lower_cube \
 	tests/test_mem \
 	tests/test_memory \
@@ -65,6 +67,7 @@ nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_core_errors_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_cycle_times_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_export_csv_SOURCES = dummy.cxx
@@ -78,6 +81,7 @@ nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_attention_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_conv_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_lower_cost_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
@@ -116,6 +120,7 @@ script_tests = \
 	tests/test_lua.sh \
 	tests/test_operators.sh \
 	tests/test_isa_cli.sh \
+	tests/test_mutants.sh \
 	tests/test_stream.sh \
 	tests/test_sweep.sh \
 	tests/test_values.sh \
@@ -344,6 +349,18 @@ bless: vinci$(EXEEXT)
 	  --reason="$(REASON)" --rebase-inputs
 .PHONY: gate bless
 CLEANFILES += gate.xml gate.md
+
+# ---- make mutants: do the tests notice a wrong model? ----
+# tests/mutants/mutants.txt has the mistakes, and which tests have to notice each; FULL=1 runs all
+# unit tests on each. MUTANTS has further options of mutants.py, such as --only NAME.
+mutants:
+	$(AM_V_at)CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PYTHONDONTWRITEBYTECODE=1 \
+	/usr/bin/python3 $(srcdir)/tests/mutants/mutants.py $(abs_top_srcdir) mutants \
+	  $(if $(FULL),--full) $(MUTANTS)
+.PHONY: mutants
+dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
+clean-local:
+	rm -rf mutants
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)

@@ -98,6 +98,33 @@ static void aligned_copies_start_up_behind_each_other(void **state) {
                 LAUNCH + 258);
 }
 
+#define COPY_ALIGNED(bytes) "copy_gm_to_ubuf_align_b8,dst=0,src=x,n_burst=1,len_burst=" #bytes "\n"
+
+static void short_copies_take_the_shortest(void **state) {
+  (void)state;
+  /* 103 + 32 / 53 is less than 137; the second of two starts 37 later */
+  assert_cycles(HEAD(1) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=1\n", LAUNCH + 137);
+  assert_cycles(HEAD(1) TENSORS AIV COPY_ALIGNED(32) COPY_ALIGNED(32), LAUNCH + 37 + 137);
+}
+
+static void a_barrier_waits_for_transfers(void **state) {
+  (void)state;
+  assert_cycles(HEAD(1) TENSORS AIV COPY_ALIGNED(4096) "pipe_barrier,pipe=MTE2\n"
+                                                       "copy_gm_to_ubuf_align_b8,dst=4096,"
+                                                       "src=x+4096,n_burst=1,len_burst=4096\n",
+                LAUNCH + COPY + BARRIER + COPY);
+}
+
+static void a_short_instruction_does_not_end_a_long_one(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles = 500000;
+  /* vadd ends at 500 + 4; vabs, of another class, starts at 11 and is through long before. */
+  assert_int_equal(runs_cycles(soc, HEAD(1) AIV VADD(1) "vabs,dst=0,src=8192,repeat=1,type=fp16\n"),
+                   LAUNCH + 504);
+  vinci_soc_free(soc);
+}
+
 static void a_flag_orders_two_pipes(void **state) {
   (void)state;
   assert_cycles(HEAD(1) TENSORS AIV "copy_gm_to_ubuf,dst=0,src=x,len_burst=128\n"
@@ -124,6 +151,23 @@ static void the_scalar_unit_waits_and_sets_flags(void **state) {
   assert_cycles(HEAD(1) AIV "scalar,cycles=500\nset_flag,src=S,dst=V,id=0\n"
                             "wait_flag,src=S,dst=V,id=0\n" VADD(10),
                 LAUNCH + 500 + FLAG + ADD);
+}
+
+static void a_flag_set_before_the_wait_still_has_its_latency(void **state) {
+  (void)state;
+  /* V sets the flag at 63; the scalar unit comes to the wait at 65. */
+  assert_cycles(HEAD(1) AIV VADD(10) "set_flag,src=V,dst=S,id=0\nscalar,cycles=59\n"
+                                     "wait_flag,src=V,dst=S,id=0\n" VADD(10),
+                LAUNCH + ADD + FLAG + ISSUE + ADD);
+}
+
+static void a_block_ends_with_its_scalar_unit(void **state) {
+  (void)state;
+  struct run run = runs_text(HEAD(1) AIV VADD(10) "scalar,cycles=500\n");
+  assert_int_equal(run.status, VINCI_OK);
+  assert_int_equal(vinci_result_total_cycles(run.result), LAUNCH + ISSUE + 500);
+  assert_int_equal(run.result->cores[0].active_cycles, ISSUE + 500);
+  vinci_result_free(run.result);
 }
 
 static void a_full_queue_stalls_the_scalar_unit(void **state) {
@@ -159,6 +203,29 @@ static void stalls_are_counted_by_reason(void **state) {
   vinci_result_free(run.result);
 }
 
+static void stalls_of_every_part_have_their_reason(void **state) {
+  (void)state;
+  /* MTE3 waits for V as third instruction, the scalar unit for both from the fourth on: vadd, the
+   * latency of the flag, and the copy to GM of at least 191. */
+  struct run run = runs_text(HEAD(1) TENSORS AIV VADD(
+      10) "set_flag,src=V,dst=MTE3,id=0\nwait_flag,src=V,dst=MTE3,id=0\n"
+          "copy_ubuf_to_gm,dst=y,src=0,len_burst=1\npipe_barrier,pipe=ALL\n");
+  assert_int_equal(run.status, VINCI_OK);
+  const struct pipe_counters *pipe = run.result->cores[0].pipe;
+  assert_int_equal(pipe[PIPE_MTE3].stall_cycles[STALL_WAIT_FLAG], ADD + FLAG - 2 * ISSUE);
+  assert_int_equal(pipe[PIPE_MTE3].busy_cycles, 191);
+  assert_int_equal(pipe[PIPE_MTE3].idle_cycles, LAUNCH + 2 * ISSUE + BARRIER);
+  assert_int_equal(pipe[PIPE_S].stall_cycles[STALL_BARRIER], ADD + FLAG + 191 - 4 * ISSUE);
+  assert_int_equal(run.result->cores[0].path_bytes[PATH_UB_GM], 32);
+  vinci_result_free(run.result);
+  /* The flag is there when V comes to the wait, an issue later: the rest of its latency. */
+  run = runs_text(HEAD(1) AIV "set_flag,src=S,dst=V,id=0\nwait_flag,src=S,dst=V,id=0\n");
+  assert_int_equal(run.status, VINCI_OK);
+  pipe = run.result->cores[0].pipe;
+  assert_int_equal(pipe[PIPE_V].stall_cycles[STALL_WAIT_FLAG], FLAG - ISSUE);
+  vinci_result_free(run.result);
+}
+
 /* ---- dispatch ------------------------------------------------------------------ */
 
 static void blocks_are_dispatched_one_after_the_other(void **state) {
@@ -190,6 +257,17 @@ static void kernels_follow_one_another_and_share_l2(void **state) {
   vinci_result_free(run.result);
 }
 
+static void flags_do_not_outlive_their_block(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->vector_cores = 1;
+  /* Nobody waits for the flag: both blocks may set it, since each starts without. The second is
+   * handed out 101 cycles after the first, whose 63 are over by then. */
+  assert_int_equal(runs_cycles(soc, HEAD(2) AIV VADD(10) "set_flag,src=V,dst=MTE3,id=0\n"),
+                   LAUNCH + BLOCK + ADD);
+  vinci_soc_free(soc);
+}
+
 static void loops_are_executed(void **state) {
   (void)state;
   struct run run = runs_text(HEAD(1) AIV "loop,i,10\nloop,j,i\n" VADD(1) "endloop\nendloop\n");
@@ -218,6 +296,20 @@ static void vector_cores_wait_for_their_cube_core(void **state) {
                 LAUNCH + TILE + CROSS + ISSUE + ADD);
 }
 
+static void a_signal_before_the_wait_still_has_its_latency(void **state) {
+  (void)state;
+  /* Both AIV signal at once; the AIC waits from cycle 100 on. */
+  struct run run = runs_text(HEAD(1) AIV "ffts_cross_core_sync,pipe=S,mode=2,id=3\n"
+                                         "stream,core=AIC\nscalar,cycles=100\n"
+                                         "wait_flag_dev,id=3\n"
+                                         "mad,c=0,a=0,b=0,m=16,k=16,n=16,type=fp16\n");
+  assert_int_equal(run.status, VINCI_OK);
+  assert_int_equal(vinci_result_total_cycles(run.result), LAUNCH + CROSS + ISSUE + TILE);
+  const struct pipe_counters *scalar = &run.result->cores[0].pipe[PIPE_S];
+  assert_int_equal(scalar->stall_cycles[STALL_CROSS_CORE], CROSS - 100);
+  vinci_result_free(run.result);
+}
+
 static void synchronising_all_cores_needs_all_of_them(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc();
@@ -241,6 +333,25 @@ static void synchronising_all_cores_needs_all_of_them(void **state) {
 
 #define MAD "mad,c=0,a=0,b=0,m=16,k=16,n=16,type=fp16\n"
 #define SYNC(mode, id) "ffts_cross_core_sync,pipe=S,mode=" #mode ",id=" #id "\n"
+
+static void a_wait_takes_what_it_waits_for(void **state) {
+  (void)state;
+  /* One flag, one signal of each AIV: the second wait has nothing to take. */
+  static const char *const texts[] = {
+      HEAD(1) AIV "set_flag,src=MTE2,dst=V,id=0\nwait_flag,src=MTE2,dst=V,id=0\n"
+                  "wait_flag,src=MTE2,dst=V,id=0\n",
+      HEAD(1) AIV SYNC(2, 3) "stream,core=AIC\nwait_flag_dev,id=3\nwait_flag_dev,id=3\n"};
+  for (unsigned i = 0; i < 2; i++) {
+    struct run run = runs_text(texts[i]);
+    assert_int_equal(run.status, VINCI_E_DEADLOCK);
+    vinci_result_free(run.result);
+  }
+  /* AIV 0 signals twice, AIV 1 once: that is one meeting. */
+  struct run run = runs_text(HEAD(1) AIV "loop,n,2-sub\n" SYNC(
+      2, 3) "endloop\nscalar,cycles=9\nstream,core=AIC\nloop,n,2\nwait_flag_dev,id=3\nendloop\n");
+  assert_int_equal(run.status, VINCI_E_DEADLOCK);
+  vinci_result_free(run.result);
+}
 
 static void a_core_cannot_signal_for_another(void **state) {
   (void)state;
@@ -335,18 +446,27 @@ int main(void) {
       cmocka_unit_test(a_copy_takes_start_up_and_bytes),
       cmocka_unit_test(plain_copies_follow_each_other),
       cmocka_unit_test(aligned_copies_start_up_behind_each_other),
+      cmocka_unit_test(short_copies_take_the_shortest),
+      cmocka_unit_test(a_barrier_waits_for_transfers),
+      cmocka_unit_test(a_short_instruction_does_not_end_a_long_one),
       cmocka_unit_test(a_flag_orders_two_pipes),
       cmocka_unit_test(a_flag_set_does_not_hold_its_own_pipe),
       cmocka_unit_test(the_scalar_unit_waits_and_sets_flags),
+      cmocka_unit_test(a_flag_set_before_the_wait_still_has_its_latency),
+      cmocka_unit_test(a_block_ends_with_its_scalar_unit),
       cmocka_unit_test(a_full_queue_stalls_the_scalar_unit),
       cmocka_unit_test(stalls_are_counted_by_reason),
+      cmocka_unit_test(stalls_of_every_part_have_their_reason),
       cmocka_unit_test(blocks_are_dispatched_one_after_the_other),
       cmocka_unit_test(more_blocks_than_cores_run_in_rounds),
       cmocka_unit_test(kernels_follow_one_another_and_share_l2),
+      cmocka_unit_test(flags_do_not_outlive_their_block),
       cmocka_unit_test(loops_are_executed),
       cmocka_unit_test(a_cube_core_waits_for_its_vector_cores),
       cmocka_unit_test(vector_cores_wait_for_their_cube_core),
+      cmocka_unit_test(a_signal_before_the_wait_still_has_its_latency),
       cmocka_unit_test(synchronising_all_cores_needs_all_of_them),
+      cmocka_unit_test(a_wait_takes_what_it_waits_for),
       cmocka_unit_test(a_core_cannot_signal_for_another),
       cmocka_unit_test(one_flag_serves_both_directions),
       cmocka_unit_test(the_vector_cores_of_a_block_wait_for_each_other),
