@@ -3,6 +3,7 @@
 # in unit_tests and one nodist_EXTRA line (Makefile.am says why).
 
 unit_tests = \
+	tests/test_accuracy \
 	tests/test_arch \
 	tests/test_banks \
 	tests/test_base \
@@ -56,6 +57,7 @@ unit_tests = \
 	tests/test_values_transfers \
 	tests/test_values_vector
 
+nodist_EXTRA_tests_test_accuracy_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx

@@ -226,6 +226,15 @@ static void stalls_of_every_part_have_their_reason(void **state) {
   vinci_result_free(run.result);
 }
 
+static void vector_cores_count_in_a_clock_of_their_own(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->vector_hz = 500000000;
+  /* Edges of the slower clock lie at even cycles of the other: the next one starts the block. */
+  assert_int_equal(runs_cycles(soc, HEAD(1) AIV VADD(10)), LAUNCH + 1 + 2 * ADD);
+  vinci_soc_free(soc);
+}
+
 /* ---- dispatch ------------------------------------------------------------------ */
 
 static void blocks_are_dispatched_one_after_the_other(void **state) {
@@ -457,6 +466,7 @@ int main(void) {
       cmocka_unit_test(a_full_queue_stalls_the_scalar_unit),
       cmocka_unit_test(stalls_are_counted_by_reason),
       cmocka_unit_test(stalls_of_every_part_have_their_reason),
+      cmocka_unit_test(vector_cores_count_in_a_clock_of_their_own),
       cmocka_unit_test(blocks_are_dispatched_one_after_the_other),
       cmocka_unit_test(more_blocks_than_cores_run_in_rounds),
       cmocka_unit_test(kernels_follow_one_another_and_share_l2),
