@@ -103,7 +103,7 @@ def pattern_of(text):
 
 
 def function_span(mutant, source):
-    """Where the function's definition lies: from a line that starts with it to the closing brace."""
+    """Where the function's definition lies, from its first line to the closing brace."""
     if not mutant.function:
         return 0, len(source)
     found = [match for match in re.finditer(
@@ -348,6 +348,9 @@ def main():
         known = "core/status.c"
         text = open(os.path.join(top, known), encoding="utf-8").read()
         files[known] = files.get(known, text) + READ_ONCE
+        unknown = set(options.only) - {mutant.name for mutant in mutants}
+        if unknown:
+            raise Unfit("mutants.txt has no %s" % ", ".join(sorted(unknown)))
         chosen = [m for m in mutants[at - 1::parts] if not options.only or m.name in options.only]
         unit_tests = unit_tests_of(top)
         tests = sorted({t for m in chosen for t in order_of(m, unit_tests, options.full)})
