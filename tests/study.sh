@@ -51,12 +51,15 @@ same() {
 }
 
 uptime
+# The moments of the kills.
+seed=${VINCI_STUDY_SEED:-1}
+echo "seed $seed"
 timed "one process" run --output="$work/one" -j1 "$@"
 one_cpu=$cpu
 for kill_number in 1 2 3; do
   study run --output="$work/killed" -j2 --quiet "$@" &
   child=$!
-  sleep "$(awk -v seed="$$$kill_number" 'BEGIN { srand(seed); print 0.5 + 3 * rand() }')"
+  sleep "$(awk -v seed="$seed$kill_number" 'BEGIN { srand(seed); print 0.5 + 3 * rand() }')"
   kill -9 $child 2>/dev/null
   wait $child 2>/dev/null
   "$vinci" sweep status "$work/killed"

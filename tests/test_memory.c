@@ -16,11 +16,10 @@ enum { LINE = L2_FLAT_LINE_BYTES, GRANULE = L2_GRANULE_BYTES, PORTS = 4 };
 
 static struct l2_tags new_l2(struct arena *arena, uint64_t capacity) {
   struct l2_tags l2 = {0};
-  assert_true(l2_create(&l2, arena,
-                        (struct l2_geometry){.capacity_bytes = capacity,
-                                             .line_bytes = LINE,
-                                             .ways = L2_FLAT_WAYS},
-                        UINT64_C(1) << 40));
+  assert_true(l2_create(
+      &l2, arena,
+      (struct l2_geometry){.capacity_bytes = capacity, .line_bytes = LINE, .ways = L2_FLAT_WAYS},
+      UINT64_C(1) << 40));
   return l2;
 }
 
@@ -59,6 +58,53 @@ static void streamed_writes_are_written_back(void **state) {
   uint64_t per_line = LINE / GRANULE;
   assert_int_equal(l2.counters.writebacks, (STREAM_LINES - CAPACITY_LINES) * per_line);
   assert_int_equal(l2.counters.write_misses, STREAM_LINES * per_line);
+  arena_free(&arena);
+}
+
+/* A line stays whole while parts of it come one after the other. */
+static void parts_of_a_line_stay(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, 1 << 20);
+  l2_access(&l2, 0, GRANULE, false, false);
+  l2_access(&l2, GRANULE, GRANULE, false, false);
+  assert_int_equal(l2_count(l2_access(&l2, 0, 2 * GRANULE, false, false).hits), 2);
+  arena_free(&arena);
+}
+
+/* A write that passes L2 makes what it finds there dirty: it is written back in the end. */
+static void passing_writes_are_written_back(void **state) {
+  (void)state;
+  enum { CAPACITY_LINES = 64 };
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, (uint64_t)CAPACITY_LINES * LINE);
+  l2_access(&l2, 0, LINE, false, false);
+  assert_int_equal(l2_count(l2_access(&l2, 0, LINE, true, true).hits), LINE / GRANULE);
+  for (uint64_t i = 1; i <= CAPACITY_LINES; i++)
+    l2_access(&l2, i * LINE, LINE, false, false);
+  assert_int_equal(l2.counters.writebacks, LINE / GRANULE);
+  arena_free(&arena);
+}
+
+/* What leaves is named, each line once. */
+static void victims_are_lines_that_were_written(void **state) {
+  (void)state;
+  enum { CAPACITY_LINES = 64, LINES = 3 * CAPACITY_LINES, STEP = 5 };
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, (uint64_t)CAPACITY_LINES * LINE);
+  bool inside[LINES * STEP] = {false};
+  for (uint64_t i = 0; i < LINES; i++) {
+    struct l2_outcome outcome = l2_access(&l2, i * STEP * LINE, LINE, true, false);
+    inside[i * STEP] = true;
+    if (outcome.written_back == 0)
+      continue;
+    assert_true(outcome.victim < LINES * STEP && inside[outcome.victim]);
+    inside[outcome.victim] = false;
+  }
+  unsigned left = 0;
+  for (unsigned i = 0; i < LINES * STEP; i++)
+    left += inside[i];
+  assert_int_equal(left, CAPACITY_LINES);
   arena_free(&arena);
 }
 
@@ -111,8 +157,8 @@ static struct memory_model flat(void) {
   return registry_memory(VINCI_MEMORY_FLAT, VINCI_NETWORK_PACKET);
 }
 
-static struct bench new_bench(void) {
-  struct bench bench = {.soc = fixture_soc()};
+static struct bench new_bench_of(vinci_soc *soc) {
+  struct bench bench = {.soc = soc};
   bench.engine = engine_create(&bench.arena);
   struct memory_model model = flat();
   struct network *network =
@@ -125,6 +171,8 @@ static struct bench new_bench(void) {
   assert_non_null(bench.memory);
   return bench;
 }
+
+static struct bench new_bench(void) { return new_bench_of(fixture_soc()); }
 
 static void free_bench(struct bench *bench) {
   vinci_soc_free(bench->soc);
@@ -205,6 +253,48 @@ static void transfers_of_a_port_queue(void **state) {
   free_bench(&bench);
 }
 
+/* Two ports that read what is in L2 get its bandwidth between them. */
+static void ports_share_the_bandwidth_of_l2(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->l2_bytes_per_second = INT64_C(10000000000); /* 10 bytes a nanosecond */
+  struct bench bench = new_bench_of(soc);
+  uint64_t bytes = 65536, ends[2] = {0};
+  run_one(&bench, 0x1000, 2 * bytes);
+  uint64_t start_ps = engine_now_ps(bench.engine);
+  struct gm_transfer transfer[2];
+  for (unsigned i = 0; i < 2; i++) {
+    transfer[i] = new_transfer(&bench, i, 0x1000 + i * bytes, bytes, &ends[i]);
+    flat().memory->start(bench.memory, &transfer[i], start_ps);
+  }
+  engine_run_until(bench.engine, UINT64_MAX - 1);
+  uint64_t shared_ps = 2 * bytes * 100; /* to move both, at 100 ps a byte */
+  assert_in_range(max_u64(ends[0], ends[1]) - start_ps, shared_ps - 100, shared_ps + 100);
+  free_bench(&bench);
+}
+
+/* A full L2 takes what is written no faster than device memory takes what has to leave. */
+static void write_backs_have_the_pace_of_device_memory(void **state) {
+  (void)state;
+  enum { L2_BYTES = 65536 };
+  vinci_soc *soc = fixture_soc();
+  soc->l2_bytes = L2_BYTES;
+  soc->hbm_bytes_per_second = INT64_C(10000000000);
+  struct bench bench = new_bench_of(soc);
+  uint64_t end_ps = 0, start_ps = 0;
+  for (unsigned i = 0; i < 2; i++) {
+    start_ps = engine_now_ps(bench.engine);
+    struct gm_transfer write = new_transfer(&bench, 0, i * L2_BYTES, L2_BYTES, &end_ps);
+    write.path = PATH_UB_GM;
+    write.write = true;
+    flat().memory->start(bench.memory, &write, start_ps);
+    engine_run_until(bench.engine, UINT64_MAX - 1);
+  }
+  /* 64 KiB of dirty lines leave, at 100 ps a byte; the way in alone takes a tenth of that. */
+  assert_in_range(end_ps - start_ps, L2_BYTES * 100 - 100, L2_BYTES * 100 + 100 * LINE);
+  free_bench(&bench);
+}
+
 static void bytes_are_conserved(void **state) {
   (void)state;
   struct bench bench = new_bench();
@@ -228,11 +318,16 @@ int main(void) {
       cmocka_unit_test(second_read_hits),
       cmocka_unit_test(granules_are_counted_exactly),
       cmocka_unit_test(streamed_writes_are_written_back),
+      cmocka_unit_test(parts_of_a_line_stay),
+      cmocka_unit_test(passing_writes_are_written_back),
+      cmocka_unit_test(victims_are_lines_that_were_written),
       cmocka_unit_test(no_cache_never_hits),
       cmocka_unit_test(device_memory_keeps_its_bandwidth),
       cmocka_unit_test(one_transfer_moves_at_the_paths_rate),
       cmocka_unit_test(an_empty_transfer_ends_at_once),
       cmocka_unit_test(transfers_of_a_port_queue),
+      cmocka_unit_test(ports_share_the_bandwidth_of_l2),
+      cmocka_unit_test(write_backs_have_the_pace_of_device_memory),
       cmocka_unit_test(bytes_are_conserved),
   };
   return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

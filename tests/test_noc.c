@@ -232,6 +232,57 @@ static void idle_latency_counts_longer_links_once_per_hop(void **state) {
   assert_int_equal(flit_latency(network, 0, 3, 1), 32);
 }
 
+/* Packets of a flit from the first of three routers, to the other two in turn. */
+static uint64_t alternating_packets(struct fixture *f, uint32_t count) {
+  struct flit_packet packets[16] = {0};
+  struct flit_network *network = flit_create(&f->arena, &f->map);
+  for (uint32_t i = 0; i < count; i++) {
+    packets[i] = (struct flit_packet){.destination = 1 + i % 2, .flits = 1};
+    flit_offer(network, &packets[i]);
+  }
+  while (!flit_idle(network)) {
+    (void)flit_step_arrivals(network);
+    flit_step_routers(network);
+  }
+  return packets[count - 1].arrival_cycle;
+}
+
+/* With buffers of one flit a packet leaves the first router when the credit for the one before is
+ * back: each but the first waits for its handling. */
+static void flits_wait_for_credits(void **state) {
+  struct fixture *f = *state;
+  enum { COUNT = 11, FEW = 9, MANY = 21 };
+  use_mesh(f, 3, 1);
+  f->config.vcs = f->config.vc_flits = 1;
+  f->config.credit_cycles = FEW;
+  make_map(f);
+  uint64_t few = alternating_packets(f, COUNT);
+  f->config.credit_cycles = MANY;
+  make_map(f);
+  assert_int_equal(alternating_packets(f, COUNT), few + (COUNT - 1) * (MANY - FEW));
+}
+
+/* The rest behind whole flits takes one of its own; a message of nothing is a header. */
+static void bytes_fill_flits(void **state) {
+  struct fixture *f = *state;
+  static const struct {
+    uint32_t flits, rest;
+  } cases[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {9, 1}};
+  use_mesh(f, 4, 1);
+  make_map(f);
+  uint64_t flit_bytes = f->config.flit_bytes, cycle_ps = 1000000000000 / f->config.clock_hz;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t bytes = cases[i].flits * flit_bytes + cases[i].rest;
+    uint64_t flits = cases[i].flits + cases[i].rest > 0 ? cases[i].flits + cases[i].rest : 1;
+    struct packet_network *packets = packet_create(&f->arena, &f->map);
+    struct packet_ends ends = {.near = 0, .first_far = 1};
+    struct network_leg leg = {.slice = 2, .bytes = (uint32_t)bytes};
+    packet_arrivals(packets, &ends, &leg, 1, 0);
+    assert_int_equal(noc_flits(&f->config, bytes), flits);
+    assert_int_equal(leg.time_ps, noc_idle_cycles(&f->map, 0, 3, flits) * cycle_ps);
+  }
+}
+
 /* ---- packet level: calendars -------------------------------------------------------- */
 
 static void long_transfers_follow_one_another_without_gaps(void **state) {
@@ -248,6 +299,20 @@ static void long_transfers_follow_one_another_without_gaps(void **state) {
   assert_int_equal(packet_walk(packets, 12, 15, 1, 200), 200 + noc_idle_cycles(&f->map, 12, 15, 1));
   assert_int_equal(packet_walk(packets, 0, 3, 1, 100000),
                    100000 + noc_idle_cycles(&f->map, 0, 3, 1));
+}
+
+/* The second packet to one port waits for all flits of the first. Routers take flits in turn, so
+ * its last one is later by that wait once more, but for the part of a flit that is not shared. */
+static void sharing_a_port_delays_the_last_flit(void **state) {
+  struct fixture *f = *state;
+  assert_true(networks_crossbar(&f->arena, 40, &f->config));
+  make_map(f);
+  for (uint64_t flits = 1; flits <= 9; flits++) {
+    struct packet_network *packets = packet_create(&f->arena, &f->map);
+    uint64_t idle = noc_idle_cycles(&f->map, 0, 2, flits);
+    assert_int_equal(packet_walk(packets, 0, 2, flits, 0), idle);
+    assert_int_equal(packet_walk(packets, 1, 2, flits, 0), idle + flits + (flits - 1));
+  }
 }
 
 static void early_packets_use_the_cycles_late_ones_leave_free(void **state) {
@@ -491,6 +556,9 @@ int main(void) {
       TEST(idle_latency_is_two_and_five_per_router),
       TEST(idle_latency_counts_longer_links_once_per_hop),
       TEST(long_transfers_follow_one_another_without_gaps),
+      TEST(flits_wait_for_credits),
+      TEST(bytes_fill_flits),
+      TEST(sharing_a_port_delays_the_last_flit),
       TEST(early_packets_use_the_cycles_late_ones_leave_free),
       TEST(a_port_never_passes_more_than_a_flit_a_cycle),
       TEST(overloaded_meshes_drain),

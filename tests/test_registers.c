@@ -80,13 +80,13 @@ static void other_instructions_leave_the_registers_alone(void **state) {
 
 static void a_register_move_takes_one_issue(void **state) {
   (void)state;
-  /* launch 1000; five moves, and the vadd of 20 + 4 x 10 is issued behind them */
+  /* five moves, and the vadd of 23 + 4 x 10 is issued behind them */
   vinci_soc *soc = fixture_soc();
   assert_int_equal(runs_cycles(soc,
                                HEAD(1) AIV "set_atomic_add\nset_atomic_f32\n"
                                            "set_mov_pad_val,value=0x3f800000\n"
                                            "set_deqscale,value=15360\nset_atomic_none\n" VADD(10)),
-                   1000 + 5 + 60);
+                   FIXTURE_LAUNCH + 5 * FIXTURE_ISSUE + 63);
   vinci_soc_free(soc);
 }
 

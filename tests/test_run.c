@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "core/critical.h"
 #include "tests/runs.h"
 
 #define SEED UINT64_C(0xC0DE)
@@ -92,6 +93,33 @@ static void results_do_not_depend_on_part_order(void **state) {
   vinci_soc_free(soc);
 }
 
+/* Each cycle of a run is on the critical path once: of an instruction, or of none. */
+static void the_critical_path_adds_up(void **state) {
+  (void)state;
+  uint64_t seed = SEED + 2;
+  vinci_soc *soc = fixture_soc();
+  for (unsigned i = 0; i < 50; i++) {
+    struct vinci_run_options options = {.struct_size = sizeof options, .max_events = 100000};
+    struct vinci_diag diag = {0};
+    struct critical_path path;
+    char *text = random_program(&seed);
+    struct run run = runs_with(soc, text, &options);
+    assert_int_equal(run.status, VINCI_OK);
+    assert_int_equal(critical_find(run.result, &path, &diag), VINCI_OK);
+    uint64_t sum = 0;
+    for (unsigned rest = 0; rest < CRITICAL_RESTS; rest++)
+      sum += path.rest[rest];
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+      for (unsigned op = 0; op < OP_COUNT; op++)
+        sum += path.part[pipe][op].cycles;
+    assert_int_equal(sum, vinci_result_total_cycles(run.result));
+    assert_true(path.rest[CRITICAL_LAUNCH] >= FIXTURE_LAUNCH);
+    vinci_result_free(run.result);
+    free(text);
+  }
+  vinci_soc_free(soc);
+}
+
 static void more_of_a_resource_is_never_slower(void **state) {
   (void)state;
   uint64_t seed = SEED + 1;
@@ -154,7 +182,7 @@ static void a_thousand_simulations_leave_no_trace(void **state) {
   for (unsigned i = 0; i < RUNS; i++) {
     if (i == WARM_UP)
       before = resident_pages();
-    assert_int_equal(runs_cycles(soc, HEAD(1) AIV VADD(10)), 1060);
+    assert_int_equal(runs_cycles(soc, HEAD(1) AIV VADD(10)), FIXTURE_LAUNCH + 23 + 40);
   }
 #ifndef __SANITIZE_ADDRESS__ /* its quarantine keeps what was freed */
   assert_true(resident_pages() <= before + PAGES_ALLOWED);
@@ -173,8 +201,7 @@ static void shortage_of_memory_is_a_status(void **state) {
     struct vinci_diag diag = {0};
     vinci_result *result = NULL;
     arena_fail_after(chunk);
-    struct vinci_run_options options = {.struct_size = sizeof options,
-                                        .memory = VINCI_MEMORY_FLAT};
+    struct vinci_run_options options = {.struct_size = sizeof options, .memory = VINCI_MEMORY_FLAT};
     enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
     arena_fail_after(0);
     if (status == VINCI_OK) {
@@ -193,6 +220,7 @@ static void shortage_of_memory_is_a_status(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_do_not_depend_on_part_order),
+      cmocka_unit_test(the_critical_path_adds_up),
       cmocka_unit_test(more_of_a_resource_is_never_slower),
       cmocka_unit_test(a_loop_equals_its_unrolled_form),
       cmocka_unit_test(a_thousand_simulations_leave_no_trace),

@@ -242,6 +242,35 @@ static void cycles_round_up_once(void **state) {
   assert_int_equal(cost.latency_cycles, 28); /* 27.3 */
 }
 
+/* Besides its repeats, 10 x 2 cycles, an instruction takes 7.5 when others follow it at once. */
+static void what_an_instruction_adds_counts_in_a_stream(void **state) {
+  (void)state;
+  struct vinci_soc *soc = test_soc();
+  soc->vector_class[VECTOR_CLASS_TWO].offset_mcycles = 7500;
+  struct inst inst = vadd(DTYPE_FP16, 10);
+  struct inst_cost cost;
+  vec_binary_cost(soc, &inst, &cost);
+  assert_int_equal(cost.issue_cycles, 27);
+  assert_int_equal(cost.issue_rest_mcycles, 500);
+  assert_int_equal(cost.latency_cycles, T_VECTOR_STARTUP + 20);
+}
+
+/* vexp takes 2 cycles a repeat in 32 bits, 4 in 16: classes EXP32 and FOUR. */
+static void widths_have_classes_of_their_own(void **state) {
+  (void)state;
+  static const enum dtype types[] = {DTYPE_FP32, DTYPE_FP16};
+  for (unsigned i = 0; i < 2; i++) {
+    struct vinci_soc *soc = test_soc();
+    soc->vector_class[VECTOR_CLASS_EXP32].per_repeat_mcycles = 2000;
+    soc->vector_class[VECTOR_CLASS_FOUR].per_repeat_mcycles = 4000;
+    struct inst inst = test_inst(OP_VEXP, types[i]);
+    struct inst_cost cost;
+    test_set(&inst, "repeat", 10);
+    registry_cost(OP_VEXP)(soc, &inst, &cost);
+    assert_int_equal(cost.latency_cycles, T_VECTOR_STARTUP + 10 * (i ? 4 : 2));
+  }
+}
+
 static void counter_mode_counts_elements(void **state) {
   (void)state;
   struct inst inst = vadd(DTYPE_FP16, 1);
@@ -512,6 +541,8 @@ int main(void) {
       cmocka_unit_test(cost_grows_with_repeats),
       cmocka_unit_test(binary_cost_by_repeats),
       cmocka_unit_test(cycles_round_up_once),
+      cmocka_unit_test(what_an_instruction_adds_counts_in_a_stream),
+      cmocka_unit_test(widths_have_classes_of_their_own),
       cmocka_unit_test(counter_mode_counts_elements),
       cmocka_unit_test(full_mask_touches_whole_repeats),
       cmocka_unit_test(last_lane_ends_the_range),

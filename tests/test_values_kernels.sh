@@ -8,4 +8,4 @@ python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
 work_folder test_values_kernels
 PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/kernels.py" "${VINCI:?}" "$work" \
-  --seed "${VINCI_VALUE_SEED:-$(date +%s)}"
+  --seed "${VINCI_VALUE_SEED:-1}"

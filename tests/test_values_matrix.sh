@@ -8,7 +8,7 @@ python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
 plan 2
 
-seed=${VINCI_VALUE_SEED:-$(date +%s)}
+seed=${VINCI_VALUE_SEED:-1}
 cases=${VINCI_VALUE_CASES:-8000}
 echo "# seed $seed"
 # check REFERENCE CASES TEXT
