@@ -157,7 +157,7 @@ static const struct known {
   enum { SAME = 1, RETILED = 2, EITHER = 3 } form;
   const char *reason;
 } known_failures[] = {
-    {"cores", "", EITHER, "estimates leave out the launch of cores, and first cores crowd"},
+    {"cores", "", RETILED, "estimates leave out the launch of cores"},
     {"buffers", "", EITHER, "estimates take a tiling for larger buffers that is slower"},
     {NULL, "flash_attention", EITHER, "estimates of tilings"},
     {NULL, "conv2d", RETILED, "estimates of tilings"},
