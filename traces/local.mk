@@ -58,6 +58,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/copy.c \
 	traces/lower/emit.c \
 	traces/lower/emit.h \
+	traces/lower/launch.c \
+	traces/lower/launch.h \
 	traces/lower/list.c \
 	traces/lower/lower.h \
 	traces/lower/matmul.c \

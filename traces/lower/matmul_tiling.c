@@ -10,6 +10,7 @@
 #include "core/arith.h"
 #include "core/layout.h"
 #include "core/result.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/matmul.h"
 
 enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
@@ -308,12 +309,12 @@ bool matmul_cost(struct lower_job *job) {
       mm->batch * mm->m * mm->n * mm->out_bytes + (mm->conv ? mm->batch : mm->a_batches) * a_bytes +
       (mm->conv ? mm->conv->groups : mm->b_batches) * mm->n * mm->k * mm->element_bytes;
   uint64_t device = cycles_at(unique, share(soc, soc->hbm_bytes_per_second, 1));
-  uint64_t launch = (uint64_t)soc->launch_block_ps / 1000 * (uint64_t)soc->core_hz / 1000000000 *
-                    (t.cores - 1) / 1;
+  uint64_t launch = launch_spread_cycles(soc, t.cores);
   cost->total_cycles = max_u64(steady + first + cost->fix_cycles / blocks + launch, device + first);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   cost->blocks = (uint32_t)t.cores;
+  cost->shares = t.split > 1 ? 0 : t.blocks_total;
   uint64_t a_times = t.resident == RESIDENT_A ? 1 : t.nt;
   uint64_t b_times = (t.resident == RESIDENT_B ? 1 : t.mt) * mm->batch;
   cost->gm_bytes = mm->batch * a_bytes * a_times + mm->n * mm->k * mm->element_bytes * b_times +

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/plan.h"
 #include "traces/lower/vector_tiles.h"
+
+/* Where the launch of all cores takes less than this part of the time, none is left out. */
+enum { LAUNCH_SHARE = 50 };
 
 /* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
 static void keep_given(struct lower_job *job, const struct lower_value *given) {
@@ -66,6 +70,34 @@ static bool visit_fewer_blocks(struct lower_job *job, lower_visit visit, void *c
   return true;
 }
 
+/* The key of operators of the cube; NULL: there is none, or the caller says it. */
+static struct lower_value *free_cores(struct lower_job *job, const struct lower_value *given) {
+  for (size_t i = 0; i < job->op->key_count; i++)
+    if (job->op->keys[i].tiling && strcmp(job->op->keys[i].name, "cores") == 0)
+      return given[i].given ? NULL : &job->value[i];
+  return NULL;
+}
+
+/*
+ * The same for shares that cores take in turns. As many cores as take them in whole turns, which
+ * does not depend on how many the chip has: a larger one has every choice of a smaller one.
+ */
+static bool visit_fewer_cores(struct lower_job *job, const struct lower_value *given,
+                              lower_visit visit, void *context) {
+  struct lower_value *cores = free_cores(job, given);
+  uint64_t shares = job->cost.shares, all = job->cost.blocks;
+  uint64_t launch = launch_spread_cycles(job->soc, all), total = job->cost.total_cycles;
+  if (!cores || shares == 0 || all < 2 || launch * LAUNCH_SHARE < total)
+    return true;
+  for (uint64_t turns = ceil_div(shares, all); turns <= shares; turns += 1 + turns / 4) {
+    cores->size = ceil_div(shares, turns);
+    job->cost = (struct lower_cost){0};
+    if (cores->size < all && job->op->cost(job) && !visit(job, context))
+      return false;
+  }
+  return true;
+}
+
 void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
   struct lower_value given[LOWER_KEYS_MAX], last[LOWER_KEYS_MAX];
   memcpy(given, job->value, sizeof given);
@@ -82,7 +114,8 @@ void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) 
     job->cost = (struct lower_cost){0};
     if (!job->op->cost(job))
       continue;
-    if (!visit(job, context) || !visit_fewer_blocks(job, visit, context))
+    if (!visit(job, context) || !visit_fewer_blocks(job, visit, context) ||
+        !visit_fewer_cores(job, given, visit, context))
       break;
   }
   memcpy(job->value, given, sizeof given);
