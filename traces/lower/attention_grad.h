@@ -21,8 +21,8 @@
 /* Numbers of rows in UB. */
 enum { ROW_MAXIMUM, ROW_SUM, ROW_DELTA, ROW_NUMBERS };
 
-/* Rows of heads at once in the first and the last kernel, as UB allows; 0: it is too small. */
-uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth, uint64_t rows);
+/* Rows at once in the first and the last kernel, as UB allows; 0: it is too small. */
+uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth);
 /* Cycles of these two kernels. */
 uint64_t attention_grad_end_cycles(const struct vinci_soc *soc, const struct attention *at,
                                    uint64_t depth);

@@ -135,7 +135,7 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
     return false;
   lay_out(job->data, t);
   const struct attention *at = job->data;
-  if (at->gradient && attention_grad_slice(job->soc, t->depth, at->rows) == 0)
+  if (at->gradient && attention_grad_slice(job->soc, t->depth) == 0)
     return lower_refuse(job, "UB is too small for rows of %llu elements", (ull)at->depth);
   if (t->ub_bytes > vtile_ub_bytes(job->soc))
     return lower_refuse(job, "the slice takes %llu bytes of UB, there are %llu", (ull)t->ub_bytes,

@@ -70,12 +70,18 @@ static bool visit_fewer_blocks(struct lower_job *job, lower_visit visit, void *c
   return true;
 }
 
-/* The key of operators of the cube; NULL: there is none, or the caller says it. */
+/* The key of operators of the cube; key_count: there is none. */
+static size_t cores_key(const struct lower_op *op) {
+  size_t i = 0;
+  while (i < op->key_count && !(op->keys[i].tiling && strcmp(op->keys[i].name, "cores") == 0))
+    i++;
+  return i;
+}
+
+/* NULL: there is no such key, or the caller says it. */
 static struct lower_value *free_cores(struct lower_job *job, const struct lower_value *given) {
-  for (size_t i = 0; i < job->op->key_count; i++)
-    if (job->op->keys[i].tiling && strcmp(job->op->keys[i].name, "cores") == 0)
-      return given[i].given ? NULL : &job->value[i];
-  return NULL;
+  size_t key = cores_key(job->op);
+  return key < job->op->key_count && !given[key].given ? &job->value[key] : NULL;
 }
 
 /*
@@ -98,26 +104,86 @@ static bool visit_fewer_cores(struct lower_job *job, const struct lower_value *g
   return true;
 }
 
-void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
-  struct lower_value given[LOWER_KEYS_MAX], last[LOWER_KEYS_MAX];
-  memcpy(given, job->value, sizeof given);
-  bool any = false;
-  for (size_t index = 0;; index++) {
-    bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
-    if (!more)
-      break;
-    keep_given(job, given);
-    if (any && same_tiling(job, last))
+/* ---- candidates ---- */
+
+/*
+ * Candidates fill buffers: of the chip, and with operators of the cube of chips whose buffers are a
+ * half and a quarter.
+ */
+enum { SMALLER_CHIPS = 2 };
+
+struct walk {
+  const struct lower_value *given;
+  lower_visit visit;
+  void *context;
+  struct vinci_soc smaller; /* only for candidate() */
+};
+
+static void halve_buffers(struct vinci_soc *soc) {
+  int64_t *const sizes[] = {&soc->l1_bytes,  &soc->l0a_bytes, &soc->l0b_bytes,
+                            &soc->l0c_bytes, &soc->ub_bytes,  &soc->bt_bytes};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    *sizes[i] /= 2;
+}
+
+/* The candidate of a chip; false behind the last. */
+static bool set_candidate(struct lower_job *job, const struct walk *walk,
+                          const struct vinci_soc *chip, size_t index) {
+  const struct vinci_soc *own = job->soc;
+  job->soc = chip;
+  bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
+  job->soc = own;
+  if (more)
+    keep_given(job, walk->given);
+  return more;
+}
+
+/* False: the visitor has seen enough. */
+static bool visit_tiling(struct lower_job *job, const struct walk *walk) {
+  job->cost = (struct lower_cost){0};
+  return !job->op->cost(job) ||
+         (walk->visit(job, walk->context) && visit_fewer_blocks(job, walk->visit, walk->context) &&
+          visit_fewer_cores(job, walk->given, walk->visit, walk->context));
+}
+
+static bool visit_candidates(struct lower_job *job, const struct walk *walk) {
+  struct lower_value last[LOWER_KEYS_MAX];
+  for (size_t index = 0; set_candidate(job, walk, job->soc, index); index++) {
+    if (index > 0 && same_tiling(job, last))
       continue;
     memcpy(last, job->value, sizeof last);
-    any = true;
-    job->cost = (struct lower_cost){0};
-    if (!job->op->cost(job))
-      continue;
-    if (!visit(job, context) || !visit_fewer_blocks(job, visit, context) ||
-        !visit_fewer_cores(job, given, visit, context))
-      break;
+    if (!visit_tiling(job, walk))
+      return false;
   }
+  return true;
+}
+
+/*
+ * What fits a smaller chip fits this one, and where little is to be done its smaller first pieces
+ * come in sooner: no chip is to be slower for its larger buffers.
+ */
+static bool visit_smaller_candidates(struct lower_job *job, struct walk *walk) {
+  struct vinci_soc before = walk->smaller;
+  struct lower_value larger[LOWER_KEYS_MAX];
+  halve_buffers(&walk->smaller);
+  for (size_t index = 0; set_candidate(job, walk, &before, index); index++) {
+    memcpy(larger, job->value, sizeof larger);
+    if (!set_candidate(job, walk, &walk->smaller, index))
+      break;
+    if (!same_tiling(job, larger) && !visit_tiling(job, walk))
+      return false;
+  }
+  return true;
+}
+
+void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
+  struct lower_value given[LOWER_KEYS_MAX];
+  memcpy(given, job->value, sizeof given);
+  struct walk walk = {.given = given, .visit = visit, .context = context, .smaller = *job->soc};
+  bool more = visit_candidates(job, &walk);
+  bool cube = cores_key(job->op) < job->op->key_count;
+  for (unsigned i = 0; cube && more && i < SMALLER_CHIPS; i++)
+    more = visit_smaller_candidates(job, &walk);
   memcpy(job->value, given, sizeof given);
 }
 
