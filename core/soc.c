@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/arith.h"
 #include "core/diag.h"
 #include "core/digest.h"
 #include "core/mem.h"
@@ -346,6 +347,12 @@ void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n
 
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
   return (uint64_t)(kind == CORE_AIV ? soc->vector_hz : soc->core_hz);
+}
+
+uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc) {
+  enum { PPM = 1000000 };
+  return (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
+                    (uint64_t)soc->hbm_bandwidth_scale / PPM);
 }
 
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {

@@ -73,10 +73,7 @@ static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t g
 
 /* The clock at which all channels together have the SoC's bandwidth. */
 static uint64_t channel_hz(const struct vinci_soc *soc) {
-  enum { PPM = 1000000 };
-  uint128 bandwidth =
-      (uint128)(uint64_t)soc->hbm_bytes_per_second * (uint64_t)soc->hbm_bandwidth_scale / PPM;
-  return (uint64_t)(bandwidth * (uint64_t)soc->memory->burst_cycles /
+  return (uint64_t)((uint128)soc_hbm_bytes_per_second(soc) * (uint64_t)soc->memory->burst_cycles /
                     ((uint64_t)soc->hbm_channels * (uint64_t)soc->memory->burst_bytes));
 }
 

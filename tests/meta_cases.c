@@ -393,8 +393,9 @@ const char *meta_memory_name(enum vinci_memory memory) { return memory_names[mem
 const char *meta_network_name(enum vinci_network network) { return network_names[network]; }
 const char *meta_l2_name(enum vinci_l2 l2) { return l2_names[l2]; }
 
-static void cut(struct meta_case *out) {
+void meta_case_cut(struct meta_case *out) {
   strcpy(out->text, out->args);
+  out->word_count = 0;
   for (char *word = strtok(out->text, " "); word; word = strtok(NULL, " "))
     out->words[out->word_count++] = word;
 }
@@ -415,5 +416,6 @@ void meta_case_make(struct meta_case *out, uint64_t seed, unsigned index, unsign
   out->l2 = (enum vinci_l2)(meta_pick(&random, 2) ? meta_pick(&random, COUNT(l2_names)) : 0);
   struct maker maker = {random, flits ? 32768 : sizes[meta_pick(&random, COUNT(sizes))], out};
   makers[kind].make(&maker);
-  cut(out);
+  out->elementwise = makers[kind].make == make_elementwise;
+  meta_case_cut(out);
 }

@@ -24,10 +24,13 @@ struct meta_case {
   enum vinci_memory memory;
   enum vinci_network network;
   enum vinci_l2 l2;
+  bool elementwise; /* twice the rows are twice the work */
 };
 
 /* A function of the three numbers: attempts are for chips that cannot do what came out. */
 void meta_case_make(struct meta_case *out, uint64_t seed, unsigned index, unsigned attempt);
+/* Words from changed arguments. */
+void meta_case_cut(struct meta_case *out);
 /* As in `vinci run --memory=... --network=... --l2=...`. */
 const char *meta_memory_name(enum vinci_memory memory);
 const char *meta_network_name(enum vinci_network network);

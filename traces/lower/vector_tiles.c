@@ -439,7 +439,7 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
   /* What the memory of the whole chip needs, in cycles of its cores. */
   uint64_t memory =
-      (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / (uint64_t)soc->hbm_bytes_per_second);
+      (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_bytes_per_second(soc));
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
   uint64_t blocks = work->launched ? work->launched : tile->blocks;
   /* The last block is handed out so much later than the first. */
