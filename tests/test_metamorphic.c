@@ -48,8 +48,6 @@ struct relation {
 static const struct relation relations[] = {
     {"memory_bandwidth", {{"hbm.bandwidth_scale", ""}}, {125, 150, 200, 400}, false},
     {"l2_bandwidth", {{"l2.bandwidth", ""}}, {125, 150, 200, 400}, false},
-    {"link_width", {{"noc.flit", ""}}, {200, 400}, false},
-    {"link_clock", {{"noc.clock", ""}}, {125, 150, 200}, false},
     {"l2_size", {{"l2.size", ""}}, {150, 200, 400}, false},
     {"cores", {{"device.cube_cores", ""}, {"device.vector_cores", ""}}, {150, 200, 300}, false},
     {"window", {{"transfer.window_cycles", ""}}, {125, 150, 200, 400}, false},
