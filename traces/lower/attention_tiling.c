@@ -308,7 +308,7 @@ static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
     job->value[key] = (struct lower_value){.present = true, .size = size};
 }
 
-/* The largest slice that fits UB, of two at least in a step: its copies overlap the work on others. */
+/* The largest slice that fits UB, two at least to a step: copies of one overlap work on another. */
 static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t) {
   derive(job, t);
   for (t->slice = round_up(ceil_div(t->half, 2), ROW_UNIT); t->slice > ROW_UNIT;
