@@ -371,10 +371,14 @@ uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
   return (uint64_t)(kind == CORE_AIV ? soc->vector_hz : soc->core_hz);
 }
 
+uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc) {
+  enum { PPM = 1000000 };
+  return (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
+                    (uint64_t)soc->hbm_bandwidth_scale / PPM);
+}
+
 uint64_t soc_channel_hz(const struct vinci_soc *soc) {
-  uint128 bandwidth = (uint128)(uint64_t)soc->hbm_bytes_per_second *
-                      (uint64_t)soc->hbm_bandwidth_scale / (uint64_t)soc_kind_scale(SOC_KIND_RATIO);
-  return (uint64_t)(bandwidth * (uint64_t)soc->memory->burst_cycles /
+  return (uint64_t)((uint128)soc_hbm_bytes_per_second(soc) * (uint64_t)soc->memory->burst_cycles /
                     ((uint64_t)soc->hbm_channels * (uint64_t)soc->memory->burst_bytes));
 }
 

@@ -234,6 +234,8 @@ void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n
 /* Of a channel of device memory, such that all together have the bandwidth; soc->memory is set. */
 uint64_t soc_channel_hz(const struct vinci_soc *soc);
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
+/* Of device memory, what-if factor included. */
+uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
 /* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
 /* Depth of a pipe's issue queue. */

@@ -6,8 +6,7 @@
 enum { PPM = 1000000, WINDOW = 64, FULLY_MIXED = WINDOW / 4 };
 
 void hbm_flat_create(struct hbm_flat *hbm, const struct vinci_soc *soc) {
-  hbm->bytes_per_second = (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
-                                     (uint64_t)soc->hbm_bandwidth_scale / PPM);
+  hbm->bytes_per_second = soc_hbm_bytes_per_second(soc);
   hbm->mixed_loss_ppm = PPM - (uint64_t)soc->hbm_mixed_efficiency;
 }
 

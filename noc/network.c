@@ -26,15 +26,40 @@ struct carrier {
   struct network_message *message;
 };
 
+/* The least power of two that is not below a count has so many bits. */
+static unsigned index_bits(uint32_t count) {
+  unsigned bits = 0;
+  while ((UINT32_C(1) << bits) < count)
+    bits++;
+  return bits;
+}
+
+static uint32_t reversed(uint32_t value, unsigned bits) {
+  uint32_t out = 0;
+  for (unsigned i = 0; i < bits; i++)
+    out |= (value >> i & 1) << (bits - 1 - i);
+  return out;
+}
+
 /*
- * Clusters take routers in turn, so that a cluster keeps its place when a chip gets more of them;
- * slices are spread evenly. Neither is published.
+ * One cluster after the other gets a router of its own until all have one. Each next one halves a
+ * gap, so that the first few, which a kernel of few blocks runs on, do not crowd in a corner; and
+ * where a cluster is does not depend on how many there are.
  */
+static void place_clusters(uint32_t *router, uint32_t routers, uint32_t clusters) {
+  unsigned bits = index_bits(routers);
+  for (uint32_t i = 0, turn = 0; i < clusters; turn++) {
+    uint32_t place = reversed(turn & ((UINT32_C(1) << bits) - 1), bits);
+    if (place < routers)
+      router[i++] = place;
+  }
+}
+
 static const uint32_t *place_terminals(struct arena *arena, const struct noc_graph *graph,
                                        struct network_shape shape) {
   uint32_t *router = ARENA_ARRAY(arena, uint32_t, (size_t)shape.clusters + shape.slices);
-  for (uint32_t i = 0; router && i < shape.clusters; i++)
-    router[i] = i % graph->router_count;
+  if (router)
+    place_clusters(router, graph->router_count, shape.clusters);
   for (uint32_t i = 0; router && i < shape.slices; i++)
     router[shape.clusters + i] = (uint32_t)((uint64_t)i * graph->router_count / shape.slices);
   return router;

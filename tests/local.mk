@@ -33,6 +33,7 @@ unit_tests = \
 	tests/test_lower_cost \
 	tests/test_lower_cube \
 	tests/test_mem \
+	tests/test_metamorphic \
 	tests/test_memory \
 	tests/test_mutate \
 	tests/test_noc \
@@ -90,6 +91,7 @@ nodist_EXTRA_tests_test_lower_cost_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_metamorphic_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_mutate_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
@@ -173,6 +175,8 @@ libvinci_tests_la_SOURCES = \
 	tests/hbm_ticking.h \
 	tests/hbm_traffic.c \
 	tests/hbm_traffic.h \
+	tests/meta_cases.c \
+	tests/meta_cases.h \
 	tests/networks.c \
 	tests/networks.h \
 	tests/orders.c \

@@ -133,12 +133,39 @@ static void the_table_is_sound(void **state) {
   }
 }
 
+/* A what-if of the bandwidth is in estimates, too: as a slower memory of the same speed. */
+static void estimates_know_the_bandwidth(void **state) {
+  (void)state;
+  static const char *const ops[] = {"matmul", "relu"};
+  static const char *const sizes[][3] = {{"m=64", "k=64", "n=262144"}, {"shape=4194304"}};
+  const size_t counts[] = {3, 1};
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    uint64_t cycles[3];
+    for (size_t what = 0; what < 3; what++) {
+      vinci_soc *soc = fixture_soc();
+      char text[512];
+      struct vinci_tiling tiling;
+      assert_non_null(soc);
+      soc->hbm_bytes_per_second /= what == 1 ? 8 : 1;
+      soc->hbm_bandwidth_scale /= what == 2 ? 8 : 1;
+      assert_int_equal(
+          vinci_op_tiling(soc, ops[i], sizes[i], counts[i], text, sizeof text, &tiling, NULL),
+          VINCI_OK);
+      cycles[what] = tiling.total_cycles;
+      vinci_soc_free(soc);
+    }
+    assert_true(cycles[1] > 2 * cycles[0]);
+    assert_int_equal(cycles[2], cycles[1]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(errors_name_the_key),
       cmocka_unit_test(a_copy_moves_its_bytes_once),
       cmocka_unit_test(the_same_request_gives_the_same_text),
       cmocka_unit_test(the_chosen_tiling_is_the_cheapest),
+      cmocka_unit_test(estimates_know_the_bandwidth),
       cmocka_unit_test(the_table_is_sound),
   };
   return cmocka_run_group_tests_name("lower", tests, fixture_set_up, fixture_tear_down);

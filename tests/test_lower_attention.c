@@ -133,7 +133,7 @@ static void few_heads_are_split(void **state) {
   assert_int_equal(result->kernel_count, 2);
   assert_true(result->total_ps * 2 < alone);
   vinci_result_free(result);
-  result = run("heads=2 seq_q=1 seq_k=16384 head_dim=128 splits=4");
+  result = run("heads=2 seq_q=1 seq_k=16384 head_dim=128 splits=4 cols=512");
   assert_int_equal(result->kernels[0].blocks, 8);
   /* Values in single precision and two blocks of numbers for each part; then all of it again. */
   uint64_t parts = 2 * 4 * (128 * 4 + 64), values = 2 * 16384 / 512 * 128 * 4;

@@ -61,6 +61,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/emit.h \
 	traces/lower/estimate.c \
 	traces/lower/estimate.h \
+	traces/lower/launch.c \
+	traces/lower/launch.h \
 	traces/lower/list.c \
 	traces/lower/lower.h \
 	traces/lower/matmul.c \

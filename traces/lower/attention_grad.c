@@ -4,6 +4,7 @@
 
 #include "core/arith.h"
 #include "core/layout.h"
+#include "traces/lower/launch.h"
 
 enum { WORD_BYTES = 4, HALF_BYTES = 2, VECTORS = 2 };
 
@@ -63,14 +64,15 @@ static bool cost(struct lower_job *job) {
   uint64_t heads = at->batch * at->heads;
   uint64_t share = at->causal ? ceil_div(heads * steps, t.cores)
                               : ceil_div(t.tasks, t.cores) * ceil_div(at->keys, t.cols);
-  uint64_t whole = max_u64(1, share * seen / (steps * t.cols));
+  /* If all had `cols` keys, in thousandths. */
+  uint64_t whole = max_u64(MILLI, share * seen * MILLI / (steps * t.cols));
   *sum = (struct lower_cost){
-      .cube_cycles = whole * step.cube_cycles,
-      .vector_cycles = whole * step.vector_cycles,
-      .mte1_cycles = whole * step.mte1_cycles,
-      .mte2_cycles = whole * step.mte2_cycles,
-      .mte3_cycles = whole * step.mte3_cycles,
-      .fix_cycles = whole * step.fix_cycles,
+      .cube_cycles = whole * step.cube_cycles / MILLI,
+      .vector_cycles = whole * step.vector_cycles / MILLI,
+      .mte1_cycles = whole * step.mte1_cycles / MILLI,
+      .mte2_cycles = whole * step.mte2_cycles / MILLI,
+      .mte3_cycles = whole * step.mte3_cycles / MILLI,
+      .fix_cycles = whole * step.fix_cycles / MILLI,
       .blocks = (uint32_t)t.cores,
   };
   /* Of a key of a task: K twice, V, sums of two; scores and products out and in, P and dS too. */
@@ -81,8 +83,14 @@ static bool cost(struct lower_job *job) {
                           max_u64(step.mte2_cycles, step.fix_cycles));
   uint64_t rate = (uint64_t)soc->l2_bytes_per_second * MILLI / (uint64_t)soc->core_hz;
   uint64_t shared = rate ? sum->gm_bytes * MILLI / rate : 0;
-  sum->total_cycles =
-      max_u64(whole * max_u64(cube, step.vector_cycles), shared) + cube + step.vector_cycles;
+  sum->total_cycles = max_u64(whole * max_u64(cube, step.vector_cycles) / MILLI, shared) + cube +
+                      step.vector_cycles;
+  /* Rows of Q and dY come in before the first scores of a task. */
+  uint64_t begin = path_cycles(&soc->path[PATH_GM_L1], (uint64_t)soc->nd2nz_startup_mcycles,
+                               t.rows * t.depth * HALF_BYTES);
+  sum->total_cycles += ceil_div(t.tasks, t.cores) * 2 * begin;
+  sum->total_cycles += launch_cycles(soc, t.cores) + attention_grad_end_cycles(soc, at, t.depth);
+  sum->shares = t.tasks;
   return true;
 }
 

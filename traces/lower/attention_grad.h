@@ -23,6 +23,9 @@ enum { ROW_MAXIMUM, ROW_SUM, ROW_DELTA, ROW_NUMBERS };
 
 /* Rows at once in the first and the last kernel, as UB allows; 0: it is too small. */
 uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth);
+/* Cycles of these two kernels. */
+uint64_t attention_grad_end_cycles(const struct vinci_soc *soc, const struct attention *at,
+                                   uint64_t depth);
 void attention_grad_emit(const struct lower_job *job, struct emit *emit);
 void attention_grad_vector_stream(const struct attention_writer *w);
 void attention_grad_first(const struct attention_writer *w, const struct lower_job *job);

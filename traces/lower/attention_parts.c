@@ -181,7 +181,7 @@ void attention_join(const struct attention_writer *w, const struct lower_job *jo
   struct join join = {.e = e, .at = at, .splits = w->t.splits, .depth = w->t.depth};
   lay_out(&join, min_u64(ROWS_MAX, (at->rows + ROUND_UNIT - 1) / ROUND_UNIT * ROUND_UNIT));
   ull slices = ceil_div(at->rows, join.rows), total = at->batch * at->heads * slices;
-  ull cores = min_u64(total, soc_core_count(e->soc, CORE_AIV));
+  ull cores = attention_join_cores(e->soc, at, &w->t, join.rows);
   emit_kernel(e, "flash_attention_join", (uint32_t)cores);
   attention_parts_workspace(w);
   attention_tensor(job, e, "o", job->value[ATTENTION_HEADS].size, job->value[ATTENTION_SEQ_Q].size,

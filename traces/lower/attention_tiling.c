@@ -10,6 +10,7 @@
 #include "core/isa.h"
 #include "core/layout.h"
 #include "traces/lower/attention_grad.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/vector_rows.h"
 
 /* Blocks from row to row of parts, when they are joined. */
@@ -208,19 +209,37 @@ void attention_work(const struct attention *at, const struct attention_tiling *t
   }
 }
 
-/* The second kernel: its launch, and some copies and a dozen short instructions per slice. */
+/* Some copies and a dozen short instructions for each slice. */
+static uint64_t join_slice_cycles(const struct vinci_soc *soc, const struct attention *at,
+                                  const struct attention_tiling *t, uint64_t rows) {
+  const uint64_t copies = 4, instructions = 12;
+  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
+  uint64_t bytes = min_u64(rows, at->rows) * t->splits * t->depth * WORD_BYTES;
+  uint64_t copy = (uint64_t)soc->path[PATH_GM_UB].startup_mcycles;
+  return copies * path_cycles(soc, PATH_GM_UB, copy, bytes / copies) +
+         (instructions + 4 * t->splits) * start;
+}
+
+uint64_t attention_join_cores(const struct vinci_soc *soc, const struct attention *at,
+                              const struct attention_tiling *t, uint64_t rows) {
+  return launch_cores(soc, soc_core_count(soc, CORE_AIV),
+                      at->batch * at->heads * ceil_div(at->rows, rows),
+                      join_slice_cycles(soc, at, t, rows));
+}
+
+/* The second kernel. */
 static uint64_t join_cycles(const struct vinci_soc *soc, const struct attention *at,
                             const struct attention_tiling *t) {
-  const uint64_t copies = 4, instructions = 12, ps_per_second = UINT64_C(1000000000000);
-  uint64_t cores = soc_core_count(soc, CORE_AIV), slices = at->batch * at->heads * t->row_blocks;
-  uint64_t launch_ps = (uint64_t)soc->launch_base_ps + cores * (uint64_t)soc->launch_block_ps;
-  uint64_t launch = launch_ps / 1000 * ((uint64_t)soc->core_hz / 1000) / (ps_per_second / 1000000);
-  uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  uint64_t bytes = min_u64(t->rows, at->rows) * t->splits * t->depth * WORD_BYTES;
-  uint64_t copy = (uint64_t)soc->path[PATH_GM_UB].startup_mcycles;
-  return launch +
-         ceil_div(slices, cores) * (copies * path_cycles(soc, PATH_GM_UB, copy, bytes / copies) +
-                                    (instructions + 4 * t->splits) * start);
+  return launch_work_cycles(soc, soc_core_count(soc, CORE_AIV),
+                            at->batch * at->heads * t->row_blocks,
+                            join_slice_cycles(soc, at, t, t->rows));
+}
+
+uint64_t attention_cube_cycles(const struct attention_tiling *t, uint64_t cube, uint64_t mte1,
+                               uint64_t mte2, uint64_t fix) {
+  uint64_t loads = t->l1_slots > 1 ? max_u64(mte1, mte2) : mte1 + mte2;
+  uint64_t results = t->c_slots > 1 ? max_u64(cube, fix) : cube + fix;
+  return max_u64(loads, results);
 }
 
 bool attention_cost(struct lower_job *job) {
@@ -238,27 +257,34 @@ bool attention_cost(struct lower_job *job) {
   /* Steps of a core: its share, but whole tasks where all are alike. */
   uint64_t share = at->causal ? ceil_div(heads * steps, t.cores)
                               : ceil_div(t.tasks, t.cores) * ceil_div(t.part, t.cols);
-  uint64_t whole = max_u64(1, share * keys / (steps * t.cols)); /* if all had `cols` keys */
-  uint64_t cube = max_u64(max_u64(step.cube, step.mte1), max_u64(step.mte2, step.fix));
+  /* If all had `cols` keys, in thousandths. */
+  uint64_t whole = max_u64(MILLI, share * keys * MILLI / (steps * t.cols));
+  uint64_t cube = attention_cube_cycles(&t, step.cube, step.mte1, step.mte2, step.fix);
   uint64_t vector = max_u64(step.softmax + step.update, max_u64(step.in, step.out));
-  uint64_t chain = (cube + step.softmax + step.update + 3 * signal) / 2;
+  uint64_t ends = (step.in + step.out) / ceil_div(t.rows / VECTORS, t.slice);
+  uint64_t chain = (cube + ends + step.softmax + step.update + 3 * signal) / 2;
   struct lower_cost *cost = &job->cost;
   *cost = (struct lower_cost){
-      .cube_cycles = whole * step.cube,
-      .vector_cycles = whole * (step.softmax + step.update),
-      .mte1_cycles = whole * step.mte1,
-      .mte2_cycles = whole * max_u64(step.mte2, step.in),
-      .mte3_cycles = whole * step.out,
-      .fix_cycles = whole * step.fix,
+      .cube_cycles = whole * step.cube / MILLI,
+      .vector_cycles = whole * (step.softmax + step.update) / MILLI,
+      .mte1_cycles = whole * step.mte1 / MILLI,
+      .mte2_cycles = whole * max_u64(step.mte2, step.in) / MILLI,
+      .mte3_cycles = whole * step.out / MILLI,
+      .fix_cycles = whole * step.fix / MILLI,
       .blocks = (uint32_t)t.cores,
   };
   uint64_t per_key = 2 * at->depth * HALF_BYTES + t.rows * 2 * (WORD_BYTES + HALF_BYTES);
   cost->gm_bytes = heads * (keys * per_key + steps * t.rows * t.depth * 2 * WORD_BYTES);
   uint64_t l2_rate = (uint64_t)soc->l2_bytes_per_second * MILLI / (uint64_t)soc->core_hz;
   uint64_t shared = l2_rate ? cost->gm_bytes * MILLI / l2_rate : 0;
-  cost->total_cycles = whole * max_u64(max_u64(cube, vector), chain) + (share - whole) * signal +
-                       cube + vector + 3 * signal;
+  /* Rows of Q come in before the first scores of a task. */
+  uint64_t wide = (uint64_t)soc->nd2nz_startup_mcycles;
+  uint64_t begin = path_cycles(soc, PATH_GM_L1, wide, t.rows * t.depth * HALF_BYTES);
+  cost->total_cycles = whole * max_u64(max_u64(cube, vector), chain) / MILLI + share * signal +
+                       ceil_div(t.tasks, t.cores) * begin + cube + vector + 3 * signal;
   cost->total_cycles = max_u64(cost->total_cycles, shared + cube + vector);
+  cost->total_cycles += launch_spread_cycles(soc, t.cores);
+  cost->shares = t.tasks;
   if (t.splits > 1)
     cost->total_cycles += join_cycles(soc, at, &t);
   return true;
@@ -282,10 +308,11 @@ static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
     job->value[key] = (struct lower_value){.present = true, .size = size};
 }
 
-/* The largest slice that fits UB. */
+/* The largest slice that fits UB, two at least to a step: copies of one overlap work on another. */
 static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t) {
   derive(job, t);
-  for (t->slice = t->half; t->slice > ROW_UNIT; t->slice -= ROW_UNIT) {
+  for (t->slice = round_up(ceil_div(t->half, 2), ROW_UNIT); t->slice > ROW_UNIT;
+       t->slice -= ROW_UNIT) {
     lay_out(job->data, t);
     if (t->ub_bytes <= vtile_ub_bytes(job->soc))
       break;

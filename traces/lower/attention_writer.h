@@ -56,6 +56,12 @@ void attention_cube_stream(const struct attention_writer *w, unsigned l1_flags,
 void attention_vector_stream(const struct attention_writer *w);
 /* Tensors of what becomes of parts of the keys, and the kernel that joins them. */
 void attention_parts_workspace(const struct attention_writer *w);
+/* A step's cycles of a cube core: pipes that have but one buffer between them take turns. */
+uint64_t attention_cube_cycles(const struct attention_tiling *t, uint64_t cube, uint64_t mte1,
+                               uint64_t mte2, uint64_t fix);
+/* Vector cores for the kernel that joins parts, so many rows at a time. */
+uint64_t attention_join_cores(const struct vinci_soc *soc, const struct attention *at,
+                              const struct attention_tiling *t, uint64_t rows);
 void attention_join(const struct attention_writer *w, const struct lower_job *job);
 /* Of the vector core that runs: `mine` rows of the task from `from` on. Lets of a slice of them. */
 void attention_share(const struct attention_writer *w, const char *x);

@@ -11,6 +11,7 @@
 
 #include "core/arith.h"
 #include "core/layout.h"
+#include "traces/lower/launch.h"
 
 enum { L0_SLOTS = 2, L1_SLOTS = 2, PANEL_POINTS_MAX = 32767, MAD_MAX = 4080, TURNS_MAX = 1 << 30 };
 
@@ -154,6 +155,22 @@ static uint64_t startup(const struct vinci_soc *soc, enum path path) {
   return (uint64_t)soc->path[path].startup_mcycles;
 }
 
+struct filter_clear filter_clear(const struct vinci_soc *soc, const struct filter *op) {
+  enum { CHUNK_BYTES = 32768 };
+  const struct path_cost *out = &soc->path[PATH_UB_GM];
+  uint64_t total = op->conv.groups * op->n * op->dw_rows * sizeof(float);
+  uint64_t chunk = min_u64(CHUNK_BYTES, round_up(total, REPEAT_BYTES));
+  uint64_t chunks = ceil_div(total, chunk), most = soc_core_count(soc, emit_vector_core(soc));
+  uint64_t cycles = cycles_at(chunk, (uint64_t)out->mbytes_per_cycle);
+  return (struct filter_clear){
+      .chunk_bytes = chunk,
+      .chunks = chunks,
+      .cores = launch_cores(soc, most, chunks, cycles),
+      .cycles =
+          launch_work_cycles(soc, most, chunks, cycles) + (uint64_t)out->startup_mcycles / MILLI,
+  };
+}
+
 /* The busiest core: so many turns, and so many blocks. */
 static void fill_pipes(struct lower_job *job, const struct filter *op,
                        const struct filter_tiling *t, uint64_t turns, uint64_t blocks) {
@@ -195,12 +212,13 @@ static bool cost(struct lower_job *job) {
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
   uint64_t written = groups * op->n * op->dw_rows * sizeof(float);
   /* The first panels come in, and the last block leaves, alone. */
-  cost->total_cycles = steady + cost->mte2_cycles / turns + cost->fix_cycles / blocks;
+  cost->total_cycles = steady + cost->mte2_cycles / turns + cost->fix_cycles / blocks +
+                       launch_spread_cycles(job->soc, t.cores);
+  cost->shares = total;
   cost->blocks = (uint32_t)t.cores;
   cost->gm_bytes = total * t.turns * (t.a_bytes + t.b_bytes) + written * t.split;
   if (t.split > 1 && !op->accumulate) {
-    uint64_t vectors = soc_core_count(job->soc, emit_vector_core(job->soc));
-    cost->total_cycles += cycles_at(written / vectors, rate_of(job->soc, PATH_UB_GM, vectors));
+    cost->total_cycles += filter_clear(job->soc, op).cycles;
     cost->gm_bytes += written;
   }
   return true;

@@ -45,6 +45,13 @@ struct filter_tiling {
   uint64_t c_slots;
 };
 
+/* How dw is cleared before parts are added to it: in so many chunks, by so many vector cores. */
+struct filter_clear {
+  uint64_t chunk_bytes, chunks, cores;
+  uint64_t cycles;
+};
+struct filter_clear filter_clear(const struct vinci_soc *soc, const struct filter *op);
+
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool filter_tiling(struct lower_job *job, struct filter_tiling *tiling);
 void filter_emit(const struct lower_job *job, struct emit *emit);

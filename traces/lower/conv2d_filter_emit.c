@@ -12,8 +12,6 @@
 
 typedef unsigned long long ull;
 
-enum { CLEAR_BYTES = 65536 };
-
 struct writer {
   struct emit *e;
   const struct filter *op;
@@ -38,9 +36,8 @@ static void result_tensor(const struct writer *w, enum tensor_io io) {
 static void clear(const struct writer *w) {
   struct emit *e = w->e;
   uint64_t total = w->op->conv.groups * w->op->n * w->op->dw_rows * sizeof(float);
-  uint64_t chunk = min_u64(CLEAR_BYTES / 2, round_up(total, REPEAT_BYTES));
-  uint64_t chunks = ceil_div(total, chunk);
-  uint64_t cores = min_u64(chunks, soc_core_count(e->soc, emit_vector_core(e->soc)));
+  struct filter_clear by = filter_clear(e->soc, w->op);
+  uint64_t chunk = by.chunk_bytes, chunks = by.chunks, cores = by.cores;
   emit_kernel(e, "clear", (uint32_t)cores);
   result_tensor(w, TENSOR_OUT);
   emit_buffer(e, "zeros", SPACE_UB, chunk);

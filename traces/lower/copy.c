@@ -6,6 +6,7 @@
 #include "core/arith.h"
 #include "core/layout.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/lower.h"
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_BUFFERS, KEY_COUNT };
@@ -74,7 +75,7 @@ static bool cost(struct lower_job *job) {
   uint64_t other = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
   uint64_t pipes = buffers > 1 ? longest : longest + other;
   job->cost.total_cycles =
-      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + estimate_dispatch(soc, blocks) +
+      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + launch_spread_cycles(soc, blocks) +
       max_u64(pipes, estimate_memory(soc, bytes, bytes)) + (buffers > 1 ? other / turns : 0);
   return true;
 }

@@ -3,16 +3,10 @@
 #include "traces/lower/estimate.h"
 
 #include "core/arith.h"
-#include "core/clock.h"
 
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
   const struct kernel_start *kernel = &soc->kernel[code];
   return (uint64_t)kernel->start_cycles + (uint64_t)kernel->block_cycles * (blocks - 1);
-}
-
-uint64_t estimate_dispatch(const struct vinci_soc *soc, uint64_t blocks) {
-  return (uint64_t)((uint128)(blocks - 1) * (uint64_t)soc->launch_block_ps *
-                    (uint64_t)soc->core_hz / PS_PER_SECOND);
 }
 
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
@@ -28,5 +22,5 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes) {
   uint64_t l2_bytes = (uint64_t)soc->l2_bytes;
   uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
-  return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / (uint64_t)soc->hbm_bytes_per_second);
+  return (uint64_t)((uint128)bytes * (uint64_t)soc->core_hz / soc_hbm_bytes_per_second(soc));
 }

@@ -8,8 +8,6 @@
 /* From the start of a block to its first copy: a start of its own, and code that all cores fetch.
  */
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
-/* From the dispatch of the first block to that of the last. */
-uint64_t estimate_dispatch(const struct vinci_soc *soc, uint64_t blocks);
 /* Copies of one core that together move so many bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);
 /* Of all cores, what device memory takes: what is written stays in L2 as far as L2 can hold that.

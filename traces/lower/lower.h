@@ -76,6 +76,7 @@ struct lower_cost {
   uint64_t fix_cycles;
   uint64_t gm_bytes; /* all cores */
   uint32_t blocks;
+  uint64_t shares; /* equal parts of the work, which cores take in turns; 0: all cores are needed */
 };
 
 struct lower_op;

@@ -10,7 +10,7 @@
 #include "core/arith.h"
 #include "core/layout.h"
 #include "core/result.h"
-#include "traces/lower/estimate.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/matmul.h"
 
 enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
@@ -187,8 +187,8 @@ static uint64_t cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
 }
 
 /* A chip-wide rate per core, in thousandths of a byte per cycle. */
-static uint64_t share(const struct vinci_soc *soc, int64_t bytes_per_second, uint64_t cores) {
-  return (uint64_t)bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz;
+static uint64_t share(const struct vinci_soc *soc, uint64_t bytes_per_second, uint64_t cores) {
+  return bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz;
 }
 
 /* Start-up of one panel. */
@@ -207,8 +207,8 @@ struct load {
 
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
   const struct path_cost *path = &soc->path[PATH_GM_L1];
-  uint64_t rate =
-      min_u64((uint64_t)path->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, cores));
+  uint64_t rate = min_u64((uint64_t)path->mbytes_per_cycle,
+                          share(soc, (uint64_t)soc->l2_bytes_per_second, cores));
   if (!load->nz)
     rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
   uint64_t miss_rate = path->hbm_mbytes_per_cycle ? (uint64_t)path->hbm_mbytes_per_cycle : rate;
@@ -279,8 +279,8 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
        cycles_at(n * k * mm->element_bytes * (1 + mm->b_repeats), (uint64_t)b->mbytes_per_cycle) +
        steps * (uint64_t)(a->startup_mcycles + b->startup_mcycles) / MILLI);
   const struct path_cost *out = &soc->path[mm->coupled ? PATH_UB_GM : PATH_L0C_GM];
-  uint64_t out_rate =
-      min_u64((uint64_t)out->mbytes_per_cycle, share(soc, soc->l2_bytes_per_second, t->cores));
+  uint64_t out_rate = min_u64((uint64_t)out->mbytes_per_cycle,
+                              share(soc, (uint64_t)soc->l2_bytes_per_second, t->cores));
   job->cost.fix_cycles = blocks * max_u64((uint64_t)out->minimum_mcycles / MILLI,
                                           (uint64_t)out->startup_mcycles / MILLI +
                                               cycles_at(m * n * out_bytes, out_rate));
@@ -308,13 +308,13 @@ bool matmul_cost(struct lower_job *job) {
   uint64_t unique =
       mm->batch * mm->m * mm->n * mm->out_bytes + (mm->conv ? mm->batch : mm->a_batches) * a_bytes +
       (mm->conv ? mm->conv->groups : mm->b_batches) * mm->n * mm->k * mm->element_bytes;
-  uint64_t device = cycles_at(unique, share(soc, soc->hbm_bytes_per_second, 1));
-  uint64_t dispatch = estimate_dispatch(soc, t.cores);
-  cost->total_cycles =
-      max_u64(steady + first + cost->fix_cycles / blocks + dispatch, device + first);
+  uint64_t device = cycles_at(unique, share(soc, soc_hbm_bytes_per_second(soc), 1));
+  uint64_t launch = launch_spread_cycles(soc, t.cores);
+  cost->total_cycles = max_u64(steady + first + cost->fix_cycles / blocks + launch, device + first);
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   cost->blocks = (uint32_t)t.cores;
+  cost->shares = t.split > 1 ? 0 : t.blocks_total;
   uint64_t a_times = t.resident == RESIDENT_A ? 1 : t.nt;
   uint64_t b_times = (t.resident == RESIDENT_B ? 1 : t.mt) * mm->batch;
   cost->gm_bytes = mm->batch * a_bytes * a_times + mm->n * mm->k * mm->element_bytes * b_times +

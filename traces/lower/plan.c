@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/arith.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/plan.h"
 
 /* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
@@ -35,38 +36,121 @@ static bool same_tiling(const struct lower_job *job, const struct lower_value *o
   return true;
 }
 
-/* Keeps the candidates of one number of cores that the visitor of lower_each_tiling() sees. */
+/* The tilings of one operator as they are visited. */
 struct walk {
+  const struct lower_value *given;
   lower_visit visit;
   void *context;
-  bool stopped;
-  uint64_t most_cycles; /* what costs more is passed over */
+  struct vinci_soc smaller; /* only for candidate() */
+  bool stopped;             /* the visitor has seen enough */
+  uint64_t most_cycles;     /* what costs more is passed over */
   uint64_t cheapest_cycles;
   uint64_t cheapest_blocks;
 };
 
-static void each_candidate(struct lower_job *job, const struct lower_value *given,
-                           struct walk *walk) {
-  struct lower_value last[LOWER_KEYS_MAX];
-  bool any = false;
-  for (size_t index = 0; !walk->stopped; index++) {
-    if (job->op->candidate ? !job->op->candidate(job, index) : index > 0)
-      break;
-    keep_given(job, given);
-    if (any && same_tiling(job, last))
-      continue;
-    memcpy(last, job->value, sizeof last);
-    any = true;
-    job->cost = (struct lower_cost){0};
-    if (!job->op->cost(job) || job->cost.total_cycles > walk->most_cycles)
-      continue;
-    if (job->cost.total_cycles < walk->cheapest_cycles) {
-      walk->cheapest_cycles = job->cost.total_cycles;
-      walk->cheapest_blocks = job->cost.blocks;
-    }
-    walk->stopped = !walk->visit(job, walk->context);
+static void consider(struct lower_job *job, struct walk *walk) {
+  job->cost = (struct lower_cost){0};
+  if (!job->op->cost(job) || job->cost.total_cycles > walk->most_cycles)
+    return;
+  if (job->cost.total_cycles < walk->cheapest_cycles) {
+    walk->cheapest_cycles = job->cost.total_cycles;
+    walk->cheapest_blocks = job->cost.blocks;
+  }
+  walk->stopped = !walk->visit(job, walk->context);
+}
+
+/* ---- cube operators: shares that cores take in turns ---- */
+
+/* Where the launch of all cores takes less than this part of the time, none is left out. */
+enum { LAUNCH_SHARE = 50 };
+
+/* The key of operators of the cube; key_count: there is none. */
+static size_t cube_cores_key(const struct lower_op *op) {
+  size_t i = 0;
+  while (i < op->key_count && !(op->keys[i].tiling && strcmp(op->keys[i].name, "cores") == 0))
+    i++;
+  return i;
+}
+
+/*
+ * As many cores as take the shares in whole turns, which does not depend on how many the chip has:
+ * a larger one has every choice of a smaller one.
+ */
+static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
+  size_t key = cube_cores_key(job->op);
+  uint64_t shares = job->cost.shares, all = job->cost.blocks;
+  uint64_t launch = launch_spread_cycles(job->soc, all), total = job->cost.total_cycles;
+  if (key == job->op->key_count || walk->given[key].given || shares == 0 || all < 2 ||
+      launch * LAUNCH_SHARE < total)
+    return;
+  for (uint64_t turns = ceil_div(shares, all); turns <= shares && !walk->stopped;
+       turns += 1 + turns / 4) {
+    job->value[key].size = ceil_div(shares, turns);
+    if (job->value[key].size < all)
+      consider(job, walk);
   }
 }
+
+/* ---- candidates ---- */
+
+/*
+ * Candidates fill buffers: of the chip, and with operators of the cube of chips whose buffers are a
+ * half and a quarter.
+ */
+enum { SMALLER_CHIPS = 2 };
+
+static void halve_buffers(struct vinci_soc *soc) {
+  int64_t *const sizes[] = {&soc->l1_bytes,  &soc->l0a_bytes, &soc->l0b_bytes,
+                            &soc->l0c_bytes, &soc->ub_bytes,  &soc->bt_bytes};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    *sizes[i] /= 2;
+}
+
+/* The candidate of a chip; false behind the last. */
+static bool set_candidate(struct lower_job *job, const struct walk *walk,
+                          const struct vinci_soc *chip, size_t index) {
+  const struct vinci_soc *own = job->soc;
+  job->soc = chip;
+  bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
+  job->soc = own;
+  if (more)
+    keep_given(job, walk->given);
+  return more;
+}
+
+static void visit_candidates(struct lower_job *job, struct walk *walk) {
+  struct lower_value last[LOWER_KEYS_MAX];
+  for (size_t index = 0; !walk->stopped && set_candidate(job, walk, job->soc, index); index++) {
+    if (index > 0 && same_tiling(job, last))
+      continue;
+    memcpy(last, job->value, sizeof last);
+    consider(job, walk);
+    if (!walk->stopped)
+      consider_fewer_turns(job, walk);
+  }
+}
+
+/*
+ * What fits a smaller chip fits this one, and where little is to be done its smaller first pieces
+ * come in sooner: no chip is to be slower for its larger buffers.
+ */
+static void visit_smaller_candidates(struct lower_job *job, struct walk *walk) {
+  struct vinci_soc before = walk->smaller;
+  struct lower_value larger[LOWER_KEYS_MAX];
+  halve_buffers(&walk->smaller);
+  for (size_t index = 0; !walk->stopped && set_candidate(job, walk, &before, index); index++) {
+    memcpy(larger, job->value, sizeof larger);
+    if (!set_candidate(job, walk, &walk->smaller, index))
+      break;
+    if (same_tiling(job, larger))
+      continue;
+    consider(job, walk);
+    if (!walk->stopped)
+      consider_fewer_turns(job, walk);
+  }
+}
+
+/* ---- vector operators: fewer cores ---- */
 
 /* The key that says how many cores share the work; NULL: the operator does not choose. */
 static const struct lower_value *cores_key(const struct lower_job *job,
@@ -93,29 +177,41 @@ static uint64_t fewer_cores(uint64_t cores) {
  */
 enum { WORTH_IT = 200, PATIENCE = 2 };
 
-void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
-  struct lower_value given[LOWER_KEYS_MAX];
-  struct walk walk = {
-      .visit = visit, .context = context, .most_cycles = UINT64_MAX, .cheapest_cycles = UINT64_MAX};
+static void visit_core_counts(struct lower_job *job, struct walk *walk) {
+  const struct lower_value *cores = cores_key(job, walk->given);
   uint64_t all = job->cores;
   unsigned in_vain = 0;
-  memcpy(given, job->value, sizeof given);
-  const struct lower_value *cores = cores_key(job, given);
   bool open = cores && !cores->given;
   if (cores && cores->given && cores->size > 0)
     job->cores = min_u64(all, cores->size);
   for (;;) {
-    uint64_t before = walk.cheapest_cycles;
-    each_candidate(job, given, &walk);
-    memcpy(job->value, given, sizeof given);
-    in_vain = walk.cheapest_cycles < before ? 0 : in_vain + 1;
-    if (!open || walk.stopped || in_vain == PATIENCE || walk.cheapest_blocks <= 1 ||
+    uint64_t before = walk->cheapest_cycles;
+    visit_candidates(job, walk);
+    in_vain = walk->cheapest_cycles < before ? 0 : in_vain + 1;
+    if (!open || walk->stopped || in_vain == PATIENCE || walk->cheapest_blocks <= 1 ||
         job->cores == 1)
       break;
-    job->cores = fewer_cores(in_vain ? job->cores : walk.cheapest_blocks);
-    walk.most_cycles = walk.cheapest_cycles - walk.cheapest_cycles / WORTH_IT;
+    memcpy(job->value, walk->given, sizeof job->value);
+    job->cores = fewer_cores(in_vain ? job->cores : walk->cheapest_blocks);
+    walk->most_cycles = walk->cheapest_cycles - walk->cheapest_cycles / WORTH_IT;
   }
   job->cores = all;
+}
+
+void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
+  struct lower_value given[LOWER_KEYS_MAX];
+  memcpy(given, job->value, sizeof given);
+  struct walk walk = {.given = given,
+                      .visit = visit,
+                      .context = context,
+                      .smaller = *job->soc,
+                      .most_cycles = UINT64_MAX,
+                      .cheapest_cycles = UINT64_MAX};
+  visit_core_counts(job, &walk);
+  bool cube = cube_cores_key(job->op) < job->op->key_count;
+  for (unsigned i = 0; cube && !walk.stopped && i < SMALLER_CHIPS; i++)
+    visit_smaller_candidates(job, &walk);
+  memcpy(job->value, given, sizeof given);
 }
 
 struct best {

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Relations between two simulations that need no reference: a chip with more of something is not
+ * slower than the one it was made from, by more than TOLERANCE_PERCENT. Random cases, each related
+ * twice: the same program on both chips, and the operator lowered again for the changed one.
+ *
+ *   META_CASES=10000 META_SEED=7 META_FIRST=0 META_RELATION=cores tests/test_metamorphic
+ *
+ * META_FIRST is the first case, so that a seed and a number name a case. A failing one prints a
+ * line that repeats it.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/program.h"
+#include "core/result.h"
+#include "core/soc.h"
+#include "tests/meta_cases.h"
+
+enum {
+  CASES = 300,
+  SEED = 20250,
+  TOLERANCE_PERCENT = 2,
+  ATTEMPTS = 50,
+  SETS_MAX = 24,
+  SET_BYTES = 64
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- what a chip has more of ----------------------------------------------------------------- */
+
+/* Every parameter that begins and ends so is multiplied with one of the factors. */
+struct relation {
+  const char *name;
+  struct {
+    const char *prefix, *suffix;
+  } keys[4];
+  const unsigned factors[4]; /* in hundredths, 0 behind the last */
+  bool retiled_only;         /* a program does not see the change */
+};
+
+static const struct relation relations[] = {
+    {"memory_bandwidth", {{"hbm.bandwidth_scale", ""}}, {125, 150, 200, 400}, false},
+    {"l2_bandwidth", {{"l2.bandwidth", ""}}, {125, 150, 200, 400}, false},
+    {"l2_size", {{"l2.size", ""}}, {150, 200, 400}, false},
+    {"cores", {{"device.cube_cores", ""}, {"device.vector_cores", ""}}, {150, 200, 300}, false},
+    {"window", {{"transfer.window_cycles", ""}}, {125, 150, 200, 400}, false},
+    {"queues", {{"queue.", ""}}, {200, 400}, false},
+    {"paths",
+     {{"path.GM_", ".bytes_per_cycle"},
+      {"path.UB_GM.b", ""},
+      {"path.L0C_GM.b", ""},
+      {"nd2nz.bytes_per_cycle", ""}},
+     {125, 200},
+     false},
+    {"clock", {{"clock.", ""}}, {125, 200}, false},
+    {"buffers", {{"l1.size", ""}, {"l0", ".size"}, {"ub.size", ""}, {"bt.size", ""}}, {200}, true},
+};
+
+/* Overrides as `--set` takes them. */
+struct overrides {
+  char text[SETS_MAX][SET_BYTES];
+  size_t count;
+};
+
+static bool key_fits(const struct relation *relation, const char *key) {
+  for (size_t i = 0; i < COUNT(relation->keys) && relation->keys[i].prefix; i++) {
+    const char *prefix = relation->keys[i].prefix, *suffix = relation->keys[i].suffix;
+    size_t begins = strlen(prefix), ends = strlen(suffix), length = strlen(key);
+    if (length >= begins + ends && strncmp(key, prefix, begins) == 0 &&
+        strcmp(key + length - ends, suffix) == 0)
+      return true;
+  }
+  return false;
+}
+
+static void choose_overrides(const struct relation *relation, const vinci_soc *soc,
+                             struct meta_random *random, struct overrides *out) {
+  unsigned factors = 0;
+  while (factors < COUNT(relation->factors) && relation->factors[factors] > 0)
+    factors++;
+  unsigned factor = relation->factors[meta_pick(random, factors)];
+  out->count = 0;
+  for (size_t i = 0; i < soc_param_count(); i++) {
+    const struct soc_param *param = soc_param(i);
+    int64_t value = soc_get(soc, i);
+    if (value == 0 || !key_fits(relation, param->key))
+      continue;
+    char number[SET_BYTES / 2];
+    soc_format_value(value * factor / 100, param->kind, number, sizeof number);
+    assert_true(out->count < SETS_MAX);
+    (void)snprintf(out->text[out->count++], SET_BYTES, "%.30s=%s", param->key, number);
+  }
+}
+
+/* ---- simulations ----------------------------------------------------------------------------- */
+
+static vinci_soc *load(const char *name, const struct overrides *overrides) {
+  struct vinci_diag diag = {0};
+  vinci_soc *soc;
+  if (vinci_soc_load(name, NULL, &soc, &diag) != VINCI_OK)
+    fail_msg("%s: %s", name, diag.text);
+  for (size_t i = 0; overrides && i < overrides->count; i++)
+    if (vinci_soc_set(soc, overrides->text[i], &diag) != VINCI_OK)
+      fail_msg("%s: %s: %s", name, overrides->text[i], diag.text);
+  return soc;
+}
+
+/* NULL: the chip cannot do it. */
+static char *lower(const vinci_soc *soc, const struct meta_case *one) {
+  struct vinci_diag diag = {0};
+  char *text;
+  enum vinci_status status =
+      vinci_compile_text(soc, one->op, one->words, one->word_count, &text, &diag);
+  return status == VINCI_OK ? text : NULL;
+}
+
+/* How a trace is run, beside what the case says. */
+struct manner {
+  uint64_t part_order_seed, max_events;
+};
+
+/* Some programs wait for all cores that the chip has: they are for one number of cores. */
+static bool is_legal(const struct relation *relation, const char *text) {
+  return strcmp(relation->name, "cores") != 0 ||
+         !(strstr(text, "ffts_cross_core_sync") && strstr(text, ",mode=0,"));
+}
+
+/* Of the whole trace; 0, with a message, when it cannot run. */
+static uint64_t simulate_as(const vinci_soc *soc, const char *text, const struct meta_case *one,
+                            struct manner manner) {
+  struct vinci_diag diag = {0};
+  struct vinci_run_options options = {.struct_size = sizeof options,
+                                      .max_events = manner.max_events,
+                                      .part_order_seed = manner.part_order_seed,
+                                      .memory = one->memory,
+                                      .network = one->network,
+                                      .l2_start = one->l2};
+  vinci_trace *trace = NULL;
+  vinci_result *result = NULL;
+  uint64_t ps = 0;
+  if (vinci_trace_parse(one->op, text, strlen(text), soc, &trace, &diag) == VINCI_OK &&
+      vinci_run(soc, trace, &options, &result, &diag) == VINCI_OK)
+    ps = result->total_ps;
+  else
+    print_message("%s %s %s: line %lu: %s\n", one->chip, one->op, one->args, diag.line, diag.text);
+  vinci_result_free(result);
+  vinci_trace_free(trace);
+  return ps;
+}
+
+static uint64_t simulate(const vinci_soc *soc, const char *text, const struct meta_case *one) {
+  return simulate_as(soc, text, one, (struct manner){0});
+}
+
+/* ---- what is known to fail ------------------------------------------------------------------- */
+
+#define VECTOR "(vector)"
+
+/* Classes that fail, each with its reason; anything else is a failure of the test. */
+static const struct known {
+  const char *relation;
+  const char *op; /* what its name begins with; VECTOR: those without a cube; "": any */
+  enum { SAME = 1, RETILED = 2, EITHER = 3 } form;
+  const char *reason;
+} known_failures[] = {
+    {"cores", VECTOR, RETILED, "all cores start, though each adds the time of its launch"},
+    {"cores", "matmul", RETILED, "parts of k are joined behind a barrier of all cores"},
+    {"cores", "batch_matmul", RETILED, "estimates of traffic of many cores are too low"},
+    {"cores", "conv2d_backprop_filter", RETILED, "estimates of few turns are too low"},
+    {"buffers", "conv2d", RETILED, "estimates of nearly equal tilings"},
+    {"buffers", "matmul", RETILED, "estimates of nearly equal tilings"},
+    {"buffers", VECTOR, RETILED, "tiles fill UB, though smaller first ones would come in sooner"},
+    {"l2_bandwidth", "conv2d", RETILED, "estimates of nearly equal tilings"},
+    {"l2_bandwidth", "flash_attention_grad", RETILED, "estimates of nearly equal tilings"},
+    {"clock", "", RETILED, "estimates of nearly equal tilings"},
+    {"paths", "", EITHER, "faster engines meet in the network; estimates of nearly equal tilings"},
+    {"queues", "flash_attention", SAME, "engines that run further ahead meet in the network"},
+    {"window", "", SAME, "more requests of one engine stand before those of another"},
+    {"half_the_rows", VECTOR, RETILED, "all cores start, though each adds the time of its launch"},
+    {"l2_size", VECTOR, SAME, "other lines of a dirty L2 are written back"},
+    {"link_clock", VECTOR, SAME, "other orders of writing a dirty L2 back"},
+    {"link_width", VECTOR, SAME, "other orders of writing a dirty L2 back"},
+};
+
+static bool op_fits(const char *known, const char *op) {
+  static const char *const cube[] = {"matmul", "batch_matmul", "conv2d", "flash_attention"};
+  if (strcmp(known, VECTOR) != 0)
+    return strncmp(op, known, strlen(known)) == 0;
+  for (size_t i = 0; i < COUNT(cube); i++)
+    if (strncmp(op, cube[i], strlen(cube[i])) == 0)
+      return false;
+  return true;
+}
+
+static const char *known_reason(const struct relation *relation, const struct meta_case *one,
+                                bool retiled) {
+  for (size_t i = 0; i < COUNT(known_failures); i++) {
+    const struct known *known = &known_failures[i];
+    if (strcmp(known->relation, relation->name) == 0 && op_fits(known->op, one->op) &&
+        known->form & (retiled ? RETILED : SAME))
+      return known->reason;
+  }
+  return NULL;
+}
+
+/* ---- relations ------------------------------------------------------------------------------- */
+
+struct count {
+  unsigned cases, pairs, failures, known;
+};
+
+static void print_command(const struct meta_case *one, const struct overrides *overrides,
+                          bool retiled) {
+  char run[160], sets[SETS_MAX * (SET_BYTES + 8)] = "";
+  size_t at = 0;
+  for (size_t i = 0; i < overrides->count; i++)
+    at += (size_t)snprintf(sets + at, sizeof sets - at, " --set %s", overrides->text[i]);
+  (void)snprintf(run, sizeof run, "-s %s --memory=%s%s%s --l2=%s", one->chip,
+                 meta_memory_name(one->memory),
+                 one->memory == VINCI_MEMORY_CYCLE ? " --network=" : "",
+                 one->memory == VINCI_MEMORY_CYCLE ? meta_network_name(one->network) : "",
+                 meta_l2_name(one->l2));
+  if (retiled)
+    print_message("  for set in '' '%s'; do vinci run %s%s %s $set; done\n", sets, one->op,
+                  one->args, run);
+  else
+    print_message("  vinci compile %s%s -s %s -o t.csv && for set in '' '%s'; do vinci run t.csv "
+                  "%s $set; done\n",
+                  one->op, one->args, one->chip, sets, run);
+}
+
+static bool compare(const struct relation *relation, const struct meta_case *one,
+                    const struct overrides *overrides, bool retiled, uint64_t before,
+                    uint64_t after, struct count *count) {
+  count->pairs++;
+  if (after > 0 && after * 100 <= before * (100 + TOLERANCE_PERCENT))
+    return true;
+  const char *reason = known_reason(relation, one, retiled);
+  count->failures += !reason;
+  count->known += reason != NULL;
+  print_message("%s, %s: %s%s: %.3f us become %.3f us, %+.1f %%%s%s\n", relation->name,
+                retiled ? "lowered again" : "same program", one->op, one->args,
+                (double)before * 1e-6, (double)after * 1e-6,
+                ((double)after / (double)before - 1) * 100, reason ? ", known: " : "",
+                reason ? reason : "");
+  print_command(one, overrides, retiled);
+  return false;
+}
+
+static void relate(const struct relation *relation, const struct meta_case *one,
+                   const vinci_soc *soc, const char *text, uint64_t before,
+                   struct meta_random *random, struct count *count) {
+  struct overrides overrides;
+  choose_overrides(relation, soc, random, &overrides);
+  vinci_soc *changed = load(one->chip, &overrides);
+  char *again = lower(changed, one);
+  bool same = again && strcmp(again, text) == 0;
+  if ((!relation->retiled_only || same) && is_legal(relation, text))
+    (void)compare(relation, one, &overrides, false, before, simulate(changed, text, one), count);
+  if (again && !same)
+    (void)compare(relation, one, &overrides, true, before, simulate(changed, again, one), count);
+  vinci_text_free(again);
+  vinci_soc_free(changed);
+}
+
+/* What is no part of the hardware: the numbers of parts, and what is kept of the run. */
+static void repeat(const struct meta_case *one, const vinci_soc *soc, const char *text,
+                   uint64_t before, struct meta_random *random, struct count *count) {
+  struct manner manner = {.part_order_seed = 1 + meta_pick(random, 1000), .max_events = 1000};
+  count->pairs++;
+  uint64_t after = simulate_as(soc, text, one, manner);
+  if (after == before)
+    return;
+  count->failures++;
+  print_message("repeated: %s%s: %" PRIu64 " ps become %" PRIu64 "\n", one->op, one->args, before,
+                after);
+  print_command(one, &(struct overrides){0}, true);
+  print_message("  with --shuffle-parts=%" PRIu64 "\n", manner.part_order_seed);
+}
+
+/* Everything twice as fast takes half the time, but for where edges of clocks fall. */
+static void hasten(const struct meta_case *one, const vinci_soc *soc, const char *text,
+                   uint64_t before, struct count *count) {
+  static const struct relation faster = {
+      "everything_faster",
+      {{"clock.", ""}, {"noc.clock", ""}, {"l2.bandwidth", ""}, {"hbm.bandwidth", ""}},
+      {200},
+      false};
+  struct overrides overrides;
+  choose_overrides(&faster, soc, &(struct meta_random){0}, &overrides);
+  /* One of the two that begin with hbm.bandwidth is enough. */
+  for (size_t i = 0; i < overrides.count; i++)
+    if (strncmp(overrides.text[i], "hbm.bandwidth_scale", 19) == 0)
+      memmove(overrides.text[i], overrides.text[--overrides.count], SET_BYTES);
+  const int64_t base = soc->launch_base_ps / 2, block = soc->launch_block_ps / 2;
+  (void)snprintf(overrides.text[overrides.count++], SET_BYTES, "launch.base=%" PRId64 "ps", base);
+  (void)snprintf(overrides.text[overrides.count++], SET_BYTES, "launch.per_block=%" PRId64 "ps",
+                 block);
+  vinci_soc *changed = load(one->chip, &overrides);
+  uint64_t after = 2 * simulate(changed, text, one);
+  (void)compare(&faster, one, &overrides, false, before, after, count);
+  (void)compare(&faster, one, &overrides, false, after, before, count);
+  vinci_soc_free(changed);
+}
+
+/* Twice the rows of an operator on elements are no less work. */
+static void double_rows(const struct meta_case *one, const vinci_soc *soc, uint64_t before,
+                        struct count *count) {
+  static const struct relation less = {.name = "half_the_rows"};
+  struct meta_case twice = *one;
+  unsigned long rows;
+  char *rest, *shape = strstr(twice.args, "shape=");
+  if (!one->elementwise || !shape)
+    return;
+  rows = strtoul(shape + strlen("shape="), &rest, 10);
+  (void)snprintf(shape, META_ARGS_BYTES - (size_t)(shape - twice.args), "shape=%lu%s", 2 * rows,
+                 strstr(one->args, "shape=") + (rest - shape));
+  meta_case_cut(&twice);
+  char *text = lower(soc, &twice);
+  if (text && !compare(&less, &twice, &(struct overrides){0}, true, simulate(soc, text, &twice),
+                       before, count))
+    print_message("  and%s\n", one->args);
+  vinci_text_free(text);
+}
+
+static void try_case(uint64_t seed, unsigned index, struct count *count) {
+  struct meta_case one;
+  struct meta_random random = {seed ^ index};
+  const char *only = getenv("META_RELATION");
+  char *text = NULL;
+  vinci_soc *soc = NULL;
+  for (unsigned attempt = 0; !text; attempt++) {
+    vinci_soc_free(soc);
+    assert_true(attempt < ATTEMPTS);
+    meta_case_make(&one, seed, index, attempt);
+    soc = load(one.chip, NULL);
+    text = lower(soc, &one);
+  }
+  uint64_t before = simulate(soc, text, &one);
+  count->cases++;
+  count->failures += before == 0;
+  for (size_t i = 0; before > 0 && i < COUNT(relations); i++)
+    if (!only || strcmp(only, relations[i].name) == 0)
+      relate(&relations[i], &one, soc, text, before, &random, count);
+  if (before > 0 && !only) {
+    repeat(&one, soc, text, before, &random, count);
+    hasten(&one, soc, text, before, count);
+    double_rows(&one, soc, before, count);
+  }
+  vinci_text_free(text);
+  vinci_soc_free(soc);
+}
+
+static uint64_t setting(const char *name, uint64_t fallback) {
+  const char *text = getenv(name);
+  return text ? strtoull(text, NULL, 10) : fallback;
+}
+
+static void more_is_never_slower(void **state) {
+  (void)state;
+  struct count count = {0};
+  uint64_t seed = setting("META_SEED", SEED);
+  unsigned first = (unsigned)setting("META_FIRST", 0);
+  unsigned cases = (unsigned)setting("META_CASES", CASES);
+  for (unsigned i = 0; i < cases; i++)
+    try_case(seed, first + i, &count);
+  print_message("seed %" PRIu64 ": %u cases, %u pairs of simulations, %u failures, %u known\n",
+                seed, count.cases, count.pairs, count.failures, count.known);
+  assert_int_equal(count.failures, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(more_is_never_slower),
+  };
+  return cmocka_run_group_tests_name("metamorphic", tests, NULL, NULL);
+}
