@@ -88,7 +88,7 @@ static bool execute(void *context, const struct machine_step *step) {
   struct check_run *run = context;
   struct order_flag_use use = {0};
   run->serial++;
-  run->findings->executed_instructions++;
+  run->findings->executed_instructions += !run->exact;
   if (!order_step(run->order, step, &use))
     run->findings->failed = true;
   if (check_wants(run, VINCI_CHECK_SYNCCHECK))
@@ -188,8 +188,7 @@ static bool prepare(struct check_run *run) {
   run->tensors = ARENA_ARRAY(arena, struct check_tensor, trace->tensor_count + 1);
   run->memory = ARENA_ARRAY(arena, uint32_t, trace->tensor_count + 1);
   run->first_named = ARENA_ARRAY(arena, uint32_t, trace->row_count + 1);
-  run->order = order_create(arena, run->soc, trace);
-  if (!run->cores || !run->tensors || !run->memory || !run->first_named || !run->order)
+  if (!run->cores || !run->tensors || !run->memory || !run->first_named)
     return false;
   uint32_t next = 0;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
@@ -201,7 +200,7 @@ static bool prepare(struct check_run *run) {
   index_names(run);
   find_memories(run);
   choose_tensors(run);
-  return check_create_shadows(run);
+  return true;
 }
 
 static struct vinci_findings *create_findings(const struct vinci_trace *trace, unsigned checks) {
@@ -228,7 +227,7 @@ static struct vinci_findings *create_findings(const struct vinci_trace *trace, u
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *diag) {
+static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *diag) {
   struct machine_observer observer = {
       .context = run,
       .begin_kernel = begin_kernel,
@@ -242,12 +241,14 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
   struct machine_options options = {
       .order = MACHINE_PROGRAM_ORDER,
       .unchecked_ranges = true,
+      .walk_order_seed = run->walk_order_seed,
       .progress = run->progress,
       .progress_context = run->progress_context,
   };
   struct vinci_diag stuck = {0};
   enum vinci_status status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
-  if (run->pool.failed && run->pool.bytes > run->pool.bytes_max)
+  run->pool_was_full = run->pool.failed && run->pool.bytes > run->pool.bytes_max;
+  if (run->pool_was_full)
     return diag_error(diag, VINCI_E_LIMIT,
                       "%s: what the program has done to memory takes more than the %llu bytes that "
                       "the checks may keep",
@@ -261,6 +262,52 @@ static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *di
   else if (diag)
     *diag = stuck;
   return status == VINCI_E_DEADLOCK ? VINCI_OK : status;
+}
+
+/* Executes the trace with an empty memory. */
+static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
+  uint64_t bytes_max = run->pool.bytes_max;
+  enum vinci_status status;
+  run->kernel = 0;
+  run->kernel_begun = false;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    run->tensors[i].written_so_far = false;
+  run->order = order_create(&run->arena, run->soc, run->trace);
+  if (run->order && check_create_shadows(run))
+    status = execute_all(run, diag);
+  else
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
+  check_free_shadows(run);
+  order_free(run->order);
+  run->pool = (struct shadow_pool){.bytes_max = bytes_max};
+  return status;
+}
+
+static bool wants_second_walk(const struct check_run *run) {
+  bool raced = run->ub_raced && run->ub_is_shared;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    raced |= run->tensors[i].raced;
+  return raced;
+}
+
+/*
+ * Finds all there is to find. Where cores race, a second walk names every pair of lines. When
+ * that takes more memory than there is, the pairs of the first walk stand.
+ */
+static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *diag) {
+  enum vinci_status status = walk(run, diag);
+  if (status != VINCI_OK || !wants_second_walk(run))
+    return status;
+  struct vinci_diag second = {0};
+  run->exact = true;
+  findings_recount(run->findings);
+  status = walk(run, &second);
+  findings_keep_counts(run->findings);
+  if (status == VINCI_OK || (status == VINCI_E_LIMIT && run->pool_was_full))
+    return VINCI_OK;
+  if (diag)
+    *diag = second;
+  return status;
 }
 
 static enum vinci_status read_options(const struct vinci_check_options *options,
@@ -279,6 +326,7 @@ static enum vinci_status read_options(const struct vinci_check_options *options,
     run->checks = options->checks;
   if (options->max_shadow_bytes)
     run->pool.bytes_max = options->max_shadow_bytes;
+  run->walk_order_seed = options->walk_order_seed;
   run->progress = options->progress;
   run->progress_context = options->progress_context;
   return VINCI_OK;
@@ -297,8 +345,6 @@ enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_tr
     status = run_checks(&run, diag);
   else
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
-  check_free_shadows(&run);
-  order_free(run.order);
   arena_free(&run.arena);
   if (status != VINCI_OK && status != VINCI_E_LIMIT) {
     vinci_findings_free(run.findings);

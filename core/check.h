@@ -58,9 +58,10 @@ struct check_finding {
   uint8_t space;
   bool has_range;
   uint32_t kernel;
-  uint64_t count;  /* instructions that did it */
-  uint64_t serial; /* of the last of them */
-  int64_t address; /* of the first */
+  uint64_t count;   /* instructions that did it */
+  uint64_t counted; /* in the first walk, during a second one */
+  uint64_t serial;  /* of the last of them */
+  int64_t address;  /* of the first */
   uint64_t bytes;
   struct finding_event event[FINDING_EVENTS]; /* the earlier one first */
   const char *detail;                         /* a line, or several; "" for none */
@@ -88,6 +89,10 @@ struct vinci_findings {
  */
 struct check_finding *findings_add(struct vinci_findings *findings,
                                    const struct check_finding *finding);
+/* Counts from 0 again; and takes the earlier counts where they are larger, a walk having ended
+ * early. */
+void findings_recount(struct vinci_findings *findings);
+void findings_keep_counts(struct vinci_findings *findings);
 /* Gives a new finding its detail. */
 void findings_detail(struct vinci_findings *findings, struct check_finding *finding,
                      const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -110,6 +110,19 @@ struct check_finding *findings_add(struct vinci_findings *findings,
   return added;
 }
 
+void findings_recount(struct vinci_findings *findings) {
+  for (size_t i = 0; i < findings->count; i++) {
+    findings->items[i].counted = findings->items[i].count;
+    findings->items[i].count = 0;
+  }
+}
+
+void findings_keep_counts(struct vinci_findings *findings) {
+  for (size_t i = 0; i < findings->count; i++)
+    if (findings->items[i].count < findings->items[i].counted)
+      findings->items[i].count = findings->items[i].counted;
+}
+
 void findings_detail(struct vinci_findings *findings, struct check_finding *finding,
                      const char *format, ...) {
   char text[DETAIL_MAX];

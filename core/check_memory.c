@@ -141,6 +141,22 @@ static bool check_gm(struct check_run *run, const struct machine_step *step,
   return true;
 }
 
+/* An operand outside of its memory, though what the instruction makes of it (a load counts
+ * fractals from there) lies inside: the simulation does not take it. */
+static void check_operand(struct check_run *run, const struct machine_step *step,
+                          const struct inst_access *access, uint64_t capacity) {
+  int64_t value = step->inst->arg[access->arg];
+  bool is_address = isa_row((enum isa_op)step->inst->op)->arg[access->arg].kind == ARG_ADDRESS;
+  if ((uint64_t)value <= capacity || !is_address || !check_wants(run, VINCI_CHECK_MEMCHECK))
+    return;
+  struct check_finding finding = access_finding(
+      run, access->write ? FINDING_ILLEGAL_WRITE : FINDING_ILLEGAL_READ, step, access);
+  finding.address = value;
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" is an address outside of %s", operand_name(step, access),
+                  space_name(access->space));
+}
+
 bool check_memory(struct check_run *run, const struct machine_step *step,
                   const struct inst_access *access) {
   const struct program_named *named = named_by(run, step->inst->row, access->arg);
@@ -152,6 +168,7 @@ bool check_memory(struct check_run *run, const struct machine_step *step,
   uint64_t capacity = soc_space_bytes(run->soc, access->space);
   if (!is_inside(access, 0, capacity))
     return check_inside(run, step, access, 0, capacity, space_name(access->space), NULL);
+  check_operand(run, step, access, capacity);
   if (named && named->is_buffer) {
     const struct program_buffer *buffer = &run->trace->buffers[named->object];
     if (!is_inside(access, buffer->address, buffer->bytes))

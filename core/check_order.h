@@ -23,8 +23,8 @@ struct order_tag {
   uint16_t core;
   uint16_t block;
   uint8_t pipe;
-  uint8_t flags; /* the user's */
-  uint16_t zero; /* tags are compared as bytes */
+  uint8_t flags;   /* the user's, as is: */
+  uint16_t atomic; /* tags are compared as bytes, hence there is no gap */
 };
 
 /* What the order itself finds wrong; line 0: none. */

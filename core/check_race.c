@@ -11,7 +11,8 @@
  * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware, and
  *   so are the mad that hands a block over and the next one with the flag: the machine executes
  *   them only when the block has changed sides (core/unit_flag.h);
- * - atomic stores to GM commute.
+ * - atomic stores to GM of the same operation and type commute. Such a store reads what lies
+ *   there, so it comes after every other kind of access, and something must be there.
  *
  * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
  * (GM tensors that are no inputs) is an error. Loads of L0A and L0B move whole fractals, and rows
@@ -21,118 +22,11 @@
  */
 #include <inttypes.h>
 
-#include "core/check_run.h"
+#include "core/check_history.h"
 #include "core/layout.h"
 #include "core/unit_flag.h"
 
 enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
-/* Tag of bytes that an earlier kernel has written: all of it comes before. */
-enum { CORE_OF_EARLIER_KERNEL = UINT16_MAX };
-
-/* What an instruction moves at a time, as far as unwritten bytes are concerned. */
-enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_WINDOWS };
-
-/* An access, and the shadow of its memory. */
-struct target {
-  const struct inst_access *access;
-  struct shadow *shadow;
-  uint64_t base; /* address of the shadow's first byte */
-  bool tracks;   /* some access to this memory writes, so that order matters */
-  bool starts_written;
-  bool records; /* of reads: the reader is kept at once, not after the writes */
-};
-
-/* An instruction on its way through the shadows. */
-struct visit {
-  struct check_run *run;
-  const struct machine_step *step;
-  const struct target *target; /* the access that is looked at */
-  struct order_tag tag;
-  enum load load;
-  uint64_t run_start;
-  uint64_t piece; /* bytes that count as written when any of them is */
-  int64_t unwritten_at;
-  uint64_t unwritten;
-};
-
-/* ---- order ------------------------------------------------------------------------ */
-
-static bool is_exempt(const struct visit *visit, struct order_tag earlier, bool both_write) {
-  uint8_t both = earlier.flags & visit->tag.flags;
-  if (both_write && both & TAG_ATOMIC)
-    return true;
-  if (visit->target->access->space != SPACE_L0C)
-    return false;
-  if (earlier.pipe == PIPE_M && visit->tag.pipe == PIPE_M)
-    return both & TAG_BACK_TO_BACK ||
-           (earlier.flags & TAG_UNIT_TURN && visit->tag.flags & TAG_UNIT_FLAG);
-  return earlier.pipe != visit->tag.pipe && both & TAG_UNIT_FLAG;
-}
-
-static bool is_ordered(const struct visit *visit, struct order_tag earlier) {
-  return earlier.epoch == 0 || earlier.core == CORE_OF_EARLIER_KERNEL ||
-         order_before(visit->run->order, visit->step, earlier);
-}
-
-static void report_hazard(const struct visit *visit, enum finding_kind kind,
-                          struct order_tag earlier, uint64_t start, uint64_t end) {
-  struct check_run *run = visit->run;
-  bool overlaps = kind == FINDING_WAW && visit->target->access->space == SPACE_GM &&
-                  earlier.block != visit->tag.block && check_wants(run, VINCI_CHECK_MEMCHECK);
-  if (overlaps)
-    kind = FINDING_OVERLAP;
-  else if (!check_wants(run, VINCI_CHECK_RACECHECK))
-    return;
-  struct check_finding finding = check_finding_of(run, kind, visit->step);
-  finding.space = (uint8_t)visit->target->access->space;
-  finding.event[1].write = visit->target->access->write;
-  finding.event[0] = check_event_of_tag(run, earlier, kind != FINDING_WAR);
-  finding.has_range = true;
-  finding.address = (int64_t)(visit->target->base + start);
-  finding.bytes = end - start;
-  findings_add(run->findings, &finding);
-}
-
-static void check_against(const struct visit *visit, enum finding_kind kind,
-                          struct order_tag earlier, uint64_t start, uint64_t end) {
-  if (!is_ordered(visit, earlier) && !is_exempt(visit, earlier, kind == FINDING_WAW))
-    report_hazard(visit, kind, earlier, start, end);
-}
-
-static bool same_pipe(struct order_tag a, struct order_tag b) {
-  return a.core == b.core && a.block == b.block && a.pipe == b.pipe;
-}
-
-/* Keeps a reader; it takes the place of those that come before it, since what comes after it
- * comes after them. */
-static void add_reader(const struct visit *visit, struct shadow_cell *cell) {
-  struct order_tag tag = visit->tag;
-  if (cell->read[1].epoch == 0 && (cell->read[0].epoch == 0 || same_pipe(cell->read[0], tag))) {
-    cell->read[0] = tag;
-    return;
-  }
-  unsigned free_slot = SHADOW_READERS;
-  for (unsigned i = SHADOW_READERS; i-- > 0;) {
-    struct order_tag old = cell->read[i];
-    if (old.epoch == 0 || same_pipe(old, tag) || is_ordered(visit, old)) {
-      cell->read[i] = (struct order_tag){0};
-      free_slot = i;
-    }
-  }
-  if (free_slot < SHADOW_READERS) {
-    cell->read[free_slot] = tag;
-    return;
-  }
-  struct shadow_pool *pool = visit->target->shadow->pool;
-  for (uint32_t i = cell->more; i != 0; i = pool->readers[i].next) {
-    struct order_tag old = pool->readers[i].tag;
-    if (same_pipe(old, tag) || is_ordered(visit, old)) {
-      pool->readers[i].tag = tag;
-      return;
-    }
-  }
-  shadow_add_more(pool, cell, tag);
-}
 
 /* What of an unwritten part counts: whole pieces, from the start of the run on. */
 static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
@@ -145,32 +39,46 @@ static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
   visit->unwritten += (last - first) * visit->piece;
 }
 
-static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
-  struct visit *visit = context;
-  if (cell->write.epoch == 0 && !visit->target->starts_written)
-    note_unwritten(visit, start, end);
-  if (!visit->target->tracks)
+/* Of an access that wants something to be there. */
+static void look_for_writes(struct visit *visit, const struct shadow_cell *cell, uint64_t start,
+                            uint64_t end) {
+  if (cell->write.epoch != 0 && history_same_block(cell->write, visit->tag))
     return;
-  check_against(visit, FINDING_RAW, cell->write, start, end);
-  if (visit->target->records)
-    add_reader(visit, cell);
+  enum written written = history_written(visit, cell);
+  if (written == WRITTEN_ASIDE && !visit->target->exact) {
+    history_note_race(visit);
+  } else if (written != WRITTEN) {
+    visit->written_aside |= written == WRITTEN_ASIDE;
+    note_unwritten(visit, start, end);
+  }
 }
 
-static void visit_reader(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
-  (void)start;
-  (void)end;
-  add_reader(context, cell);
+static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  struct visit *visit = context;
+  if (!visit->target->starts_written)
+    look_for_writes(visit, cell, start, end);
+  if (!visit->target->tracks)
+    return;
+  if (visit->target->shadow->holds_writers)
+    history_check(visit, cell, start, end);
+  else
+    history_check_against(visit, cell->write, start, end);
+  if (visit->target->records)
+    history_keep_reader(visit, cell);
 }
 
 static void visit_write(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
   struct visit *visit = context;
-  check_against(visit, FINDING_WAW, cell->write, start, end);
-  for (unsigned i = 0; i < SHADOW_READERS; i++)
-    if (cell->read[i].epoch != 0)
-      check_against(visit, FINDING_WAR, cell->read[i], start, end);
-  const struct shadow_reader *readers = visit->target->shadow->pool->readers;
-  for (uint32_t i = cell->more; i != 0; i = readers[i].next)
-    check_against(visit, FINDING_WAR, readers[i].tag, start, end);
+  if (visit->tag.atomic && !visit->target->starts_written)
+    look_for_writes(visit, cell, start, end);
+  if (visit->target->tracks)
+    history_check(visit, cell, start, end);
+}
+
+static void visit_late(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  (void)start;
+  (void)end;
+  history_keep(context, cell);
 }
 
 /* ---- runs of bytes ------------------------------------------------------------------- */
@@ -207,9 +115,10 @@ static bool read_run(void *context, int64_t address, uint64_t bytes) {
   return true;
 }
 
-static bool reader_run(void *context, int64_t address, uint64_t bytes) {
+/* Keeps an access that has been looked at. */
+static bool late_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
-  shadow_change(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit_reader,
+  shadow_change(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit_late,
                 visit);
   return true;
 }
@@ -217,6 +126,8 @@ static bool reader_run(void *context, int64_t address, uint64_t bytes) {
 static bool write_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
   uint64_t start = (uint64_t)address - visit->target->base;
+  visit->run_start = start;
+  visit->piece = 1;
   shadow_look(visit->target->shadow, start, bytes, visit_write, visit);
   return true;
 }
@@ -231,6 +142,8 @@ static bool replaced_run(void *context, int64_t address, uint64_t bytes) {
 
 static bool written_run(void *context, int64_t address, uint64_t bytes) {
   struct visit *visit = context;
+  if (visit->tag.atomic || visit->target->exact)
+    return late_run(context, address, bytes);
   shadow_write(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit->tag);
   return true;
 }
@@ -246,10 +159,11 @@ static void report_unwritten(const struct visit *visit) {
   finding.bytes = visit->unwritten;
   const char *arg =
       isa_row((enum isa_op)visit->step->inst->op)->arg[visit->target->access->arg].name;
-  findings_detail(run->findings, findings_add(run->findings, &finding),
-                  "operand \"%s\" reads %" PRIu64 " bytes, of which %" PRIu64
-                  " have never been written",
-                  arg, visit->target->access->bytes, visit->unwritten);
+  findings_detail(
+      run->findings, findings_add(run->findings, &finding),
+      "operand \"%s\" %s %" PRIu64 " bytes, of which %" PRIu64 " have %s", arg,
+      visit->tag.atomic ? "changes" : "reads", visit->target->access->bytes, visit->unwritten,
+      visit->written_aside ? "not certainly been written before" : "never been written");
 }
 
 /* ---- instructions ---------------------------------------------------------------------- */
@@ -257,8 +171,6 @@ static void report_unwritten(const struct visit *visit) {
 static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, enum pipe pipe) {
   uint8_t flags = 0;
   int8_t unit = run->unit_flag_arg[inst->op], m = run->m_arg[inst->op], n = run->n_arg[inst->op];
-  if (inst->registers.atomic != ATOMIC_NONE && (pipe == PIPE_MTE3 || pipe == PIPE_FIX))
-    flags |= TAG_ATOMIC;
   if (unit >= 0 && inst->arg[unit] != 0)
     flags |= TAG_UNIT_FLAG | (inst->arg[unit] == UNIT_FLAG_TURN ? TAG_UNIT_TURN : 0);
   if (pipe == PIPE_M && m >= 0 && n >= 0) {
@@ -273,7 +185,7 @@ static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, e
 /* Finds the shadow of an access; false when nothing needs to be known of it. */
 static bool find_shadow(struct check_run *run, const struct machine_step *step,
                         const struct inst_access *access, struct target *target) {
-  *target = (struct target){.access = access};
+  *target = (struct target){.access = access, .atomic = history_atomic(step->inst, access)};
   if (access->space != SPACE_GM) {
     target->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
     const struct program_kernel *kernel = step->kernel;
@@ -282,6 +194,11 @@ static bool find_shadow(struct check_run *run, const struct machine_step *step,
     uint32_t core =
         access->remote ? soc_vector_beside(run->soc, step->core, access->remote - 1u) : step->core;
     target->shadow = &run->cores[core].shadow[access->space];
+    if (access->space == SPACE_UB) {
+      run->ub_is_shared |= access->remote > 0;
+      target->raced = &run->ub_raced;
+      target->exact = run->exact && run->ub_is_shared && run->ub_raced;
+    }
     return true;
   }
   uint32_t index = check_find_tensor(run, step->kernel, access->address);
@@ -295,6 +212,8 @@ static bool find_shadow(struct check_run *run, const struct machine_step *step,
   target->tracks =
       tensor->written_here && (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
   target->starts_written = tensor->starts_written;
+  target->raced = &tensor->raced;
+  target->exact = run->exact && tensor->raced;
   return target->tracks || !target->starts_written;
 }
 
@@ -315,11 +234,15 @@ static void visit_all(struct visit *visit, const struct target *targets, unsigne
                       inst_run_fn run_of_bytes) {
   for (unsigned i = 0; i < count; i++) {
     const struct inst_access *access = targets[i].access;
-    if (access->write != write || (run_of_bytes == write_run && !targets[i].tracks) ||
-        (run_of_bytes == reader_run && targets[i].records))
+    if (access->write != write ||
+        (run_of_bytes == write_run && !targets[i].tracks && !targets[i].atomic) ||
+        (run_of_bytes == late_run && targets[i].records))
       continue;
     visit->target = &targets[i];
+    visit->tag.flags = visit->flags | (write ? 0 : TAG_READ);
+    visit->tag.atomic = targets[i].atomic;
     visit->unwritten = 0;
+    visit->written_aside = false;
     if (access->runs.bytes == 0)
       (void)run_of_bytes(visit, access->address, access->bytes);
     else
@@ -338,7 +261,8 @@ static void visit_writes(struct visit *visit, const struct target *targets, unsi
       only = &targets[i];
       writes++;
     }
-  if (writes == 1 && only->tracks && inst_runs_are_apart(only->access)) {
+  bool replaces = writes == 1 && only->tracks && !only->atomic && !only->exact;
+  if (replaces && inst_runs_are_apart(only->access)) {
     visit_all(visit, targets, count, true, replaced_run);
   } else if (writes > 0) {
     visit_all(visit, targets, count, true, write_run);
@@ -357,7 +281,7 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   struct target targets[INST_ACCESS_MAX];
   unsigned count = 0;
   bool late = false;
-  visit.tag.flags = tag_flags(run, step->inst, step->pipe);
+  visit.flags = tag_flags(run, step->inst, step->pipe);
   for (unsigned i = 0; i < access_count; i++) {
     if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
       visit.load = load_of(run, step->inst);
@@ -370,7 +294,7 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
   visit_all(&visit, targets, count, false, read_run);
   visit_writes(&visit, targets, count);
   if (late && check_wants(run, VINCI_CHECK_RACECHECK))
-    visit_all(&visit, targets, count, false, reader_run);
+    visit_all(&visit, targets, count, false, late_run);
 }
 
 /* ---- life of the shadows ------------------------------------------------------------------ */

@@ -7,14 +7,6 @@
 #include "core/check_order.h"
 #include "core/check_shadow.h"
 
-/* Flags of order_tag. */
-enum {
-  TAG_ATOMIC = 1 << 0,       /* adds to what lies there: the order among such does not matter */
-  TAG_UNIT_FLAG = 1 << 1,    /* ordered between M and FIX by the hardware, block by block */
-  TAG_BACK_TO_BACK = 1 << 2, /* a mad of so many tiles that the next may follow it */
-  TAG_UNIT_TURN = 1 << 3,    /* unit_flag=3: what it has used has changed sides */
-};
-
 struct check_core {
   enum core_kind kind;
   struct shadow shadow[SPACE_COUNT]; /* of its own buffers */
@@ -27,6 +19,7 @@ struct check_tensor {
   bool written_here;   /* by the running kernel */
   bool written_so_far; /* by it or an earlier one */
   bool starts_written; /* in, inout */
+  bool raced;          /* some bytes of it, in the first walk */
 };
 
 struct check_run {
@@ -37,8 +30,13 @@ struct check_run {
   unsigned checks;
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
+  uint64_t walk_order_seed;
   bool uses_shadow;
+  bool exact;        /* the second walk */
+  bool ub_raced;     /* as of tensors */
+  bool ub_is_shared; /* another core writes there */
   struct shadow_pool pool;
+  bool pool_was_full;
   struct order *order;
   struct check_core *cores;
   uint32_t core_count;

@@ -20,47 +20,77 @@ static uint32_t page_bytes(const struct shadow *shadow) {
   return UINT32_C(1) << shadow->page_shift;
 }
 
-/* ---- readers beyond those that a cell has room for --------------------------------- */
+/* ---- others beyond those that a cell has room for ---------------------------------- */
 
-void shadow_add_more(struct shadow_pool *pool, struct shadow_cell *cell, struct order_tag tag) {
+/* A new entry, the end of its list; 0 when memory is short. */
+static uint32_t new_entry(struct shadow_pool *pool, struct order_tag tag) {
   uint32_t index = pool->free;
   if (index != 0) {
-    pool->free = pool->readers[index].next;
+    pool->free = pool->entries[index].next;
   } else {
     if (pool->count == pool->capacity) {
       uint32_t capacity = pool->capacity ? 2 * pool->capacity : POOL_FIRST;
-      struct shadow_reader *grown = realloc(pool->readers, capacity * sizeof *grown);
+      struct shadow_entry *grown = realloc(pool->entries, capacity * sizeof *grown);
       if (!grown) {
         pool->failed = true;
-        return;
+        return 0;
       }
       pool->bytes += (capacity - pool->capacity) * sizeof *grown;
       pool->failed |= pool->bytes > pool->bytes_max;
-      pool->readers = grown;
+      pool->entries = grown;
       pool->capacity = capacity;
     }
     if (pool->count == 0)
       pool->count = 1; /* 0 is the end of lists */
     index = pool->count++;
   }
-  pool->readers[index] = (struct shadow_reader){.tag = tag, .next = cell->more};
+  pool->entries[index] = (struct shadow_entry){.tag = tag};
+  return index;
+}
+
+void shadow_add_more(struct shadow_pool *pool, struct shadow_cell *cell, struct order_tag tag) {
+  uint32_t index = new_entry(pool, tag);
+  if (index == 0)
+    return;
+  pool->entries[index].next = cell->more;
   cell->more = index;
 }
 
 void shadow_drop_more(struct shadow_pool *pool, struct shadow_cell *cell) {
   while (cell->more != 0) {
     uint32_t index = cell->more;
-    cell->more = pool->readers[index].next;
-    pool->readers[index].next = pool->free;
+    cell->more = pool->entries[index].next;
+    pool->entries[index].next = pool->free;
     pool->free = index;
   }
 }
 
+/* Gives a copied cell a list of its own, in the same order: equal cells shall be seen as such. */
 static void copy_more(struct shadow_pool *pool, struct shadow_cell *cell) {
-  uint32_t from = cell->more;
+  uint32_t from = cell->more, last = 0;
   cell->more = 0;
-  for (; from != 0; from = pool->readers[from].next)
-    shadow_add_more(pool, cell, pool->readers[from].tag);
+  for (; from != 0; from = pool->entries[from].next) {
+    uint32_t index = new_entry(pool, pool->entries[from].tag);
+    if (last)
+      pool->entries[last].next = index;
+    else
+      cell->more = index;
+    if (index == 0)
+      return;
+    last = index;
+  }
+}
+
+static bool same_more(const struct shadow_pool *pool, uint32_t a, uint32_t b) {
+  if (a == b) /* there is none */
+    return true;
+  while (a != 0 && b != 0) {
+    if (memcmp(&pool->entries[a].tag, &pool->entries[b].tag, sizeof(struct order_tag)) != 0)
+      return false;
+    a = pool->entries[a].next;
+    b = pool->entries[b].next;
+  }
+  return a == b;
 }
 
 /* ---- cells ---------------------------------------------------------------------------- */
@@ -103,7 +133,7 @@ static uint32_t start_of(const struct shadow_page *page, uint32_t index) {
   return index ? page->cells[index - 1].end : 0;
 }
 
-/* Makes `extra` more cells of one; the last of them keeps the list of readers as it is. */
+/* Makes `extra` more cells of one; the last of them keeps the list of others as it is. */
 static void copy_cell(struct shadow *shadow, struct shadow_page *page, uint32_t index,
                       uint32_t extra) {
   struct shadow_cell *cell = &page->cells[index];
@@ -148,22 +178,27 @@ static uint32_t isolate(struct shadow *shadow, struct shadow_page *page, uint32_
   return first;
 }
 
-static bool same_history(const struct shadow_cell *a, const struct shadow_cell *b) {
-  return a->write.row == b->write.row && a->read[0].row == b->read[0].row && a->more == 0 &&
-         b->more == 0 && memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
-         memcmp(a->read, b->read, sizeof a->read) == 0;
+static bool same_history(const struct shadow_pool *pool, const struct shadow_cell *a,
+                         const struct shadow_cell *b) {
+  return a->write.row == b->write.row && a->other[0].row == b->other[0].row &&
+         memcmp(&a->write, &b->write, sizeof a->write) == 0 &&
+         memcmp(a->other, b->other, sizeof a->other) == 0 && same_more(pool, a->more, b->more);
 }
 
 /* Makes one cell of neighbours with the same history, from `first` up to `last`. */
-static void merge(struct shadow_page *page, uint32_t first, uint32_t last) {
-  while (first < last && !same_history(&page->cells[first], &page->cells[first + 1]))
+static void merge(struct shadow_pool *pool, struct shadow_page *page, uint32_t first,
+                  uint32_t last) {
+  while (first < last && !same_history(pool, &page->cells[first], &page->cells[first + 1]))
     first++;
   uint32_t kept = first;
   for (uint32_t i = first + 1; i <= last; i++) {
-    if (same_history(&page->cells[kept], &page->cells[i]))
+    if (same_history(pool, &page->cells[kept], &page->cells[i])) {
       page->cells[kept].end = page->cells[i].end;
-    else
+      if (page->cells[i].more)
+        shadow_drop_more(pool, &page->cells[i]);
+    } else {
       page->cells[++kept] = page->cells[i];
+    }
   }
   uint32_t gone = last - kept;
   if (gone == 0)
@@ -189,7 +224,7 @@ static void change_page(struct shadow *shadow, const struct part *part, shadow_f
   for (uint32_t i = first; i < last; i++)
     change(context, &page->cells[i], part->base + start_of(page, i),
            part->base + page->cells[i].end);
-  merge(page, first ? first - 1 : 0, last < page->count ? last : page->count - 1);
+  merge(shadow->pool, page, first ? first - 1 : 0, last < page->count ? last : page->count - 1);
 }
 
 /* Looks at the cells before they go, if `look` is given. */
@@ -211,7 +246,8 @@ static void write_page(struct shadow *shadow, const struct part *part, struct or
             (page->count - last) * sizeof *page->cells);
     page->count -= last - first - 1;
   }
-  merge(page, first ? first - 1 : 0, first + 1 < page->count ? first + 1 : page->count - 1);
+  merge(shadow->pool, page, first ? first - 1 : 0,
+        first + 1 < page->count ? first + 1 : page->count - 1);
 }
 
 /* ---- ranges ------------------------------------------------------------------------------ */
@@ -271,6 +307,7 @@ void shadow_replace(struct shadow *shadow, uint64_t start, uint64_t bytes, shado
 /* ---- whole shadows -------------------------------------------------------------------------- */
 
 void shadow_clear(struct shadow *shadow) {
+  shadow->holds_writers = false;
   for (uint32_t p = 0; p < shadow->page_count; p++) {
     struct shadow_page *page = &shadow->pages[p];
     for (uint32_t i = 0; i < page->count; i++)
@@ -282,23 +319,35 @@ void shadow_clear(struct shadow *shadow) {
   }
 }
 
+static bool is_written(const struct shadow_pool *pool, const struct shadow_cell *cell) {
+  bool written = cell->write.epoch != 0;
+  for (unsigned i = 0; i < SHADOW_OTHERS; i++)
+    written |= cell->other[i].epoch != 0 && !(cell->other[i].flags & TAG_READ);
+  for (uint32_t i = cell->more; i != 0 && !written; i = pool->entries[i].next)
+    written = !(pool->entries[i].tag.flags & TAG_READ);
+  return written;
+}
+
 void shadow_settle(struct shadow *shadow, struct order_tag tag) {
+  shadow->holds_writers = false;
   for (uint32_t p = 0; p < shadow->page_count; p++) {
     struct shadow_page *page = &shadow->pages[p];
     for (uint32_t i = 0; i < page->count; i++) {
       struct shadow_cell *cell = &page->cells[i];
+      bool written = is_written(shadow->pool, cell);
       shadow_drop_more(shadow->pool, cell);
-      memset(cell->read, 0, sizeof cell->read);
-      cell->write = cell->write.epoch ? tag : (struct order_tag){0};
+      memset(cell->other, 0, sizeof cell->other);
+      cell->write = written ? tag : (struct order_tag){0};
     }
     if (page->count > 0)
-      merge(page, 0, page->count - 1);
+      merge(shadow->pool, page, 0, page->count - 1);
   }
 }
 
 void shadow_free(struct shadow *shadow) {
   for (uint32_t p = 0; p < shadow->page_count; p++)
     free(shadow->pages[p].cells);
+  shadow->page_count = 0;
 }
 
-void shadow_pool_free(struct shadow_pool *pool) { free(pool->readers); }
+void shadow_pool_free(struct shadow_pool *pool) { free(pool->entries); }

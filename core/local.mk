@@ -15,6 +15,8 @@ libvinci_core_la_SOURCES = \
 	core/check.c \
 	core/check.h \
 	core/check_findings.c \
+	core/check_history.c \
+	core/check_history.h \
 	core/check_memory.c \
 	core/check_order.c \
 	core/check_order.h \

@@ -179,11 +179,12 @@ static void dispatch(struct machine *machine, const struct program_kernel *kerne
     struct machine_unit *unit = &machine->units[u];
     if (unit->running > 0)
       continue;
+    uint32_t block = machine->blocks ? machine->blocks[machine->next_block] : machine->next_block;
     unit->running = unit->core_count;
     for (uint32_t i = 0; i < unit->core_count; i++) {
       struct machine_core *core = &machine->cores[unit->core[i]];
       core->unit = u;
-      machine_core_start(core, machine->next_block, i > 0 ? i - 1 : 0);
+      machine_core_start(core, block, i > 0 ? i - 1 : 0);
     }
     machine->next_block++;
   }
@@ -197,12 +198,22 @@ static uint32_t turn(struct machine *machine, uint32_t i) {
   case MACHINE_SHUFFLED:
     return (uint32_t)(machine_random(machine) % machine->core_count);
   default:
-    return i;
+    return machine->turns ? machine->turns[i] : i;
+  }
+}
+
+static void shuffle(struct machine *machine, uint32_t *list, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t other = (uint32_t)(machine_random(machine) % (i + 1));
+    list[i] = list[other];
+    list[other] = i;
   }
 }
 
 static bool run_round(struct machine *machine) {
   bool progress = false;
+  if (machine->turns)
+    shuffle(machine, machine->turns, machine->core_count);
   for (uint32_t i = 0; i < machine->core_count && machine_goes_on(machine); i++) {
     struct machine_core *core = &machine->cores[turn(machine, i)];
     if (core->has_block)
@@ -229,6 +240,8 @@ static void run_kernel(struct machine *machine) {
   }
   form_units(machine, kernel);
   machine->next_block = machine->blocks_done = 0;
+  if (machine->blocks)
+    shuffle(machine, machine->blocks, kernel->blocks);
   while (machine_goes_on(machine) && machine->blocks_done < kernel->blocks) {
     dispatch(machine, kernel);
     if (!run_round(machine) && machine_goes_on(machine) && !run_each(machine) &&
@@ -275,6 +288,21 @@ static bool create_cores(struct machine *machine) {
   return true;
 }
 
+/* Of a walk in a shuffled order. */
+static enum vinci_status create_lists(struct machine *machine) {
+  if (machine->options.order != MACHINE_PROGRAM_ORDER || machine->options.walk_order_seed == 0)
+    return VINCI_OK;
+  uint32_t blocks = 0;
+  for (uint32_t k = 0; k < machine->trace->kernel_count; k++)
+    if (machine->trace->kernels[k].blocks > blocks)
+      blocks = machine->trace->kernels[k].blocks;
+  machine->turns = ARENA_ARRAY(&machine->arena, uint32_t, machine->core_count);
+  machine->blocks = ARENA_ARRAY(&machine->arena, uint32_t, blocks);
+  if (!machine->turns || !machine->blocks)
+    return diag_error(machine->diag, VINCI_E_NOMEM, "out of memory for the order of the blocks");
+  return VINCI_OK;
+}
+
 static enum vinci_status create(struct machine *machine) {
   struct arena *arena = &machine->arena;
   machine->core_count = machine_core_count(machine->soc, machine->trace);
@@ -292,7 +320,7 @@ static enum vinci_status create(struct machine *machine) {
         program_instructions(machine->trace, machine->cores[0].stream.variables);
   for (size_t i = 0; i < machine->observer_count; i++)
     machine->tolerant |= machine->observers[i].misuse != NULL;
-  return VINCI_OK;
+  return create_lists(machine);
 }
 
 enum vinci_status machine_run_with(const struct vinci_soc *soc, const struct vinci_trace *trace,
@@ -307,7 +335,7 @@ enum vinci_status machine_run_with(const struct vinci_soc *soc, const struct vin
       .diag = diag,
   };
   machine.options = options ? *options : (struct machine_options){.order = MACHINE_CONSUMERS_FIRST};
-  machine.random = machine.options.seed;
+  machine.random = machine.options.seed + machine.options.walk_order_seed;
   if (trace->soc_digest != soc_digest(soc))
     return diag_error(diag, VINCI_E_USAGE, "%s was loaded for another SoC than this %s",
                       trace->path, soc->name);

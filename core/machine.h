@@ -79,6 +79,9 @@ struct machine_options {
   /* With MACHINE_SHUFFLED: "in order" is not "finished". What stands between two instructions
    * of a pipe that synchronise runs in any order; but for mads, whose sums depend on theirs. */
   bool relaxed;
+  /* With MACHINE_PROGRAM_ORDER, other than 0: which block and which core is walked first, and how
+   * far at a time, is shuffled. What one core does, it still does as written. */
+  uint64_t walk_order_seed;
   /* Called now and then with the instructions that were issued and the share of all of them that
    * is done (0..1000); false ends the run with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);

@@ -10,7 +10,7 @@
 /* Pipes by how far down the data's way they are. */
 static const uint8_t down_the_way[] = {PIPE_MTE3, PIPE_FIX, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2};
 enum { QUEUED_PIPES = sizeof down_the_way };
-/* MACHINE_SHUFFLED: a core gets from 1 to so many steps in a row. */
+/* MACHINE_SHUFFLED, walk_order_seed: a core gets from 1 to so many steps in a row. */
 enum { TURN_STEPS_MAX = 24 };
 /* Rows of the trace between two looks at progress: a millisecond or so. */
 enum { PROGRESS_ROWS = 1 << 12 };
@@ -309,10 +309,14 @@ static enum pipe oldest_pipe(const struct machine_core *core) {
   return oldest;
 }
 
+static uint64_t random_steps(struct machine *machine) {
+  return 1 + machine_random(machine) % TURN_STEPS_MAX;
+}
+
 /* Nothing is issued before all that can has been executed. */
-static bool run_as_written(struct machine_core *core) {
+static bool run_as_written(struct machine_core *core, uint64_t steps) {
   bool progress = false;
-  while (machine_goes_on(core->machine)) {
+  while (steps-- > 0 && machine_goes_on(core->machine)) {
     enum pipe id = oldest_pipe(core);
     if (id != PIPE_COUNT)
       run_head(core, id);
@@ -392,7 +396,7 @@ static bool step_at_random(struct machine_core *core) {
 }
 
 static bool run_shuffled(struct machine_core *core) {
-  uint64_t steps = 1 + machine_random(core->machine) % TURN_STEPS_MAX;
+  uint64_t steps = random_steps(core->machine);
   bool progress = false;
   while (steps-- > 0 && machine_goes_on(core->machine) && step_at_random(core))
     progress = true;
@@ -400,9 +404,11 @@ static bool run_shuffled(struct machine_core *core) {
 }
 
 static bool run_turn(struct machine_core *core) {
-  switch (core->machine->options.order) {
+  struct machine *machine = core->machine;
+  switch (machine->options.order) {
   case MACHINE_PROGRAM_ORDER:
-    return run_as_written(core);
+    return run_as_written(core,
+                          machine->options.walk_order_seed ? random_steps(machine) : UINT64_MAX);
   case MACHINE_SHUFFLED:
     return run_shuffled(core);
   default:

@@ -80,6 +80,8 @@ struct machine {
   uint32_t kind_count[CORE_KIND_COUNT];
   struct machine_unit *units;
   uint32_t unit_count;
+  uint32_t *turns;   /* walk_order_seed: who has which turn of a round; else NULL */
+  uint32_t *blocks;  /* the same: which block is started when */
   uint32_t *members; /* room for the cores of a delivery: senders, then receivers */
   uint32_t kernel;
   uint32_t next_block;

@@ -345,9 +345,13 @@ struct vinci_check_options {
   /* What may be kept of the memory that the program touches; 0 = 1 GiB. */
   uint64_t max_shadow_bytes;
   /* Called now and then with the instructions that were issued and the share of all instructions
-   * that they are (0..1000, nearly); returning false ends the checks with VINCI_E_LIMIT. May be NULL. */
+   * that they are (0..1000, nearly); returning false ends the checks with VINCI_E_LIMIT. A program
+   * whose cores race is walked twice, and both begin again. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
+  /* Other than 0: shuffles in which order blocks and cores are walked. That cannot matter to what
+   * is found; for tests of that. */
+  uint64_t walk_order_seed;
 };
 
 typedef struct vinci_findings vinci_findings;

@@ -8,6 +8,7 @@ unit_tests = \
 	tests/test_banks \
 	tests/test_base \
 	tests/test_bounds \
+	tests/test_check_corpus \
 	tests/test_check_memory \
 	tests/test_check_race \
 	tests/test_check_random \
@@ -65,6 +66,7 @@ nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_bounds_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_check_corpus_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_memory_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_race_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_check_random_SOURCES = dummy.cxx
@@ -224,12 +226,27 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
 	tests/fuzz/trace.dict \
+	tests/check/atomic_init.csv \
+	tests/check/atomic_kinds.csv \
+	tests/check/atomic_sum.csv \
+	tests/check/exchange.csv \
+	tests/check/kernels.def \
+	tests/check/mixed.csv \
+	tests/check/pair.csv \
+	tests/check/pipeline.csv \
+	tests/check/split_k.csv \
+	tests/check/tail.csv \
+	tests/check/unit_flag.csv \
 	tests/mutate/add_double.csv \
 	tests/mutate/add_single.csv \
+	tests/mutate/atomic.csv \
 	tests/mutate/chain.csv \
 	tests/mutate/matmul.csv \
 	tests/mutate/mixed.csv \
+	tests/mutate/mixed_atomic.csv \
 	tests/mutate/sync_all.csv \
+	tests/mutate/tail.csv \
+	tests/mutate/unit_flag.csv \
 	tests/gate/operators.csv \
 	tests/gate/operators.csv.changes \
 	tests/gate/operators.lua \

@@ -11,7 +11,7 @@
 
 #include "core/machine.h"
 #include "core/values.h"
-#include "tests/fixture.h"
+#include "tests/runs.h"
 
 enum { INPUT_SEED = 7 };
 

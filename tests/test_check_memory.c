@@ -101,6 +101,24 @@ static void test_another_memory(void **state) {
                     FINDING_WRONG_SPACE, 8));
 }
 
+/* The first fractal that is loaded lies inside, the address that it is counted from does not. */
+static void test_operand_outside(void **state) {
+  (void)state;
+#define LOAD(shift)                                                                                \
+  HEAD(1)                                                                                          \
+  "stream,core=AIC\ncreate_cbuf_matrix,dst=0,blocks=64,value=0\npipe_barrier,pipe=ALL\nloop,i,1\n" \
+  "load_cbuf_to_ca,dst=0,src=(i+1)*" shift ",base=2,repeat=1\nendloop\n"
+  assert_string_equal(report_of(fixture_shared, LOAD("-32"), VINCI_CHECK_MEMCHECK),
+                      "====== ERROR: illegal read of size 512\n"
+                      "======    at 0xffffffffffffffe0 on L1 in k\n"
+                      "======    operand \"src\" is an address outside of L1\n"
+                      "======    in block aic(0) on PIPE_MTE1\n"
+                      "======    #0 t.csv:7 load_cbuf_to_ca\n"
+                      "======\n"
+                      "====== SUMMARY: 1 error\n");
+  expect_clean(LOAD("32"));
+}
+
 static void test_misaligned(void **state) {
   (void)state;
   expect_report(CHECK_HEAD(2) "loop,i,1\nvector_dup,dst=ubx+i*32+16,scalar=0,repeat=1,type=fp16\n"
@@ -318,7 +336,7 @@ static void test_options(void **state) {
   vinci_trace *trace = runs_parse(CHECK_HEAD(1) COPY_IN, fixture_shared);
   struct vinci_check_options options = {.struct_size = 1};
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_USAGE);
-  assert_string_equal(diag.text, "struct_size of the check options is 1, not 40");
+  assert_string_equal(diag.text, "struct_size of the check options is 1, not 48");
   diag = (struct vinci_diag){0};
   options = (struct vinci_check_options){.struct_size = sizeof options, .checks = 16};
   assert_int_equal(vinci_check(fixture_shared, trace, &options, &findings, &diag), VINCI_E_USAGE);
@@ -450,6 +468,7 @@ int main(void) {
       cmocka_unit_test(test_out_of_the_named_buffer),
       cmocka_unit_test(test_out_of_the_tensor),
       cmocka_unit_test(test_another_memory),
+      cmocka_unit_test(test_operand_outside),
       cmocka_unit_test(test_misaligned),
       cmocka_unit_test(test_purpose_of_tensors),
       cmocka_unit_test(test_overlap_of_blocks),

@@ -107,6 +107,31 @@ static unsigned place(const struct log *log, uint32_t line, unsigned nth) {
   return 0;
 }
 
+/* A shuffled walk changes who is first, and nothing of what one core does. */
+static void test_walk_order(void **state) {
+  (void)state;
+  static const char text[] = HEAD(41) TENSORS AIV
+      "copy_gm_to_ubuf,dst=8192,src=x,len_burst=8\nset_flag,src=MTE2,dst=V,id=0\n"
+      "vector_dup,dst=0,scalar=0,repeat=1,type=fp16\n"
+      "wait_flag,src=MTE2,dst=V,id=0\n" VADD(1);
+  enum { BLOCKS = 41, LINES = 5, SEEDS = 8 };
+  unsigned begun_by_another = 0, interrupted = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    struct log log = run_well(
+        text, (struct machine_options){.order = MACHINE_PROGRAM_ORDER, .walk_order_seed = seed});
+    unsigned done[BLOCKS] = {0};
+    assert_int_equal(log.count, BLOCKS * LINES);
+    for (unsigned i = 0; i < log.count; i++) {
+      assert_int_equal(log.step[i].line, 6 + done[log.step[i].block]++);
+      interrupted += seed && i > 0 && log.step[i].block != log.step[i - 1].block &&
+                     done[log.step[i - 1].block] < LINES;
+    }
+    begun_by_another += log.step[0].block != 0;
+  }
+  assert_in_range(begun_by_another, SEEDS - 2, SEEDS - 1);
+  assert_true(interrupted > SEEDS);
+}
+
 #define COPY_IN "copy_gm_to_ubuf,dst=8192,src=x,len_burst=8\n"
 #define COPY_OUT "copy_ubuf_to_gm,dst=y,src=0,len_burst=8\n"
 #define FLAG(kind, from, to) kind "_flag,src=" #from ",dst=" #to ",id=0\n"
@@ -388,6 +413,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_flags_order_pipes),
       cmocka_unit_test(test_lengths),
+      cmocka_unit_test(test_walk_order),
       cmocka_unit_test(test_a_missing_flag_lets_the_consumer_run_first),
       cmocka_unit_test(test_barrier_of_all_waits_for_every_queue),
       cmocka_unit_test(test_registers_are_those_of_the_issue),
