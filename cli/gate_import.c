@@ -201,11 +201,6 @@ static const char *common_soc(const struct importing *importing) {
 }
 
 static void put_point(const struct importing *importing, size_t index, FILE *out) {
-  static const char *const states[] = {[VINCI_L2_EMPTY] = "empty",
-                                       [VINCI_L2_WARM] = "warm",
-                                       [VINCI_L2_STREAMING] = "streaming",
-                                       [VINCI_L2_USED] = "used",
-                                       [VINCI_L2_DIRTY] = "dirty"};
   const struct imported *point = &importing->points[index];
   char name[NAME_SIZE];
   point_name(importing, index, name);
@@ -213,7 +208,7 @@ static void put_point(const struct importing *importing, size_t index, FILE *out
   put_quoted(out, name);
   if (!common_soc(importing))
     fprintf(out, ", soc = \"%s\"", point->soc);
-  fprintf(out, ", l2 = \"%s\", op = \"%s\"", states[point->l2], point->op);
+  fprintf(out, ", l2 = \"%s\", op = \"%s\"", result_l2_name(point->l2), point->op);
   for (size_t i = 0; i < point->arg_count; i++)
     put_argument(out, point->args[i]);
   fprintf(out, " }, -- line %lu", point->row->line);

@@ -48,6 +48,8 @@ static enum vinci_status simulate(const struct ops_worker *worker, const struct 
                                       .progress_context = worker->monitor,
                                       .memory = worker->options->memory,
                                       .network = worker->options->network,
+                                      .l2_written_given = !worker->options->l2_given,
+                                      .l2_written_bytes = row->written_before,
                                       .l2_start = worker->options->l2_given
                                                       ? worker->options->l2_start
                                                       : calls_l2_start(row, request)};
@@ -55,8 +57,11 @@ static enum vinci_status simulate(const struct ops_worker *worker, const struct 
                                            request->arg_count, &trace, diag);
   if (status == VINCI_OK)
     status = vinci_run(worker->soc, trace, &options, &result, diag);
-  if (status == VINCI_OK)
+  if (status == VINCI_OK) {
     calls_times(result, &outcome->times);
+    outcome->l2_start = result->l2_start;
+    outcome->l2_owed_bytes = result->l2_start_owed_bytes;
+  }
   vinci_result_free(result);
   vinci_trace_free(trace);
   return status;

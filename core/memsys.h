@@ -111,6 +111,9 @@ struct memsys_ops {
                            const struct memsys_shape *shape);
   /* Brings bytes into L2 before the run; takes no time and counts nothing. */
   void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty);
+  /* So many bytes more, of kernels before, go back to device memory as lines leave that have nothing
+   * to write back themselves. */
+  void (*owe)(struct memsys *memory, uint64_t bytes);
   /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
   void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
   void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);

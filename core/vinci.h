@@ -208,18 +208,23 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
-/* What lies in L2 when the first kernel starts. */
+/*
+ * What lies in L2 when the first kernel starts. A larger L2 has never less of the inputs, and what
+ * other kernels have written, to be written back as the trace's own lines come in, is a fixed amount:
+ * l2.owed of the chip, or l2_written_bytes below if that is less.
+ */
 enum vinci_l2 {
   VINCI_L2_EMPTY,
   /* The inputs, clean, as far as they have room beside what the kernels write: the operators before
-   * have just left them. */
+   * have just left them. Of a tensor larger than its room each byte beyond it has pushed out
+   * another, so nothing is left of one twice as large. */
   VINCI_L2_WARM,
-  /* Lines of other kernels of the same kind: of every so many, as many are dirty as the trace's own
-   * tensors are written. What comes in pushes them out, as in an endless sequence of such
-   * kernels. */
+  /* Lines of other kernels of the same kind: of what is owed, as large a share as the trace's own
+   * tensors are written, spread evenly. What comes in pushes them out, as in an endless sequence of
+   * such kernels. */
   VINCI_L2_STREAMING,
-  /* Full of what other kernels have written, to be written back; but for the inputs that take at
-   * most half of it, which are there. */
+  /* What is owed, spread evenly over lines of other kernels; but for the inputs that take at most
+   * l2.kept_share of it, which are there. Larger ones as in a warm L2 of that room. */
   VINCI_L2_USED,
   /* The same without the inputs. */
   VINCI_L2_DIRTY,
@@ -241,6 +246,9 @@ struct vinci_run_options {
   enum vinci_memory memory;
   enum vinci_network network;
   enum vinci_l2 l2_start;
+  /* If given: kernels before have written so many bytes, and no more can be owed. */
+  bool l2_written_given;
+  uint64_t l2_written_bytes;
 };
 
 /*

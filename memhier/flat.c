@@ -187,6 +187,10 @@ static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes
   }
 }
 
+static void flat_owe(struct memsys *memory, uint64_t bytes) {
+  l2_owe(&memory->l2, bytes / L2_GRANULE_BYTES);
+}
+
 static void flat_report(const struct memsys *memory, uint64_t total_ps,
                         struct vinci_result *result) {
   (void)total_ps;
@@ -202,6 +206,7 @@ const struct memsys_ops memhier_flat_ops = {
     .name = "flat",
     .create = flat_create,
     .preload = flat_preload,
+    .owe = flat_owe,
     .start = flat_start,
     .report = flat_report,
 };

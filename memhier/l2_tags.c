@@ -48,6 +48,14 @@ static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *
   return NULL;
 }
 
+/* What is owed beside dirty lines leaves with granules that have nothing to write back. */
+static uint32_t pay(struct l2_tags *l2, uint32_t granules) {
+  uint64_t count = l2_count(granules);
+  uint32_t paid = l2->owed_granules >= count ? granules : 0;
+  l2->owed_granules -= min_u64(count, l2->owed_granules);
+  return paid;
+}
+
 /* Makes room in a set: the oldest line leaves. */
 static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
                               struct l2_outcome *outcome) {
@@ -57,7 +65,7 @@ static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
   unsigned shift = number % MARKS_PER_WORD * MARK_BITS;
   l2->oldest[place->set] = (uint8_t)(number + 1 < ways ? number + 1 : 0);
   *l2_hint(l2, place) = (uint8_t)number;
-  outcome->written_back = way->dirty;
+  outcome->written_back = way->dirty ? way->dirty : pay(l2, way->valid);
   outcome->victim = (uint64_t)way->tag - 1;
   *way = (struct l2_way){.tag = tag_of(place)};
   *marks = (*marks & ~(UINT64_C(0xff) << shift)) | (uint64_t)place->mark << shift;
@@ -81,8 +89,11 @@ struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint
 struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                              bool write) {
   struct l2_outcome outcome = {.misses = granules};
-  if (l2->set_count.value == 0)
-    return l2_pass(l2, place, granules, write);
+  if (l2->set_count.value == 0) {
+    outcome = l2_pass(l2, place, granules, write);
+    outcome.written_back |= pay(l2, write ? 0 : granules);
+    return outcome;
+  }
   struct l2_way *way = find_way(l2, place);
   if (way)
     *l2_hint(l2, place) = (uint8_t)(way - &l2->ways[(size_t)place->set * l2->geometry.ways]);

@@ -131,6 +131,8 @@ static void simulate(struct row *row, const vinci_soc *soc, const struct call_re
   vinci_result *result = NULL;
   struct vinci_run_options options = {.struct_size = sizeof options,
                                       .memory = memory,
+                                      .l2_written_given = true,
+                                      .l2_written_bytes = row->source->written_before,
                                       .l2_start = calls_l2_start(row->source, request)};
   if (vinci_compile(soc, request->op->name, request->args, request->arg_count, &trace, &diag) ==
           VINCI_OK &&

@@ -204,6 +204,7 @@ static void on_row(int end, void *context) {
     }
     *row = reader->row;
     row->line = reader->line;
+    row->profiled = reader->has[CALL_IN_SHAPES];
     row->measured_ps = microseconds(row->cell[CALL_DURATION]);
     row->measured_mac_ps = microseconds(row->cell[CALL_MAC_TIME]);
   }
@@ -285,7 +286,9 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
       memcpy(out->rows, reader.rows.data, out->count * sizeof *out->rows);
   }
   growing_free(&reader.rows);
-  if (status != VINCI_OK)
+  if (status == VINCI_OK)
+    calls_sum_written(out);
+  else
     arena_free(&out->arena);
   return status;
 }

@@ -146,13 +146,13 @@ bool calls_parse(const struct call_row *row, struct lower_call *call) {
 }
 
 /* What ran elsewhere has nothing to do with an AI Core's time for it. */
-static bool runs_elsewhere(const char *core) {
+bool calls_on_cores(const struct call_row *row) {
   static const char *const others[] = {"AI_CPU",   "AICPU", "HCCL",    "COMMUNICATION", "HOST",
                                        "HOST_CPU", "DSA",   "DSA_SQE", "DVPP",          "SDMA"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strcasecmp(core, others[i]) == 0)
-      return true;
-  return false;
+    if (strcasecmp(row->cell[CALL_CORE], others[i]) == 0)
+      return false;
+  return true;
 }
 
 /* The vendor's kernels take all cores that have something to do, also where fewer were quicker. */
@@ -195,7 +195,7 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
   call->arena = arena;
   if (!calls_parse(row, call))
     return refuse(out, "%s", call->reason);
-  if (runs_elsewhere(row->cell[CALL_CORE]))
+  if (!calls_on_cores(row))
     return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
   out->op = lower_find_vendor(call->type);
   if (!out->op)
