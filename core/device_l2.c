@@ -90,42 +90,40 @@ static uint64_t reused_bytes(const struct device *device, uint32_t index) {
   return is_input(device->trace, index) ? kept_bytes(device->trace->tensors[index].bytes, room) : 0;
 }
 
-/* ---- lines of other kernels ---- */
+/* ---- what other kernels have written ---- */
 
-/* Lines above all tensors, as many as L2 holds; of each `of` bytes `dirty` are dirty. */
-static void fill(struct device *device, uint64_t dirty, uint64_t of) {
-  uint64_t sum = 0;
-  uint64_t address = ceil_div(device->trace->gm_bytes, CHUNK_BYTES) * CHUNK_BYTES;
-  uint64_t end = address + (uint64_t)device->soc->l2_bytes;
-  for (; address < end; address += CHUNK_BYTES) {
-    sum += dirty;
-    bool is_dirty = of > 0 && sum >= of;
-    sum -= is_dirty ? of : 0;
-    device->memory_ops->preload(device->memory, address, CHUNK_BYTES, is_dirty);
-  }
+/*
+ * Lines of other kernels lie in L2 beside the inputs that are there, and a larger L2 has room
+ * beside both. Of these lines, those leave that find the room used up; `part` of `whole` of them
+ * are dirty.
+ */
+static void owe(struct device *device, uint64_t kept, uint64_t lines, uint64_t part,
+                uint64_t whole) {
+  uint64_t all, size = (uint64_t)device->soc->l2_bytes;
+  (void)written_bytes(device->trace, &all);
+  uint64_t room = size - min_u64(size, kept + lines), coming = all - min_u64(all, kept);
+  uint64_t leaving = min_u64(lines, coming - min_u64(coming, room));
+  uint64_t owed = scaled(leaving, part, whole);
+  device->result->l2_start_owed_bytes = owed;
+  device->memory_ops->owe(device->memory, device->trace->gm_bytes, owed,
+                          (uint32_t)scaled(PPM, part, whole));
 }
 
 /* As large a share is dirty as the trace's own tensors are written. */
 static void stream(struct device *device) {
   uint64_t all, written = written_bytes(device->trace, &all);
-  uint64_t size = (uint64_t)device->soc->l2_bytes;
-  uint64_t dirty = scaled(min_u64(size, owed_bytes(device)), written, all);
-  device->result->l2_start_owed_bytes = dirty;
-  fill(device, dirty, size);
+  owe(device, 0, owed_bytes(device), written, all);
 }
 
-/* What is owed lies in L2; the rest of a small L2's has to be written back all the same. */
+/* A small L2 has no room for all that is owed: the rest has to be written back all the same. */
 static void use(struct device *device, bool inputs) {
-  const struct vinci_trace *trace = device->trace;
-  uint64_t kept = 0, size = (uint64_t)device->soc->l2_bytes, owed = owed_bytes(device);
-  for (uint32_t i = 0; inputs && i < trace->tensor_count; i++)
-    kept += reused_bytes(device, i);
-  uint64_t room = size - min_u64(kept, size), dirty = min_u64(owed, room);
-  device->result->l2_start_owed_bytes = owed;
-  fill(device, dirty, room);
-  for (uint32_t i = 0; inputs && i < trace->tensor_count; i++)
-    bring(device, &trace->tensors[i], reused_bytes(device, i));
-  device->memory_ops->owe(device->memory, owed - dirty);
+  uint64_t kept = 0;
+  for (uint32_t i = 0; inputs && i < device->trace->tensor_count; i++) {
+    uint64_t bytes = reused_bytes(device, i);
+    bring(device, &device->trace->tensors[i], bytes);
+    kept += bytes;
+  }
+  owe(device, kept, owed_bytes(device), 1, 1);
 }
 
 void device_start_l2(struct device *device) {

@@ -187,8 +187,8 @@ static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes
   }
 }
 
-static void flat_owe(struct memsys *memory, uint64_t bytes) {
-  l2_owe(&memory->l2, bytes / L2_GRANULE_BYTES);
+static void flat_owe(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm) {
+  l2_owe(&memory->l2, address / L2_FLAT_LINE_BYTES + 1, bytes, share_ppm);
 }
 
 static void flat_report(const struct memsys *memory, uint64_t total_ps,

@@ -5,7 +5,7 @@
 _Static_assert((int)SOC_L2_BYTES_MIN == (int)L2_FLAT_LINE_BYTES * L2_FLAT_WAYS,
                "a smaller cache would silently be none");
 
-enum { MARKS_PER_WORD = sizeof(uint64_t), MARK_BITS = BITS_PER_BYTE };
+enum { MARKS_PER_WORD = sizeof(uint64_t), MARK_BITS = BITS_PER_BYTE, PPM = 1000000 };
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
@@ -48,12 +48,18 @@ static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *
   return NULL;
 }
 
-/* What is owed beside dirty lines leaves with granules that have nothing to write back. */
-static uint32_t pay(struct l2_tags *l2, uint32_t granules) {
-  uint64_t count = l2_count(granules);
-  uint32_t paid = l2->owed_granules >= count ? granules : 0;
-  l2->owed_granules -= min_u64(count, l2->owed_granules);
-  return paid;
+/* A line comes in, and one of those owed goes back when it is due and no other has gone. */
+static void pay(struct l2_tags *l2, struct l2_outcome *outcome) {
+  uint64_t count = min_u64(l2->owed_granules, l2->geometry.line_bytes / L2_GRANULE_BYTES);
+  if (count == 0)
+    return;
+  l2->due_ppm += l2->owed_ppm;
+  if (outcome->written_back == 0 && l2->due_ppm >= PPM) {
+    l2->owed_granules -= count;
+    outcome->written_back = (uint32_t)((UINT64_C(1) << count) - 1);
+    outcome->victim = l2->owed_line++;
+  }
+  l2->due_ppm -= outcome->written_back != 0 ? PPM : 0;
 }
 
 /* Makes room in a set: the oldest line leaves. */
@@ -65,8 +71,9 @@ static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
   unsigned shift = number % MARKS_PER_WORD * MARK_BITS;
   l2->oldest[place->set] = (uint8_t)(number + 1 < ways ? number + 1 : 0);
   *l2_hint(l2, place) = (uint8_t)number;
-  outcome->written_back = way->dirty ? way->dirty : pay(l2, way->valid);
+  outcome->written_back = way->dirty;
   outcome->victim = (uint64_t)way->tag - 1;
+  pay(l2, outcome);
   *way = (struct l2_way){.tag = tag_of(place)};
   *marks = (*marks & ~(UINT64_C(0xff) << shift)) | (uint64_t)place->mark << shift;
   return way;
@@ -91,7 +98,8 @@ struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, u
   struct l2_outcome outcome = {.misses = granules};
   if (l2->set_count.value == 0) {
     outcome = l2_pass(l2, place, granules, write);
-    outcome.written_back |= pay(l2, write ? 0 : granules);
+    if (!write)
+      pay(l2, &outcome);
     return outcome;
   }
   struct l2_way *way = find_way(l2, place);
