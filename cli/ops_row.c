@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/ops.h"
+#include "core/diag.h"
 #include "core/program.h"
 
 enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
@@ -55,6 +56,9 @@ static enum vinci_status simulate(const struct ops_worker *worker, const struct 
                                                       : calls_l2_start(row, request)};
   enum vinci_status status = vinci_compile(worker->soc, request->op->name, request->args,
                                            request->arg_count, &trace, diag);
+  char reason[OPS_STATUS_BYTES];
+  if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
+    status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
   if (status == VINCI_OK)
     status = vinci_run(worker->soc, trace, &options, &result, diag);
   if (status == VINCI_OK) {

@@ -136,10 +136,11 @@ static void simulate(struct row *row, const vinci_soc *soc, const struct call_re
                                       .l2_start = calls_l2_start(row->source, request)};
   if (vinci_compile(soc, request->op->name, request->args, request->arg_count, &trace, &diag) ==
           VINCI_OK &&
+      calls_check_outputs(row->source, trace, row->reason, sizeof row->reason) &&
       vinci_run(soc, trace, &options, &result, &diag) == VINCI_OK) {
     calls_times(result, &row->times);
     row->simulated = true;
-  } else {
+  } else if (!*row->reason) {
     snprintf(row->reason, sizeof row->reason, "%.200s", diag.text);
   }
   vinci_result_free(result);

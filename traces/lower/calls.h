@@ -14,6 +14,7 @@
 #ifndef VINCI_TRACES_LOWER_CALLS_H
 #define VINCI_TRACES_LOWER_CALLS_H
 
+#include "core/program.h"
 #include "core/result.h"
 #include "traces/lower/lower.h"
 
@@ -91,6 +92,9 @@ struct call_request {
 /* What a row asks for on a chip; false, with a reason, when it cannot be lowered. */
 bool calls_resolve(const struct call_list *list, const struct call_row *row,
                    const struct vinci_soc *soc, struct arena *arena, struct call_request *out);
+/* Whether a row's outputs go with what was lowered from its inputs; false, with a reason. */
+bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *trace, char *reason,
+                         size_t size);
 /* Whether a row ran on AI Cores, as far as its cell says where. */
 bool calls_on_cores(const struct call_row *row);
 /* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
@@ -110,6 +114,8 @@ bool calls_parse(const struct call_row *row, struct lower_call *call);
  * Rows without tensors (op,args; GEMMs; convolutions) are cube operators or others.
  */
 enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request);
+/* "12.5", "1.5e3", "1,234.5" microseconds; 0 for "" and N/A; false for what is none of these. */
+VINCI_MUST_CHECK bool calls_time(const char *text, uint64_t *ps);
 /* Fills written_before of all rows. Lists without tensors do not say what was written before. */
 void calls_sum_written(struct call_list *list);
 

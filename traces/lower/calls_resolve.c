@@ -206,6 +206,8 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
     return refuse(out, "%s: a tensor has no elements", call->type);
   if (!out->op->from_tensors || !out->op->from_tensors(call))
     return refuse(out, "%s: %s", call->type, *call->reason ? call->reason : "shapes are not known");
+  if (call->untyped)
+    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
   add_blocks(call, out->op);
   out->arg_count = call->arg_count;
   memcpy(out->args, call->args, sizeof call->args);
