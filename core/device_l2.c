@@ -102,7 +102,7 @@ static void owe(struct device *device, uint64_t kept, uint64_t lines, uint64_t p
   uint64_t all, size = (uint64_t)device->soc->l2_bytes;
   (void)written_bytes(device->trace, &all);
   uint64_t room = size - min_u64(size, kept + lines), coming = all - min_u64(all, kept);
-  uint64_t leaving = min_u64(lines, coming - min_u64(coming, room));
+  uint64_t leaving = room > 0 ? min_u64(lines, coming - min_u64(coming, room)) : lines;
   uint64_t owed = scaled(leaving, part, whole);
   device->result->l2_start_owed_bytes = owed;
   device->memory_ops->owe(device->memory, device->trace->gm_bytes, owed,

@@ -21,6 +21,7 @@ unit_tests = \
 	tests/test_hbm \
 	tests/test_hbm_commands \
 	tests/test_isa \
+	tests/test_l2_start \
 	tests/test_limits \
 	tests/test_lower \
 	tests/test_lower_vector \
@@ -72,6 +73,7 @@ nodist_EXTRA_tests_test_footprints_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_l2_start_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
@@ -127,7 +129,7 @@ script_tests = \
 	tests/test_values_convs.sh \
 	tests/test_values_vector.sh
 
-test_programs = tests/fuzz/replay
+test_programs = tests/fuzz/replay tests/fuzz/replay_ops
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 endif
@@ -201,6 +203,14 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/tensors.csv \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
+	tests/fuzz/corpus-ops/calibration.csv \
+	tests/fuzz/corpus-ops/convolutions.csv \
+	tests/fuzz/corpus-ops/gemms.csv \
+	tests/fuzz/corpus-ops/kernel_details.csv \
+	tests/fuzz/corpus-ops/operators.csv \
+	tests/fuzz/corpus-ops/times.csv \
+	tests/fuzz/corpus-ops/types.csv \
+	tests/fuzz/ops.dict \
 	tests/fuzz/trace.dict \
 	tests/mutate/add_double.csv \
 	tests/mutate/add_single.csv \
@@ -304,10 +314,18 @@ dist_noinst_DATA += \
 	tests/values/transfers.py \
 	tests/values/vector.py
 
-# ---- the fuzz targets of the readers of traces and of .npy headers ----
-# As a test it replays its corpus; under `configure --enable-fuzzing` it can be built to search.
-tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c
-tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+# ---- the fuzz targets of the readers of traces, of lists of operators and of .npy headers ----
+# As tests two replay their corpus; under `configure --enable-fuzzing` all can be built to search.
+tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
+tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus"'
+tests_fuzz_replay_ops_SOURCES = tests/fuzz/fuzz_ops.c tests/fuzz/replay.c
+tests_fuzz_replay_ops_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-ops"'
+nodist_EXTRA_tests_fuzz_replay_ops_SOURCES = dummy.cxx
+tests_fuzz_replay_ops_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_ops
+nodist_EXTRA_tests_fuzz_fuzz_ops_SOURCES = dummy.cxx
+tests_fuzz_fuzz_ops_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_ops_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_fuzz_replay_SOURCES = dummy.cxx
 tests_fuzz_replay_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
@@ -318,7 +336,8 @@ EXTRA_PROGRAMS += tests/fuzz/fuzz_npy
 nodist_EXTRA_tests_fuzz_fuzz_npy_SOURCES = dummy.cxx
 tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_npy_LDADD = libvinci_internal.la
-CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT)
+CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT) \
+	tests/fuzz/fuzz_ops$(EXEEXT)
 
 # ---- make gate: the suite of operators against its baseline ----
 # `make bless REASON="..."` makes the present numbers the baseline; a reviewer sees them move.

@@ -281,7 +281,8 @@ static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
   return reader->status;
 }
 
-enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
+enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_list *out,
+                                    struct vinci_diag *diag) {
   *out = (struct call_list){0};
   struct list_reader reader = {
       .path = path, .diag = diag, .arena = &out->arena, .has = out->has, .status = VINCI_OK};
@@ -289,13 +290,7 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
     reader.row.cell[i] = "";
   for (int i = 0; i < CALL_FIELDS_MAX; i++)
     reader.column[i] = CALL_COLUMN_COUNT;
-  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  if (!file)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
-                         "cannot read the list: %s", strerror(errno));
   enum vinci_status status = read_file(&reader, file);
-  if (file != stdin)
-    fclose(file);
   if (status == VINCI_OK) {
     out->count = reader.rows.count;
     out->rows = ARENA_ARRAY(&out->arena, struct call_row, reader.rows.count + 1);
@@ -309,5 +304,17 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
     calls_sum_written(out);
   else
     arena_free(&out->arena);
+  return status;
+}
+
+enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
+  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+  *out = (struct call_list){0};
+  if (!file)
+    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
+                         "cannot read the list: %s", strerror(errno));
+  enum vinci_status status = calls_read_stream(file, path, out, diag);
+  if (file != stdin)
+    fclose(file);
   return status;
 }
