@@ -107,7 +107,8 @@ static enum vinci_status import_row(struct importing *importing, const struct ca
   if (status != VINCI_OK)
     return status;
   bool good;
-  if (calls_resolve(&importing->list, row, soc, &scratch, &request) && compiles(soc, row, &request)) {
+  if (calls_resolve(&importing->list, row, soc, &scratch, &request) &&
+      compiles(soc, row, &request)) {
     struct imported point = {.row = row,
                              .soc = vinci_soc_name(soc),
                              .op = request.op->name,

@@ -222,11 +222,12 @@ void workload_warn_of_l2(const char *const *keys, size_t count, const char *assu
   for (size_t i = 0; assumed && strcmp(assumed, "empty") != 0 && i < count; i++) {
     if (strncmp(keys[i], "l2.", strlen("l2.")) != 0)
       continue;
-    fprintf(stderr,
-            "warning: %.*s is varied, and what lies in L2 at the start is assumed (%s): a larger L2 "
-            "keeps more of the inputs, and what it has to write back stays the same; --l2=empty "
-            "assumes nothing\n",
-            (int)strcspn(keys[i], "="), keys[i], assumed);
+    fprintf(
+        stderr,
+        "warning: %.*s is varied, and what lies in L2 at the start is assumed (%s): a larger L2 "
+        "keeps more of the inputs, and what it has to write back stays the same; --l2=empty "
+        "assumes nothing\n",
+        (int)strcspn(keys[i], "="), keys[i], assumed);
     return;
   }
 }

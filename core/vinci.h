@@ -208,23 +208,18 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
-/*
- * What lies in L2 when the first kernel starts. A larger L2 has never less of the inputs, and what
- * other kernels have written, to be written back as the trace's own lines come in, is a fixed amount:
- * l2.owed of the chip, or l2_written_bytes below if that is less.
- */
+/* What lies in L2 when the first kernel starts. A larger one has never less of the inputs; what other
+ * kernels have written is at most l2.owed of the chip, whatever L2's size. */
 enum vinci_l2 {
   VINCI_L2_EMPTY,
-  /* The inputs, clean, as far as they have room beside what the kernels write: the operators before
-   * have just left them. Of a tensor larger than its room each byte beyond it has pushed out
-   * another, so nothing is left of one twice as large. */
+  /* The inputs, clean, that have room beside what the kernels write. Of a larger one each byte beyond
+   * its room has pushed out another. */
   VINCI_L2_WARM,
-  /* Lines of other kernels of the same kind: of what is owed, as large a share as the trace's own
-   * tensors are written, spread evenly. What comes in pushes them out, as in an endless sequence of
-   * such kernels. */
+  /* Lines of other kernels of the same kind: as large a share is dirty as the trace's own tensors
+   * are written. What comes in pushes them out, as in an endless sequence of such kernels. */
   VINCI_L2_STREAMING,
-  /* What is owed, spread evenly over lines of other kernels; but for the inputs that take at most
-   * l2.kept_share of it, which are there. Larger ones as in a warm L2 of that room. */
+  /* What other kernels have written, to be written back; beside the inputs that have room in
+   * l2.kept_share of L2. */
   VINCI_L2_USED,
   /* The same without the inputs. */
   VINCI_L2_DIRTY,

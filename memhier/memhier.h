@@ -65,8 +65,8 @@ struct l2_tags {
   struct l2_way *ways;      /* [set][way] */
   uint64_t *marks;          /* [set][mark_words]: a byte of each way's tag, to find it by */
   uint32_t mark_words;
-  uint8_t *hints;  /* [set][mark % L2_HINTS]: the way that such a line came to last */
-  uint8_t *oldest; /* by set: the way to replace next */
+  uint8_t *hints;         /* [set][mark % L2_HINTS]: the way that such a line came to last */
+  uint8_t *oldest;        /* by set: the way to replace next */
   uint64_t owed_granules; /* of kernels before, to be written back */
   uint64_t owed_line;     /* the next of them */
   uint32_t owed_ppm;      /* lines that go back by line that comes in */

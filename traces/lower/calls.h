@@ -78,9 +78,8 @@ struct call_list {
 };
 
 /* Reads a list, from a file that is open or by name. On success the caller frees the arena. */
-VINCI_MUST_CHECK enum vinci_status calls_read_stream(FILE *file, const char *path,
-                                                     struct call_list *out,
-                                                     struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status
+calls_read_stream(FILE *file, const char *path, struct call_list *out, struct vinci_diag *diag);
 VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
                                               struct vinci_diag *diag);
 
