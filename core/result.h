@@ -53,7 +53,7 @@ struct core_result {
   uint32_t cluster; /* n of "coren" */
   uint32_t member;  /* m of "cubecorem", "veccorem" */
   uint64_t hz;
-  uint64_t total_cycles;  /* whole run, this core's clock */
+  uint64_t total_cycles; /* whole run, this core's clock */
   uint64_t active_cycles; /* with a block on it */
   uint32_t blocks_run;
   uint32_t first_block; /* index of the first block run here, for the vendor's tables */
@@ -76,6 +76,7 @@ struct kernel_result {
   enum core_kind kind;       /* that its blocks run on; AIC of a mixed one */
   uint32_t vectors_per_cube; /* AIV of a block, 0 unless mixed */
 };
+
 
 struct hbm_totals {
   uint64_t read_bytes, write_bytes;
@@ -137,8 +138,8 @@ struct vinci_result {
   struct link_load *links; /* of each way those of the topology; none without a topology */
   uint32_t link_count;
   uint64_t hbm_peak_bytes_per_second;
-  uint64_t noc_max_link_ppm;   /* utilization of the busiest link, millionths */
-  bool noc_past_model;         /* busier than the network's level of detail is good for */
+  uint64_t noc_max_link_ppm; /* utilization of the busiest link, millionths */
+  bool noc_past_model;       /* busier than the network's level of detail is good for */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
   uint64_t event_capacity;
