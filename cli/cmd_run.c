@@ -12,6 +12,7 @@
 #include "cli/operator.h"
 #include "cli/run_ops.h"
 #include "cli/values.h"
+#include "cli/workload.h"
 #include "core/diag.h"
 #include "traces/export/export.h"
 
@@ -58,8 +59,8 @@ static const struct option_row run_options[] = {
     OPTION_TEXT_ROW(
         "l2", 0, struct run_settings, l2, "STATE",
         "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
-        "full of what kernels of the same kind left, to be written back; dirty: full of "
-        "what others wrote; used: the same, with the inputs that take at most half of it; "
+        "what kernels of the same kind left, to be written back; dirty: what others wrote, "
+        "l2.owed at most; used: the same, with the inputs that have room in l2.kept_share of it; "
         "--ops chooses by operator, see README.md"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
@@ -352,6 +353,11 @@ static bool choose_models(struct run_settings *settings) {
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
+  if (!settings->quiet)
+    workload_warn_of_l2(settings->sets.items, settings->sets.count,
+                        settings->l2    ? settings->l2
+                        : settings->ops ? "by kind of operator"
+                                        : NULL);
   return true;
 }
 

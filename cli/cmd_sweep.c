@@ -140,6 +140,15 @@ static enum vinci_status list_todo(const struct sweep_study *study, const struct
   return VINCI_OK;
 }
 
+/* Points that name a state of L2 of their own have said so. */
+static void warn_of_l2(const struct sweep_study *study) {
+  const char *assumed = study->models.l2;
+  for (size_t i = 0; i < study->param_count; i++)
+    if (strcmp(study->keys[i], "l2") == 0)
+      assumed = "by the study";
+  workload_warn_of_l2(study->keys, study->param_count, assumed);
+}
+
 static enum vinci_status run_pool(const struct sweep_settings *settings, struct sweep_study *study,
                                   struct chip_cache *chips, const struct shard *shard,
                                   struct sweep_pool *pool, struct vinci_diag *diag) {
@@ -223,6 +232,8 @@ static int run_study(const struct sweep_settings *settings, const struct text_li
     status = diag_error(&diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
   if (status == VINCI_OK)
     status = sweep_study_open(&study, &settings->request, arguments, 0, &diag);
+  if (status == VINCI_OK && !settings->quiet)
+    warn_of_l2(&study);
   if (status == VINCI_OK)
     status = sweep_identify(&study, &chips, &diag);
   if (status == VINCI_OK)

@@ -78,15 +78,18 @@ static bool keep_point(struct importing *importing, struct imported point,
 }
 
 /* Whether what a row asks for becomes a program; else the request tells the reason. */
-static bool compiles(const vinci_soc *soc, struct call_request *request) {
+static bool compiles(const vinci_soc *soc, const struct call_row *row,
+                     struct call_request *request) {
   struct vinci_diag problem = {0};
   vinci_trace *trace = NULL;
   enum vinci_status status =
       vinci_compile(soc, request->op->name, request->args, request->arg_count, &trace, &problem);
+  bool good = status == VINCI_OK &&
+              calls_check_outputs(row, trace, request->reason, sizeof request->reason);
   vinci_trace_free(trace);
   if (status != VINCI_OK)
     snprintf(request->reason, sizeof request->reason, "%.199s", problem.text);
-  return status == VINCI_OK;
+  return good;
 }
 
 static enum vinci_status import_row(struct importing *importing, const struct call_row *row,
@@ -104,7 +107,8 @@ static enum vinci_status import_row(struct importing *importing, const struct ca
   if (status != VINCI_OK)
     return status;
   bool good;
-  if (calls_resolve(&importing->list, row, soc, &scratch, &request) && compiles(soc, &request)) {
+  if (calls_resolve(&importing->list, row, soc, &scratch, &request) &&
+      compiles(soc, row, &request)) {
     struct imported point = {.row = row,
                              .soc = vinci_soc_name(soc),
                              .op = request.op->name,
@@ -201,11 +205,6 @@ static const char *common_soc(const struct importing *importing) {
 }
 
 static void put_point(const struct importing *importing, size_t index, FILE *out) {
-  static const char *const states[] = {[VINCI_L2_EMPTY] = "empty",
-                                       [VINCI_L2_WARM] = "warm",
-                                       [VINCI_L2_STREAMING] = "streaming",
-                                       [VINCI_L2_USED] = "used",
-                                       [VINCI_L2_DIRTY] = "dirty"};
   const struct imported *point = &importing->points[index];
   char name[NAME_SIZE];
   point_name(importing, index, name);
@@ -213,7 +212,7 @@ static void put_point(const struct importing *importing, size_t index, FILE *out
   put_quoted(out, name);
   if (!common_soc(importing))
     fprintf(out, ", soc = \"%s\"", point->soc);
-  fprintf(out, ", l2 = \"%s\", op = \"%s\"", states[point->l2], point->op);
+  fprintf(out, ", l2 = \"%s\", op = \"%s\"", result_l2_name(point->l2), point->op);
   for (size_t i = 0; i < point->arg_count; i++)
     put_argument(out, point->args[i]);
   fprintf(out, " }, -- line %lu", point->row->line);

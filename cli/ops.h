@@ -30,6 +30,8 @@ struct ops_outcome {
   char soc[OPS_SOC_BYTES];
   char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
   struct call_times times;
+  enum vinci_l2 l2_start;
+  uint64_t l2_owed_bytes; /* at the start */
 };
 
 /* ---- one row (cli/ops_row.c) ---- */

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/ops.h"
+#include "core/diag.h"
 #include "core/program.h"
 
 enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
@@ -49,16 +50,24 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                                       .progress_context = worker,
                                       .memory = worker->options->memory,
                                       .network = worker->options->network,
+                                      .l2_written_given = !worker->options->l2_given,
+                                      .l2_written_bytes = row->written_before,
                                       .l2_start = worker->options->l2_given
                                                       ? worker->options->l2_start
                                                       : calls_l2_start(row, request)};
   enum vinci_status status = vinci_compile(worker->soc, request->op->name, request->args,
                                            request->arg_count, &trace, diag);
+  char reason[OPS_STATUS_BYTES];
+  if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
+    status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
   if (status == VINCI_OK)
     status = vinci_run(worker->soc, trace, &options, &result, diag);
   *worker->done_permille = 0;
-  if (status == VINCI_OK)
+  if (status == VINCI_OK) {
     calls_times(result, &outcome->times);
+    outcome->l2_start = result->l2_start;
+    outcome->l2_owed_bytes = result->l2_start_owed_bytes;
+  }
   vinci_result_free(result);
   vinci_trace_free(trace);
   return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_summary.csv: the columns of the vendor's profilers, then what vinci adds. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ void ops_put_header(FILE *out) {
   for (unsigned i = 0; i < TABLE_PIPES; i++)
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
   fputs(",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,measured_duration_us,"
-        "duration_error,measured_mac_us,mac_error,soc,lowered\n",
+        "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes\n",
         out);
 }
 
@@ -101,6 +102,9 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   put_measured(out, row->measured_mac_ps);
   put_error(out, outcome, times->pipe_ps[PIPE_M], row->measured_mac_ps, ',');
   put_text(out, outcome->soc);
-  put_cell(out, outcome->args);
-  fputc('\n', out);
+  put_text(out, outcome->args);
+  if (outcome->end == OPS_OK)
+    fprintf(out, "%s,%" PRIu64 "\n", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
+  else
+    fputs("N/A,N/A\n", out);
 }

@@ -352,6 +352,12 @@ static void report(const struct session *session) {
          session->list.count, session->ends[OPS_UNSUPPORTED],
          session->ends[OPS_FAILED] + session->ends[OPS_LIMIT] + session->ends[OPS_CRASHED],
          session->table_path);
+  if (session->options->l2_given)
+    printf("L2 at the start: %s for all, as asked\n", result_l2_name(session->options->l2_start));
+  else
+    printf(
+        "L2 at the start: assumed, by kind of operator and by what the rows before wrote (columns "
+        "l2_start, l2_owed_bytes); --l2=STATE chooses another\n");
 }
 
 /* Closes the table; a run that was ended leaves what it has, with holes. */

@@ -218,6 +218,20 @@ enum vinci_status workload_choose(const struct workload_models *models,
   return status;
 }
 
+void workload_warn_of_l2(const char *const *keys, size_t count, const char *assumed) {
+  for (size_t i = 0; assumed && strcmp(assumed, "empty") != 0 && i < count; i++) {
+    if (strncmp(keys[i], "l2.", strlen("l2.")) != 0)
+      continue;
+    fprintf(
+        stderr,
+        "warning: %.*s is varied, and what lies in L2 at the start is assumed (%s): a larger L2 "
+        "keeps more of the inputs, and what it has to write back stays the same; --l2=empty "
+        "assumes nothing\n",
+        (int)strcspn(keys[i], "="), keys[i], assumed);
+    return;
+  }
+}
+
 /* An empty L2 is not mentioned: digests of before there was a choice stay what they were. */
 void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size) {
   bool empty = options->l2_start == VINCI_L2_EMPTY;

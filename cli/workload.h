@@ -63,6 +63,10 @@ VINCI_MUST_CHECK enum vinci_status workload_choose(const struct workload_models 
                                                    struct vinci_run_options *options,
                                                    struct vinci_diag *diag);
 
+/* Says on stderr when one of the keys, or "KEY=VALUE", is a number of L2 and what lies in L2 at the
+ * start is assumed: `assumed` says which state, NULL when none is. */
+void workload_warn_of_l2(const char *const *keys, size_t count, const char *assumed);
+
 /* The models by name, with the limit of cycles: what a result depends on beside chip and program.
  */
 enum { WORKLOAD_MODELS_MAX = 96 };

@@ -111,6 +111,10 @@ struct memsys_ops {
                            const struct memsys_shape *shape);
   /* Brings bytes into L2 before the run; takes no time and counts nothing. */
   void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty);
+  /* Lets bytes above an address be written back, as if they were dirty lines of kernels before: of
+   * the lines that come in from now on this share pushes out one of them, or one that the run
+   * itself has made dirty. */
+  void (*owe)(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm);
   /* Starts moving bytes at start_ps (>= now); the transfer's done() is called once. */
   void (*start)(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
   void (*report)(const struct memsys *memory, uint64_t total_ps, struct vinci_result *result);

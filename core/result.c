@@ -305,6 +305,15 @@ static enum vinci_status check_core(const struct core_result *core, struct vinci
   return VINCI_OK;
 }
 
+const char *result_l2_name(enum vinci_l2 state) {
+  static const char *const names[] = {[VINCI_L2_EMPTY] = "empty",
+                                      [VINCI_L2_WARM] = "warm",
+                                      [VINCI_L2_STREAMING] = "streaming",
+                                      [VINCI_L2_USED] = "used",
+                                      [VINCI_L2_DIRTY] = "dirty"};
+  return names[state];
+}
+
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write) {
   *read = *write = 0;
   for (unsigned path = 0; path < PATH_COUNT; path++) {

@@ -134,6 +134,7 @@ struct vinci_result {
   uint64_t gm_read_bytes;  /* moved from and to GM, counted by the memory system (its report()): */
   uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
   enum vinci_l2 l2_start;
+  uint64_t l2_start_owed_bytes; /* of kernels before, to be written back */
   struct l2_counters l2;
   struct hbm_totals hbm;
   struct hbm_totals *channels; /* of hbm by channel; none where the memory model has none */
@@ -173,6 +174,8 @@ unsigned result_active_cores(const struct vinci_result *result, enum core_kind k
 uint64_t result_pipe_stalls(const struct pipe_counters *counters);
 uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
 /* Bytes on all paths out of GM and into it; bytes that passed L2. */
+/* "empty", "warm" ... */
+const char *result_l2_name(enum vinci_l2 state);
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write);
 uint64_t result_l2_bytes(const struct vinci_result *result);
 /* part / whole in millionths, rounded; 0 of nothing is 0. */

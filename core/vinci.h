@@ -208,18 +208,18 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
-/* What lies in L2 when the first kernel starts. */
+/* What lies in L2 when the first kernel starts. A larger one has never less of the inputs; what other
+ * kernels have written is at most l2.owed of the chip, whatever L2's size. */
 enum vinci_l2 {
   VINCI_L2_EMPTY,
-  /* The inputs, clean, as far as they have room beside what the kernels write: the operators before
-   * have just left them. */
+  /* The inputs, clean, that have room beside what the kernels write. Of a larger one each byte beyond
+   * its room has pushed out another. */
   VINCI_L2_WARM,
-  /* Lines of other kernels of the same kind: of every so many, as many are dirty as the trace's own
-   * tensors are written. What comes in pushes them out, as in an endless sequence of such
-   * kernels. */
+  /* Lines of other kernels of the same kind: as large a share is dirty as the trace's own tensors
+   * are written. What comes in pushes them out, as in an endless sequence of such kernels. */
   VINCI_L2_STREAMING,
-  /* Full of what other kernels have written, to be written back; but for the inputs that take at
-   * most half of it, which are there. */
+  /* What other kernels have written, to be written back; beside the inputs that have room in
+   * l2.kept_share of L2. */
   VINCI_L2_USED,
   /* The same without the inputs. */
   VINCI_L2_DIRTY,
@@ -241,6 +241,9 @@ struct vinci_run_options {
   enum vinci_memory memory;
   enum vinci_network network;
   enum vinci_l2 l2_start;
+  /* If given: kernels before have written so many bytes, and no more can be owed. */
+  bool l2_written_given;
+  uint64_t l2_written_bytes;
 };
 
 /*

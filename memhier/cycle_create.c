@@ -129,6 +129,14 @@ static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t byte
   }
 }
 
+/* Each slice has its share. */
+static void cycle_owe(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm) {
+  uint64_t slices = memory->slice_count.value;
+  uint64_t group = address / memory->line_bytes.value / slices + 1;
+  for (uint64_t i = 0; i < slices; i++)
+    l2_owe(&memory->slices[i], group, bytes / slices, share_ppm);
+}
+
 static void add_l2(struct l2_counters *sum, const struct l2_counters *part) {
   sum->read_hits += part->read_hits;
   sum->read_misses += part->read_misses;
@@ -176,6 +184,7 @@ const struct memsys_ops memhier_cycle_ops = {
     .name = "cycle",
     .create = cycle_create,
     .preload = cycle_preload,
+    .owe = cycle_owe,
     .start = cycle_start,
     .report = cycle_report,
 };

@@ -187,6 +187,10 @@ static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes
   }
 }
 
+static void flat_owe(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm) {
+  l2_owe(&memory->l2, address / L2_FLAT_LINE_BYTES + 1, bytes, share_ppm);
+}
+
 static void flat_report(const struct memsys *memory, uint64_t total_ps,
                         struct vinci_result *result) {
   (void)total_ps;
@@ -202,6 +206,7 @@ const struct memsys_ops memhier_flat_ops = {
     .name = "flat",
     .create = flat_create,
     .preload = flat_preload,
+    .owe = flat_owe,
     .start = flat_start,
     .report = flat_report,
 };

@@ -5,7 +5,7 @@
 _Static_assert((int)SOC_L2_BYTES_MIN == (int)L2_FLAT_LINE_BYTES * L2_FLAT_WAYS,
                "a smaller cache would silently be none");
 
-enum { MARKS_PER_WORD = sizeof(uint64_t), MARK_BITS = BITS_PER_BYTE };
+enum { MARKS_PER_WORD = sizeof(uint64_t), MARK_BITS = BITS_PER_BYTE, PPM = 1000000 };
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
@@ -48,6 +48,20 @@ static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *
   return NULL;
 }
 
+/* A line comes in, and one of those owed goes back when it is due and no other has gone. */
+static void pay(struct l2_tags *l2, struct l2_outcome *outcome) {
+  uint64_t count = min_u64(l2->owed_granules, l2->geometry.line_bytes / L2_GRANULE_BYTES);
+  if (count == 0)
+    return;
+  l2->due_ppm += l2->owed_ppm;
+  if (outcome->written_back == 0 && l2->due_ppm >= PPM) {
+    l2->owed_granules -= count;
+    outcome->written_back = (uint32_t)((UINT64_C(1) << count) - 1);
+    outcome->victim = l2->owed_line++;
+  }
+  l2->due_ppm -= outcome->written_back != 0 ? PPM : 0;
+}
+
 /* Makes room in a set: the oldest line leaves. */
 static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
                               struct l2_outcome *outcome) {
@@ -59,6 +73,7 @@ static struct l2_way *replace(struct l2_tags *l2, const struct l2_place *place,
   *l2_hint(l2, place) = (uint8_t)number;
   outcome->written_back = way->dirty;
   outcome->victim = (uint64_t)way->tag - 1;
+  pay(l2, outcome);
   *way = (struct l2_way){.tag = tag_of(place)};
   *marks = (*marks & ~(UINT64_C(0xff) << shift)) | (uint64_t)place->mark << shift;
   return way;
@@ -81,8 +96,12 @@ struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint
 struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                              bool write) {
   struct l2_outcome outcome = {.misses = granules};
-  if (l2->set_count.value == 0)
-    return l2_pass(l2, place, granules, write);
+  if (l2->set_count.value == 0) {
+    outcome = l2_pass(l2, place, granules, write);
+    if (!write)
+      pay(l2, &outcome);
+    return outcome;
+  }
   struct l2_way *way = find_way(l2, place);
   if (way)
     *l2_hint(l2, place) = (uint8_t)(way - &l2->ways[(size_t)place->set * l2->geometry.ways]);

@@ -65,8 +65,12 @@ struct l2_tags {
   struct l2_way *ways;      /* [set][way] */
   uint64_t *marks;          /* [set][mark_words]: a byte of each way's tag, to find it by */
   uint32_t mark_words;
-  uint8_t *hints;  /* [set][mark % L2_HINTS]: the way that such a line came to last */
-  uint8_t *oldest; /* by set: the way to replace next */
+  uint8_t *hints;         /* [set][mark % L2_HINTS]: the way that such a line came to last */
+  uint8_t *oldest;        /* by set: the way to replace next */
+  uint64_t owed_granules; /* of kernels before, to be written back */
+  uint64_t owed_line;     /* the next of them */
+  uint32_t owed_ppm;      /* lines that go back by line that comes in */
+  int64_t due_ppm;        /* of a line, by now */
   struct l2_counters counters;
 };
 
@@ -116,6 +120,12 @@ struct l2_outcome {
 /* A cache of capacity 0 never hits. gm_bytes bounds the addresses. */
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
                uint64_t gm_bytes);
+/* Lets lines from one on be written back, as a share of those that come in. */
+static inline void l2_owe(struct l2_tags *l2, uint64_t line, uint64_t bytes, uint32_t share_ppm) {
+  l2->owed_ppm = share_ppm;
+  l2->owed_line = line;
+  l2->owed_granules = bytes / L2_GRANULE_BYTES;
+}
 /* Reads or writes granules of a line, at least one; counts nothing. */
 struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                              bool write);

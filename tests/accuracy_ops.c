@@ -119,13 +119,16 @@ static void simulate(struct row *row, const vinci_soc *soc, const struct call_re
   vinci_result *result = NULL;
   struct vinci_run_options options = {.struct_size = sizeof options,
                                       .memory = memory,
+                                      .l2_written_given = true,
+                                      .l2_written_bytes = row->source->written_before,
                                       .l2_start = calls_l2_start(row->source, request)};
   if (vinci_compile(soc, request->op->name, request->args, request->arg_count, &trace, &diag) ==
           VINCI_OK &&
+      calls_check_outputs(row->source, trace, row->reason, sizeof row->reason) &&
       vinci_run(soc, trace, &options, &result, &diag) == VINCI_OK) {
     calls_times(result, &row->times);
     row->simulated = true;
-  } else {
+  } else if (!*row->reason) {
     snprintf(row->reason, sizeof row->reason, "%.200s", diag.text);
   }
   vinci_result_free(result);

@@ -81,7 +81,7 @@ static const char *const golden_summary[] = {
     "    \"L0C->L1\": 0,",
     "    \"L0C->UB\": 0",
     "  },",
-    "  \"l2\": {\"start\": \"empty\", \"read_hits\": 4096, \"read_misses\": 12288, \"write_hits\": 8192, \"write_misses\": "
+    "  \"l2\": {\"start\": \"empty\", \"start_owed_bytes\": 0, \"read_hits\": 4096, \"read_misses\": 12288, \"write_hits\": 8192, \"write_misses\": "
     "0, \"writebacks\": 100, \"hit_rate\": 0.5},",
     "  \"hbm\": {",
     "    \"read_bytes\": 1572864,",

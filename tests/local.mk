@@ -25,6 +25,7 @@ unit_tests = \
 	tests/test_hbm \
 	tests/test_hbm_commands \
 	tests/test_isa \
+	tests/test_l2_start \
 	tests/test_limits \
 	tests/test_lower \
 	tests/test_lower_vector \
@@ -83,6 +84,7 @@ nodist_EXTRA_tests_test_footprints_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
+nodist_EXTRA_tests_test_l2_start_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
 nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
@@ -146,7 +148,7 @@ script_tests = \
 	tests/test_values_convs.sh \
 	tests/test_values_vector.sh
 
-test_programs = tests/fuzz/replay
+test_programs = tests/fuzz/replay tests/fuzz/replay_ops
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 endif
@@ -225,6 +227,14 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/tensors.csv \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
+	tests/fuzz/corpus-ops/calibration.csv \
+	tests/fuzz/corpus-ops/convolutions.csv \
+	tests/fuzz/corpus-ops/gemms.csv \
+	tests/fuzz/corpus-ops/kernel_details.csv \
+	tests/fuzz/corpus-ops/operators.csv \
+	tests/fuzz/corpus-ops/times.csv \
+	tests/fuzz/corpus-ops/types.csv \
+	tests/fuzz/ops.dict \
 	tests/fuzz/trace.dict \
 	tests/check/atomic_init.csv \
 	tests/check/atomic_kinds.csv \
@@ -350,10 +360,18 @@ dist_noinst_DATA += \
 	tests/values/transfers.py \
 	tests/values/vector.py
 
-# ---- the fuzz targets of the readers of traces and of .npy headers ----
-# As a test it replays its corpus; under `configure --enable-fuzzing` it can be built to search.
-tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c
-tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_REPLAY
+# ---- the fuzz targets of the readers of traces, of lists of operators and of .npy headers ----
+# As tests two replay their corpus; under `configure --enable-fuzzing` all can be built to search.
+tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
+tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus"'
+tests_fuzz_replay_ops_SOURCES = tests/fuzz/fuzz_ops.c tests/fuzz/replay.c
+tests_fuzz_replay_ops_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-ops"'
+nodist_EXTRA_tests_fuzz_replay_ops_SOURCES = dummy.cxx
+tests_fuzz_replay_ops_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_ops
+nodist_EXTRA_tests_fuzz_fuzz_ops_SOURCES = dummy.cxx
+tests_fuzz_fuzz_ops_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_ops_LDADD = libvinci_tests.la libvinci_internal.la
 nodist_EXTRA_tests_fuzz_replay_SOURCES = dummy.cxx
 tests_fuzz_replay_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
@@ -364,7 +382,8 @@ EXTRA_PROGRAMS += tests/fuzz/fuzz_npy
 nodist_EXTRA_tests_fuzz_fuzz_npy_SOURCES = dummy.cxx
 tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_npy_LDADD = libvinci_internal.la
-CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT)
+CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT) \
+	tests/fuzz/fuzz_ops$(EXEEXT)
 
 # ---- make gate: the suite of operators against its baseline ----
 # A number that is better without a reason is as wrong as one that is worse: --strict.

@@ -337,7 +337,7 @@ static void l2_starts_as_asked(void **state) {
   (void)state;
   enum { GRANULES = 16384 };
   static const enum vinci_memory memories[] = {VINCI_MEMORY_FLAT, VINCI_MEMORY_CYCLE};
-  vinci_soc *soc = load("Ascend910B4", NULL), *small = load("Ascend910B4", "l2.size=1536KiB");
+  vinci_soc *soc = load("Ascend910B4", NULL), *small = load("Ascend910B4", "l2.size=1MiB");
   char *text = stream_text(8, 256, 1, false);
   for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++) {
     struct l2_counters empty = l2_with(soc, text, VINCI_L2_EMPTY, memories[i]);

@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 35
+plan 41
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -39,6 +39,38 @@ run empty $soc
 report "a tensor without elements, a type nobody knows" "$(problems 0 '' \
   ',unsupported: Conv2D: a tensor has no elements,' \
   ",unsupported: the data types 'FLOAT16;COMPLEX64' are not known,")"
+
+# ---- what a row says must hold ---------------------------------------------------------------
+header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'
+printf '%s\n' "$header" 'Relu,"16",FLOAT16,ND,"8",FLOAT16,ND,3' \
+  'Maximum,"16;",FLOAT16;COMPLEX64,ND;ND,"16",FLOAT16,ND,4' \
+  'BNInfer,"2,4,8,8;;;;4",FLOAT;COMPLEX64;FLOAT;FLOAT;FLOAT,NCHW,"2,4,8,8",FLOAT,NCHW,5' \
+  'Relu,"24",FLOAT16,ND,"24",FLOAT16,ND,1.5e3' \
+  'Relu,"32",FLOAT16,ND,"32",FLOAT16,ND,"1,234.5"' \
+  'Relu,"40",FLOAT16,ND,"40",FLOAT16,ND,N/A' >"$work/told.csv"
+run told $soc
+report "a result that contradicts its inputs, a scalar of a type nobody knows, times" "$(problems 0 '' \
+  "unsupported: Relu: the output shape '8' contradicts the inputs '16'" \
+  "unsupported: the data types 'FLOAT16;COMPLEX64' are not known," \
+  "unsupported: the data types 'FLOAT;COMPLEX64;FLOAT;FLOAT;FLOAT' are not known," \
+  ',1500.000,-0.99' ',1234.500,-0.99')"
+for time in -5 inf 1,23 '12 us'; do
+  printf '%s\n%s"%s"\n' "$header" 'Relu,"16",FLOAT16,ND,"16",FLOAT16,ND,' "$time" >"$work/lost.csv"
+  run lost $soc
+  report "a time that is none: $time" "$(expect 3 "$work/lost.csv:2:38: error: '$time' is no time in microseconds from 0 to 10^12
+hint: write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was measured")"
+done
+
+# ---- L2 at the start -------------------------------------------------------------------------
+# The second row owes what the first has written; without tensors nothing is owed.
+printf '%s\n' "$header" 'Relu,"1024,1024",FLOAT16,ND,"1024,1024",FLOAT16,ND,' \
+  'MatMulV2,"8,2048;2048,2048",FLOAT16;FLOAT16,ND;ND,"8,2048",FLOAT16,ND,' >"$work/states.csv"
+printf 'op,args\n%s\n%s\n' relu,shape=4096 'matmul,m=16 k=32 n=48' >"$work/plain.csv"
+run states $soc --set l2.size=8MiB
+found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start is assumed (by kind of operator): a larger L2 keeps more of the inputs, and what it has to write back stays the same; --l2=empty assumes nothing' \
+  ',warm,0' ',used,2097152')
+run plain $soc
+report "L2 at the start, told and warned of" "$found$(problems 0 '' ',warm,0' ',used,0')"
 
 # ---- the profilers' tables -----------------------------------------------------------------
 # kernel_details.csv: a byte order mark, CR LF, quoted shapes, tabs behind times, N/A.

@@ -45,7 +45,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls.c \
 	traces/lower/calls.h \
 	traces/lower/calls_l2.c \
+	traces/lower/calls_outputs.c \
 	traces/lower/calls_resolve.c \
+	traces/lower/calls_time.c \
 	traces/lower/compared.def \
 	traces/lower/compile.c \
 	traces/lower/conv.h \

@@ -15,6 +15,7 @@ return soc {
   },
   l2 = {
     size = num(192 * MiB, "B", "INI", "documented"),
+    owed = num(192 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),
     bandwidth = num(5.96 * TB, "B/s", "DKX", "measured", "reads that hit, GM to UB; 4.94 TB/s to L1 with ND2NZ; the profiler calls 8 TB/s the limit"),
   },
   hbm = {

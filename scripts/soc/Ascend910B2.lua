@@ -15,6 +15,7 @@ return soc {
   },
   l2 = {
     size = num(192 * MiB, "B", "INI", "documented"),
+    owed = num(192 * MiB, "B", "MSI", "assumed", "all of L2: two products of a profile fetch weights that fit into it as if each line pushed a dirty one out; not the size of L2 itself, so that a what-if of that moves no write-backs"),
     bandwidth = num(round(5.96 * TB * 1800 / 1850), "B/s", "DKX", "derived", "as 910B1, by clock; an L2-resident Mul reaches 4.89 TB/s, the profiler calls 7.78 TB/s the limit"),
   },
   hbm = {

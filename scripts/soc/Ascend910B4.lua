@@ -16,6 +16,7 @@ return soc {
   memory = "hbm2e_910b4",
   l2 = {
     size = num(96 * MiB, "B", "INI", "documented"),
+    owed = num(96 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),
     bandwidth = num(4 * TB, "B/s", "MOP", "documented", "the figure of 910B1 scaled by cores and clock, 4.43 TB/s, would exceed it"),
   },
   hbm = {

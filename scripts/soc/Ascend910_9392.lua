@@ -15,6 +15,7 @@ return soc {
   },
   l2 = {
     size = num(192 * MiB, "B", "INI", "documented"),
+    owed = num(192 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),
     bandwidth = num(5.96 * TB, "B/s", "DKX", "derived", "as 910B1: same cores, same clock"),
   },
   hbm = {

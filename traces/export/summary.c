@@ -134,13 +134,9 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
     json_number(json, path_name((enum path)path), result_path_bytes(result, (enum path)path));
   json_end(json);
 
-  static const char *const starts[] = {[VINCI_L2_EMPTY] = "empty",
-                                       [VINCI_L2_WARM] = "warm",
-                                       [VINCI_L2_STREAMING] = "streaming",
-                                       [VINCI_L2_USED] = "used",
-                                       [VINCI_L2_DIRTY] = "dirty"};
   json_object(json, "l2", true);
-  json_text(json, "start", starts[result->l2_start]);
+  json_text(json, "start", result_l2_name(result->l2_start));
+  json_number(json, "start_owed_bytes", result->l2_start_owed_bytes);
   json_number(json, "read_hits", result->l2.read_hits);
   json_number(json, "read_misses", result->l2.read_misses);
   json_number(json, "write_hits", result->l2.write_hits);

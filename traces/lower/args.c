@@ -72,6 +72,13 @@ void lower_arg(struct lower_call *call, const char *format, ...) {
   call->args[call->arg_count++] = copy ? copy : "";
 }
 
+void lower_arg_dtype(struct lower_call *call, const char *key, const struct lower_tensor *tensor) {
+  if (tensor->dtype >= DTYPE_COUNT)
+    call->untyped = true;
+  else
+    lower_arg(call, "%s=%s", key, dtype_name(tensor->dtype));
+}
+
 void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
                      unsigned rank) {
   char text[TENSOR_RANK_MAX * 24] = "1";

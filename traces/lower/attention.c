@@ -178,7 +178,7 @@ bool attention_arguments(struct lower_call *call, const struct lower_tensor *row
   lower_arg(call, "seq_q=%" PRIu64, s.seq_q);
   lower_arg(call, "seq_k=%" PRIu64, s.seq_k);
   lower_arg(call, "head_dim=%" PRIu64, depth);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[0]);
   lower_arg(call, "layout=%s", s.layout);
   lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
   lower_arg(call, "diagonal=whole");

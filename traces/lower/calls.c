@@ -25,7 +25,8 @@ struct list_reader {
   unsigned long line;
   struct call_row row;
   size_t field;
-  bool filled; /* the row has a cell that is not empty */
+  size_t consumed, row_start, field_start; /* bytes of the file */
+  bool filled;                             /* the row has a cell that is not empty */
   enum vinci_status status;
 };
 
@@ -82,9 +83,22 @@ static void name_column(struct list_reader *reader, size_t index, const char *da
   }
 }
 
+/* A time that is lost would look like one that nobody measured. */
+static void read_time(struct list_reader *reader, const char *text, size_t start, uint64_t *ps) {
+  if (calls_time(text, ps))
+    return;
+  struct diag_position at = {
+      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                 "'%.40s' is no time in microseconds from 0 to 10^12", text);
+  diag_hint(reader->diag, "write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was "
+                          "measured");
+}
+
 static void on_field(void *data, size_t length, void *context) {
   struct list_reader *reader = context;
-  size_t index = reader->field++;
+  size_t index = reader->field++, start = reader->field_start;
+  reader->field_start = reader->consumed;
   if (reader->status != VINCI_OK || index >= CALL_FIELDS_MAX)
     return;
   if (memchr(data, '\0', length)) {
@@ -103,24 +117,15 @@ static void on_field(void *data, size_t length, void *context) {
   if (column == CALL_COLUMN_COUNT)
     return;
   char *text = arena_strndup(reader->arena, data, length);
-  if (!text)
+  if (!text) {
     no_memory(reader);
-  else
-    reader->row.cell[column] = text;
-}
-
-/* Microseconds with up to six decimals as picoseconds; 0 when it is no number. */
-static uint64_t microseconds(const char *text) {
-  static const uint64_t ps_per_us = PS_PER_SECOND / 1000000;
-  uint64_t whole = 0, part = 0, unit = ps_per_us;
-  for (; *text >= '0' && *text <= '9' && whole < UINT64_C(1000000000000); text++)
-    whole = whole * 10 + (uint64_t)(*text - '0');
-  if (*text == '.')
-    for (text++; *text >= '0' && *text <= '9'; text++) {
-      unit /= 10;
-      part += (uint64_t)(*text - '0') * unit;
-    }
-  return *text == '\0' || *text == '\t' || *text == ' ' ? whole * ps_per_us + part : 0;
+    return;
+  }
+  reader->row.cell[column] = text;
+  if (column == CALL_DURATION)
+    read_time(reader, text, start, &reader->row.measured_ps);
+  else if (column == CALL_MAC_TIME)
+    read_time(reader, text, start, &reader->row.measured_mac_ps);
 }
 
 /* The kinds of lists by the columns that each must have. */
@@ -203,6 +208,7 @@ static void on_row(int end, void *context) {
   struct list_reader *reader = context;
   (void)end;
   reader->line++;
+  reader->row_start = reader->consumed;
   if (reader->status != VINCI_OK)
     return;
   if (!reader->header_done) {
@@ -215,8 +221,7 @@ static void on_row(int end, void *context) {
     }
     *row = reader->row;
     row->line = reader->line;
-    row->measured_ps = microseconds(row->cell[CALL_DURATION]);
-    row->measured_mac_ps = microseconds(row->cell[CALL_MAC_TIME]);
+    row->profiled = reader->has[CALL_IN_SHAPES];
   }
   reader->field = 0;
   reader->filled = false;
@@ -245,6 +250,22 @@ static size_t skip_mark(char *buffer, size_t got) {
   return got - length;
 }
 
+/* Piece by piece, so that each field is told when all of the file that has been taken is its end.
+ */
+static void take(struct list_reader *reader, struct csv_parser *parser, const char *buffer,
+                 size_t got) {
+  for (size_t at = 0, length; at < got && reader->status == VINCI_OK; at += length) {
+    length = 1;
+    while (at + length < got && !memchr(",\r\n", buffer[at + length - 1], 3))
+      length++;
+    reader->consumed += length;
+    if (csv_parse(parser, buffer + at, length, on_field, on_row, reader) != length)
+      malformed(reader, parser);
+    if (reader->field == 0 && length == 1 && buffer[at] != ',') /* between rows */
+      reader->row_start = reader->field_start = reader->consumed;
+  }
+}
+
 static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
   struct csv_parser parser;
   char buffer[16384];
@@ -257,8 +278,7 @@ static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
     if (first)
       got = skip_mark(buffer, got);
     first = false;
-    if (csv_parse(&parser, buffer, got, on_field, on_row, reader) != got)
-      malformed(reader, &parser);
+    take(reader, &parser, buffer, got);
   }
   if (reader->status == VINCI_OK && ferror(file))
     reader->status =
@@ -272,7 +292,8 @@ static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
   return reader->status;
 }
 
-enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
+enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_list *out,
+                                    struct vinci_diag *diag) {
   *out = (struct call_list){0};
   struct list_reader reader = {
       .path = path, .diag = diag, .arena = &out->arena, .has = out->has, .status = VINCI_OK};
@@ -280,13 +301,7 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
     reader.row.cell[i] = "";
   for (int i = 0; i < CALL_FIELDS_MAX; i++)
     reader.column[i] = CALL_COLUMN_COUNT;
-  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  if (!file)
-    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
-                         "cannot read the list: %s", strerror(errno));
   enum vinci_status status = read_file(&reader, file);
-  if (file != stdin)
-    fclose(file);
   if (status == VINCI_OK) {
     out->count = reader.rows.count;
     out->rows = ARENA_ARRAY(&out->arena, struct call_row, reader.rows.count + 1);
@@ -296,7 +311,21 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
       memcpy(out->rows, reader.rows.data, out->count * sizeof *out->rows);
   }
   growing_free(&reader.rows);
-  if (status != VINCI_OK)
+  if (status == VINCI_OK)
+    calls_sum_written(out);
+  else
     arena_free(&out->arena);
+  return status;
+}
+
+enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
+  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+  *out = (struct call_list){0};
+  if (!file)
+    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
+                         "cannot read the list: %s", strerror(errno));
+  enum vinci_status status = calls_read_stream(file, path, out, diag);
+  if (file != stdin)
+    fclose(file);
   return status;
 }

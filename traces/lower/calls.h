@@ -14,6 +14,7 @@
 #ifndef VINCI_TRACES_LOWER_CALLS_H
 #define VINCI_TRACES_LOWER_CALLS_H
 
+#include "core/program.h"
 #include "core/result.h"
 #include "traces/lower/lower.h"
 
@@ -62,9 +63,11 @@ enum call_column {
 /* One row: its cells, "" where there is none, and what they say. */
 struct call_row {
   unsigned long line;
+  bool profiled; /* the list says which tensors went in */
   const char *cell[CALL_COLUMN_COUNT];
   uint64_t measured_ps; /* duration; 0: not measured */
   uint64_t measured_mac_ps;
+  uint64_t written_before; /* bytes, by the rows before on the same chip that say what they wrote */
 };
 
 struct call_list {
@@ -74,7 +77,9 @@ struct call_list {
   bool has[CALL_COLUMN_COUNT];
 };
 
-/* Reads a list. On success the caller frees the arena. */
+/* Reads a list, from a file that is open or by name. On success the caller frees the arena. */
+VINCI_MUST_CHECK enum vinci_status
+calls_read_stream(FILE *file, const char *path, struct call_list *out, struct vinci_diag *diag);
 VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
                                               struct vinci_diag *diag);
 
@@ -89,11 +94,16 @@ struct call_request {
 /* What a row asks for on a chip; false, with a reason, when it cannot be lowered. */
 bool calls_resolve(const struct call_list *list, const struct call_row *row,
                    const struct vinci_soc *soc, struct arena *arena, struct call_request *out);
+/* Whether a row's outputs go with what was lowered from its inputs; false, with a reason. */
+bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *trace, char *reason,
+                         size_t size);
+/* Whether a row ran on AI Cores, as far as its cell says where. */
+bool calls_on_cores(const struct call_row *row);
 /* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
 bool calls_parse(const struct call_row *row, struct lower_call *call);
 
 /*
- * The state of L2 that a row of a network's profile most likely started with, by operator:
+ * The state of L2 that a row most likely started with, by operator:
  * - cube operators: used, as the operators before have written or read their operands, if they are
  *   not too large to stay, and much else; but matmul with a transposed left operand (gradients of
  *   weights): empty, as the operand was last used a pass ago; with a bias and no such operand:
@@ -103,8 +113,13 @@ bool calls_parse(const struct call_row *row, struct lower_call *call);
  *   Apply... and Foreach..., and arithmetic whose operands all have at most one dimension
  *   (parameters flattened);
  * - all others: warm, as the operator before has just written their inputs.
+ * Rows without tensors (op,args; GEMMs; convolutions) are cube operators or others.
  */
 enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request);
+/* "12.5", "1.5e3", "1,234.5" microseconds; 0 for "" and N/A; false for what is none of these. */
+VINCI_MUST_CHECK bool calls_time(const char *text, uint64_t *ps);
+/* Fills written_before of all rows. Lists without tensors do not say what was written before. */
+void calls_sum_written(struct call_list *list);
 
 /* Times of a run as a profiler gives them: pipes as the mean over the cores that had work. */
 struct call_times {

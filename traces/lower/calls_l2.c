@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of L2 that a row of a profile starts with, by operator. */
+/* The L2 that a row of a list starts with: its state by operator, what rows before have written. */
 #include <string.h>
+
+#include "core/arith.h"
 
 #include "traces/lower/calls.h"
 
@@ -52,9 +54,35 @@ enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_reque
   struct lower_call call = {0};
   if (IS_ONE_OF(request->op->name, cubes))
     return cube_start(request);
-  if (!calls_parse(row, &call))
+  if (!row->profiled || !calls_parse(row, &call))
     return VINCI_L2_WARM;
   if (accumulates(&call))
     return VINCI_L2_EMPTY;
   return updates_parameters(&call, request->op->name) ? VINCI_L2_STREAMING : VINCI_L2_WARM;
+}
+
+/* More than any L2 holds says no more. */
+static const uint64_t enough_bytes = UINT64_C(1) << 48;
+
+static uint64_t tensor_bytes(const struct lower_tensor *tensor) {
+  uint64_t bits = tensor->dtype < DTYPE_COUNT ? dtype_bits(tensor->dtype) : 0;
+  for (unsigned i = 0; i < tensor->rank; i++)
+    bits = (uint64_t)((uint128)bits * tensor->shape[i] > enough_bytes ? enough_bytes
+                                                                      : bits * tensor->shape[i]);
+  return bits / BITS_PER_BYTE;
+}
+
+void calls_sum_written(struct call_list *list) {
+  uint64_t written = 0;
+  for (size_t i = 0; i < list->count; i++) {
+    struct call_row *row = &list->rows[i];
+    struct lower_call call = {0};
+    if (i > 0 && strcmp(row->cell[CALL_SOC], row[-1].cell[CALL_SOC]) != 0)
+      written = 0;
+    row->written_before = written;
+    if (!row->profiled || !calls_on_cores(row) || !calls_parse(row, &call))
+      continue;
+    for (unsigned j = 0; j < call.output_count; j++)
+      written = min_u64(enough_bytes, written + tensor_bytes(&call.output[j]));
+  }
 }

@@ -146,13 +146,13 @@ bool calls_parse(const struct call_row *row, struct lower_call *call) {
 }
 
 /* What ran elsewhere has nothing to do with an AI Core's time for it. */
-static bool runs_elsewhere(const char *core) {
+bool calls_on_cores(const struct call_row *row) {
   static const char *const others[] = {"AI_CPU",   "AICPU", "HCCL",    "COMMUNICATION", "HOST",
                                        "HOST_CPU", "DSA",   "DSA_SQE", "DVPP",          "SDMA"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (strcasecmp(core, others[i]) == 0)
-      return true;
-  return false;
+    if (strcasecmp(row->cell[CALL_CORE], others[i]) == 0)
+      return false;
+  return true;
 }
 
 /* The vendor's kernels take all cores that have something to do, also where fewer were quicker. */
@@ -195,7 +195,7 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
   call->arena = arena;
   if (!calls_parse(row, call))
     return refuse(out, "%s", call->reason);
-  if (runs_elsewhere(row->cell[CALL_CORE]))
+  if (!calls_on_cores(row))
     return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
   out->op = lower_find_vendor(call->type);
   if (!out->op)
@@ -206,6 +206,8 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
     return refuse(out, "%s: a tensor has no elements", call->type);
   if (!out->op->from_tensors || !out->op->from_tensors(call))
     return refuse(out, "%s: %s", call->type, *call->reason ? call->reason : "shapes are not known");
+  if (call->untyped)
+    return refuse(out, "the data types '%s' are not known", row->cell[CALL_IN_TYPES]);
   add_blocks(call, out->op);
   out->arg_count = call->arg_count;
   memcpy(out->args, call->args, sizeof call->args);

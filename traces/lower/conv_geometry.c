@@ -182,7 +182,9 @@ bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
   uint64_t rows = weights->shape[1] * FRACTAL_ROWS, all = round_up(y[1] * y[4], FRACTAL_ROWS);
   if (rows < all && all % rows == 0)
     lower_arg(call, "groups=%" PRIu64, all / rows);
-  lower_arg(call, "dtype=%s", dtype_name(hf32 ? DTYPE_HF32 : map->dtype));
+  struct lower_tensor computed = *map;
+  computed.dtype = hf32 ? DTYPE_HF32 : map->dtype;
+  lower_arg_dtype(call, "dtype", &computed);
   if (call->blocks > 0)
     lower_arg(call, "cores=%" PRIu64, call->blocks);
   return true;

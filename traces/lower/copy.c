@@ -126,7 +126,7 @@ static bool from_tensors(struct lower_call *call) {
   if (tensor->rank == 0)
     return lower_cannot(call, "no shape");
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(tensor->shape, tensor->rank));
-  lower_arg(call, "dtype=%s", dtype_name(tensor->dtype));
+  lower_arg_dtype(call, "dtype", tensor);
   lower_arg(call, "buffers=1");
   return true;
 }

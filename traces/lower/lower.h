@@ -114,6 +114,7 @@ struct lower_call {
   /* Result: arguments "key=value" for the operator, or why there are none. */
   const char *args[LOWER_KEYS_MAX];
   size_t arg_count;
+  bool untyped; /* an argument wants the type of a tensor whose type is not known */
   char reason[160];
 };
 
@@ -193,6 +194,8 @@ bool lower_cannot(struct lower_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lower_arg(struct lower_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* key=fp16 of a tensor; a type that is not known leaves the call without one and untyped. */
+void lower_arg_dtype(struct lower_call *call, const char *key, const struct lower_tensor *tensor);
 /* key=8x128 of a tensor's extents, or other numbers of its rank; without any it is 1. */
 void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
                      unsigned rank);

@@ -194,8 +194,8 @@ static bool from_tensors(struct lower_call *call) {
   lower_arg(call, "m=%" PRIu64, folded ? s.m * s.batch : s.m);
   lower_arg(call, "k=%" PRIu64, k);
   lower_arg(call, "n=%" PRIu64, s.n);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
-  lower_arg(call, "out_dtype=%s", dtype_name(call->output[0].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  lower_arg_dtype(call, "out_dtype", &call->output[0]);
   lower_arg(call, "transpose_a=%d", trans_a);
   lower_arg(call, "transpose_b=%d", trans_b);
   lower_arg(call, "bias=%d", bias);

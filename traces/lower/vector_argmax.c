@@ -329,7 +329,7 @@ static bool from_tensors(struct lower_call *call) {
   if (!last)
     return lower_cannot(call, "only the last dimension can be searched");
   lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

@@ -67,8 +67,8 @@ static bool call_binary(struct lower_call *call) {
     return lower_cannot(call, "two inputs are needed");
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
   lower_arg_shape(call, "shape1", call->input[1].shape, call->input[1].rank);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
-  lower_arg(call, "dtype1=%s", dtype_name(call->input[1].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  lower_arg_dtype(call, "dtype1", &call->input[1]);
   return true;
 }
 
@@ -149,7 +149,7 @@ static bool call_axpy(struct lower_call *call) {
   for (unsigned i = 0; i < tensors; i++)
     elements += lower_elements(call->input[i].shape, call->input[i].rank);
   lower_arg(call, "shape=%llu", elements);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[0]);
   return true;
 }
 
@@ -183,7 +183,7 @@ static bool call_where(struct lower_call *call) {
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
   lower_arg_shape(call, "shape1", call->input[1].shape, call->input[1].rank);
   lower_arg_shape(call, "shape2", call->input[2].shape, call->input[2].rank);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[1].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[1]);
   return true;
 }
 
@@ -215,7 +215,7 @@ static bool call_fill(struct lower_call *call) {
     return lower_cannot(call, "the row names no tensor, so its size is not known");
   const struct lower_tensor *y = call->output_count ? &call->output[0] : &call->input[0];
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(y->shape, y->rank));
-  lower_arg(call, "dtype=%s", dtype_name(call->input_count ? call->input[0].dtype : y->dtype));
+  lower_arg_dtype(call, "dtype", call->input_count ? &call->input[0] : y);
   return true;
 }
 
@@ -256,7 +256,7 @@ static enum vinci_status dropout_setup(struct lower_job *job) {
 static bool call_dropout(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
-  lower_arg(call, "dtype1=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype1", x);
   return true;
 }
 
@@ -344,7 +344,7 @@ static bool call_adamw(struct lower_call *call) {
   if (call->input_count < 4)
     return lower_cannot(call, "four inputs are needed");
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

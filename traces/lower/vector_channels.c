@@ -131,8 +131,8 @@ static bool call_batch_norm(struct lower_call *call) {
     return lower_cannot(call, "channels of %s are not supported", x->format);
   lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "format=%s", blocked ? "nc1hwc0" : "nchw");
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
-  lower_arg(call, "dtype1=%s", dtype_name(call->input[CALL_GAMMA].dtype));
+  lower_arg_dtype(call, "dtype", x);
+  lower_arg_dtype(call, "dtype1", &call->input[CALL_GAMMA]);
   return true;
 }
 

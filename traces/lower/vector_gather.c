@@ -163,8 +163,8 @@ static bool call_gather(struct lower_call *call) {
     return lower_cannot(call, "only rows of a table can be gathered");
   lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg_shape(call, "count", index->shape, index->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
-  lower_arg(call, "dtype1=%s", dtype_name(index->dtype));
+  lower_arg_dtype(call, "dtype", x);
+  lower_arg_dtype(call, "dtype1", index);
   /* The vendor's kernel moves a row at a time, as its MTE2 is busy for the latency of each. */
   lower_arg(call, "rows=1");
   return true;

@@ -52,7 +52,7 @@ static enum vinci_status even_rows(struct lower_job *job, uint64_t *half) {
 static bool call_halves(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
   lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

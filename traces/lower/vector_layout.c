@@ -84,7 +84,7 @@ static bool call_transpose(struct lower_call *call) {
   }
   lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "perm=%s", text);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 
@@ -271,7 +271,7 @@ static bool call_transdata(struct lower_call *call) {
     return lower_cannot(call, "no known pair of formats");
   lower_arg_shape(call, "shape", plain->shape, plain->rank);
   lower_arg(call, "c0=%llu", (ull)blocks->shape[blocks->rank - 1]);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
   uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
   uint64_t bytes = lower_elements(plain->shape, plain->rank) * vtile_bytes(x->dtype);
@@ -338,7 +338,7 @@ static bool call_slice(struct lower_call *call) {
     return lower_cannot(call, "no shapes");
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
   lower_arg_shape(call, "out", call->output[0].shape, call->output[0].rank);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[0]);
   /* The vendor's kernel moves few rows at a time, as its durations tell. */
   const struct lower_tensor *y = &call->output[0];
   if (y->rank > 1 && y->shape[y->rank - 1] < call->input[0].shape[y->rank - 1])
@@ -431,7 +431,7 @@ static bool call_concat(struct lower_call *call) {
   for (unsigned i = 0; i < y->rank; i++)
     if (y->shape[i] != call->input[0].shape[i])
       lower_arg(call, "axis=%u", i);
-  lower_arg(call, "dtype=%s", dtype_name(call->input[0].dtype));
+  lower_arg_dtype(call, "dtype", &call->input[0]);
   return true;
 }
 

@@ -371,7 +371,7 @@ static enum vinci_status norm_setup(struct lower_job *job, const struct norm *fu
 static bool call_norm(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
   lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

@@ -330,7 +330,7 @@ static bool from_tensors(struct lower_call *call) {
     return lower_cannot(call, "gradient, x, rstd and gamma are needed");
   lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg(call, "axes=%u", call->input[3].rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

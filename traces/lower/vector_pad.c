@@ -121,7 +121,7 @@ static bool call_pad(struct lower_call *call) {
   lower_arg_shape(call, "shape", x->shape, x->rank);
   lower_arg_shape(call, "before", before, x->rank);
   lower_arg_shape(call, "after", after, x->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

@@ -286,7 +286,7 @@ bool pool_call(struct lower_call *call, const struct lower_tensor *x,
             (ull)x->shape[2], (ull)x->shape[3], (ull)x->shape[4]);
   lower_arg(call, "kernel=%llux%llu", (ull)kernel[0], (ull)kernel[1]);
   lower_arg(call, "stride=%llux%llu", (ull)stride[0], (ull)stride[1]);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

@@ -415,7 +415,7 @@ static bool call_reduce(struct lower_call *call) {
   if (!find_axes(x, call->output_count ? &call->output[0] : &scalar, &axes))
     return lower_cannot(call, "the output does not fit the input");
   lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   if (axes == 0)
     axes = 1;
   unsigned first = (unsigned)__builtin_ctz(axes), run = (unsigned)__builtin_ctz(~(axes >> first));

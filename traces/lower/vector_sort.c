@@ -209,7 +209,7 @@ static bool call_sort(struct lower_call *call) {
   if (call->input_count == 0 || x->rank == 0)
     return lower_cannot(call, "no shape");
   lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 

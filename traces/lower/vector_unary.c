@@ -47,7 +47,7 @@ static bool call_x(struct lower_call *call) {
   if (call->input_count == 0)
     return lower_cannot(call, "no input");
   lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
-  lower_arg(call, "dtype=%s", dtype_name(x->dtype));
+  lower_arg_dtype(call, "dtype", x);
   return true;
 }
 
