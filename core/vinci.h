@@ -347,13 +347,11 @@ struct vinci_check_options {
   unsigned checks;    /* enum vinci_checks, several added; 0 = all */
   /* What may be kept of the memory that the program touches; 0 = 1 GiB. */
   uint64_t max_shadow_bytes;
-  /* Called now and then with the instructions that were issued and the share of all instructions
-   * that they are (0..1000, nearly); returning false ends the checks with VINCI_E_LIMIT. A program
-   * whose cores race is walked twice, and both begin again. May be NULL. */
+  /* Called now and then with the instructions that were issued and their share of all (0..1000,
+   * nearly; a racing program is walked twice); false ends with VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
   void *progress_context;
-  /* Other than 0: shuffles in which order blocks and cores are walked. That cannot matter to what
-   * is found; for tests of that. */
+  /* For tests: other than 0 shuffles the walk over blocks and cores; findings stay the same. */
   uint64_t walk_order_seed;
 };
 
