@@ -13,8 +13,8 @@ uint16_t history_atomic(const struct inst *inst, const struct inst_access *acces
     return 0;
   unsigned element = dtype_bits((enum dtype)registers->atomic_type) / BITS_PER_BYTE;
   unsigned phase = (unsigned)(access->address & (int64_t)(element - 1));
-  return (uint16_t)(registers->atomic | registers->atomic_type << ATOMIC_TYPE_SHIFT |
-                    phase << ATOMIC_PHASE_SHIFT);
+  unsigned type = (unsigned)registers->atomic_type << ATOMIC_TYPE_SHIFT;
+  return (uint16_t)(registers->atomic | type | phase << ATOMIC_PHASE_SHIFT);
 }
 
 /* ---- order ------------------------------------------------------------------------ */

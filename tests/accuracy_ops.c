@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/vinci.h"
+#include "core/soc.h"
 #include "tests/accuracy_exceptions.h"
 #include "traces/lower/calls.h"
 
@@ -68,12 +68,13 @@ struct row {
   bool simulated;
   char lowered[ARGS_BYTES];
   struct call_times times;
+  double core_us; /* measured: mean time of a core with a block; 0: not measured */
   char reason[256];
 };
 
 struct sums {
   unsigned count, excepted, missed;
-  double absolute, worst;
+  double absolute, worst, signed_sum;
 };
 
 static void give_up(const struct vinci_diag *diag) {
@@ -135,6 +136,13 @@ static void simulate(struct row *row, const vinci_soc *soc, const struct call_re
   vinci_trace_free(trace);
 }
 
+/* The profile has the cycles of all blocks together. */
+static double core_time_us(const struct call_row *source, const vinci_soc *soc) {
+  const char *cycles = source->cell[CALL_CORE_CYCLES], *blocks = source->cell[CALL_BLOCKS];
+  double count = strtod(blocks, NULL);
+  return count > 0 ? strtod(cycles, NULL) / count * 1e6 / (double)soc->core_hz : 0;
+}
+
 static void run_row(const struct call_list *list, struct row *row, enum vinci_memory memory) {
   static vinci_soc *soc;
   struct vinci_diag diag = {0};
@@ -147,6 +155,7 @@ static void run_row(const struct call_list *list, struct row *row, enum vinci_me
       give_up(&diag);
   }
   row->class = class_of(row->source->cell[CALL_TYPE]);
+  row->core_us = core_time_us(row->source, soc);
   (void)calls_resolve(list, row->source, soc, &arena, &request);
   use_edited(row->source, &arena, &request);
   if (request.arg_count == 0 || *request.reason)
@@ -188,6 +197,7 @@ static void add(struct sums *sums, double error) {
   double size = fabs(error);
   sums->count++;
   sums->absolute += size;
+  sums->signed_sum += error;
   sums->worst = fmax(sums->worst, size);
 }
 
@@ -277,21 +287,29 @@ static int judge(const struct row *rows, size_t count) {
   return met && logs >= 0.98 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static void print_mean(const char *what, const struct sums *sums) {
+  if (sums->count > 0)
+    printf("  %-10s %4u rows, mean error %5.1f %%, bias %+6.1f %%\n", what, sums->count,
+           100 * sums->absolute / sums->count, 100 * sums->signed_sum / sums->count);
+}
+
 static void print_table(const struct row *rows, size_t count) {
   printf("Operators against profiles (us, duration from launch to end)\n  %-12s %-24s %-44s %10s "
          "%10s %9s\n",
          "SoC", "operator", "inputs", "measured", "simulated", "error");
   for (unsigned class = 0; class < CLASS_COUNT; class ++) {
-    struct sums sums = {0};
+    struct sums sums = {0}, core = {0};
     printf("%s\n", class_names[class]);
     for (size_t i = 0; i < count; i++) {
       if (rows[i].class != class || !rows[i].simulated)
         continue;
       print_row(&rows[i]);
       add(&sums, error_of(rows[i].times.duration_ps, rows[i].source->measured_ps));
+      if (rows[i].core_us > 0)
+        add(&core, us(rows[i].times.core_ps) / rows[i].core_us - 1);
     }
-    if (sums.count > 0)
-      printf("  %u rows, mean error %.1f %%\n", sums.count, 100 * sums.absolute / sums.count);
+    print_mean("duration", &sums);
+    print_mean("core time", &core);
   }
   printf("Not compared\n");
   for (size_t i = 0; i < count; i++)

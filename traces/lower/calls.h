@@ -34,6 +34,7 @@
   X(BLOCKS, "blocks|blockdim|blocknum")                                                            \
   X(DURATION, "durationus|duration(us)|taskduration(us)")                                          \
   X(MAC_TIME, "macus|aicmactime(us)|mactime(us)")                                                  \
+  X(CORE_CYCLES, "totalcycles")                                                                    \
   X(GEMM_M, "m")                                                                                   \
   X(GEMM_N, "n")                                                                                   \
   X(GEMM_K, "k")                                                                                   \
