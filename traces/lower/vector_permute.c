@@ -328,6 +328,12 @@ bool permute_cost(struct lower_job *job) {
           ceil_div(pass->tile.rows, PERMUTE_SIDE) * ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
       work.in_beyond = beyond(pass->tile.rows, pass->tile.cols * element);
       work.out_beyond = beyond(pass->tile.cols, pass->tile.rows * element);
+    } else {
+      uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
+      if (!pass->fills && pass->in.row_stride != pass->tile.cols)
+        work.in_beyond = beyond(pass->tile.rows, row_bytes);
+      if (pass->out.row_stride != pass->tile.cols)
+        work.out_beyond = beyond(pass->tile.rows, row_bytes);
     }
     vtile_cost(job, &pass->tile, &work);
     sum.total_cycles += job->cost.total_cycles;
