@@ -139,6 +139,28 @@ static void two_buffers_hide_the_shorter_copy(void **state) {
   vinci_soc_free(soc);
 }
 
+/* With two buffers the start of a copy passes while the one before moves its data. */
+static void two_buffers_hide_the_starts_of_copies(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  soc->path[PATH_GM_UB].mbytes_per_cycle = soc->path[PATH_GM_UB].hbm_mbytes_per_cycle = 1000;
+  uint64_t before = estimate(soc, MULS "2");
+  soc->path[PATH_GM_UB].startup_mcycles += MORE * 1000;
+  assert_int_equal(estimate(soc, MULS "2"), before + MORE);
+  vinci_soc_free(soc);
+}
+
+/* 10 rows of 18 and of 40 bytes that lie apart: each takes a line of 128 bytes or more of L2. */
+static void short_rows_take_whole_lines(void **state) {
+  (void)state;
+  static const char request[] = "pad shape=10x9 before=0x20 dtype=fp16 value=0 buffers=1";
+  vinci_soc *soc = chip();
+  uint64_t before = estimate(soc, request);
+  soc->path[PATH_UB_GM].mbytes_per_cycle = soc->path[PATH_UB_GM].hbm_mbytes_per_cycle = 1000;
+  assert_in_range(estimate(soc, request) - before, 2 * 10 * 128, 4 * 10 * 128);
+  vinci_soc_free(soc);
+}
+
 /* A step of one task needs signals there and back; two steps are under way at a time. */
 static void steps_of_attention_wait_for_signals(void **state) {
   (void)state;
@@ -163,6 +185,14 @@ static char *compiled(const char *request) {
   if (vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
   return text;
+}
+
+/* 384 elements fit one tile, though they are no multiple of 512 bytes. */
+static void what_one_tile_holds_is_not_cut(void **state) {
+  (void)state;
+  char *text = compiled("abs shape=8x48 dtype=fp16");
+  assert_non_null(strstr(text, "len_burst=768"));
+  vinci_text_free(text);
 }
 
 /* What the scalar unit does before anything else. */
@@ -208,6 +238,9 @@ int main(void) {
       cmocka_unit_test(vector_cores_are_launched_one_after_the_other),
       cmocka_unit_test(every_tile_pays_the_start_of_its_copies),
       cmocka_unit_test(two_buffers_hide_the_shorter_copy),
+      cmocka_unit_test(two_buffers_hide_the_starts_of_copies),
+      cmocka_unit_test(short_rows_take_whole_lines),
+      cmocka_unit_test(what_one_tile_holds_is_not_cut),
       cmocka_unit_test(steps_of_attention_wait_for_signals),
       cmocka_unit_test(kernels_take_time_to_start),
       cmocka_unit_test(buffers_start_at_bank_rows),

@@ -396,6 +396,70 @@ static void little_work_gets_few_cores(void **state) {
   assert_int_equal(blocks_of("reduce_sum shape=1000x1000 blocks=3"), 3);
   assert_in_range(blocks_of("transpose shape=1000x1000 perm=2x1"), 5, 20);
   assert_int_equal(blocks_of("add shape=8000x8000"), 40);
+  /* The second part has more tiles than the first: both follow one number. */
+  assert_in_range(blocks_of("concat shape=96x4 shape1=96x1789 dtype=fp32"), 3, 20);
+  assert_int_equal(blocks_of("concat shape=96x4 shape1=96x1789 dtype=fp32 blocks=23"), 23);
+  assert_in_range(blocks_of("argmax shape=173x160"), 5, 20);
+  assert_int_equal(blocks_of("argmax shape=173x160 blocks=0"), 35);
+  assert_in_range(blocks_of("sort shape=70x64"), 2, 20);
+  assert_int_equal(blocks_of("sort shape=70x64 blocks=0"), 35);
+}
+
+/* Of the kernel that comes last in the text. */
+static unsigned last_kernel_blocks(const char *text) {
+  static const char key[] = ",blocks=";
+  const char *last = NULL;
+  for (const char *at = strstr(text, "\nkernel,"); at; at = strstr(at + 1, "\nkernel,"))
+    last = at;
+  const char *blocks = last ? strstr(last, key) : NULL;
+  return blocks ? (unsigned)strtoul(blocks + strlen(key), NULL, 10) : 1;
+}
+
+static char *lowered(const char *request, const char *more) {
+  struct vinci_diag diag = {0};
+  const char *words[WORDS_MAX];
+  char line[2 * LINE_BYTES], *text = NULL;
+  snprintf(line, sizeof line, "%s %s", request, more);
+  size_t count = cut(line, words);
+  if (vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag) != VINCI_OK)
+    fail_msg("%s %s: %s", request, more, diag.text);
+  return text;
+}
+
+/* The second kernel folds 8 x 100 x 64 sums: more cores would mostly wait for their code. */
+static void later_kernels_choose_their_cores(void **state) {
+  (void)state;
+  char *text = lowered("reduce_sum shape=8x100x64x33 axis=1 axis2=3 dtype=fp32", "");
+  assert_in_range(last_kernel_blocks(text), 2, 6);
+  vinci_text_free(text);
+}
+
+/* What `compile --explain` prints, given as keys, is the same program. */
+static void a_tiling_given_back_is_the_same_program(void **state) {
+  (void)state;
+  static const char *const requests[] = {"concat shape=96x4 shape1=96x1789 dtype=fp32",
+                                         "transdata shape=1x213x8x8 way=nchw_to_fractal_z",
+                                         "transpose shape=61x33x20 perm=3x1x2",
+                                         "pad before=0x19 shape=3072x9 dtype=bf16",
+                                         "argmax shape=173x160 dtype=bf16",
+                                         "sort shape=70x640",
+                                         "topk shape=3x30000 k=16",
+                                         "reduce_sum shape=8x100x64x33 axis=1 axis2=3",
+                                         "muls shape=8x3073"};
+  for (unsigned i = 0; i < sizeof requests / sizeof *requests; i++) {
+    char line[LINE_BYTES], tiling[LINE_BYTES];
+    const char *words[WORDS_MAX];
+    struct vinci_tiling chosen;
+    snprintf(line, sizeof line, "%s", requests[i]);
+    size_t count = cut(line, words);
+    assert_int_equal(vinci_op_tiling(fixture_shared, words[0], words + 1, count, tiling,
+                                     sizeof tiling, &chosen, NULL),
+                     VINCI_OK);
+    char *one = lowered(requests[i], ""), *two = lowered(requests[i], tiling);
+    assert_string_equal(strstr(one, "\nkernel,"), strstr(two, "\nkernel,"));
+    vinci_text_free(one);
+    vinci_text_free(two);
+  }
 }
 
 /* Billions of steps: what lowering raises to their number it raises by squaring. */
@@ -412,6 +476,8 @@ int main(void) {
       cmocka_unit_test(checks_find_nothing),
       cmocka_unit_test(reductions_keep_dimensions),
       cmocka_unit_test(little_work_gets_few_cores),
+      cmocka_unit_test(later_kernels_choose_their_cores),
+      cmocka_unit_test(a_tiling_given_back_is_the_same_program),
       cmocka_unit_test(more_cores_and_faster_launches_are_not_slower),
       cmocka_unit_test(late_steps_are_lowered),
       cmocka_unit_test(errors_say_what_is_wrong),

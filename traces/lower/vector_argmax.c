@@ -11,6 +11,8 @@
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
+#include "traces/lower/estimate.h"
+#include "traces/lower/launch.h"
 #include "traces/lower/vector_program.h"
 #include "traces/lower/vector_tiles.h"
 
@@ -32,7 +34,8 @@ static const struct lower_key keys[ARG_KEYS] = {
     [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
     [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x", false},
     [KEY_CHUNK] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that come in at once", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0", "cores to use; 0: all that have a row", true,
+                    true},
 };
 
 struct argmost {
@@ -81,13 +84,13 @@ static enum vinci_status setup(struct lower_job *job, bool smallest) {
 
 static bool candidate(struct lower_job *job, size_t index) {
   struct argmost *arg = job->data;
-  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
-  uint64_t chunk = CHUNK_MAX >> index;
+  uint64_t turns = ceil_div(arg->rows, job->cores), chunk = CHUNK_MAX >> index;
   if (index > HALVINGS)
     return false;
   chunk = arg->columns <= chunk ? arg->columns : chunk;
   job->value[KEY_CHUNK] = (struct lower_value){.present = true, .size = chunk};
-  job->value[KEY_BLOCKS] = (struct lower_value){.present = true, .size = min_u64(cores, arg->rows)};
+  job->value[KEY_BLOCKS] =
+      (struct lower_value){.present = true, .size = ceil_div(arg->rows, turns)};
   return true;
 }
 
@@ -119,8 +122,10 @@ static bool cost(struct lower_job *job) {
   uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SEVEN].per_repeat_mcycles;
   enum { ROW_CYCLES = 400, CHUNK_CYCLES = 100 }; /* of the instructions that look at winners */
   uint64_t vector = arg->winners * (step + MILLI) / MILLI + ROW_CYCLES + arg->chunks * CHUNK_CYCLES;
+  uint64_t start =
+      launch_spread_cycles(soc, arg->blocks) + estimate_start(soc, KERNEL_REDUCE, arg->blocks);
   job->cost = (struct lower_cost){
-      .total_cycles = arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
+      .total_cycles = start + arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
       .vector_cycles = arg->per_block * vector,
       .mte2_cycles = arg->per_block * copies,
       .gm_bytes = arg->rows * (bytes + FLOAT_BYTES),

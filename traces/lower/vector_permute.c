@@ -239,23 +239,27 @@ static void spread_over_cores(uint64_t cores, const struct permute *permute, str
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
 
-static void split(const struct lower_job *job, const struct permute *permute, struct ppass *pass) {
+static void split(const struct vinci_soc *soc, uint64_t cores, const struct permute *permute,
+                  struct ppass *pass) {
   if (pass->transposes)
-    split_transposed(job->soc, permute, pass);
+    split_transposed(soc, permute, pass);
   else
     split_copied(permute, pass);
-  /* The keys are those of the first pass; later ones take all cores of the chip. */
-  uint64_t all = soc_core_count(job->soc, emit_vector_core(job->soc));
-  spread_over_cores(pass == permute->pass ? job->cores : all, permute, pass);
+  spread_over_cores(cores, permute, pass);
 }
 
+/* Passes share one kernel: it has the blocks of the pass that takes most. */
 bool permute_candidate(struct lower_job *job, size_t index) {
   struct permute *permute = job->data;
+  uint64_t blocks = 1;
   if (index > 1)
     return false;
   permute->buffers = index == 0 ? 2 : 1;
-  for (unsigned i = 0; i < permute->passes; i++)
-    split(job, permute, &permute->pass[i]);
+  for (unsigned i = 0; i < permute->passes; i++) {
+    split(job->soc, job->cores, permute, &permute->pass[i]);
+    blocks = max_u64(blocks, permute->pass[i].tile.blocks);
+  }
+  permute->pass[0].tile.blocks = blocks;
   permute->pass[0].tile.buffers = permute->buffers;
   vtile_give(job, job->op->key_count - VTILE_KEYS, &permute->pass[0].tile);
   return true;
@@ -265,9 +269,36 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   struct vtile *first = &permute->pass[0].tile;
   vtile_take(job, job->op->key_count - VTILE_KEYS, first);
   permute->buffers = first->buffers;
-  for (unsigned i = 1; i < permute->passes; i++)
-    split(job, permute, &permute->pass[i]);
+  for (unsigned i = 1; i < permute->passes; i++) {
+    split(job->soc, first->blocks, permute, &permute->pass[i]);
+    permute->pass[i].tile.blocks = first->blocks;
+  }
   lay_out(permute);
+}
+
+/* The keys of the first pass; there are as many blocks as some pass has tiles, or fewer. */
+static bool check_given(struct lower_job *job, struct permute *permute) {
+  struct vtile given = permute->pass[0].tile;
+  vtile_take(job, job->op->key_count - VTILE_KEYS, &given);
+  const uint64_t blocks = given.blocks;
+  given.blocks = min_u64(blocks, 1);
+  if (!vtile_count(job, &given))
+    return false;
+  permute_take_tiling(job, permute);
+  uint64_t most = 0;
+  for (unsigned i = 0; i < permute->passes; i++)
+    most = max_u64(most, permute->pass[i].tile.tiles);
+  if (blocks > soc_core_count(job->soc, emit_vector_core(job->soc)))
+    return lower_refuse(job, "there are only %u cores",
+                        soc_core_count(job->soc, emit_vector_core(job->soc)));
+  if (blocks > most)
+    return lower_refuse(job, "there are only %llu tiles for %llu cores", (ull)most, (ull)blocks);
+  if (permute->pass[0].fan > 1 && given.cols != given.space.cols)
+    return lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)given.space.cols);
+  if (permute->ub_bytes > vtile_ub_bytes(job->soc))
+    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
+                        (ull)permute->ub_bytes, (ull)vtile_ub_bytes(job->soc));
+  return true;
 }
 
 /* L2 takes and gives lines of 128 bytes; a short row of a transposed tile touches one more. */
@@ -280,16 +311,8 @@ bool permute_cost(struct lower_job *job) {
   struct lower_cost sum = {0};
   if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
-  struct vtile given = permute->pass[0].tile;
-  vtile_take(job, job->op->key_count - VTILE_KEYS, &given);
-  if (!vtile_count(job, &given))
+  if (!check_given(job, permute))
     return false;
-  permute_take_tiling(job, permute);
-  if (permute->pass[0].fan > 1 && given.cols != given.space.cols)
-    return lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)given.space.cols);
-  if (permute->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
-                        (ull)permute->ub_bytes, (ull)vtile_ub_bytes(job->soc));
   for (unsigned i = 0; i < permute->passes; i++) {
     const struct ppass *pass = &permute->pass[i];
     uint64_t bytes = pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
@@ -305,6 +328,12 @@ bool permute_cost(struct lower_job *job) {
           ceil_div(pass->tile.rows, PERMUTE_SIDE) * ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
       work.in_beyond = beyond(pass->tile.rows, pass->tile.cols * element);
       work.out_beyond = beyond(pass->tile.cols, pass->tile.rows * element);
+    } else {
+      uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
+      if (!pass->fills && pass->in.row_stride != pass->tile.cols)
+        work.in_beyond = beyond(pass->tile.rows, row_bytes);
+      if (pass->out.row_stride != pass->tile.cols)
+        work.out_beyond = beyond(pass->tile.rows, row_bytes);
     }
     vtile_cost(job, &pass->tile, &work);
     sum.total_cycles += job->cost.total_cycles;
@@ -312,7 +341,7 @@ bool permute_cost(struct lower_job *job) {
     sum.mte2_cycles += job->cost.mte2_cycles;
     sum.mte3_cycles += job->cost.mte3_cycles;
     sum.gm_bytes += job->cost.gm_bytes;
-    sum.blocks = max_u64(sum.blocks, job->cost.blocks) > sum.blocks ? job->cost.blocks : sum.blocks;
+    sum.blocks = job->cost.blocks;
   }
   job->cost = sum;
   return true;

@@ -60,13 +60,13 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
                               const struct pmap *map);
 bool permute_candidate(struct lower_job *job, size_t index);
 bool permute_cost(struct lower_job *job);
-/* The tiling that was chosen or given. Passes after the first are cut by the rule, whatever was
- * given for the first. */
+/* The tiling that was chosen or given. Passes after the first are cut by the rule for as many
+ * blocks, whatever rows and columns were given for the first. */
 void permute_take_tiling(const struct lower_job *job, struct permute *permute);
 /* Rows (vector_permute_rows.c). */
 void permute_emit(const struct lower_job *job, struct emit *emit);
 
-/* The tiling keys, last in the tables: of the first pass; the others follow its rule. */
+/* The tiling keys, last in the tables: of the first pass; the others take as many blocks. */
 #define PERMUTE_KEYS VTILE_KEYS
 
 #endif

@@ -218,15 +218,9 @@ static void put_tensors(struct emit *e, const struct permute *permute) {
 
 void permute_emit(const struct lower_job *job, struct emit *e) {
   struct permute *permute = job->data;
-  uint64_t blocks = 1;
   bool filled = false;
   permute_take_tiling(job, permute);
-  for (unsigned i = 0; i < permute->passes; i++)
-    blocks = max_u64(blocks, permute->pass[i].tile.blocks);
-  for (unsigned i = 0; i < permute->passes; i++) {
-    permute->pass[i].tile.blocks = blocks;
-    vtile_counts(&permute->pass[i].tile);
-  }
+  const uint64_t blocks = permute->pass[0].tile.blocks;
   emit_kernel(e, job->op->name, (uint32_t)blocks);
   put_tensors(e, permute);
   emit_buffer(e, "buf", SPACE_UB, permute->ub_bytes);

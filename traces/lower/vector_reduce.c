@@ -7,6 +7,7 @@
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
+#include "traces/lower/launch.h"
 
 typedef unsigned long long ull;
 
@@ -143,7 +144,7 @@ static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_fun
   return reduce;
 }
 
-static enum vinci_status setup(struct lower_job *job, const struct vreduce_func *func) {
+static enum vinci_status add_kernels(struct lower_job *job, const struct vreduce_func *func) {
   static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
   static const char *const parts[] = {"part0", "part1", "part2", "part3"};
   enum dtype type = job->value[KEY_DTYPE].dtype;
@@ -303,6 +304,59 @@ static void split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *r
     vreduce_region_split(cores, reduce);
 }
 
+/* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit. */
+static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce) {
+  const struct vtile *tile = &reduce->tile;
+  struct vtile counted = *tile;
+  if (reduce->form != VREDUCE_ROWS) {
+    counted.space.outers = 1;
+    counted.space.outer[0] = reduce->outer;
+  }
+  vtile_counts(&counted);
+  if (!vtile_count(job, &counted) && reduce->form == VREDUCE_ROWS)
+    return false;
+  if (reduce->form != VREDUCE_ROWS) {
+    uint64_t units = vreduce_units(reduce);
+    counted.per_block = ceil_div(units, tile->blocks) * ceil_div(counted.tiles, units);
+  }
+  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
+  struct vtile_work work = {.in_bytes = bytes,
+                            .in_copies = 1,
+                            .vector_cycles = tile->rows * ceil_div(tile->cols, VROW_LANES) * 2,
+                            .code = vreduce_code(reduce)};
+  vtile_cost(job, &counted, &work);
+  return true;
+}
+
+/*
+ * Kernels after the first have a tiling of their own, on as many cores as have them done first,
+ * whatever the first one takes.
+ */
+static void plan_later_kernel(struct lower_job *job, struct vreduce *reduce) {
+  uint64_t best = 1, cycles = UINT64_MAX;
+  reduce->tile.buffers = 2;
+  for (uint64_t cores = job->cores; cores > 0; cores--) {
+    split(job->soc, cores, reduce);
+    lay_out(reduce);
+    if (estimate_kernel(job, reduce) && job->cost.total_cycles < cycles) {
+      best = cores;
+      cycles = job->cost.total_cycles;
+    }
+  }
+  split(job->soc, best, reduce);
+  reduce->cycles = cycles + launch_cycles(job->soc, 1);
+}
+
+static enum vinci_status setup(struct lower_job *job, const struct vreduce_func *func) {
+  enum vinci_status status = add_kernels(job, func);
+  struct vreduce *first = job->data;
+  if (status == VINCI_OK)
+    for (struct vreduce *reduce = first->next; reduce; reduce = reduce->next)
+      plan_later_kernel(job, reduce);
+  job->cost = (struct lower_cost){0};
+  return status;
+}
+
 /* The keys are those of the first kernel, which reads x; later ones have tilings of their own. */
 static bool candidate(struct lower_job *job, size_t index) {
   struct vreduce *reduce = job->data;
@@ -335,24 +389,10 @@ static bool cost(struct lower_job *job) {
   if (reduce->form == VREDUCE_COLUMNS && tile->cols < tile->space.cols &&
       tile->cols % VROW_LANES != 0)
     return lower_refuse(job, "tiles of columns are multiples of %d", VROW_LANES);
-  struct vtile counted = *tile;
-  if (reduce->form != VREDUCE_ROWS) {
-    counted.space.outers = 1;
-    counted.space.outer[0] = reduce->outer;
-  }
-  vtile_counts(&counted);
-  if (!vtile_count(job, &counted) && reduce->form == VREDUCE_ROWS)
+  if (!estimate_kernel(job, reduce))
     return false;
-  if (reduce->form != VREDUCE_ROWS) {
-    uint64_t units = vreduce_units(reduce);
-    counted.per_block = ceil_div(units, tile->blocks) * ceil_div(counted.tiles, units);
-  }
-  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
-  struct vtile_work work = {.in_bytes = bytes,
-                            .in_copies = 1,
-                            .vector_cycles = tile->rows * ceil_div(tile->cols, VROW_LANES) * 2,
-                            .code = vreduce_code(reduce)};
-  vtile_cost(job, &counted, &work);
+  for (reduce = reduce->next; reduce; reduce = reduce->next)
+    job->cost.total_cycles += reduce->cycles;
   return true;
 }
 
@@ -383,11 +423,8 @@ static void emit(const struct lower_job *job, struct emit *e) {
   struct vreduce *reduce = job->data;
   vtile_take(job, KEY_TILING, &reduce->tile);
   put_kernel(job, e, reduce);
-  for (reduce = reduce->next; reduce; reduce = reduce->next) {
-    reduce->tile.buffers = 2;
-    split(job->soc, reduce->cores, reduce);
+  while ((reduce = reduce->next))
     put_kernel(job, e, reduce);
-  }
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ struct vreduce {
   uint64_t rows, cols;              /* of the region */
   struct vtile tile;
   uint64_t cores;             /* of the chip */
+  uint64_t cycles;            /* of a kernel after the first, its launch included */
   uint64_t segments, segment; /* of each region: how many, rows or columns of one */
   uint64_t pitch, slot_bytes, converted, accumulator, column, out, ub_bytes;
 };

@@ -7,6 +7,8 @@
 #include "core/arith.h"
 #include "core/isa.h"
 #include "core/layout.h"
+#include "traces/lower/estimate.h"
+#include "traces/lower/launch.h"
 
 typedef unsigned long long ull;
 
@@ -21,7 +23,8 @@ static const struct lower_key sort_keys[SORT_KEYS] = {
     [KEY_ORDER] = {"descending", LOWER_WORD, "0", "0|1", "1: the largest first", false},
     [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
     [KEY_CHUNK - 1] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that UB sorts at once", true},
-    [KEY_BLOCKS - 1] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [KEY_BLOCKS - 1] = {"blocks", LOWER_SIZE, NULL, "0",
+                        "cores to use; 0: all that have something to sort", true, true},
 };
 
 static const struct lower_key topk_keys[TOPK_KEYS] = {
@@ -30,7 +33,8 @@ static const struct lower_key topk_keys[TOPK_KEYS] = {
     [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
     [KEY_K] = {"k", LOWER_SIZE, NULL, NULL, "how many of each row", false},
     [KEY_CHUNK] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that UB sorts at once", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0",
+                    "cores to use; 0: all that have something to sort", true, true},
 };
 
 static size_t tiling_key(const struct lower_job *job) { return job->op->key_count - 2; }
@@ -93,10 +97,17 @@ static bool meet(const struct sort *sort) {
   return sort->form == SORT_NETWORK || sort->segments > 1;
 }
 
+/* So many cores share the pieces evenly. Fewer than the chip has do not meet, where that can be. */
+static uint64_t blocks_for(const struct lower_job *job, struct sort *sort, uint64_t cores) {
+  uint64_t all = soc_core_count(job->soc, emit_vector_core(job->soc));
+  sort->blocks = sort->form == SORT_RUNNING && cores < all ? min_u64(cores, sort->rows) : cores;
+  choose_form(sort);
+  return meet(sort) ? all : ceil_div(units(sort), ceil_div(units(sort), sort->blocks));
+}
+
 static bool candidate(struct lower_job *job, size_t index) {
   struct sort *sort = job->data;
   size_t key = tiling_key(job);
-  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (index > HALVINGS)
     return false;
   uint64_t longest =
@@ -104,9 +115,9 @@ static bool candidate(struct lower_job *job, size_t index) {
   sort->chunk = min_u64(in_runs(sort->columns), longest);
   if (job->value[key].given)
     sort->chunk = job->value[key].size;
-  sort->blocks = cores;
+  sort->blocks = job->cores;
   choose_form(sort);
-  sort->blocks = meet(sort) ? cores : min_u64(cores, units(sort));
+  sort->blocks = blocks_for(job, sort, job->cores);
   job->value[key] = (struct lower_value){.present = true, .size = sort->chunk};
   job->value[key + 1] = (struct lower_value){.present = true, .size = sort->blocks};
   return true;
@@ -139,9 +150,11 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   uint64_t turns = ceil_div(chunks, sort->blocks);
   uint64_t vector = turns * runs * step * (1 + levels(sort->chunk)) + 2 * merges * runs * step;
   uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * SORT_ENTRY;
-  uint64_t in_mbytes = (uint64_t)soc->path[PATH_GM_UB].mbytes_per_cycle;
-  uint64_t copy = moved / sort->blocks * MILLI / in_mbytes;
-  job->cost = (struct lower_cost){.total_cycles = vector + copy + stages * STAGE_CYCLES,
+  uint64_t most = turns * bytes + 4 * merges * sort->chunk * SORT_ENTRY;
+  uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
+  uint64_t start = launch_spread_cycles(soc, sort->blocks) +
+                   estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks);
+  job->cost = (struct lower_cost){.total_cycles = start + vector + copy + stages * STAGE_CYCLES,
                                   .vector_cycles = vector,
                                   .mte2_cycles = copy,
                                   .gm_bytes = moved,

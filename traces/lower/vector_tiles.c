@@ -71,7 +71,9 @@ void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
   uint64_t unit = BANKS_BYTES / element_bytes, all = tile->space.cols;
   uint64_t run = max_u64(ceil_div(all, cores), CORE_BYTES_MIN / element_bytes);
   run = round_up(run, unit);
-  uint64_t turns = ceil_div(run, max_u64(elements_max / unit * unit, unit));
+  /* What one tile can hold is not cut for the sake of multiples. */
+  uint64_t most = min_u64(run, all) <= elements_max ? run : elements_max / unit * unit;
+  uint64_t turns = ceil_div(run, max_u64(most, unit));
   tile->rows = 1;
   tile->cols = min_u64(all, round_up(ceil_div(run, turns), unit));
   tile->blocks = ceil_div(ceil_div(all, tile->cols), turns);
@@ -402,6 +404,23 @@ void vtile_fit(const struct lower_job *job, size_t first, struct vtile *tile) {
   tile->blocks = min_u64(tile->blocks, tile->tiles);
 }
 
+static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uint64_t copies) {
+  uint64_t start = (uint64_t)path->startup_mcycles, next = (uint64_t)path->overlap_issue_mcycles;
+  return copies > 0 && start > next ? cycles - (start - next) / MILLI : cycles;
+}
+
+/*
+ * From tile to tile with two buffers: the busiest pipe, on which a copy starts behind the one
+ * before it, or half the time for which a buffer is not free for the next but one.
+ */
+static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_work *work,
+                              uint64_t in, uint64_t out) {
+  uint64_t busiest = max_u64(without_start(&soc->path[PATH_GM_UB], in, work->in_copies),
+                             without_start(&soc->path[PATH_UB_GM], out, work->out_copies));
+  uint64_t held = work->vector_cycles + max_u64(in, out);
+  return max_u64(max_u64(busiest, work->vector_cycles), ceil_div(held, 2));
+}
+
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
   uint64_t in =
@@ -409,13 +428,13 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   uint64_t out =
       estimate_copies(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond, work->out_copies);
   uint64_t one = in + out + work->vector_cycles;
-  uint64_t longest = max_u64(max_u64(in, out), work->vector_cycles);
+  uint64_t longest = steady_cycles(soc, work, in, out);
   uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
   uint64_t memory =
       estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
   uint64_t blocks = work->launched ? work->launched : tile->blocks;
-  turns += launch_spread_cycles(soc, blocks);
+  turns += work->goes_on ? 0 : launch_spread_cycles(soc, blocks);
   uint64_t start = work->goes_on ? 0 : estimate_start(soc, work->code, blocks);
   job->cost = (struct lower_cost){
       .total_cycles = start + max_u64(turns, memory) + one + tile->per_block * TURN_CYCLES,
