@@ -119,6 +119,39 @@ static void no_more_is_written_back_than_was_written(void **state) {
   vinci_text_free(text);
 }
 
+/* 8 MiB are read and 8 MiB written: beside 8 MiB of other kernels they have room in 24 MiB, and
+ * what finds no room pushes out as much. */
+static void what_has_room_is_not_written_back(void **state) {
+  (void)state;
+  static const struct {
+    unsigned size, owed;
+  } rows[] = {{4, 8}, {16, 8}, {19, 5}, {23, 1}, {24, 0}};
+  struct vinci_run_options options = {
+      .struct_size = sizeof options, .memory = VINCI_MEMORY_FLAT, .l2_start = VINCI_L2_DIRTY};
+  char *text = compiled(chips[0], &cases[5]);
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct vinci_result *result = run_text(chips[0], text, rows[i].size, &options);
+    assert_int_equal(result->l2_start_owed_bytes, (uint64_t)rows[i].owed * MIB);
+    vinci_result_free(result);
+  }
+  vinci_text_free(text);
+}
+
+/* A third of the weights is there, and nearly all of that is pushed out before its use. */
+static void inputs_that_are_there_are_clean(void **state) {
+  (void)state;
+  static const enum vinci_memory memories[] = {VINCI_MEMORY_FLAT, VINCI_MEMORY_CYCLE};
+  char *text = compiled(chips[0], &cases[2]);
+  for (unsigned i = 0; i < sizeof memories / sizeof *memories; i++) {
+    struct vinci_run_options options = {
+        .struct_size = sizeof options, .memory = memories[i], .l2_start = VINCI_L2_WARM};
+    struct vinci_result *result = run_text(chips[0], text, 16, &options);
+    assert_in_range(result->l2.writebacks, 0, 8 * 6144 * sizeof(uint16_t) / 128);
+    vinci_result_free(result);
+  }
+  vinci_text_free(text);
+}
+
 /*
  * Of an input that does not quite fit a part is there: no size of L2 changes all at once. All cores
  * go down the 24 MiB of weights side by side, each with columns of its own, so that the weights are
@@ -153,6 +186,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_larger_l2_is_never_slower),
       cmocka_unit_test(no_more_is_written_back_than_was_written),
+      cmocka_unit_test(what_has_room_is_not_written_back),
+      cmocka_unit_test(inputs_that_are_there_are_clean),
       cmocka_unit_test(inputs_fade_with_their_size),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
