@@ -137,7 +137,7 @@ static void what_has_room_is_not_written_back(void **state) {
   vinci_text_free(text);
 }
 
-/* A third of the weights is there, and nearly all of that is pushed out before its use. */
+/* A third of the weights is there, and half of that is pushed out before its use. */
 static void inputs_that_are_there_are_clean(void **state) {
   (void)state;
   static const enum vinci_memory memories[] = {VINCI_MEMORY_FLAT, VINCI_MEMORY_CYCLE};

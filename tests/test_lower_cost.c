@@ -222,15 +222,20 @@ static void little_work_is_shared_by_few_cores(void **state) {
   vinci_soc_free(soc);
 }
 
-/* 8 blocks of a product, on 20 cores: one each, unless launches take longer than the work. */
+/* 8 blocks of a product and 4 tasks of attention, on 20 cores: one each, unless launches take
+ * longer than the work. */
 static void cube_operators_start_few_cores_when_launches_are_slow(void **state) {
   (void)state;
 #define TILED "matmul m=512 k=512 n=512 tile=128x64x256 panel=256x256 resident=none band=1 split=1"
+#define TASKS                                                                                      \
+  "flash_attention seq_q=256 seq_k=256 head_dim=64 rows=64 cols=128 panel=64 slice=16 splits=1"
   vinci_soc *soc = chip();
   soc->launch_block_ps = 1000;
   assert_int_equal(tiling_of(soc, TILED).blocks, 8);
+  assert_int_equal(tiling_of(soc, TASKS).blocks, 4);
   soc->launch_block_ps = 1000000000;
   assert_int_equal(tiling_of(soc, TILED).blocks, 1);
+  assert_int_equal(tiling_of(soc, TASKS).blocks, 1);
   assert_int_equal(tiling_of(soc, TILED " cores=4").blocks, 4);
   vinci_soc_free(soc);
 }
