@@ -109,8 +109,8 @@ struct memsys_ops {
   struct memsys *(*create)(struct arena *arena, struct engine *engine, const struct vinci_soc *soc,
                            const struct network_ops *network_ops, struct network *network,
                            const struct memsys_shape *shape);
-  /* Brings bytes into L2 before the run; takes no time and counts nothing. */
-  void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty);
+  /* Brings bytes into L2 before the run, clean; takes no time and counts nothing. */
+  void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes);
   /* Lets bytes above an address be written back, as if they were dirty lines of kernels before: of
    * the lines that come in from now on this share pushes out one of them, or one that the run
    * itself has made dirty. */

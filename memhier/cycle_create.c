@@ -120,11 +120,11 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   return memory;
 }
 
-static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty) {
+static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
   for (uint64_t end = address + bytes; address < end;) {
     struct line_run run;
     cycle_run_at(memory, address, end - address, &run);
-    (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, dirty);
+    (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, false);
     address += run.bytes;
   }
 }

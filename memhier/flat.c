@@ -178,12 +178,12 @@ static void flat_start(struct memsys *memory, struct gm_transfer *transfer, uint
   port->last = transfer;
 }
 
-static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes, bool dirty) {
+static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
   for (uint64_t end = address + bytes, in_line; address < end; address += in_line) {
     uint64_t offset = address % L2_FLAT_LINE_BYTES;
     in_line = min_u64(end - address, L2_FLAT_LINE_BYTES - offset);
     struct l2_place place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
-    (void)l2_look_up(&memory->l2, &place, l2_granules(offset, in_line), dirty);
+    (void)l2_look_up(&memory->l2, &place, l2_granules(offset, in_line), false);
   }
 }
 

@@ -225,6 +225,24 @@ static void test_atomic_stores_commute(void **state) {
   expect_clean(ATOMIC_STORE("set_atomic_f16\nset_atomic_add\n"));
 }
 
+/* Two blocks that each change the same 256 bytes, at `to`, in ways of their own. */
+#define TWO_STORES(first, second, to)                                                              \
+  HEAD(2)                                                                                          \
+  "tensor,name=w,dtype=fp32,shape=2048,io=inout\n" AIV "loop,i,blk==0\n" first                     \
+  "endloop\nloop,i,blk==1\n" second "endloop\n" DUP("0") SET(V, MTE3)                              \
+      WAIT(V, MTE3) "copy_ubuf_to_gm,dst=w+" to ",src=0,len_burst=8\n"
+
+/* Half a sum and half a maximum depend on who was first, and so do elements that overlap. */
+static void test_atomic_stores_of_other_kinds_do_not_commute(void **state) {
+  (void)state;
+#define KIND(type, how) "set_atomic_" #type "\nset_atomic_" #how "\n"
+  expect_clean(TWO_STORES(KIND(f32, add), KIND(f32, add), "0"));
+  expect_clean(TWO_STORES(KIND(f32, add), KIND(f32, add), "blk*4"));
+  assert_true(finds(TWO_STORES(KIND(f32, add), KIND(f32, max), "0"), RACE, FINDING_WAW, 16));
+  assert_true(finds(TWO_STORES(KIND(f32, add), KIND(f16, add), "0"), RACE, FINDING_WAW, 16));
+  assert_true(finds(TWO_STORES(KIND(f32, add), KIND(f32, add), "blk*2"), RACE, FINDING_WAW, 16));
+}
+
 /* Blocks that follow each other on a core are many; what is kept of them is bounded, and a reader
  * that has an order with none of them is found. */
 static void test_atomic_stores_of_many_blocks(void **state) {
@@ -253,6 +271,13 @@ static void test_atomic_stores_name_what_they_change(void **state) {
   const char *report = report_of(fixture_shared, text, VINCI_CHECK_INITCHECK);
   assert_non_null(
       strstr(report, "operand \"dst\" changes 256 bytes, of which 256 have never been written\n"));
+  /* A second one changes what still nobody has set. */
+  static const char twice[] = HEAD(1) "tensor,name=w,dtype=fp32,shape=128,io=out\n" AIV
+                                      "set_atomic_add\nset_atomic_f32\n" DUP("0") SET(V, MTE3)
+                                          WAIT(V, MTE3) "copy_ubuf_to_gm,dst=w,src=0,len_burst=8\n"
+                                                        "copy_ubuf_to_gm,dst=w,src=0,len_burst=8\n";
+  assert_true(finds(twice, VINCI_CHECK_INITCHECK, FINDING_UNINITIALIZED, 10));
+  assert_true(finds(twice, VINCI_CHECK_INITCHECK, FINDING_UNINITIALIZED, 11));
 }
 
 #define MIXED(aic, aiv)                                                                            \
@@ -426,6 +451,7 @@ int main(void) {
       cmocka_unit_test(test_kernels_follow_each_other),
       cmocka_unit_test(test_many_readers),
       cmocka_unit_test(test_atomic_stores_commute),
+      cmocka_unit_test(test_atomic_stores_of_other_kinds_do_not_commute),
       cmocka_unit_test(test_atomic_stores_of_many_blocks),
       cmocka_unit_test(test_atomic_stores_name_what_they_change),
       cmocka_unit_test(test_cores_of_a_block),

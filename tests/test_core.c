@@ -270,6 +270,17 @@ static void short_blocks_use_all_cores(void **state) {
   vinci_soc_free(soc);
 }
 
+static void each_kernel_begins_with_the_first_core(void **state) {
+  (void)state;
+  struct run run =
+      runs_text(HEAD(3) AIV VADD(1) "kernel,name=again,arch=dav-c220,blocks=2\n" AIV VADD(1));
+  assert_int_equal(run.status, VINCI_OK);
+  static const uint32_t blocks[] = {2, 2, 1};
+  for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
+    assert_int_equal(run.result->cores[i].blocks_run, blocks[i]);
+  vinci_result_free(run.result);
+}
+
 static void kernels_follow_one_another_and_share_l2(void **state) {
   (void)state;
   struct run run =
@@ -489,6 +500,7 @@ int main(void) {
       cmocka_unit_test(blocks_are_dispatched_one_after_the_other),
       cmocka_unit_test(more_blocks_than_cores_run_in_rounds),
       cmocka_unit_test(short_blocks_use_all_cores),
+      cmocka_unit_test(each_kernel_begins_with_the_first_core),
       cmocka_unit_test(kernels_follow_one_another_and_share_l2),
       cmocka_unit_test(flags_do_not_outlive_their_block),
       cmocka_unit_test(loops_are_executed),

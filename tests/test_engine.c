@@ -169,6 +169,18 @@ static void time_has_an_end(void **state) {
   assert_true(engine_next_ps(f->engine) == UINT64_MAX);
 }
 
+/* A run goes up to the end of time when there is more to come, and no further than its last event
+ * when there is not. */
+static void the_present_is_the_end_of_time(void **state) {
+  struct fixture *f = *state;
+  engine_schedule(f->engine, &f->probes[0].event, 70);
+  engine_schedule(f->engine, &f->probes[1].event, ENGINE_END_PS + 1);
+  engine_run_until(f->engine, UINT64_MAX);
+  assert_int_equal(f->fired, 1);
+  assert_true(engine_at_end(f->engine));
+  assert_true(engine_now_ps(f->engine) == ENGINE_END_PS);
+}
+
 /* SystemC's own time is used up by 2^9 runs of that length: those that follow run all the same. */
 static void runs_outlast_systemc(void **state) {
   struct fixture *f = *state;
@@ -223,6 +235,7 @@ int main(void) {
       TEST(cancelled_events_do_not_fire), TEST(earliest_time_wins),
       TEST(run_stops_at_its_limit),       TEST(stop_leaves_the_rest),
       TEST(runs_follow_one_another),      TEST(time_has_an_end),
+      TEST(runs_follow_one_another),      TEST(the_present_is_the_end_of_time),
       TEST(runs_outlast_systemc),
   };
   return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

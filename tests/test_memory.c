@@ -108,6 +108,50 @@ static void victims_are_lines_that_were_written(void **state) {
   arena_free(&arena);
 }
 
+/* Reads of lines that follow each other, from one on; returns how many lines went back. */
+static unsigned read_lines(struct l2_tags *l2, uint64_t first, uint64_t count) {
+  unsigned back = 0;
+  for (uint64_t i = first; i < first + count; i++)
+    back += l2_access(l2, i * LINE, LINE, false, false).written_back != 0;
+  return back;
+}
+
+/* A quarter is owed: every fourth line that comes in sends one back, until all have gone. */
+static void owed_lines_go_back_in_their_share(void **state) {
+  (void)state;
+  enum { OWED_LINES = 5, FIRST = 1000 };
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, 64 * LINE);
+  l2_owe(&l2, FIRST, (uint64_t)OWED_LINES * LINE, 250000);
+  for (uint64_t i = 0; i < OWED_LINES; i++) {
+    assert_int_equal(read_lines(&l2, 4 * i, 3), 0);
+    struct l2_outcome outcome = l2_access(&l2, (4 * i + 3) * LINE, LINE, false, false);
+    assert_int_equal(l2_count(outcome.written_back), LINE / GRANULE);
+    assert_int_equal(outcome.victim, FIRST + i);
+  }
+  assert_int_equal(read_lines(&l2, 4 * OWED_LINES, 400), 0);
+  assert_int_equal(l2.counters.writebacks, OWED_LINES * LINE / GRANULE);
+  arena_free(&arena);
+}
+
+/* 64 lines that were written leave for 64 that are read, twice as many as are due at a half: what
+ * is owed waits until 128 have come in, and half of those after them send one back. */
+static void owed_lines_wait_for_those_that_leave(void **state) {
+  (void)state;
+  enum { LINES = 64 };
+  struct arena arena = {0};
+  struct l2_tags l2 = new_l2(&arena, (uint64_t)LINES * LINE);
+  for (uint64_t i = 0; i < LINES; i++)
+    l2_access(&l2, i * LINE, LINE, true, false);
+  l2_owe(&l2, 10000, 10 * LINE, 500000);
+  assert_int_equal(read_lines(&l2, LINES, LINES), LINES);
+  assert_int_equal(read_lines(&l2, 2 * LINES, LINES + 1), 0);
+  assert_int_equal(read_lines(&l2, 3 * LINES + 1, 1), 1);
+  assert_int_equal(read_lines(&l2, 3 * LINES + 2, 2 * 9), 9);
+  assert_int_equal(read_lines(&l2, 4 * LINES, 100), 0);
+  arena_free(&arena);
+}
+
 static void no_cache_never_hits(void **state) {
   (void)state;
   struct arena arena = {0};
@@ -321,6 +365,8 @@ int main(void) {
       cmocka_unit_test(parts_of_a_line_stay),
       cmocka_unit_test(passing_writes_are_written_back),
       cmocka_unit_test(victims_are_lines_that_were_written),
+      cmocka_unit_test(owed_lines_go_back_in_their_share),
+      cmocka_unit_test(owed_lines_wait_for_those_that_leave),
       cmocka_unit_test(no_cache_never_hits),
       cmocka_unit_test(device_memory_keeps_its_bandwidth),
       cmocka_unit_test(one_transfer_moves_at_the_paths_rate),

@@ -22,7 +22,8 @@ import time
 import zlib
 
 KEYS = ("in", "was", "is", "says", "class", "by")
-CLASSES = ("timing", "stalls", "ranges", "lowering", "l2", "dram", "network", "units", "results")
+CLASSES = ("timing", "stalls", "ranges", "lowering", "l2", "dram", "network", "units", "checks",
+           "results")
 # Tests that compare with what the program once printed; all others reason.
 GOLDEN = ("gate", "test_export", "test_export_csv", "test_bounds")
 READ_ONCE = """
