@@ -227,10 +227,9 @@ static enum vinci_status open_trace(const struct batch *batch, const char *path,
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s ran", path);
   monitor_begin_reading(path, "ran", closing(batch));
-  enum vinci_status status =
-      batch->args
-          ? vinci_compile(batch->soc, path, batch->args->items, batch->args->count, trace, diag)
-          : vinci_trace_load(path, batch->soc, trace, diag);
+  enum vinci_status status = batch->args ? vinci_compile(batch->soc, path, batch->args->items,
+                                                         batch->args->count, trace, diag)
+                                         : vinci_trace_load(path, batch->soc, trace, diag);
   monitor_end_reading();
   return status;
 }

@@ -259,8 +259,8 @@ void lua_file_hint_key(struct lua_file *file, const char *missing, struct vinci_
   const char *found = NULL;
   for (lua_pushnil(file->lua); lua_next(file->lua, -2); lua_pop(file->lua, 1)) {
     const char *key = lua_type(file->lua, -2) == LUA_TSTRING ? lua_tostring(file->lua, -2) : "";
-    if (key[0] == missing[0] && strlen(key) >= LENGTH_MIN && diag_nearest(key, 1, key_itself, missing) &&
-        (!found || strcmp(key, found) < 0))
+    if (key[0] == missing[0] && strlen(key) >= LENGTH_MIN &&
+        diag_nearest(key, 1, key_itself, missing) && (!found || strcmp(key, found) < 0))
       found = key;
   }
   if (found)

@@ -34,7 +34,7 @@ enum { JOBS_MAX = 256, POLL_MS = 200 };
 /* In memory that the processes share. */
 struct board {
   atomic_size_t next;
-  atomic_size_t held[JOBS_MAX]; /* the row a process works on, by process */
+  atomic_size_t held[JOBS_MAX];        /* the row a process works on, by process */
   atomic_uint done_permille[JOBS_MAX]; /* of that row */
   struct ops_outcome outcome[];
 };
@@ -160,11 +160,10 @@ static bool show_progress(struct session *session) {
 
 /* What a process does until there are no more rows, or the run shall end. */
 static void work(struct session *session, size_t process, int tell) {
-  struct ops_worker worker = {
-      .options = session->options,
-      .list = &session->list,
-      .monitor = &session->monitor,
-      .done_permille = &session->board->done_permille[process]};
+  struct ops_worker worker = {.options = session->options,
+                              .list = &session->list,
+                              .monitor = &session->monitor,
+                              .done_permille = &session->board->done_permille[process]};
   struct board *board = session->board;
   session->monitor.terminal = false;
   for (size_t i; (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {

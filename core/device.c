@@ -483,8 +483,7 @@ enum vinci_status device_create(struct device *device) {
   device->watch.key = event_key(PHASE_ACCOUNT, PART_DEVICE, SEQUENCE_WATCH);
   device->watch.fire = fire_watch;
   if (device->options.progress) /* no core has begun to use its variables */
-    device->instructions =
-        program_instructions(device->trace, device->cores[0].stream.variables);
+    device->instructions = program_instructions(device->trace, device->cores[0].stream.variables);
   return VINCI_OK;
 }
 

@@ -40,10 +40,11 @@ static unsigned count_same(const struct hang_view *view, uint32_t core,
 static void describe_unit_flag(const struct hang_wait *waiting, char *text, size_t size) {
   const char *name = isa_row((enum isa_op)waiting->op)->name;
   if (waiting->pipe == PIPE_M)
-    snprintf(text, size,
-             "waits in %s for a fixpipe with unit_flag=3 to read L0C at 0x%llx, which line %u handed "
-             "over",
-             name, (unsigned long long)waiting->address, waiting->from_line);
+    snprintf(
+        text, size,
+        "waits in %s for a fixpipe with unit_flag=3 to read L0C at 0x%llx, which line %u handed "
+        "over",
+        name, (unsigned long long)waiting->address, waiting->from_line);
   else
     snprintf(text, size, "waits in %s for a mad with unit_flag=3 to hand over L0C at 0x%llx", name,
              (unsigned long long)waiting->address);

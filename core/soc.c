@@ -84,14 +84,14 @@ static const struct soc_param path_params[] = {
 
 #define KERNEL_PARAM(id, field, name, text)                                                        \
   {                                                                                                \
-    "kernel." #id "." name, SOC_KIND_CYCLES, offsetof(struct vinci_soc, kernel[KERNEL_##id].field), \
-        0, FAMILY_KERNEL_MAX, false, text                                                          \
+    "kernel." #id "." name, SOC_KIND_CYCLES,                                                       \
+        offsetof(struct vinci_soc, kernel[KERNEL_##id].field), 0, FAMILY_KERNEL_MAX, false, text   \
   }
 
 static const struct soc_param kernel_params[] = {
 #define X(id, text)                                                                                \
   KERNEL_PARAM(id, start_cycles, "start_cycles",                                                   \
-               "from the start of a block to its first copy: " text),                  \
+               "from the start of a block to its first copy: " text),                              \
       KERNEL_PARAM(id, block_cycles, "cycles_per_block",                                           \
                    "more of the same for each block of the kernel but one: " text),
     KERNEL_CODE_LIST(X)

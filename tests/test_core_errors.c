@@ -162,8 +162,7 @@ static void progress_is_that_of_instructions(void **state) {
   struct shares shares = {0};
   struct vinci_run_options options = {
       .struct_size = sizeof options, .progress = follow_share, .progress_context = &shares};
-  struct run run =
-      runs_with(soc, HEAD(1) AIV "loop,i,20000\n" VADD(10) "endloop\n", &options);
+  struct run run = runs_with(soc, HEAD(1) AIV "loop,i,20000\n" VADD(10) "endloop\n", &options);
   assert_int_equal(run.status, VINCI_OK);
   assert_true(shares.changes > 50);
   assert_in_range(shares.last, 900, 1000);

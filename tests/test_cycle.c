@@ -52,7 +52,8 @@ static vinci_result *run(const vinci_soc *soc, const char *text) {
 
 /*
  * Summed over distances at which the cores start. In what order requests of equal streams meet in
- * DRAM depends on them, and with the order a time by some 3 %, up or down: no property of a setting.
+ * DRAM depends on them, and with the order a time by some 3 %, up or down: no property of a
+ * setting.
  */
 static uint64_t cycles_on(vinci_soc *soc, const char *text) {
   static const char *const starts[] = {"launch.per_block=0ns", "launch.per_block=11ns",

@@ -347,7 +347,8 @@ static void shipped_examples_round_trip(void **state) {
   }
 }
 
-/* The first one, those of unit flags and of atomic stores. Each begins with a fence and a row or a comment. */
+/* The first one, those of unit flags and of atomic stores. Each begins with a fence and a row or a
+ * comment. */
 static void examples_of_the_specification_are_valid(void **state) {
   (void)state;
   size_t length;

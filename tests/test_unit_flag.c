@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unit flags: mad and the fixpipe take turns on units of L0C. Cycles are worked out by hand for a
- * chip with short latencies, so that mad and the fixpipe decide: launch 1000, one cycle to issue and
- * for a flag, mad 16 per 16 x 16 x 256 elements, 20 of start-up and issue distance 2; fixpipe
+ * chip with short latencies, so that mad and the fixpipe decide: launch 1000, one cycle to issue
+ * and for a flag, mad 16 per 16 x 16 x 256 elements, 20 of start-up and issue distance 2; fixpipe
  * 100 + bytes / 100.
  */
 #include <stdio.h>

@@ -17,7 +17,7 @@ struct list_reader {
   struct vinci_diag *diag;
   struct arena *arena;
   struct growing rows;
-  int column[CALL_FIELDS_MAX]; /* of each field, or CALL_COLUMN_COUNT */
+  int column[CALL_FIELDS_MAX];          /* of each field, or CALL_COLUMN_COUNT */
   const char *unknown[CALL_FIELDS_MAX]; /* what the header calls such a field */
   bool *has;
   char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
