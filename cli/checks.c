@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 static const struct {
   unsigned bit;

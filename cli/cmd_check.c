@@ -7,8 +7,8 @@
 
 #include "cli/checks.h"
 #include "cli/cli.h"
-#include "core/diag.h"
-#include "core/program.h"
+#include "core/base/diag.h"
+#include "core/isa/program.h"
 
 struct check_settings {
   const char *soc;

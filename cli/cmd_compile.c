@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/operator.h"
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 struct compile_settings {
   const char *soc;

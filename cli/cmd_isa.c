@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/diag.h"
-#include "core/isa.h"
-#include "core/soc.h"
+#include "core/base/diag.h"
+#include "core/chip/soc.h"
+#include "core/isa/isa.h"
 
 struct isa_settings {
   const char *arch;

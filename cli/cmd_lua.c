@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "core/diag.h"
-#include "scripts/lua_vinci.h"
+#include "core/base/diag.h"
+#include "scripts/module/lua_vinci.h"
 
 enum { EXIT_CODE_MAX = 255 };
 

@@ -10,10 +10,10 @@
 #include "cli/cli.h"
 #include "cli/monitor.h"
 #include "cli/operator.h"
-#include "cli/run_ops.h"
+#include "cli/ops/run_ops.h"
+#include "cli/sweep/workload.h"
 #include "cli/values.h"
-#include "cli/workload.h"
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 250 MB of trace.json. */

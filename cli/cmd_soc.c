@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/soc_rows.h"
-#include "core/diag.h"
-#include "scripts/soc_host.h"
+#include "cli/soc/soc_rows.h"
+#include "core/base/diag.h"
+#include "scripts/host/soc_host.h"
 
 enum { FOLDER_MAX = 4096 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci stream: drives one model alone with synthetic traffic. */
-#include "cli/stream.h"
+#include "cli/stream/stream.h"
 
 #include <string.h>
 
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 static const struct cli_verb *const models[] = {&cli_stream_memory, &cli_stream_network};
 enum { MODEL_COUNT = sizeof models / sizeof *models, PREFIX = sizeof "stream " - 1 };

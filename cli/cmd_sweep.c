@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/sweep.h"
-#include "cli/sweep_submit.h"
-#include "core/diag.h"
+#include "cli/sweep/sweep.h"
+#include "cli/sweep/sweep_submit.h"
+#include "core/base/diag.h"
 #include "traces/export/export.h"
 
 struct sweep_settings {

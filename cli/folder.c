@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "traces/export/export.h"
 
 enum vinci_status cli_result_folder(const char *output, const char *trace, bool several,

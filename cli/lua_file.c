@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/lua_words.h"
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 enum { TEXT_MAX = 256 };
 

@@ -9,9 +9,9 @@
 
 #include <lua.h>
 
-#include "core/arena.h"
+#include "core/base/arena.h"
 #include "core/vinci.h"
-#include "scripts/lua_bounds.h"
+#include "scripts/host/lua_bounds.h"
 
 /* The bytes of a file of at most `maximum`, with a zero after them; free() it. NULL with a
  * diagnostic. */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "scripts/lua_bounds.h"
+#include "scripts/host/lua_bounds.h"
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 /* clang-format off */
 static const struct cli_verb *const verbs[] = {
@@ -55,7 +55,8 @@ void cli_print_help(const struct cli_verb *verb, FILE *out) {
     fprintf(out, "\n%s", verb->details);
 }
 
-/* Whether standard output is a pipe that nobody reads any more, as of `vinci isa list | head -1`. */
+/* Whether standard output is a pipe that nobody reads any more, as of `vinci isa list | head -1`.
+ */
 static bool reader_is_gone(void) {
   struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
   return ferror(stdout) && poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
@@ -179,15 +180,17 @@ static void print_usage(FILE *out) {
       out);
   for (size_t i = 0; i < VERB_COUNT; i++)
     fprintf(out, "  %-8s %s\n", verbs[i]->name, verbs[i]->summary);
-  fputs("  help     Explain a verb and its options\n\n"
-        "Options:\n"
-        "  -h, --help     print this help\n"
-        "  -V, --version  print the version of the program and of its model\n\n"
-        "Exit codes: 0 ok; 1 a gate failed; 2 usage or configuration; 3 input rejected, or a gate's\n"
-        "baseline missing or stale; 4 values differ; 5 a check found an error; 6 the simulated program\n"
-        "hangs; 7 a limit was reached, results are partial; 8 internal error; 9 results of a gate\n"
-        "differ from run to run.\n",
-        out);
+  fputs(
+      "  help     Explain a verb and its options\n\n"
+      "Options:\n"
+      "  -h, --help     print this help\n"
+      "  -V, --version  print the version of the program and of its model\n\n"
+      "Exit codes: 0 ok; 1 a gate failed; 2 usage or configuration; 3 input rejected, or a gate's\n"
+      "baseline missing or stale; 4 values differ; 5 a check found an error; 6 the simulated "
+      "program\n"
+      "hangs; 7 a limit was reached, results are partial; 8 internal error; 9 results of a gate\n"
+      "differ from run to run.\n",
+      out);
 }
 
 static int unknown_word(const char *kind, const char *word) {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 enum { KEY_COLUMN = 24 };
 

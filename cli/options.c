@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/diag.h"
+#include "core/base/diag.h"
 
 struct parser {
   const struct option_table *table;

@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/monitor.h"
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "traces/export/export.h"
 
 enum { TENSOR_NAME_MAX = 64 };

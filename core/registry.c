@@ -4,35 +4,35 @@
  * stem its row names, and the implementations of the operation tables. A stem
  * without its functions is a link error.
  */
-#include "core/inst.h"
-#include "core/memsys.h"
-#include "core/values.h"
+#include "core/isa/inst.h"
+#include "core/machine/values.h"
+#include "core/sim/memsys.h"
 
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   void stem##_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);             \
   unsigned stem##_access(const struct vinci_soc *, const struct inst *, struct inst_access *);     \
   void stem##_values(const struct vinci_soc *, const struct inst *, struct value_core *);
-#include "core/isa.def"
+#include "core/isa/isa.def"
 #undef ISA
 
 static const inst_cost_fn cost_functions[OP_COUNT] = {
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   stem##_cost,
-#include "core/isa.def"
+#include "core/isa/isa.def"
 #undef ISA
 };
 
 static const inst_access_fn access_functions[OP_COUNT] = {
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   stem##_access,
-#include "core/isa.def"
+#include "core/isa/isa.def"
 #undef ISA
 };
 
 static const inst_values_fn values_functions[OP_COUNT] = {
 #define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
   stem##_values,
-#include "core/isa.def"
+#include "core/isa/isa.def"
 #undef ISA
 };
 

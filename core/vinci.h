@@ -49,17 +49,17 @@ extern "C" {
  * Status codes: name, value, process exit code, sentence. The values are part of
  * the interface and never change; new ones are added at the end.
  */
-#define VINCI_STATUS_LIST(X)                                                       \
-  X(OK, 0, 0, "success")                                                           \
-  X(E_GATE, 1, 1, "a regression gate failed")                                      \
-  X(E_USAGE, 2, 2, "usage or configuration error")                                 \
-  X(E_INPUT, 3, 3, "the input was rejected")                                       \
-  X(E_MISMATCH, 4, 4, "values differ from the expected ones")                      \
-  X(E_CHECK, 5, 5, "a check found an error")                                       \
-  X(E_DEADLOCK, 6, 6, "the simulated program hangs")                               \
-  X(E_LIMIT, 7, 7, "a limit was reached; results are partial")                     \
-  X(E_INTERNAL, 8, 8, "internal error")                                            \
-  X(E_NOMEM, 9, 8, "out of memory")                                                \
+#define VINCI_STATUS_LIST(X)                                                                       \
+  X(OK, 0, 0, "success")                                                                           \
+  X(E_GATE, 1, 1, "a regression gate failed")                                                      \
+  X(E_USAGE, 2, 2, "usage or configuration error")                                                 \
+  X(E_INPUT, 3, 3, "the input was rejected")                                                       \
+  X(E_MISMATCH, 4, 4, "values differ from the expected ones")                                      \
+  X(E_CHECK, 5, 5, "a check found an error")                                                       \
+  X(E_DEADLOCK, 6, 6, "the simulated program hangs")                                               \
+  X(E_LIMIT, 7, 7, "a limit was reached; results are partial")                                     \
+  X(E_INTERNAL, 8, 8, "internal error")                                                            \
+  X(E_NOMEM, 9, 8, "out of memory")                                                                \
   X(E_IO, 10, 2, "a file could not be read or written")
 
 enum vinci_status {
@@ -79,12 +79,12 @@ VINCI_API int vinci_status_exit_code(enum vinci_status status);
  */
 struct vinci_diag {
   enum vinci_status status;
-  unsigned long line;   /* 1-based, 0 = no position */
-  unsigned long column; /* 1-based byte column, 0 = whole line */
-  char path[256];       /* empty = no file */
-  char text[1024];      /* what is wrong */
-  char hint[256];       /* how to mend it, may be empty */
-  char excerpt[160];    /* the offending line, cut to fit, may be empty */
+  unsigned long line;      /* 1-based, 0 = no position */
+  unsigned long column;    /* 1-based byte column, 0 = whole line */
+  char path[256];          /* empty = no file */
+  char text[1024];         /* what is wrong */
+  char hint[256];          /* how to mend it, may be empty */
+  char excerpt[160];       /* the offending line, cut to fit, may be empty */
   unsigned excerpt_column; /* column of the error inside excerpt, 0 = none */
 };
 
@@ -106,9 +106,8 @@ VINCI_API const char *vinci_model_revision(void);
  * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed one (a
  * library in its build folder: at the sources). The caller frees the result.
  */
-VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_soc_load(const char *name, const char *data_dir,
-                                                            vinci_soc **out,
-                                                            struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_soc_load(const char *name, const char *data_dir, vinci_soc **out, struct vinci_diag *diag);
 /* Overrides one number: "l2.size=96MiB". Units as in `vinci soc show`. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment,
                                                            struct vinci_diag *diag);
@@ -123,9 +122,10 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_load(const char *path,
                                                               vinci_trace **out,
                                                               struct vinci_diag *diag);
 /* The same from memory; name stands for the path in messages. */
-VINCI_API VINCI_MUST_CHECK enum vinci_status
-vinci_trace_parse(const char *name, const char *text, size_t length, const vinci_soc *soc,
-                  vinci_trace **out, struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_parse(const char *name, const char *text,
+                                                               size_t length, const vinci_soc *soc,
+                                                               vinci_trace **out,
+                                                               struct vinci_diag *diag);
 /* Writes the trace in canonical form; reading it back gives the same trace. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_trace_write(const vinci_trace *trace, FILE *out,
                                                                struct vinci_diag *diag);
@@ -169,9 +169,10 @@ VINCI_API bool vinci_op_comparison(size_t index, struct vinci_op_comparison *out
  * Lowers an operator; args are texts "key=value". The text is that of the trace, with comments;
  * free it with vinci_text_free().
  */
-VINCI_API VINCI_MUST_CHECK enum vinci_status
-vinci_compile(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
-              vinci_trace **out, struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_compile(const vinci_soc *soc, const char *op,
+                                                           const char *const *args,
+                                                           size_t arg_count, vinci_trace **out,
+                                                           struct vinci_diag *diag);
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_compile_text(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
                    char **text, struct vinci_diag *diag);
@@ -208,12 +209,12 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
-/* What lies in L2 when the first kernel starts. A larger one has never less of the inputs; what other
- * kernels have written is at most l2.owed of the chip, whatever L2's size. */
+/* What lies in L2 when the first kernel starts. A larger one has never less of the inputs; what
+ * other kernels have written is at most l2.owed of the chip, whatever L2's size. */
 enum vinci_l2 {
   VINCI_L2_EMPTY,
-  /* The inputs, clean, that have room beside what the kernels write. Of a larger one each byte beyond
-   * its room has pushed out another. */
+  /* The inputs, clean, that have room beside what the kernels write. Of a larger one each byte
+   * beyond its room has pushed out another. */
   VINCI_L2_WARM,
   /* Lines of other kernels of the same kind: as large a share is dirty as the trace's own tensors
    * are written. What comes in pushes them out, as in an endless sequence of such kernels. */
@@ -235,7 +236,8 @@ struct vinci_run_options {
    * Results must not depend on it; tests use it to prove that. */
   uint64_t part_order_seed;
   /* Called now and then with the simulated time and the share of the instructions
-   * that were issued (0..1000, nearly); returning false ends the run with VINCI_E_LIMIT. May be NULL. */
+   * that were issued (0..1000, nearly); returning false ends the run with VINCI_E_LIMIT. May be
+   * NULL. */
   bool (*progress)(void *context, uint64_t cycles, unsigned done_permille);
   void *progress_context;
   enum vinci_memory memory;
@@ -381,17 +383,14 @@ VINCI_API void vinci_findings_free(vinci_findings *findings);
 /* ---- results ------------------------------------------------------------- */
 
 /* summary.json, the form scripts rely on. */
-VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_result_write_json(const vinci_result *result,
-                                                                     FILE *out,
-                                                                     struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_result_write_json(const vinci_result *result, FILE *out, struct vinci_diag *diag);
 /* The table for people. */
-VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_result_write_text(const vinci_result *result,
-                                                                     FILE *out,
-                                                                     struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_result_write_text(const vinci_result *result, FILE *out, struct vinci_diag *diag);
 /* A result folder: summary.json, the vendor-compatible CSV files, trace.json. */
-VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_result_write_folder(const vinci_result *result,
-                                                                       const char *folder,
-                                                                       struct vinci_diag *diag);
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_result_write_folder(const vinci_result *result, const char *folder, struct vinci_diag *diag);
 
 #ifdef __cplusplus
 }

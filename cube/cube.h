@@ -6,10 +6,10 @@
 #ifndef VINCI_CUBE_CUBE_H
 #define VINCI_CUBE_CUBE_H
 
-#include "core/arith.h"
-#include "core/inst.h"
-#include "core/layout.h"
-#include "core/values.h"
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/isa/inst.h"
+#include "core/machine/values.h"
 
 /* Operands of mad, in signature order. */
 enum {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mad: cost from the number of tiles, ranges from the fractal layouts. Left out: the
- * GEMV mode's own speed, which is not published. core/pipe_units.c has the unit flag's
+ * GEMV mode's own speed, which is not published. core/sim/pipe_units.c has the unit flag's
  * overlap with the fixpipe.
  */
-#include "core/arith.h"
-#include "core/layout.h"
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
 #include "cube/cube.h"
 
 void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {

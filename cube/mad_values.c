@@ -6,10 +6,10 @@
  * to be exact, so that one loop serves all types. Sums kept in fp16 are rounded after 128 steps
  * of k and at the end; how often the hardware rounds is not published.
  */
-#include "core/arith.h"
-#include "core/layout.h"
-#include "core/number.h"
-#include "core/values.h"
+#include "core/base/arith.h"
+#include "core/base/number.h"
+#include "core/chip/layout.h"
+#include "core/machine/values.h"
 #include "cube/cube.h"
 
 enum {

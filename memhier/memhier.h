@@ -3,11 +3,11 @@
 #ifndef VINCI_MEMHIER_MEMHIER_H
 #define VINCI_MEMHIER_MEMHIER_H
 
-#include "core/arena.h"
-#include "core/arith.h"
-#include "core/memsys.h"
-#include "core/result.h"
-#include "core/soc.h"
+#include "core/base/arena.h"
+#include "core/base/arith.h"
+#include "core/chip/soc.h"
+#include "core/result/result.h"
+#include "core/sim/memsys.h"
 
 /* ---- what both models do with a transfer ---- */
 

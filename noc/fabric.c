@@ -4,7 +4,7 @@
  * resource of the chip's L2 bandwidth, first come first served. Models the chip-level
  * limit and the queueing in front of it; leaves out topology, hops and routers.
  */
-#include "core/memsys.h"
+#include "core/sim/memsys.h"
 
 struct network {
   uint64_t bytes_per_second;

@@ -5,8 +5,8 @@
  * with requests and answers need to be free of deadlock. Clusters and slices are spread
  * evenly over the routers (where they sit is not published).
  */
-#include "core/arith.h"
-#include "core/memsys.h"
+#include "core/base/arith.h"
+#include "core/sim/memsys.h"
 #include "noc/transport.h"
 
 struct network {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network on chip at two levels over one configuration (core/noc_config.h):
+ * The network on chip at two levels over one configuration (core/chip/noc_config.h):
  *
  * - packet: every port of every router has a calendar of the cycles it is taken; a
  *   packet reserves its cycles hop by hop. Knows queueing, not finite buffers. Fast;
@@ -13,9 +13,9 @@
 #ifndef VINCI_NOC_NOC_H
 #define VINCI_NOC_NOC_H
 
-#include "core/diag.h"
-#include "core/noc_config.h"
-#include "core/soc.h"
+#include "core/base/diag.h"
+#include "core/chip/noc_config.h"
+#include "core/chip/soc.h"
 
 /* Router and port numbers worked out from a configuration; read-only afterwards. */
 struct noc_map {

@@ -2,7 +2,7 @@
 /* The packet level: calendars of ports. */
 #include "noc/packet.h"
 
-#include "core/calendar.h"
+#include "core/sim/calendar.h"
 
 /* What a router does with a packet for a destination. */
 struct step {

@@ -15,7 +15,7 @@
 #ifndef VINCI_NOC_PACKET_H
 #define VINCI_NOC_PACKET_H
 
-#include "core/memsys.h"
+#include "core/sim/memsys.h"
 #include "noc/noc.h"
 
 struct packet_network;

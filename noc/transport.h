@@ -14,8 +14,8 @@
 #ifndef VINCI_NOC_TRANSPORT_H
 #define VINCI_NOC_TRANSPORT_H
 
-#include "core/clock.h"
-#include "core/engine.h"
+#include "core/base/clock.h"
+#include "core/sim/engine.h"
 #include "noc/flit.h"
 #include "noc/packet.h"
 #include "noc/stream.h"

@@ -3,19 +3,19 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
-	scripts/lua_bounds.c \
-	scripts/lua_bounds.h \
-	scripts/mem_host.c \
-	scripts/mem_host.h \
-	scripts/noc_host.c \
-	scripts/soc_dir.c \
-	scripts/soc_files.h \
-	scripts/soc_host.c \
-	scripts/soc_host.h \
-	scripts/soc_lua.c \
-	scripts/soc_named.c \
-	scripts/soc_lua.h \
-	scripts/soc_unknown.c
+	scripts/host/lua_bounds.c \
+	scripts/host/lua_bounds.h \
+	scripts/host/mem_host.c \
+	scripts/host/mem_host.h \
+	scripts/host/noc_host.c \
+	scripts/host/soc_dir.c \
+	scripts/host/soc_files.h \
+	scripts/host/soc_host.c \
+	scripts/host/soc_host.h \
+	scripts/host/soc_lua.c \
+	scripts/host/soc_lua.h \
+	scripts/host/soc_named.c \
+	scripts/host/soc_unknown.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 
@@ -23,19 +23,18 @@ libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 # the library in it; the symbols of Lua come from the interpreter.
 noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
-	scripts/lua_args.c \
-	scripts/lua_result.c \
-	scripts/lua_soc.c \
-	scripts/lua_trace.c \
-	scripts/lua_values.c \
-	scripts/lua_vinci.c \
-	scripts/lua_vinci.h
+	scripts/module/lua_args.c \
+	scripts/module/lua_result.c \
+	scripts/module/lua_soc.c \
+	scripts/module/lua_trace.c \
+	scripts/module/lua_values.c \
+	scripts/module/lua_vinci.c \
+	scripts/module/lua_vinci.h
 libvinci_lua_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 
 luacpathdir = $(libdir)/lua/5.4
 luacpath_LTLIBRARIES = scripts/vinci.la
 scripts_vinci_la_SOURCES =
-nodist_EXTRA_scripts_vinci_la_SOURCES = dummy_module.cxx
 scripts_vinci_la_LIBADD = libvinci_lua.la libvinci_internal.la
 scripts_vinci_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^luaopen_vinci$$'
@@ -61,7 +60,7 @@ dist_experiments_DATA = \
 	scripts/experiments/roofline.lua
 
 # Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, and here; a program of a build
-# folder looks in the sources (scripts/soc_dir.c).
+# folder looks in the sources (scripts/host/soc_dir.c).
 socdir = $(pkgdatadir)/soc
 dist_soc_DATA = \
 	scripts/soc/Ascend310P3.lua \

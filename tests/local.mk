@@ -1,152 +1,96 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/: what `make check` runs; every test speaks TAP. A new unit test tests/test_x.c is one line
-# in unit_tests and one nodist_EXTRA line (Makefile.am says why).
+# tests/: what `make check` runs; every test speaks TAP. Folders are those of the sources,
+# and support/ (what several tests share), check/ (programs with mistakes), values/ (references in
+# numpy), tree/ (rules of the sources), and one each for accuracy, bench, fuzz, gate and mutants. A
+# new unit test is one line in unit_tests.
 
 unit_tests = \
-	tests/test_accuracy \
-	tests/test_arch \
-	tests/test_banks \
-	tests/test_base \
-	tests/test_bounds \
-	tests/test_check_corpus \
-	tests/test_check_memory \
-	tests/test_check_race \
-	tests/test_check_random \
-	tests/test_core \
-	tests/test_core_errors \
-	tests/test_cube \
-	tests/test_cycle \
-	tests/test_cycle_times \
-	tests/test_engine \
-	tests/test_export \
-	tests/test_export_csv \
-	tests/test_extremes \
-	tests/test_footprints \
-	tests/test_hbm \
-	tests/test_hbm_commands \
-	tests/test_isa \
-	tests/test_l2_start \
-	tests/test_limits \
-	tests/test_lower \
-	tests/test_lower_vector \
-	tests/test_machine \
-	tests/test_lower_attention \
-	tests/test_lower_conv \
-	tests/test_lower_cost \
-	tests/test_lower_cube \
-	tests/test_mem \
-	tests/test_metamorphic \
-	tests/test_memory \
-	tests/test_mutate \
-	tests/test_noc \
-	tests/test_noc_engine \
-	tests/test_number \
-	tests/test_ops_journal \
-	tests/test_public \
-	tests/test_registers \
-	tests/test_result \
-	tests/test_run \
-	tests/test_samples \
-	tests/test_soc \
-	tests/test_soc_host \
-	tests/test_timeline \
-	tests/test_trace_errors \
-	tests/test_trace_expr \
-	tests/test_trace_format \
-	tests/test_transfers \
-	tests/test_unit_flag \
-	tests/test_units \
-	tests/test_values_cube \
-	tests/test_values_lanes \
-	tests/test_values_run \
-	tests/test_values_transfers \
-	tests/test_values_vector
+	tests/accuracy/test_accuracy \
+	tests/check/test_check_corpus \
+	tests/check/test_check_memory \
+	tests/check/test_check_race \
+	tests/check/test_check_random \
+	tests/check/test_mutate \
+	tests/cli/test_ops_journal \
+	tests/core/test_arch \
+	tests/core/test_base \
+	tests/core/test_core \
+	tests/core/test_core_errors \
+	tests/core/test_engine \
+	tests/core/test_extremes \
+	tests/core/test_footprints \
+	tests/core/test_isa \
+	tests/core/test_l2_start \
+	tests/core/test_limits \
+	tests/core/test_machine \
+	tests/core/test_mem \
+	tests/core/test_metamorphic \
+	tests/core/test_number \
+	tests/core/test_public \
+	tests/core/test_registers \
+	tests/core/test_result \
+	tests/core/test_run \
+	tests/core/test_soc \
+	tests/core/test_unit_flag \
+	tests/core/test_units \
+	tests/cube/test_cube \
+	tests/cube/test_values_cube \
+	tests/memhier/test_cycle \
+	tests/memhier/test_cycle_times \
+	tests/memhier/test_hbm \
+	tests/memhier/test_hbm_commands \
+	tests/memhier/test_memory \
+	tests/memhier/test_transfers \
+	tests/memhier/test_values_transfers \
+	tests/noc/test_noc \
+	tests/noc/test_noc_engine \
+	tests/scripts/test_soc_host \
+	tests/traces/test_bounds \
+	tests/traces/test_export \
+	tests/traces/test_export_csv \
+	tests/traces/test_lower \
+	tests/traces/test_lower_attention \
+	tests/traces/test_lower_conv \
+	tests/traces/test_lower_cost \
+	tests/traces/test_lower_cube \
+	tests/traces/test_lower_vector \
+	tests/traces/test_samples \
+	tests/traces/test_timeline \
+	tests/traces/test_trace_errors \
+	tests/traces/test_trace_expr \
+	tests/traces/test_trace_format \
+	tests/values/test_values_run \
+	tests/vector/test_banks \
+	tests/vector/test_values_lanes \
+	tests/vector/test_values_vector
 
-nodist_EXTRA_tests_test_accuracy_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_arch_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_banks_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_base_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_bounds_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_check_corpus_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_check_memory_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_check_race_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_check_random_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_core_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_core_errors_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_cube_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_cycle_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_cycle_times_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_engine_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_export_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_export_csv_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_extremes_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_footprints_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_hbm_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_hbm_commands_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_isa_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_l2_start_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_limits_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_lower_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_lower_vector_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_machine_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_lower_attention_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_lower_conv_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_lower_cost_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_lower_cube_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_mem_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_memory_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_metamorphic_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_mutate_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_noc_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_noc_engine_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_number_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_ops_journal_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_public_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_registers_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_result_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_run_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_samples_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_soc_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_soc_host_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_timeline_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_trace_errors_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_trace_expr_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_trace_format_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_transfers_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_unit_flag_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_units_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_values_cube_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_values_lanes_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_values_run_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_values_transfers_SOURCES = dummy.cxx
-nodist_EXTRA_tests_test_values_vector_SOURCES = dummy.cxx
 
 script_tests = \
-	tests/check_dist.sh \
-	tests/check_exports.sh \
-	tests/check_install.sh \
-	tests/check_layers.sh \
-	tests/test_cli.sh \
-	tests/test_endings.sh \
-	tests/test_hints.sh \
-	tests/test_experiments.sh \
-	tests/test_gate.sh \
-	tests/test_ops.sh \
-	tests/test_lua.sh \
-	tests/test_lua_limits.sh \
-	tests/test_operators.sh \
-	tests/test_isa_cli.sh \
-	tests/test_mutants.sh \
-	tests/test_stream.sh \
-	tests/test_sweep.sh \
-	tests/test_values.sh \
-	tests/test_values_kernels.sh \
-	tests/test_values_attention.sh \
-	tests/test_values_vecops.sh \
-	tests/test_values_matrix.sh \
-	tests/test_values_ops.sh \
-	tests/test_values_convs.sh \
-	tests/test_values_vector.sh
+	tests/cli/test_cli.sh \
+	tests/cli/test_endings.sh \
+	tests/cli/test_gate.sh \
+	tests/cli/test_ops.sh \
+	tests/cli/test_stream.sh \
+	tests/cli/test_sweep.sh \
+	tests/core/test_isa_cli.sh \
+	tests/mutants/test_mutants.sh \
+	tests/scripts/test_experiments.sh \
+	tests/scripts/test_lua.sh \
+	tests/scripts/test_lua_limits.sh \
+	tests/traces/test_hints.sh \
+	tests/traces/test_operators.sh \
+	tests/tree/check_dist.sh \
+	tests/tree/check_exports.sh \
+	tests/tree/check_install.sh \
+	tests/tree/check_layers.sh \
+	tests/values/test_values.sh \
+	tests/values/test_values_attention.sh \
+	tests/values/test_values_convs.sh \
+	tests/values/test_values_kernels.sh \
+	tests/values/test_values_matrix.sh \
+	tests/values/test_values_ops.sh \
+	tests/values/test_values_vecops.sh \
+	tests/values/test_values_vector.sh
 
 test_programs = tests/fuzz/replay tests/fuzz/replay_ops
 if HAVE_CMOCKA
@@ -156,46 +100,46 @@ endif
 check_PROGRAMS = $(test_programs) tests/values/driver
 TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
-EXTRA_DIST += tests/tap.sh
+EXTRA_DIST += tests/support/tap.sh
 
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la
 libvinci_tests_la_SOURCES = \
-	tests/accuracy_exceptions.c \
-	tests/accuracy_exceptions.def \
-	tests/accuracy_exceptions.h \
-	tests/bank_cases.h \
-	tests/bank_reference.h \
-	tests/checks.h \
-	tests/export_golden.h \
-	tests/export_headers.h \
-	tests/fixture.c \
-	tests/fixture.h \
-	tests/hbm_checker.c \
-	tests/hbm_checker.h \
-	tests/hbm_specs.c \
-	tests/hbm_specs.h \
-	tests/hbm_ticking.c \
-	tests/hbm_ticking.h \
-	tests/hbm_traffic.c \
-	tests/hbm_traffic.h \
-	tests/meta_cases.c \
-	tests/meta_cases.h \
-	tests/networks.c \
-	tests/networks.h \
-	tests/orders.c \
-	tests/orders.h \
-	tests/results.h \
-	tests/runs.c \
-	tests/runs.h \
-	tests/samples.c \
-	tests/samples.h \
-	tests/trace_errors.def \
-	tests/units.h \
-	tests/vector_values.h
+	tests/accuracy/accuracy_exceptions.c \
+	tests/accuracy/accuracy_exceptions.def \
+	tests/accuracy/accuracy_exceptions.h \
+	tests/support/bank_cases.h \
+	tests/support/bank_reference.h \
+	tests/support/checks.h \
+	tests/support/export_golden.h \
+	tests/support/export_headers.h \
+	tests/support/fixture.c \
+	tests/support/fixture.h \
+	tests/support/hbm_checker.c \
+	tests/support/hbm_checker.h \
+	tests/support/hbm_specs.c \
+	tests/support/hbm_specs.h \
+	tests/support/hbm_ticking.c \
+	tests/support/hbm_ticking.h \
+	tests/support/hbm_traffic.c \
+	tests/support/hbm_traffic.h \
+	tests/support/meta_cases.c \
+	tests/support/meta_cases.h \
+	tests/support/networks.c \
+	tests/support/networks.h \
+	tests/support/orders.c \
+	tests/support/orders.h \
+	tests/support/results.h \
+	tests/support/runs.c \
+	tests/support/runs.h \
+	tests/support/samples.c \
+	tests/support/samples.h \
+	tests/support/trace_errors.def \
+	tests/support/units.h \
+	tests/support/vector_values.h
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
-tests_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
 
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
@@ -277,64 +221,49 @@ dist_noinst_DATA += \
 	tests/reference/vector_add_910b4.csv
 
 # ---- make bench: speed of the simulator, each figure with its target ----
-bench_programs = tests/bench tests/bench_hbm tests/bench_lua tests/bench_noc tests/bench_ops \
-	tests/bench_values tests/bench_values_run
+bench_programs = tests/bench/bench tests/bench/bench_hbm tests/bench/bench_lua tests/bench/bench_noc tests/bench/bench_ops \
+	tests/bench/bench_values tests/bench/bench_values_run
 EXTRA_PROGRAMS += $(bench_programs)
-nodist_EXTRA_tests_bench_SOURCES = dummy.cxx
-tests_bench_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_bench_hbm_SOURCES = dummy.cxx
-tests_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_bench_lua_SOURCES = dummy.cxx
-tests_bench_lua_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
-tests_bench_lua_LDADD = libvinci_lua.la libvinci_internal.la
-nodist_EXTRA_tests_bench_noc_SOURCES = dummy.cxx
-tests_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_bench_ops_SOURCES = dummy.cxx
-tests_bench_ops_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_bench_values_run_SOURCES = dummy.cxx
-tests_bench_values_run_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_bench_values_SOURCES = dummy.cxx
-tests_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_lua_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
+tests_bench_bench_lua_LDADD = libvinci_lua.la libvinci_internal.la
+tests_bench_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_ops_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_values_run_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
 bench: $(bench_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) status=0; \
-	tests/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv \
+	tests/bench/bench$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv \
 	  $(srcdir)/traces/examples/add8_tile10240_double.csv || status=1; \
-	tests/bench_hbm$(EXEEXT) || status=1; tests/bench_lua$(EXEEXT) || status=1; \
-	tests/bench_noc$(EXEEXT) || status=1; tests/bench_ops$(EXEEXT) || status=1; tests/bench_values$(EXEEXT) || status=1; \
-	tests/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
+	tests/bench/bench_hbm$(EXEEXT) || status=1; tests/bench/bench_lua$(EXEEXT) || status=1; \
+	tests/bench/bench_noc$(EXEEXT) || status=1; tests/bench/bench_ops$(EXEEXT) || status=1; tests/bench/bench_values$(EXEEXT) || status=1; \
+	tests/bench/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
 .PHONY: bench
 CLEANFILES += $(bench_programs)
 
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \
-	tests/accuracy \
-	tests/accuracy_banks \
-	tests/accuracy_fits \
-	tests/accuracy_hbm \
-	tests/accuracy_noc \
-	tests/accuracy_ops \
-	tests/accuracy_samples \
-	tests/accuracy_silicon
-nodist_EXTRA_tests_accuracy_SOURCES = dummy.cxx
-tests_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_banks_SOURCES = dummy.cxx
-tests_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_fits_SOURCES = dummy.cxx
-tests_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_hbm_SOURCES = dummy.cxx
-tests_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_noc_SOURCES = dummy.cxx
-tests_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_ops_SOURCES = dummy.cxx
-tests_accuracy_ops_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_samples_SOURCES = dummy.cxx
-tests_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_accuracy_silicon_SOURCES = dummy.cxx
-tests_accuracy_silicon_LDADD = libvinci_tests.la libvinci_internal.la
+	tests/accuracy/accuracy \
+	tests/accuracy/accuracy_banks \
+	tests/accuracy/accuracy_fits \
+	tests/accuracy/accuracy_hbm \
+	tests/accuracy/accuracy_noc \
+	tests/accuracy/accuracy_ops \
+	tests/accuracy/accuracy_samples \
+	tests/accuracy/accuracy_silicon
+tests_accuracy_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_ops_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_silicon_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)
 # Two at a time, the longest first; five minutes of CPU time. Rows known to be beyond their limit
 # stand in accuracy_exceptions.def.
-accuracy_longest_first = tests/accuracy_silicon tests/accuracy_noc $(accuracy_programs)
+accuracy_longest_first = tests/accuracy/accuracy_silicon tests/accuracy/accuracy_noc $(accuracy_programs)
 accuracy: $(accuracy_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 	printf '%s\n' $(accuracy_longest_first) | awk '!seen[$$0]++' | \
@@ -343,10 +272,9 @@ accuracy: $(accuracy_programs)
 	  test "`cat $$program.code`" = 0 || { echo "$$program: beyond its limits"; status=1; }; \
 	done; exit $$status
 .PHONY: accuracy
-CLEANFILES += $(accuracy_programs) tests/accuracy*.said tests/accuracy*.code
+CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code
 
 # ---- values against references in numpy ----
-nodist_EXTRA_tests_values_driver_SOURCES = dummy.cxx
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
@@ -366,20 +294,15 @@ tests_fuzz_replay_SOURCES = tests/fuzz/fuzz_trace.c tests/fuzz/replay.c
 tests_fuzz_replay_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus"'
 tests_fuzz_replay_ops_SOURCES = tests/fuzz/fuzz_ops.c tests/fuzz/replay.c
 tests_fuzz_replay_ops_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-ops"'
-nodist_EXTRA_tests_fuzz_replay_ops_SOURCES = dummy.cxx
 tests_fuzz_replay_ops_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_ops
-nodist_EXTRA_tests_fuzz_fuzz_ops_SOURCES = dummy.cxx
 tests_fuzz_fuzz_ops_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_ops_LDADD = libvinci_tests.la libvinci_internal.la
-nodist_EXTRA_tests_fuzz_replay_SOURCES = dummy.cxx
 tests_fuzz_replay_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
-nodist_EXTRA_tests_fuzz_fuzz_trace_SOURCES = dummy.cxx
 tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_trace_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_npy
-nodist_EXTRA_tests_fuzz_fuzz_npy_SOURCES = dummy.cxx
 tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_npy_LDADD = libvinci_internal.la
 CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT) \
@@ -414,13 +337,13 @@ clean-local:
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)
-	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/study.sh
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/cli/study.sh
 .PHONY: study
-dist_noinst_SCRIPTS += tests/study.sh
+dist_noinst_SCRIPTS += tests/cli/study.sh
 
 # ---- make check-slurm: sweeps on a real Slurm, brought up here ----
 check-slurm: vinci$(EXEEXT)
-	$(AM_V_at)$(MAKE) check TESTS=tests/slurm.sh
+	$(AM_V_at)$(MAKE) check TESTS=tests/cli/slurm.sh
 .PHONY: check-slurm
-dist_noinst_SCRIPTS += tests/slurm.sh
-EXTRA_DIST += tests/cluster.sh
+dist_noinst_SCRIPTS += tests/cli/slurm.sh
+EXTRA_DIST += tests/support/cluster.sh

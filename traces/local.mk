@@ -29,92 +29,92 @@ libvinci_traces_la_SOURCES = \
 	traces/format/rows.c \
 	traces/format/writer.c \
 	traces/lower/args.c \
-	traces/lower/attention.c \
-	traces/lower/attention.h \
-	traces/lower/attention_cube.c \
-	traces/lower/attention_emit.c \
-	traces/lower/attention_grad.c \
-	traces/lower/attention_grad.h \
-	traces/lower/attention_grad_emit.c \
-	traces/lower/attention_grad_ends.c \
-	traces/lower/attention_grad_vector.c \
-	traces/lower/attention_parts.c \
-	traces/lower/attention_tiling.c \
-	traces/lower/attention_vector.c \
-	traces/lower/attention_writer.h \
-	traces/lower/calls.c \
-	traces/lower/calls.h \
-	traces/lower/calls_l2.c \
-	traces/lower/calls_outputs.c \
-	traces/lower/calls_resolve.c \
-	traces/lower/calls_time.c \
-	traces/lower/compared.def \
 	traces/lower/compile.c \
-	traces/lower/conv.h \
-	traces/lower/conv2d.c \
-	traces/lower/conv2d_filter.c \
-	traces/lower/conv2d_filter.h \
-	traces/lower/conv2d_filter_emit.c \
-	traces/lower/conv2d_input.c \
-	traces/lower/conv_geometry.c \
-	traces/lower/conv_gradient.c \
-	traces/lower/copy.c \
 	traces/lower/emit.c \
 	traces/lower/emit.h \
 	traces/lower/estimate.c \
 	traces/lower/estimate.h \
 	traces/lower/launch.c \
 	traces/lower/launch.h \
-	traces/lower/list.c \
 	traces/lower/lower.h \
-	traces/lower/matmul.c \
-	traces/lower/matmul.h \
-	traces/lower/matmul_coupled.c \
-	traces/lower/matmul_emit.c \
-	traces/lower/matmul_load.c \
-	traces/lower/matmul_split.c \
-	traces/lower/matmul_step.c \
-	traces/lower/matmul_tiling.c \
-	traces/lower/matmul_writer.h \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
 	traces/lower/plan.h \
-	traces/lower/vector_argmax.c \
-	traces/lower/vector_binary.c \
-	traces/lower/vector_channels.c \
-	traces/lower/vector_elementwise.c \
-	traces/lower/vector_elementwise.h \
-	traces/lower/vector_elementwise_rows.c \
-	traces/lower/vector_gather.c \
-	traces/lower/vector_halves.c \
-	traces/lower/vector_layout.c \
-	traces/lower/vector_norm.c \
-	traces/lower/vector_norm.h \
-	traces/lower/vector_norm_long.c \
-	traces/lower/vector_norm_grad.c \
-	traces/lower/vector_ops.def \
-	traces/lower/vector_pad.c \
-	traces/lower/vector_pairs.c \
-	traces/lower/vector_permute.c \
-	traces/lower/vector_permute.h \
-	traces/lower/vector_permute_rows.c \
-	traces/lower/vector_pool.c \
-	traces/lower/vector_pool_argmax.c \
-	traces/lower/vector_pool.h \
-	traces/lower/vector_pool_rows.c \
-	traces/lower/vector_program.c \
-	traces/lower/vector_program.h \
-	traces/lower/vector_reduce.c \
-	traces/lower/vector_reduce.h \
-	traces/lower/vector_reduce_region.c \
-	traces/lower/vector_rows.c \
-	traces/lower/vector_rows.h \
-	traces/lower/vector_sort.c \
-	traces/lower/vector_sort.h \
-	traces/lower/vector_sort_rows.c \
-	traces/lower/vector_tiles.c \
-	traces/lower/vector_tiles.h \
-	traces/lower/vector_unary.c \
+	traces/lower/attention/attention.c \
+	traces/lower/attention/attention.h \
+	traces/lower/attention/cube.c \
+	traces/lower/attention/emit.c \
+	traces/lower/attention/grad.c \
+	traces/lower/attention/grad.h \
+	traces/lower/attention/grad_emit.c \
+	traces/lower/attention/grad_ends.c \
+	traces/lower/attention/grad_vector.c \
+	traces/lower/attention/parts.c \
+	traces/lower/attention/tiling.c \
+	traces/lower/attention/vector.c \
+	traces/lower/attention/writer.h \
+	traces/lower/calls/calls.c \
+	traces/lower/calls/calls.h \
+	traces/lower/calls/compared.def \
+	traces/lower/calls/l2.c \
+	traces/lower/calls/list.c \
+	traces/lower/calls/outputs.c \
+	traces/lower/calls/resolve.c \
+	traces/lower/calls/time.c \
+	traces/lower/cube/conv.h \
+	traces/lower/cube/conv2d.c \
+	traces/lower/cube/conv2d_filter.c \
+	traces/lower/cube/conv2d_filter.h \
+	traces/lower/cube/conv2d_filter_emit.c \
+	traces/lower/cube/conv2d_input.c \
+	traces/lower/cube/conv_geometry.c \
+	traces/lower/cube/conv_gradient.c \
+	traces/lower/cube/matmul.c \
+	traces/lower/cube/matmul.h \
+	traces/lower/cube/matmul_coupled.c \
+	traces/lower/cube/matmul_emit.c \
+	traces/lower/cube/matmul_load.c \
+	traces/lower/cube/matmul_split.c \
+	traces/lower/cube/matmul_step.c \
+	traces/lower/cube/matmul_tiling.c \
+	traces/lower/cube/matmul_writer.h \
+	traces/lower/vector/argmax.c \
+	traces/lower/vector/binary.c \
+	traces/lower/vector/channels.c \
+	traces/lower/vector/copy.c \
+	traces/lower/vector/elementwise.c \
+	traces/lower/vector/elementwise.h \
+	traces/lower/vector/elementwise_rows.c \
+	traces/lower/vector/gather.c \
+	traces/lower/vector/halves.c \
+	traces/lower/vector/layout.c \
+	traces/lower/vector/norm.c \
+	traces/lower/vector/norm.h \
+	traces/lower/vector/norm_grad.c \
+	traces/lower/vector/norm_long.c \
+	traces/lower/vector/ops.def \
+	traces/lower/vector/pad.c \
+	traces/lower/vector/pairs.c \
+	traces/lower/vector/permute.c \
+	traces/lower/vector/permute.h \
+	traces/lower/vector/permute_rows.c \
+	traces/lower/vector/pool.c \
+	traces/lower/vector/pool.h \
+	traces/lower/vector/pool_argmax.c \
+	traces/lower/vector/pool_rows.c \
+	traces/lower/vector/program.c \
+	traces/lower/vector/program.h \
+	traces/lower/vector/reduce.c \
+	traces/lower/vector/reduce.h \
+	traces/lower/vector/reduce_region.c \
+	traces/lower/vector/rows.c \
+	traces/lower/vector/rows.h \
+	traces/lower/vector/sort.c \
+	traces/lower/vector/sort.h \
+	traces/lower/vector/sort_rows.c \
+	traces/lower/vector/tiles.c \
+	traces/lower/vector/tiles.h \
+	traces/lower/vector/unary.c \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "core/layout.h"
+#include "core/chip/layout.h"
 
 enum { MILLI = 1000, PENDING_MAX = 64 };
 

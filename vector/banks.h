@@ -29,7 +29,7 @@
 #ifndef VINCI_VECTOR_BANKS_H
 #define VINCI_VECTOR_BANKS_H
 
-#include "core/soc.h"
+#include "core/chip/soc.h"
 
 /* One operand: `blocks` rows per repeat; numbers of rows, from the start of UB. */
 struct bank_operand {

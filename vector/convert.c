@@ -3,7 +3,7 @@
  * Conversion between data types. A repeat is as many lanes as fit 256 bytes of the
  * wider type; the types follow from the instruction.
  */
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "vector/vector.h"
 
 struct vector_conversion vector_conversion(uint16_t op) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays of floating-point numbers from and to fp32. The conversions of core/number.h decide
+ * Arrays of floating-point numbers from and to fp32. The conversions of core/base/number.h decide
  * the bits; hosts with instructions of their own for fp16 use those, which differ in nothing but
- * the bits of NaN, made equal here (tests/test_values_vector.c compares both).
+ * the bits of NaN, made equal here (tests/vector/test_values_vector.c compares both).
  */
 #include "vector/values.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of integers from and to fp32, in loops that vectorise. core/number.h defines the bits. */
+/* Arrays of integers from and to fp32, in loops that vectorise. core/base/number.h defines the
+ * bits. */
 #include "vector/math.h"
 #include "vector/values.h"
 

@@ -8,7 +8,7 @@
 #ifndef VINCI_VECTOR_MATH_H
 #define VINCI_VECTOR_MATH_H
 
-#include "core/number.h"
+#include "core/base/number.h"
 
 static inline uint64_t fp64_bits(double value) {
   uint64_t bits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operand numbers of the vector stems: the order of the signatures in core/isa.def. */
+/* Operand numbers of the vector stems: the order of the signatures in core/isa/isa.def. */
 #ifndef VINCI_VECTOR_OPERANDS_H
 #define VINCI_VECTOR_OPERANDS_H
 

@@ -10,8 +10,8 @@
 #ifndef VINCI_VECTOR_VALUES_H
 #define VINCI_VECTOR_VALUES_H
 
-#include "core/number.h"
-#include "core/values.h"
+#include "core/base/number.h"
+#include "core/machine/values.h"
 #include "vector/vector.h"
 
 /*

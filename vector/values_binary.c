@@ -3,7 +3,7 @@
  * Values of vector instructions with two sources, and with a source and a scalar, which is a
  * second source whose lanes are all the same.
  */
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "vector/math.h"
 #include "vector/values.h"
 

@@ -3,7 +3,7 @@
  * Values of comparisons and of the selection by their results: one bit per lane, the first lane
  * in the lowest bit of the first byte, without gaps between repeats.
  */
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "vector/values.h"
 
 enum relation { RELATION_EQ, RELATION_NE, RELATION_LT, RELATION_LE, RELATION_GT, RELATION_GE };

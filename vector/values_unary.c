@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of vector instructions with one source: functions of floating-point numbers and bits. */
-#include "core/diag.h"
+#include "core/base/diag.h"
 #include "vector/math.h"
 #include "vector/values.h"
 

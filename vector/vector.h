@@ -7,10 +7,10 @@
 #ifndef VINCI_VECTOR_VECTOR_H
 #define VINCI_VECTOR_VECTOR_H
 
-#include "core/arith.h"
-#include "core/inst.h"
-#include "core/layout.h"
-#include "core/values.h"
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/isa/inst.h"
+#include "core/machine/values.h"
 #include "vector/banks.h"
 #include "vector/operands.h"
 
@@ -148,7 +148,7 @@ void vector_walks_cost(const struct vinci_soc *soc, const struct inst *inst,
 /* As inst_touch, for all operands that walk. */
 unsigned vector_walks_access(const struct inst *inst, const struct vector_walks *walks,
                              struct inst_access *access);
-/* The functions of a stem of core/isa.def whose cost, or accesses, are those of stem_walks. */
+/* The functions of a stem of core/isa/isa.def whose cost, or accesses, are those of stem_walks. */
 #define VECTOR_WALKS_COST(stem)                                                                    \
   void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) { \
     struct vector_walks walks = stem##_walks(soc, inst);                                           \

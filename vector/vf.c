@@ -9,8 +9,8 @@
  * pipeline inside a function; overlap of one function with the next. Bank conflicts are part of
  * the fits.
  */
-#include "core/diag.h"
-#include "core/values.h"
+#include "core/base/diag.h"
+#include "core/machine/values.h"
 #include "vector/vector.h"
 
 /* The instruction that computes the same. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/diag.h"
-#include "tests/fixture.h"
-#include "traces/lower/calls.h"
+#include "core/base/diag.h"
+#include "tests/support/fixture.h"
+#include "traces/lower/calls/calls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -198,7 +198,7 @@ def copy_tree(top, copy, files):
 
 # ---- building and running ------------------------------------------------------------------
 
-def build(copy, objects, tests, jobs):
+def build(copy, objects, programs, tests, jobs):
     log = open(os.path.join(os.path.dirname(objects), "build.log"), "w", encoding="utf-8")
 
     def run(command, where):
@@ -209,13 +209,13 @@ def build(copy, objects, tests, jobs):
         os.makedirs(objects, exist_ok=True)
         run([os.path.join(copy, "configure"), "-q", "CC=" + os.environ.get("CC", "gcc"),
              "CXX=" + os.environ.get("CXX", "g++"), "CFLAGS=-O1", "CXXFLAGS=-O1"], objects)
-    programs = ["tests/" + test for test in tests if test != "gate"]
+    programs = [programs[test] for test in tests if test != "gate"]
     run([os.environ.get("MAKE", "make"), "-s", "-j%d" % jobs, "vinci"] + programs, objects)
 
 
 class Runner:
-    def __init__(self, copy, objects):
-        self.copy, self.objects = copy, objects
+    def __init__(self, copy, objects, programs):
+        self.copy, self.objects, self.programs = copy, objects, programs
         self.limit = {}
         self.environment = dict(
             os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", TESTS_SRCDIR=copy,
@@ -229,7 +229,7 @@ class Runner:
             command = [self.environment["VINCI"], "gate", "check", suite + ".lua", "--strict",
                        "--baseline=" + suite + ".csv"]
         else:
-            command = [os.path.join(self.objects, "tests", test)]
+            command = [os.path.join(self.objects, self.programs[test])]
         try:
             done = subprocess.run(command, cwd=self.objects, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False,
@@ -319,10 +319,12 @@ def summary(mutants, results, seconds):
 
 
 def unit_tests_of(top):
-    """As tests/local.mk lists them, without the one that sees the installed library alone."""
+    """Name and program of each, as tests/local.mk lists them, without the one that sees the
+    installed library alone."""
     text = open(os.path.join(top, "tests", "local.mk"), encoding="utf-8").read()
     listed = re.search(r"^unit_tests = \\\n((?:\t.*\\\n)*\t.*\n)", text, re.MULTILINE).group(1)
-    return [name for name in re.findall(r"tests/(\w+)", listed) if name != "test_public"]
+    programs = re.findall(r"tests/\w+/\w+", listed)
+    return {os.path.basename(path): path for path in programs if "test_public" not in path}
 
 
 def main():
@@ -346,27 +348,27 @@ def main():
         at, parts = (int(number) for number in options.part.split("/"))
         if not 1 <= at <= parts:
             raise Unfit("--part %s: I/N with I from 1 to N" % options.part)
-        known = "core/status.c"
+        known = "core/base/status.c"
         text = open(os.path.join(top, known), encoding="utf-8").read()
         files[known] = files.get(known, text) + READ_ONCE
         unknown = set(options.only) - {mutant.name for mutant in mutants}
         if unknown:
             raise Unfit("mutants.txt has no %s" % ", ".join(sorted(unknown)))
         chosen = [m for m in mutants[at - 1::parts] if not options.only or m.name in options.only]
-        unit_tests = unit_tests_of(top)
-        tests = sorted({t for m in chosen for t in order_of(m, unit_tests, options.full)})
+        programs = unit_tests_of(top)
+        tests = sorted({t for m in chosen for t in order_of(m, programs, options.full)})
         copy, objects = os.path.join(folder, "source"), os.path.join(folder, "objects")
         copy_tree(top, copy, files)
-        build(copy, objects, tests, options.jobs)
+        build(copy, objects, programs, tests, options.jobs)
         print("built after %.0f s" % (time.monotonic() - begin), flush=True)
-        runner = Runner(copy, objects)
+        runner = Runner(copy, objects, programs)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             seconds = sum(pool.map(runner.measure, tests))
         print("%d tests pass without a mutant, in %.0f s" % (len(tests), seconds), flush=True)
     except Unfit as problem:
         print("error: %s" % problem, file=sys.stderr)
         return 2
-    results = run_all(runner, chosen, unit_tests, options)
+    results = run_all(runner, chosen, list(programs), options)
     write_report(os.path.join(folder, "mutants.csv"), chosen, results)
     return summary(chosen, results, time.monotonic() - begin)
 

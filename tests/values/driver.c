@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stream.h"
-#include "core/values.h"
+#include "core/isa/stream.h"
+#include "core/machine/values.h"
 
 struct driver {
   vinci_soc *soc;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 static bool is_coupled(const struct vinci_result *result) {
   return result->soc->arch == ARCH_C100 || result->soc->arch == ARCH_M200;

@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "traces/export/csv.h"
 
 enum { CSV_DECIMALS = 6 };

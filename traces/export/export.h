@@ -7,9 +7,9 @@
 #ifndef VINCI_TRACES_EXPORT_EXPORT_H
 #define VINCI_TRACES_EXPORT_EXPORT_H
 
-#include "core/clock.h"
-#include "core/diag.h"
-#include "core/result.h"
+#include "core/base/clock.h"
+#include "core/base/diag.h"
+#include "core/result/result.h"
 
 /* ---- decimals ------------------------------------------------------------- */
 

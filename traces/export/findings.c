@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check.json: what the checks have found, for scripts. Keys and their order are fixed. */
-#include "core/check.h"
+#include "core/check/check.h"
 #include "traces/export/export.h"
 
 enum { CHECK_SCHEMA = 1 };

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "core/base/utf8.h"
 #include "traces/export/export.h"
 
 /* ---- decimals ------------------------------------------------------------- */

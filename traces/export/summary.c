@@ -7,7 +7,7 @@
  * total_cycles; at the top level of the cube cores' clock (clock.core). In `pipes` the
  * cores are summed as they are, and busy + stalls + idle is the sum of their totals.
  */
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "traces/export/export.h"
 
 enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6 };

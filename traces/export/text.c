@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "traces/export/export.h"
 
 enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than "1 more" */

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/arith.h"
-#include "core/clock.h"
-#include "core/isa.h"
+#include "core/base/arith.h"
+#include "core/base/clock.h"
+#include "core/isa/isa.h"
 #include "traces/export/export.h"
 
 struct bar {

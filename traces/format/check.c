@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What architecture, core type and SoC allow an instruction. Values that only
- * the run knows get the same checks from core/stream.c.
+ * the run knows get the same checks from core/isa/stream.c.
  */
 #include <string.h>
 

@@ -318,9 +318,8 @@ static bool parse_name(struct parser *parser, struct part *out) {
     return unknown_name(parser, start, length, name);
   if (name->object_kind == NAME_TENSOR)
     note_tensor(reader, name->object + 1);
-  note_object(reader, name->object_kind == NAME_TENSOR
-                          ? name->object + 1
-                          : (name->object + 1) | TRACE_OBJECT_BUFFER);
+  note_object(reader, name->object_kind == NAME_TENSOR ? name->object + 1
+                                                       : (name->object + 1) | TRACE_OBJECT_BUFFER);
   uint64_t address =
       name->object_kind == NAME_TENSOR
           ? GROWING_AT(&reader->tensors, struct program_tensor, name->object)->address

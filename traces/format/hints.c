@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/number.h"
+#include "core/base/number.h"
 #include "traces/format/reader.h"
 
 /* A word that people use, and what is said about it. */

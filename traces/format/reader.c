@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/digest.h"
-#include "core/utf8.h"
+#include "core/base/digest.h"
+#include "core/base/utf8.h"
 
 /* ---- errors --------------------------------------------------------------- */
 

@@ -19,11 +19,11 @@
 
 #include <csv.h>
 
-#include "core/diag.h"
-#include "core/inst.h"
-#include "core/isa.h"
-#include "core/program.h"
-#include "core/soc.h"
+#include "core/base/diag.h"
+#include "core/chip/soc.h"
+#include "core/isa/inst.h"
+#include "core/isa/isa.h"
+#include "core/isa/program.h"
 #include "traces/format/growing.h"
 
 enum {

@@ -7,10 +7,10 @@
 #ifndef VINCI_TRACES_LOWER_EMIT_H
 #define VINCI_TRACES_LOWER_EMIT_H
 
-#include "core/arena.h"
-#include "core/diag.h"
-#include "core/program.h"
-#include "core/soc.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/chip/soc.h"
+#include "core/isa/program.h"
 
 struct emit {
   const struct vinci_soc *soc;
@@ -65,8 +65,9 @@ enum core_kind emit_vector_core(const struct vinci_soc *soc);
 enum core_kind emit_cube_core(const struct vinci_soc *soc);
 
 /*
- * What a core of a kernel of this kind does before its first copy, from the chip's kernel.* numbers:
- * a start of its own, and code that all cores fetch from the same addresses, one after the other.
+ * What a core of a kernel of this kind does before its first copy, from the chip's kernel.*
+ * numbers: a start of its own, and code that all cores fetch from the same addresses, one after the
+ * other.
  */
 void emit_kernel_start(struct emit *emit, enum kernel_code code, uint64_t blocks);
 

@@ -2,7 +2,7 @@
 /* Parts of estimates: start of a kernel, dispatch, copies, device memory. */
 #include "traces/lower/estimate.h"
 
-#include "core/arith.h"
+#include "core/base/arith.h"
 
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
   const struct kernel_start *kernel = &soc->kernel[code];

@@ -3,7 +3,7 @@
 #ifndef VINCI_TRACES_LOWER_ESTIMATE_H
 #define VINCI_TRACES_LOWER_ESTIMATE_H
 
-#include "core/soc.h"
+#include "core/chip/soc.h"
 
 /* From the start of a block to its first copy: a start of its own, and code that all cores fetch.
  */

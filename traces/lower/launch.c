@@ -2,8 +2,8 @@
 /* Blocks are handed out one after the other: more cores are not always sooner done. */
 #include "traces/lower/launch.h"
 
-#include "core/arith.h"
-#include "core/clock.h"
+#include "core/base/arith.h"
+#include "core/base/clock.h"
 
 static uint64_t cycles_of(const struct vinci_soc *soc, uint128 ps) {
   return (uint64_t)(ps * (uint64_t)soc->core_hz / PS_PER_SECOND);

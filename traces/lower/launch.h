@@ -3,7 +3,7 @@
 #ifndef VINCI_TRACES_LOWER_LAUNCH_H
 #define VINCI_TRACES_LOWER_LAUNCH_H
 
-#include "core/soc.h"
+#include "core/chip/soc.h"
 
 /* Cycles of the core clock from the launch of a kernel to the start of its last block. */
 uint64_t launch_cycles(const struct vinci_soc *soc, uint64_t blocks);

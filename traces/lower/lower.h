@@ -15,10 +15,10 @@
 #ifndef VINCI_TRACES_LOWER_LOWER_H
 #define VINCI_TRACES_LOWER_LOWER_H
 
-#include "core/arena.h"
-#include "core/diag.h"
-#include "core/program.h"
-#include "core/soc.h"
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/chip/soc.h"
+#include "core/isa/program.h"
 #include "traces/lower/emit.h"
 
 /* Kinds of key: id, name in listings, how a value is written. */
@@ -86,7 +86,8 @@ struct lower_job {
   const struct vinci_soc *soc;
   const struct lower_op *op;
   struct lower_value value[LOWER_KEYS_MAX]; /* in the order of op->keys */
-  uint64_t cores; /* at most so many for a candidate; those of the chip but in lower_each_tiling() */
+  uint64_t
+      cores; /* at most so many for a candidate; those of the chip but in lower_each_tiling() */
   struct arena *arena;
   struct vinci_diag *diag;
   void *data;             /* the operator's own, from setup() */
@@ -153,8 +154,8 @@ const char *lower_kind_name(enum lower_kind kind);
 bool lower_choice(const char *choices, unsigned index, char *word);
 
 /*
- * What the simulated time of each operator is compared with (compared.def, tests/test_bounds.c):
- * rows of measurements, and for one large shape a closed-form bound.
+ * What the simulated time of each operator is compared with (compared.def,
+ * tests/traces/test_bounds.c): rows of measurements, and for one large shape a closed-form bound.
  */
 enum lower_bound {
   LOWER_BOUND_BYTES,  /* each tensor moves once; amount: vector cycles of 64 lanes per element */

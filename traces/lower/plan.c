@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "core/arith.h"
+#include "core/base/arith.h"
 #include "traces/lower/launch.h"
 #include "traces/lower/plan.h"
 

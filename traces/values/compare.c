@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/arith.h"
-#include "core/number.h"
-#include "core/values.h"
+#include "core/base/arith.h"
+#include "core/base/number.h"
+#include "core/machine/values.h"
 #include "traces/values/tensors.h"
 
 enum { CHUNK_ELEMENTS = 1 << 12, SHOWN_ELEMENTS = 5 };

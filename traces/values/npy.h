@@ -3,11 +3,11 @@
  * The .npy format of NumPy, versions 1 to 3: a header of text, then the elements. Plain
  * little-endian numbers in C order only. Source: NumPy documentation, numpy.lib.format.
  */
-#ifndef VINCI_TRACES_NPY_H
-#define VINCI_TRACES_NPY_H
+#ifndef VINCI_TRACES_VALUES_NPY_H
+#define VINCI_TRACES_VALUES_NPY_H
 
-#include "core/diag.h"
-#include "core/program.h"
+#include "core/base/diag.h"
+#include "core/isa/program.h"
 
 enum { NPY_PREFIX_BYTES = 10, NPY_HEADER_MAX = 1 << 16 };
 

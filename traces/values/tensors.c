@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/arith.h"
-#include "core/number.h"
-#include "core/values.h"
+#include "core/base/arith.h"
+#include "core/base/number.h"
+#include "core/machine/values.h"
 
 enum { CHUNK_ELEMENTS = 1 << 14 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reading, writing and comparing of tensors share. */
-#ifndef VINCI_TRACES_TENSORS_H
-#define VINCI_TRACES_TENSORS_H
+#ifndef VINCI_TRACES_VALUES_TENSORS_H
+#define VINCI_TRACES_VALUES_TENSORS_H
 
 #include "traces/values/npy.h"
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arena allocation in growing chunks. */
+#include "core/base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/base/diag.h"
+
+struct arena_chunk {
+  struct arena_chunk *next;
+  size_t size;
+  alignas(max_align_t) char bytes[];
+};
+
+enum { CHUNK_BYTES_MIN = 16 * 1024, CHUNK_BYTES_MAX = 1024 * 1024 };
+
+/* Test hook, see arena_fail_after(). Not part of any simulation's state. */
+static size_t fail_countdown;
+
+void arena_fail_after(size_t chunks) { fail_countdown = chunks; }
+
+static bool chunk_request_fails(void) {
+  if (fail_countdown == 0)
+    return false;
+  return --fail_countdown == 0;
+}
+
+/*
+ * Zeroed memory. Large chunks come from the system page by page, as they are touched: much
+ * of what a chip could use no program does.
+ */
+static bool is_large(size_t size) { return size >= CHUNK_BYTES_MAX / 4; }
+
+static struct arena_chunk *new_chunk(size_t size) {
+  if (!is_large(size))
+    return calloc(1, size);
+  void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages != MAP_FAILED ? pages : NULL;
+}
+
+static void free_chunk(struct arena_chunk *chunk) {
+  if (is_large(chunk->size))
+    (void)munmap(chunk, chunk->size);
+  else
+    free(chunk);
+}
+
+static bool arena_grow(struct arena *arena, size_t need) {
+  if (arena->sealed)
+    vinci_bug("allocation of %zu bytes from a sealed arena", need);
+  size_t size = arena->total_bytes;
+  if (size < CHUNK_BYTES_MIN)
+    size = CHUNK_BYTES_MIN;
+  if (size > CHUNK_BYTES_MAX)
+    size = CHUNK_BYTES_MAX;
+  if (size < need)
+    size = need;
+  if (size > SIZE_MAX - sizeof(struct arena_chunk) || chunk_request_fails())
+    return false;
+  struct arena_chunk *chunk = new_chunk(sizeof *chunk + size);
+  if (!chunk)
+    return false;
+  chunk->size = sizeof *chunk + size;
+  chunk->next = arena->chunks;
+  arena->chunks = chunk;
+  arena->next = chunk->bytes;
+  arena->end = chunk->bytes + size;
+  arena->total_bytes += size;
+  return true;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t element_bytes) {
+  const size_t align = alignof(max_align_t);
+  size_t bytes;
+  if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > SIZE_MAX - align)
+    return NULL;
+  bytes = (bytes + align - 1) / align * align;
+  if (bytes == 0)
+    bytes = align;
+  if ((size_t)(arena->end - arena->next) < bytes && !arena_grow(arena, bytes))
+    return NULL;
+  void *result = arena->next;
+  arena->next += bytes;
+  return result;
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t length) {
+  char *copy = arena_alloc(arena, length + 1, 1);
+  if (copy)
+    memcpy(copy, text, length);
+  return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text) {
+  return arena_strndup(arena, text, strlen(text));
+}
+
+void arena_free(struct arena *arena) {
+  struct arena_chunk *chunk = arena->chunks;
+  while (chunk) {
+    struct arena_chunk *next = chunk->next;
+    free_chunk(chunk);
+    chunk = next;
+  }
+  *arena = (struct arena){0};
+}

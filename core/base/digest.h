@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Digests that identify inputs and configurations: FNV-1a, 64 bits. Good for
+ * telling files apart, not against an adversary.
+ */
+#ifndef VINCI_CORE_BASE_DIGEST_H
+#define VINCI_CORE_BASE_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Seed of a new digest: the FNV-1a offset basis (RFC 9923). */
+#define DIGEST_SEED UINT64_C(0xcbf29ce484222325)
+
+/* Digest of more bytes: seed is DIGEST_SEED or the digest of the bytes before. */
+uint64_t digest_bytes(uint64_t seed, const void *bytes, size_t length);
+
+#endif

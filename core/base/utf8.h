@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8, the encoding of all text that comes in and goes out. */
+#ifndef VINCI_CORE_BASE_UTF8_H
+#define VINCI_CORE_BASE_UTF8_H
+
+#include <stddef.h>
+
+/* No character is longer. */
+enum { UTF8_BYTES_MAX = 4 };
+
+/*
+ * Length of the character at `at` with so many bytes left, 0 when it is none (RFC 3629).
+ * Stops at the first byte that does not fit, so text that ends in 0 may give
+ * UTF8_BYTES_MAX for what is left.
+ */
+size_t utf8_length(const char *at, size_t left);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci_check(): the checks as an observer of the abstract machine. */
+#include "core/check/check.h"
+
+#include <string.h>
+
+#include "core/check/check_run.h"
+
+/* Shadow memory may take so much; tensors of tens of GB in runs of a few bytes would more. */
+#define SHADOW_BYTES_MAX (UINT64_C(1) << 30)
+
+/* ---- events ------------------------------------------------------------------------ */
+
+struct finding_event check_event_of_tag(const struct check_run *run, struct order_tag tag,
+                                        bool write) {
+  const struct program_row *row = &run->trace->rows[tag.row];
+  const struct program_kernel *kernel = &run->trace->kernels[run->kernel];
+  enum core_kind kind = run->cores[tag.core].kind;
+  uint32_t aiv = tag.core - run->kind_count[CORE_AIC];
+  return (struct finding_event){
+      .row = tag.row,
+      .line = row->line,
+      .op = row->op,
+      .pipe = tag.pipe,
+      .core_kind = (uint8_t)kind,
+      .block = tag.block,
+      .member = kernel->mixed && kind == CORE_AIV ? aiv % soc_vectors_per_cube(run->soc) : 0,
+      .mixed = kernel->mixed,
+      .write = write,
+      .given = true,
+  };
+}
+
+struct finding_event check_event(const struct check_run *run, const struct machine_step *step,
+                                 bool write) {
+  struct order_tag tag = {
+      .row = step->inst->row,
+      .core = (uint16_t)step->core,
+      .block = (uint16_t)step->block,
+      .pipe = (uint8_t)step->pipe,
+  };
+  return check_event_of_tag(run, tag, write);
+}
+
+struct check_finding check_finding_of(const struct check_run *run, enum finding_kind kind,
+                                      const struct machine_step *step) {
+  struct check_finding finding = {
+      .kind = (uint8_t)kind, .kernel = run->kernel, .serial = run->serial};
+  finding.event[1] = check_event(run, step, false);
+  return finding;
+}
+
+/* ---- the observer --------------------------------------------------------------------- */
+
+static bool goes_on(const struct check_run *run) {
+  return !run->findings->failed && !run->pool.failed;
+}
+
+static void end_kernel(struct check_run *run) {
+  if (!run->kernel_begun || !check_wants(run, VINCI_CHECK_SYNCCHECK))
+    return;
+  for (uint32_t core = 0; core < run->core_count; core++)
+    check_sync_signals(run, core);
+}
+
+static bool begin_kernel(void *context, const struct program_kernel *kernel) {
+  struct check_run *run = context;
+  end_kernel(run);
+  run->kernel = (uint32_t)(kernel - run->trace->kernels);
+  run->kernel_begun = true;
+  check_note_writers(run);
+  if (run->uses_shadow)
+    check_begin_kernel_shadows(run);
+  return goes_on(run);
+}
+
+static bool begin_block(void *context, const struct machine_step *step) {
+  struct check_run *run = context;
+  if (check_wants(run, VINCI_CHECK_SYNCCHECK))
+    check_sync_signals(run, step->core);
+  order_begin_block(run->order, step);
+  if (run->uses_shadow)
+    check_begin_block_shadows(run, step);
+  return goes_on(run);
+}
+
+static bool execute(void *context, const struct machine_step *step) {
+  struct check_run *run = context;
+  struct order_flag_use use = {0};
+  run->serial++;
+  run->findings->executed_instructions += !run->exact;
+  if (!order_step(run->order, step, &use))
+    run->findings->failed = true;
+  if (check_wants(run, VINCI_CHECK_SYNCCHECK))
+    check_sync_step(run, step, &use);
+  if (step->pipe == PIPE_S || step->pipe == PIPE_ALL)
+    return goes_on(run);
+  struct inst_access access[INST_ACCESS_MAX];
+  unsigned count = registry_access((enum isa_op)step->inst->op)(run->soc, step->inst, access);
+  for (unsigned i = 0; i < count; i++) {
+    if (access[i].bytes > 0 && !check_memory(run, step, &access[i]))
+      access[i].bytes = 0;
+    inst_join_runs(&access[i]);
+  }
+  if (run->uses_shadow && count > 0)
+    check_accesses(run, step, access, count);
+  return goes_on(run);
+}
+
+static bool end_block(void *context, const struct machine_step *step) {
+  struct check_run *run = context;
+  if (check_wants(run, VINCI_CHECK_SYNCCHECK))
+    check_sync_end_block(run, step);
+  return goes_on(run);
+}
+
+static bool deliver(void *context, const struct machine_delivery *delivery) {
+  struct check_run *run = context;
+  if (!order_deliver(run->order, delivery))
+    run->findings->failed = true;
+  return goes_on(run);
+}
+
+static bool misuse(void *context, const struct machine_step *step, enum machine_misuse kind,
+                   uint32_t line) {
+  struct check_run *run = context;
+  (void)line;
+  if (check_wants(run, VINCI_CHECK_SYNCCHECK))
+    check_sync_misuse(run, step, kind);
+  return goes_on(run);
+}
+
+/* ---- preparation ------------------------------------------------------------------------- */
+
+static void find_args(struct check_run *run) {
+  for (unsigned op = 0; op < OP_COUNT; op++) {
+    const struct isa_row *row = isa_row((enum isa_op)op);
+    run->unit_flag_arg[op] = (int8_t)isa_arg_find(row, "unit_flag", strlen("unit_flag"));
+    run->square_arg[op] = (int8_t)isa_arg_find(row, "frac_gap", strlen("frac_gap"));
+    run->window_arg[op] = (int8_t)isa_arg_find(row, "filter_w", strlen("filter_w"));
+    run->m_arg[op] = (int8_t)isa_arg_find(row, "m", 1);
+    run->n_arg[op] = (int8_t)isa_arg_find(row, "n", 1);
+  }
+}
+
+/* Tensors of one name in several kernels are one memory. */
+static void find_memories(struct check_run *run) {
+  const struct program_tensor *tensors = run->trace->tensors;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
+    run->memory[i] = 0;
+    while (tensors[run->memory[i]].address != tensors[i].address)
+      run->memory[i]++;
+  }
+}
+
+static void index_names(struct check_run *run) {
+  uint32_t at = 0;
+  for (uint64_t row = 0; row <= run->trace->row_count; row++) {
+    while (at < run->trace->named_count && run->trace->named[at].row < row)
+      at++;
+    run->first_named[row] = at;
+  }
+}
+
+/* Which tensors need a shadow: those that some kernel writes, and those that start empty. */
+static void choose_tensors(struct check_run *run) {
+  for (run->kernel = 0; run->kernel < run->trace->kernel_count; run->kernel++)
+    check_note_writers(run);
+  run->kernel = 0;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
+    if (run->memory[i] != i)
+      continue;
+    struct check_tensor *tensor = &run->tensors[i];
+    enum tensor_io io = run->trace->tensors[i].io;
+    tensor->starts_written = io == TENSOR_IN || io == TENSOR_INOUT;
+    tensor->has_shadow = run->uses_shadow && (tensor->written_so_far || !tensor->starts_written);
+    tensor->written_so_far = false;
+  }
+}
+
+static bool prepare(struct check_run *run) {
+  struct arena *arena = &run->arena;
+  const struct vinci_trace *trace = run->trace;
+  unsigned on_shadow = VINCI_CHECK_MEMCHECK | VINCI_CHECK_RACECHECK | VINCI_CHECK_INITCHECK;
+  run->uses_shadow = (run->checks & on_shadow) != 0;
+  run->core_count = machine_core_count(run->soc, trace);
+  run->cores = ARENA_ARRAY(arena, struct check_core, run->core_count);
+  run->tensors = ARENA_ARRAY(arena, struct check_tensor, trace->tensor_count + 1);
+  run->memory = ARENA_ARRAY(arena, uint32_t, trace->tensor_count + 1);
+  run->first_named = ARENA_ARRAY(arena, uint32_t, trace->row_count + 1);
+  if (!run->cores || !run->tensors || !run->memory || !run->first_named)
+    return false;
+  uint32_t next = 0;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    run->kind_count[kind] = machine_kind_count(run->soc, trace, (enum core_kind)kind);
+    for (uint32_t n = 0; n < run->kind_count[kind]; n++)
+      run->cores[next++].kind = (enum core_kind)kind;
+  }
+  find_args(run);
+  index_names(run);
+  find_memories(run);
+  choose_tensors(run);
+  return true;
+}
+
+static struct vinci_findings *create_findings(const struct vinci_trace *trace, unsigned checks) {
+  struct arena arena = {0};
+  struct vinci_findings *findings = ARENA_NEW(&arena, struct vinci_findings);
+  if (!findings)
+    return NULL;
+  findings->checks = checks;
+  findings->path = arena_strdup(&arena, trace->path);
+  findings->kernel_count = trace->kernel_count;
+  findings->kernel_names = ARENA_ARRAY(&arena, const char *, trace->kernel_count);
+  bool good = findings->path && findings->kernel_names;
+  for (uint32_t i = 0; good && i < trace->kernel_count; i++) {
+    findings->kernel_names[i] = arena_strdup(&arena, trace->kernels[i].name);
+    good = findings->kernel_names[i] != NULL;
+  }
+  if (!good) {
+    arena_free(&arena);
+    return NULL;
+  }
+  findings->arena = arena;
+  return findings;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static enum vinci_status execute_all(struct check_run *run, struct vinci_diag *diag) {
+  struct machine_observer observer = {
+      .context = run,
+      .begin_kernel = begin_kernel,
+      .begin_block = begin_block,
+      .execute = execute,
+      .end_block = end_block,
+      .deliver = deliver,
+      .misuse = misuse,
+  };
+  /* In program order what is written later in the trace is the later one in reports, too. */
+  struct machine_options options = {
+      .order = MACHINE_PROGRAM_ORDER,
+      .unchecked_ranges = true,
+      .walk_order_seed = run->walk_order_seed,
+      .progress = run->progress,
+      .progress_context = run->progress_context,
+  };
+  struct vinci_diag stuck = {0};
+  enum vinci_status status = machine_run_with(run->soc, run->trace, &options, &observer, 1, &stuck);
+  run->pool_was_full = run->pool.failed && run->pool.bytes > run->pool.bytes_max;
+  if (run->pool_was_full)
+    return diag_error(diag, VINCI_E_LIMIT,
+                      "%s: what the program has done to memory takes more than the %llu bytes that "
+                      "the checks may keep",
+                      run->trace->path, (unsigned long long)run->pool.bytes_max);
+  if (run->findings->failed || run->pool.failed)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
+  if (status == VINCI_E_DEADLOCK)
+    check_sync_deadlock(run, &stuck);
+  else if (status == VINCI_OK)
+    end_kernel(run);
+  else if (diag)
+    *diag = stuck;
+  return status == VINCI_E_DEADLOCK ? VINCI_OK : status;
+}
+
+/* Executes the trace with an empty memory. */
+static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
+  uint64_t bytes_max = run->pool.bytes_max;
+  enum vinci_status status;
+  run->kernel = 0;
+  run->kernel_begun = false;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    run->tensors[i].written_so_far = false;
+  run->order = order_create(&run->arena, run->soc, run->trace);
+  if (run->order && check_create_shadows(run))
+    status = execute_all(run, diag);
+  else
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
+  check_free_shadows(run);
+  order_free(run->order);
+  run->pool = (struct shadow_pool){.bytes_max = bytes_max};
+  return status;
+}
+
+static bool wants_second_walk(const struct check_run *run) {
+  bool raced = run->ub_raced && run->ub_is_shared;
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    raced |= run->tensors[i].raced;
+  return raced;
+}
+
+/*
+ * Finds all there is to find. Where cores race, a second walk names every pair of lines. When
+ * that takes more memory than there is, the pairs of the first walk stand.
+ */
+static enum vinci_status run_checks(struct check_run *run, struct vinci_diag *diag) {
+  enum vinci_status status = walk(run, diag);
+  if (status != VINCI_OK || !wants_second_walk(run))
+    return status;
+  struct vinci_diag second = {0};
+  run->exact = true;
+  findings_recount(run->findings);
+  status = walk(run, &second);
+  findings_keep_counts(run->findings);
+  if (status == VINCI_OK || (status == VINCI_E_LIMIT && run->pool_was_full))
+    return VINCI_OK;
+  if (diag)
+    *diag = second;
+  return status;
+}
+
+static enum vinci_status read_options(const struct vinci_check_options *options,
+                                      struct check_run *run, struct vinci_diag *diag) {
+  run->checks = VINCI_CHECK_ALL;
+  run->pool.bytes_max = SHADOW_BYTES_MAX;
+  if (!options)
+    return VINCI_OK;
+  if (options->struct_size != sizeof *options)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of the check options is %zu, not %zu",
+                      options->struct_size, sizeof *options);
+  if (options->checks & ~(unsigned)VINCI_CHECK_ALL)
+    return diag_error(diag, VINCI_E_USAGE, "unknown bits in the set of checks: %#x",
+                      options->checks);
+  if (options->checks)
+    run->checks = options->checks;
+  if (options->max_shadow_bytes)
+    run->pool.bytes_max = options->max_shadow_bytes;
+  run->walk_order_seed = options->walk_order_seed;
+  run->progress = options->progress;
+  run->progress_context = options->progress_context;
+  return VINCI_OK;
+}
+
+enum vinci_status vinci_check(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                              const struct vinci_check_options *options, vinci_findings **out,
+                              struct vinci_diag *diag) {
+  struct check_run run = {.soc = soc, .trace = trace};
+  *out = NULL;
+  enum vinci_status status = read_options(options, &run, diag);
+  if (status != VINCI_OK)
+    return status;
+  run.findings = create_findings(trace, run.checks);
+  if (run.findings && prepare(&run))
+    status = run_checks(&run, diag);
+  else
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the checks");
+  arena_free(&run.arena);
+  if (status != VINCI_OK && status != VINCI_E_LIMIT) {
+    vinci_findings_free(run.findings);
+    return status;
+  }
+  run.findings->partial = status == VINCI_E_LIMIT;
+  findings_sort(run.findings);
+  *out = run.findings;
+  if (status != VINCI_OK || run.findings->count == 0)
+    return status;
+  return diag_error(diag, VINCI_E_CHECK, "%s: the checks found %zu error%s", trace->path,
+                    run.findings->count, run.findings->count == 1 ? "" : "s");
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checks of a program: what they find, and how it is kept. A finding is what one row did, or
+ * two rows did to each other; that loops, blocks and kernels repeat it only raises its count.
+ */
+#ifndef VINCI_CORE_CHECK_CHECK_H
+#define VINCI_CORE_CHECK_CHECK_H
+
+#include "core/base/arena.h"
+#include "core/machine/machine.h"
+
+/* Kinds of findings: id, the check it belongs to, key in check.json, first words of the report. */
+#define FINDING_LIST(X)                                                                            \
+  X(ILLEGAL_READ, MEMCHECK, "illegal_read", "illegal read")                                        \
+  X(ILLEGAL_WRITE, MEMCHECK, "illegal_write", "illegal write")                                     \
+  X(WRONG_SPACE, MEMCHECK, "wrong_space", "address of another memory")                             \
+  X(MISALIGNED, MEMCHECK, "misaligned", "misaligned access")                                       \
+  X(WRITE_TO_INPUT, MEMCHECK, "write_to_input", "illegal write to an input")                       \
+  X(READ_OF_OUTPUT, MEMCHECK, "read_of_output", "illegal read of an output that nothing writes")   \
+  X(OVERLAP, MEMCHECK, "overlap", "out of bounds, blocks write the same memory,")                  \
+  X(RAW, RACECHECK, "raw", "Potential RAW hazard detected")                                        \
+  X(WAR, RACECHECK, "war", "Potential WAR hazard detected")                                        \
+  X(WAW, RACECHECK, "waw", "Potential WAW hazard detected")                                        \
+  X(UNINITIALIZED, INITCHECK, "uninitialized_read", "uninitialized read")                          \
+  X(FLAG_LEFT, SYNCCHECK, "unpaired_set_flag", "Unpaired set_flag instructions detected")          \
+  X(FLAG_TWICE, SYNCCHECK, "redundant_set_flag", "Redundant set_flag instructions detected")       \
+  X(CROSS_MODE, SYNCCHECK, "cross_core_mode", "Cross-core flag in a mode without meaning")         \
+  X(CROSS_LIMIT, SYNCCHECK, "cross_core_limit", "Too many cross-core flags outstanding")           \
+  X(CROSS_LEFT, SYNCCHECK, "unpaired_cross_core", "Unpaired cross-core flags detected")            \
+  X(SYNC_ALL, SYNCCHECK, "sync_all_blocks", "Hardware SyncAll does not match the blocks")          \
+  X(DEADLOCK, SYNCCHECK, "deadlock", "Deadlock detected")
+
+enum finding_kind {
+#define X(id, check, key, text) FINDING_##id,
+  FINDING_LIST(X)
+#undef X
+      FINDING_KINDS
+};
+
+/* An instruction that takes part. */
+struct finding_event {
+  uint32_t row;
+  uint32_t line;
+  uint16_t op;
+  uint8_t pipe; /* PIPE_ALL: not of a pipe */
+  uint8_t core_kind;
+  uint32_t block;
+  uint32_t member; /* mixed kernels: which AIV of the block */
+  bool mixed;
+  bool write;
+  bool given; /* false: there is no such event */
+};
+
+enum { FINDING_EVENTS = 2 };
+
+struct check_finding {
+  uint8_t kind; /* enum finding_kind */
+  uint8_t space;
+  bool has_range;
+  uint32_t kernel;
+  uint64_t count;   /* instructions that did it */
+  uint64_t counted; /* in the first walk, during a second one */
+  uint64_t serial;  /* of the last of them */
+  int64_t address;  /* of the first */
+  uint64_t bytes;
+  struct finding_event event[FINDING_EVENTS]; /* the earlier one first */
+  const char *detail;                         /* a line, or several; "" for none */
+};
+
+struct vinci_findings {
+  struct arena arena;
+  const char *path;
+  const struct vinci_trace *trace; /* while the checks run */
+  unsigned checks;
+  const char **kernel_names;
+  uint32_t kernel_count;
+  uint64_t executed_instructions;
+  bool partial;                /* the program was not executed to its end */
+  struct check_finding *items; /* sorted when the checks have ended */
+  size_t count, capacity;
+  uint32_t *slots; /* hash table of index + 1 */
+  size_t slot_count;
+  bool failed; /* memory is short */
+};
+
+/*
+ * Reports a finding of the instruction with this serial number: a new one, or one more of a
+ * kind, rows and place that are known. The detail is made, and copied, for new ones only.
+ */
+struct check_finding *findings_add(struct vinci_findings *findings,
+                                   const struct check_finding *finding);
+/* Counts from 0 again; and takes the earlier counts where they are larger, a walk having ended
+ * early. */
+void findings_recount(struct vinci_findings *findings);
+void findings_keep_counts(struct vinci_findings *findings);
+/* Gives a new finding its detail. */
+void findings_detail(struct vinci_findings *findings, struct check_finding *finding,
+                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Brings findings into the order of the report: by kernel, lines and kind. */
+void findings_sort(struct vinci_findings *findings);
+
+/* "aiv(3)", of mixed kernels "aiv(3.1)". */
+void finding_block_text(const struct finding_event *event, char *buffer, size_t size);
+const char *finding_key(enum finding_kind kind);
+const char *finding_text(enum finding_kind kind);
+unsigned finding_check(enum finding_kind kind); /* enum vinci_check */
+const char *check_name(unsigned check);         /* "memcheck" */
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store of findings: merged, counted and brought into order. */
+#include "core/check/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_FIRST = 256, DETAIL_MAX = 1100 };
+
+static const struct {
+  unsigned check;
+  const char *key;
+  const char *text;
+} kinds[FINDING_KINDS] = {
+#define X(id, check, key, text) [FINDING_##id] = {VINCI_CHECK_##check, key, text},
+    FINDING_LIST(X)
+#undef X
+};
+
+const char *finding_key(enum finding_kind kind) { return kinds[kind].key; }
+const char *finding_text(enum finding_kind kind) { return kinds[kind].text; }
+unsigned finding_check(enum finding_kind kind) { return kinds[kind].check; }
+
+const char *check_name(unsigned check) {
+  switch (check) {
+#define X(id, bit, name, text)                                                                     \
+  case VINCI_CHECK_##id:                                                                           \
+    return name;
+    VINCI_CHECK_LIST(X)
+#undef X
+  default:
+    return "?";
+  }
+}
+
+/* What makes two findings one: kind, place, rows and pipes. */
+static bool same_finding(const struct check_finding *a, const struct check_finding *b) {
+  if (a->kind != b->kind || a->space != b->space || a->kernel != b->kernel)
+    return false;
+  for (unsigned i = 0; i < FINDING_EVENTS; i++)
+    if (a->event[i].given != b->event[i].given || a->event[i].row != b->event[i].row ||
+        a->event[i].pipe != b->event[i].pipe || a->event[i].core_kind != b->event[i].core_kind)
+      return false;
+  return true;
+}
+
+static uint64_t hash(const struct check_finding *finding) {
+  uint64_t value = (uint64_t)finding->kind << 40 ^ (uint64_t)finding->space << 32 ^ finding->kernel;
+  for (unsigned i = 0; i < FINDING_EVENTS; i++) {
+    value = (value ^ finding->event[i].row ^ (uint64_t)finding->event[i].pipe << 36) *
+            UINT64_C(0x9E3779B97F4A7C15);
+    value ^= value >> 29;
+  }
+  return value;
+}
+
+static bool rehash(struct vinci_findings *findings) {
+  size_t count = findings->slot_count ? findings->slot_count * 2 : SLOTS_FIRST;
+  uint32_t *slots = calloc(count, sizeof *slots);
+  if (!slots)
+    return false;
+  for (size_t i = 0; i < findings->count; i++) {
+    size_t at = hash(&findings->items[i]) & (count - 1);
+    while (slots[at] != 0)
+      at = (at + 1) & (count - 1);
+    slots[at] = (uint32_t)i + 1;
+  }
+  free(findings->slots);
+  findings->slots = slots;
+  findings->slot_count = count;
+  return true;
+}
+
+static bool make_room(struct vinci_findings *findings) {
+  if (2 * (findings->count + 1) > findings->slot_count && !rehash(findings))
+    return false;
+  if (findings->count < findings->capacity)
+    return true;
+  size_t capacity = findings->capacity ? 2 * findings->capacity : SLOTS_FIRST / 2;
+  struct check_finding *grown = realloc(findings->items, capacity * sizeof *grown);
+  if (!grown)
+    return false;
+  findings->items = grown;
+  findings->capacity = capacity;
+  return true;
+}
+
+struct check_finding *findings_add(struct vinci_findings *findings,
+                                   const struct check_finding *finding) {
+  if (!make_room(findings)) {
+    findings->failed = true;
+    return NULL;
+  }
+  size_t at = hash(finding) & (findings->slot_count - 1);
+  for (; findings->slots[at] != 0; at = (at + 1) & (findings->slot_count - 1)) {
+    struct check_finding *known = &findings->items[findings->slots[at] - 1];
+    if (!same_finding(known, finding))
+      continue;
+    known->count += known->serial != finding->serial;
+    known->serial = finding->serial;
+    return NULL;
+  }
+  struct check_finding *added = &findings->items[findings->count++];
+  findings->slots[at] = (uint32_t)findings->count;
+  *added = *finding;
+  added->count = 1;
+  if (!added->detail)
+    added->detail = "";
+  return added;
+}
+
+void findings_recount(struct vinci_findings *findings) {
+  for (size_t i = 0; i < findings->count; i++) {
+    findings->items[i].counted = findings->items[i].count;
+    findings->items[i].count = 0;
+  }
+}
+
+void findings_keep_counts(struct vinci_findings *findings) {
+  for (size_t i = 0; i < findings->count; i++)
+    if (findings->items[i].count < findings->items[i].counted)
+      findings->items[i].count = findings->items[i].counted;
+}
+
+void findings_detail(struct vinci_findings *findings, struct check_finding *finding,
+                     const char *format, ...) {
+  char text[DETAIL_MAX];
+  if (!finding)
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const char *copy = arena_strdup(&findings->arena, text);
+  if (copy)
+    finding->detail = copy;
+  else
+    findings->failed = true;
+}
+
+#define ORDER(a, b)                                                                                \
+  if ((a) != (b))                                                                                  \
+  return (a) < (b) ? -1 : 1
+
+static int compare(const void *left, const void *right) {
+  const struct check_finding *a = left, *b = right;
+  ORDER(a->kernel, b->kernel);
+  ORDER(a->event[1].row, b->event[1].row);
+  ORDER(a->event[0].row, b->event[0].row);
+  ORDER(a->kind, b->kind);
+  ORDER(a->space, b->space);
+  ORDER(a->event[1].pipe, b->event[1].pipe);
+  ORDER(a->event[0].pipe, b->event[0].pipe);
+  ORDER(a->event[1].core_kind, b->event[1].core_kind);
+  ORDER(a->event[0].core_kind, b->event[0].core_kind);
+  return 0;
+}
+
+void findings_sort(struct vinci_findings *findings) {
+  if (findings->count > 1)
+    qsort(findings->items, findings->count, sizeof *findings->items, compare);
+}
+
+size_t vinci_findings_count(const vinci_findings *findings) { return findings->count; }
+
+void vinci_findings_free(vinci_findings *findings) {
+  if (!findings)
+    return;
+  struct arena arena = findings->arena;
+  free(findings->items);
+  free(findings->slots);
+  arena_free(&arena);
+}

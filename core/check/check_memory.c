@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memcheck: every range against its memory, against the buffer or tensor that the operand
+ * names, and against what the tensor is for.
+ */
+#include <inttypes.h>
+
+#include "core/check/check_run.h"
+
+/* The object that an operand of a row names, or NULL. */
+static const struct program_named *named_by(const struct check_run *run, uint32_t row,
+                                            unsigned arg) {
+  for (uint32_t i = run->first_named[row]; i < run->first_named[row + 1]; i++)
+    if (run->trace->named[i].arg == arg)
+      return &run->trace->named[i];
+  return NULL;
+}
+
+uint32_t check_find_tensor(const struct check_run *run, const struct program_kernel *kernel,
+                           int64_t address) {
+  for (uint32_t i = 0; i < kernel->tensor_count && address >= 0; i++) {
+    const struct program_tensor *tensor = &run->trace->tensors[kernel->first_tensor + i];
+    if ((uint64_t)address >= tensor->address && (uint64_t)address - tensor->address < tensor->bytes)
+      return kernel->first_tensor + i;
+  }
+  return run->trace->tensor_count;
+}
+
+static struct check_finding access_finding(const struct check_run *run, enum finding_kind kind,
+                                           const struct machine_step *step,
+                                           const struct inst_access *access) {
+  struct check_finding finding = check_finding_of(run, kind, step);
+  finding.space = (uint8_t)access->space;
+  finding.event[1].write = access->write;
+  finding.has_range = true;
+  finding.address = access->address;
+  finding.bytes = access->bytes;
+  return finding;
+}
+
+static const char *operand_name(const struct machine_step *step, const struct inst_access *access) {
+  return isa_row((enum isa_op)step->inst->op)->arg[access->arg].name;
+}
+
+static inline bool is_inside(const struct inst_access *access, uint64_t start, uint64_t bytes) {
+  return access->address >= (int64_t)start &&
+         access->address + (int64_t)access->bytes <= (int64_t)(start + bytes);
+}
+
+/* Reports what of a range lies outside of [start, start + bytes), `what` says of what; false
+ * when something does. */
+static bool check_inside(struct check_run *run, const struct machine_step *step,
+                         const struct inst_access *access, uint64_t start, uint64_t bytes,
+                         const char *what, const char *name) {
+  if (is_inside(access, start, bytes))
+    return true;
+  int64_t first = access->address, end = first + (int64_t)access->bytes;
+  int64_t low = (int64_t)start, high = low + (int64_t)bytes;
+  if (!check_wants(run, VINCI_CHECK_MEMCHECK))
+    return false;
+  struct check_finding finding = access_finding(
+      run, access->write ? FINDING_ILLEGAL_WRITE : FINDING_ILLEGAL_READ, step, access);
+  finding.address = first < low || first >= high ? first : high;
+  finding.bytes = (uint64_t)((first < low && end > low ? low : end) - finding.address);
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" leaves %s%s%s%s, bytes 0x%" PRIx64 " to 0x%" PRIx64,
+                  operand_name(step, access), what, name ? " \"" : "", name ? name : "",
+                  name ? "\"" : "", start, start + bytes);
+  return false;
+}
+
+static bool check_alignment(struct check_run *run, const struct machine_step *step,
+                            const struct inst_access *access) {
+  unsigned alignment = access->alignment > 0 ? access->alignment : space_alignment(access->space);
+  bool power = (alignment & (alignment - 1)) == 0; /* all are, and division takes its time */
+  if ((power ? access->address & (alignment - 1) : access->address % (int64_t)alignment) == 0)
+    return true;
+  if (!check_wants(run, VINCI_CHECK_MEMCHECK))
+    return true;
+  struct check_finding finding = access_finding(run, FINDING_MISALIGNED, step, access);
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" must be a multiple of %u", operand_name(step, access), alignment);
+  return true;
+}
+
+/* A name that belongs to another memory; false when it does. */
+static bool check_kind(struct check_run *run, const struct machine_step *step,
+                       const struct inst_access *access, const struct program_named *named) {
+  const struct program_buffer *buffer =
+      named->is_buffer ? &run->trace->buffers[named->object] : NULL;
+  enum space space = buffer ? buffer->space : SPACE_GM;
+  if (space == access->space)
+    return true;
+  if (!check_wants(run, VINCI_CHECK_MEMCHECK))
+    return true;
+  struct check_finding finding = access_finding(run, FINDING_WRONG_SPACE, step, access);
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" names %s \"%s\", which lies in %s", operand_name(step, access),
+                  buffer ? "buffer" : "tensor",
+                  buffer ? buffer->name : run->trace->tensors[named->object].name,
+                  space_name(space));
+  return false;
+}
+
+static void check_purpose(struct check_run *run, const struct machine_step *step,
+                          const struct inst_access *access, uint32_t index) {
+  const struct program_tensor *tensor = &run->trace->tensors[index];
+  enum finding_kind kind = FINDING_WRITE_TO_INPUT;
+  if (!access->write) {
+    if (tensor->io != TENSOR_OUT || run->tensors[run->memory[index]].written_so_far)
+      return;
+    kind = FINDING_READ_OF_OUTPUT;
+  } else if (tensor->io != TENSOR_IN) {
+    return;
+  }
+  struct check_finding finding = access_finding(run, kind, step, access);
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "tensor \"%s\" is declared io=%s", tensor->name, access->write ? "in" : "out");
+}
+
+static bool check_gm(struct check_run *run, const struct machine_step *step,
+                     const struct inst_access *access, const struct program_named *named) {
+  uint32_t index = named && !named->is_buffer
+                       ? named->object
+                       : check_find_tensor(run, step->kernel, access->address);
+  if (index == run->trace->tensor_count) {
+    if (!check_wants(run, VINCI_CHECK_MEMCHECK))
+      return false;
+    struct check_finding finding = access_finding(
+        run, access->write ? FINDING_ILLEGAL_WRITE : FINDING_ILLEGAL_READ, step, access);
+    findings_detail(run->findings, findings_add(run->findings, &finding),
+                    "operand \"%s\" is an address outside of all tensors",
+                    operand_name(step, access));
+    return false;
+  }
+  const struct program_tensor *tensor = &run->trace->tensors[index];
+  if (!check_inside(run, step, access, tensor->address, tensor->bytes, "tensor", tensor->name))
+    return false;
+  if (check_wants(run, VINCI_CHECK_MEMCHECK))
+    check_purpose(run, step, access, index);
+  return true;
+}
+
+/* An operand outside of its memory, though what the instruction makes of it (a load counts
+ * fractals from there) lies inside: the simulation does not take it. */
+static void check_operand(struct check_run *run, const struct machine_step *step,
+                          const struct inst_access *access, uint64_t capacity) {
+  int64_t value = step->inst->arg[access->arg];
+  bool is_address = isa_row((enum isa_op)step->inst->op)->arg[access->arg].kind == ARG_ADDRESS;
+  if ((uint64_t)value <= capacity || !is_address || !check_wants(run, VINCI_CHECK_MEMCHECK))
+    return;
+  struct check_finding finding = access_finding(
+      run, access->write ? FINDING_ILLEGAL_WRITE : FINDING_ILLEGAL_READ, step, access);
+  finding.address = value;
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "operand \"%s\" is an address outside of %s", operand_name(step, access),
+                  space_name(access->space));
+}
+
+bool check_memory(struct check_run *run, const struct machine_step *step,
+                  const struct inst_access *access) {
+  const struct program_named *named = named_by(run, step->inst->row, access->arg);
+  if (named && !check_kind(run, step, access, named))
+    return false;
+  check_alignment(run, step, access);
+  if (access->space == SPACE_GM)
+    return check_gm(run, step, access, named);
+  uint64_t capacity = soc_space_bytes(run->soc, access->space);
+  if (!is_inside(access, 0, capacity))
+    return check_inside(run, step, access, 0, capacity, space_name(access->space), NULL);
+  check_operand(run, step, access, capacity);
+  if (named && named->is_buffer) {
+    const struct program_buffer *buffer = &run->trace->buffers[named->object];
+    if (!is_inside(access, buffer->address, buffer->bytes))
+      (void)check_inside(run, step, access, buffer->address, buffer->bytes, "buffer", buffer->name);
+  }
+  return true;
+}
+
+/* Marks what the GM operands of one row write. */
+static void note_row(struct check_run *run, const struct program_kernel *kernel, uint32_t index) {
+  const struct program_row *row = &run->trace->rows[index];
+  const struct isa_row *isa = isa_row((enum isa_op)row->op);
+  for (unsigned arg = 0; arg < isa->arg_count; arg++) {
+    if (isa->arg[arg].kind != ARG_ADDRESS || isa->arg[arg].space != SPACE_GM ||
+        !isa->arg[arg].writes)
+      continue;
+    const struct program_named *named = named_by(run, index, arg);
+    uint32_t first = named && !named->is_buffer ? named->object : kernel->first_tensor;
+    uint32_t count = named && !named->is_buffer ? 1 : kernel->tensor_count;
+    for (uint32_t i = first; i < first + count; i++) {
+      struct check_tensor *tensor = &run->tensors[run->memory[i]];
+      tensor->written_here = tensor->written_so_far = true;
+    }
+  }
+}
+
+void check_note_writers(struct check_run *run) {
+  const struct program_kernel *kernel = &run->trace->kernels[run->kernel];
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    run->tensors[i].written_here = false;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    const struct program_stream *stream = &kernel->stream[kind];
+    for (uint64_t row = 0; stream->present && row < stream->row_count; row++)
+      if (run->trace->rows[stream->first_row + row].kind == ROW_INST)
+        note_row(run, kernel, (uint32_t)(stream->first_row + row));
+  }
+}

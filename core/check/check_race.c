@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * racecheck and initcheck on shadow memory.
+ *
+ * Two accesses to a byte, one of them a write, need an order (check_order.h). That holds
+ * inside one pipe too: "in order" is not "finished", and only PipeBarrier makes sure that the
+ * reads and writes of earlier instructions of a pipe are complete (Ascend C, intra-core
+ * synchronization); the vendor's checker reports RAW, WAR and WAW there as well. Exceptions:
+ * - mad after mad on the same accumulators needs no barrier when both have 10 tiles of 16 x 16
+ *   or more (Ascend C, Mmad);
+ * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware, and
+ *   so are the mad that hands a block over and the next one with the flag: the machine executes
+ *   them only when the block has changed sides (core/isa/unit_flag.h);
+ * - atomic stores to GM of the same operation and type commute. Such a store reads what lies
+ *   there, so it comes after every other kind of access, and something must be there.
+ *
+ * Reading a byte that nothing has written since the block began (on-chip buffers) or at all
+ * (GM tensors that are no inputs) is an error. Loads of L0A and L0B move whole fractals, and rows
+ * of them that the operands do not fill have no part in a result that counts, so there
+ * only fractals of which no byte is written are reported. Of the windows of load3d even fewer
+ * are known to be used, so there only loads from what is not written at all.
+ */
+#include <inttypes.h>
+
+#include "core/check/check_history.h"
+#include "core/chip/layout.h"
+#include "core/isa/unit_flag.h"
+
+enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
+
+/* What of an unwritten part counts: whole pieces, from the start of the run on. */
+static void note_unwritten(struct visit *visit, uint64_t start, uint64_t end) {
+  uint64_t first = (start - visit->run_start + visit->piece - 1) / visit->piece;
+  uint64_t last = (end - visit->run_start) / visit->piece;
+  if (first >= last)
+    return;
+  if (visit->unwritten == 0)
+    visit->unwritten_at = (int64_t)(visit->target->base + visit->run_start + first * visit->piece);
+  visit->unwritten += (last - first) * visit->piece;
+}
+
+/* Of an access that wants something to be there. */
+static void look_for_writes(struct visit *visit, const struct shadow_cell *cell, uint64_t start,
+                            uint64_t end) {
+  if (cell->write.epoch != 0 && history_same_block(cell->write, visit->tag))
+    return;
+  enum written written = history_written(visit, cell);
+  if (written == WRITTEN_ASIDE && !visit->target->exact) {
+    history_note_race(visit);
+  } else if (written != WRITTEN) {
+    visit->written_aside |= written == WRITTEN_ASIDE;
+    note_unwritten(visit, start, end);
+  }
+}
+
+static void visit_read(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  struct visit *visit = context;
+  if (!visit->target->starts_written)
+    look_for_writes(visit, cell, start, end);
+  if (!visit->target->tracks)
+    return;
+  if (visit->target->shadow->holds_writers)
+    history_check(visit, cell, start, end);
+  else
+    history_check_against(visit, cell->write, start, end);
+  if (visit->target->records)
+    history_keep_reader(visit, cell);
+}
+
+static void visit_write(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  struct visit *visit = context;
+  if (visit->tag.atomic && !visit->target->starts_written)
+    look_for_writes(visit, cell, start, end);
+  if (visit->target->tracks)
+    history_check(visit, cell, start, end);
+}
+
+static void visit_late(void *context, struct shadow_cell *cell, uint64_t start, uint64_t end) {
+  (void)start;
+  (void)end;
+  history_keep(context, cell);
+}
+
+/* ---- runs of bytes ------------------------------------------------------------------- */
+
+/* Of a load of so many bytes in one run. */
+static uint64_t piece_bytes(enum load load, uint64_t bytes) {
+  switch (load) {
+  case LOAD_FRACTALS:
+    return FRACTAL_BYTES;
+  case LOAD_SQUARES: /* two fractals of 8 or 32 bits are transposed together */
+    return UINT64_C(2) * FRACTAL_BYTES;
+  case LOAD_WINDOWS:
+    return bytes;
+  default:
+    return 1;
+  }
+}
+
+static enum load load_of(const struct check_run *run, const struct inst *inst) {
+  if (run->window_arg[inst->op] >= 0)
+    return LOAD_WINDOWS;
+  return run->square_arg[inst->op] >= 0 ? LOAD_SQUARES : LOAD_FRACTALS;
+}
+
+static bool read_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  uint64_t start = (uint64_t)address - visit->target->base;
+  visit->run_start = start;
+  visit->piece = piece_bytes(visit->load, bytes);
+  if (visit->target->tracks && visit->target->records)
+    shadow_change(visit->target->shadow, start, bytes, visit_read, visit);
+  else
+    shadow_look(visit->target->shadow, start, bytes, visit_read, visit);
+  return true;
+}
+
+/* Keeps an access that has been looked at. */
+static bool late_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  shadow_change(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit_late,
+                visit);
+  return true;
+}
+
+static bool write_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  uint64_t start = (uint64_t)address - visit->target->base;
+  visit->run_start = start;
+  visit->piece = 1;
+  shadow_look(visit->target->shadow, start, bytes, visit_write, visit);
+  return true;
+}
+
+/* Both, where no other write of the instruction can come between. */
+static bool replaced_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  shadow_replace(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit_write,
+                 visit, visit->tag);
+  return true;
+}
+
+static bool written_run(void *context, int64_t address, uint64_t bytes) {
+  struct visit *visit = context;
+  if (visit->tag.atomic || visit->target->exact)
+    return late_run(context, address, bytes);
+  shadow_write(visit->target->shadow, (uint64_t)address - visit->target->base, bytes, visit->tag);
+  return true;
+}
+
+static void report_unwritten(const struct visit *visit) {
+  struct check_run *run = visit->run;
+  if (visit->unwritten == 0 || !check_wants(run, VINCI_CHECK_INITCHECK))
+    return;
+  struct check_finding finding = check_finding_of(run, FINDING_UNINITIALIZED, visit->step);
+  finding.space = (uint8_t)visit->target->access->space;
+  finding.has_range = true;
+  finding.address = visit->unwritten_at;
+  finding.bytes = visit->unwritten;
+  const char *arg =
+      isa_row((enum isa_op)visit->step->inst->op)->arg[visit->target->access->arg].name;
+  findings_detail(
+      run->findings, findings_add(run->findings, &finding),
+      "operand \"%s\" %s %" PRIu64 " bytes, of which %" PRIu64 " have %s", arg,
+      visit->tag.atomic ? "changes" : "reads", visit->target->access->bytes, visit->unwritten,
+      visit->written_aside ? "not certainly been written before" : "never been written");
+}
+
+/* ---- instructions ---------------------------------------------------------------------- */
+
+static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, enum pipe pipe) {
+  uint8_t flags = 0;
+  int8_t unit = run->unit_flag_arg[inst->op], m = run->m_arg[inst->op], n = run->n_arg[inst->op];
+  if (unit >= 0 && inst->arg[unit] != 0)
+    flags |= TAG_UNIT_FLAG | (inst->arg[unit] == UNIT_FLAG_TURN ? TAG_UNIT_TURN : 0);
+  if (pipe == PIPE_M && m >= 0 && n >= 0) {
+    int64_t rows = (inst->arg[m] + L0C_FRACTAL_SIDE - 1) / L0C_FRACTAL_SIDE;
+    int64_t columns = (inst->arg[n] + L0C_FRACTAL_SIDE - 1) / L0C_FRACTAL_SIDE;
+    if (rows * columns >= MAD_OVERLAP_TILES)
+      flags |= TAG_BACK_TO_BACK;
+  }
+  return flags;
+}
+
+/* Finds the shadow of an access; false when nothing needs to be known of it. */
+static bool find_shadow(struct check_run *run, const struct machine_step *step,
+                        const struct inst_access *access, struct target *target) {
+  *target = (struct target){.access = access, .atomic = history_atomic(step->inst, access)};
+  if (access->space != SPACE_GM) {
+    target->tracks = check_wants(run, VINCI_CHECK_RACECHECK);
+    const struct program_kernel *kernel = step->kernel;
+    if (access->remote > (kernel->mixed ? kernel->vectors_per_cube : 0))
+      return false;
+    uint32_t core =
+        access->remote ? soc_vector_beside(run->soc, step->core, access->remote - 1u) : step->core;
+    target->shadow = &run->cores[core].shadow[access->space];
+    if (access->space == SPACE_UB) {
+      run->ub_is_shared |= access->remote > 0;
+      target->raced = &run->ub_raced;
+      target->exact = run->exact && run->ub_is_shared && run->ub_raced;
+    }
+    return true;
+  }
+  uint32_t index = check_find_tensor(run, step->kernel, access->address);
+  if (index == run->trace->tensor_count)
+    return false;
+  struct check_tensor *tensor = &run->tensors[run->memory[index]];
+  if (!tensor->has_shadow)
+    return false;
+  target->shadow = &tensor->shadow;
+  target->base = run->trace->tensors[index].address;
+  target->tracks =
+      tensor->written_here && (run->checks & (VINCI_CHECK_RACECHECK | VINCI_CHECK_MEMCHECK)) != 0;
+  target->starts_written = tensor->starts_written;
+  target->raced = &tensor->raced;
+  target->exact = run->exact && tensor->raced;
+  return target->tracks || !target->starts_written;
+}
+
+/* Whether the instruction writes to what this access may read; hulls are compared. */
+static bool is_written(const struct target *read, const struct target *targets, unsigned count) {
+  const struct inst_access *from = read->access;
+  for (unsigned i = 0; i < count; i++) {
+    const struct inst_access *to = targets[i].access;
+    if (to->write && targets[i].shadow == read->shadow &&
+        to->address < from->address + (int64_t)from->bytes &&
+        from->address < to->address + (int64_t)to->bytes)
+      return true;
+  }
+  return false;
+}
+
+static void visit_all(struct visit *visit, const struct target *targets, unsigned count, bool write,
+                      inst_run_fn run_of_bytes) {
+  for (unsigned i = 0; i < count; i++) {
+    const struct inst_access *access = targets[i].access;
+    if (access->write != write ||
+        (run_of_bytes == write_run && !targets[i].tracks && !targets[i].atomic) ||
+        (run_of_bytes == late_run && targets[i].records))
+      continue;
+    visit->target = &targets[i];
+    visit->tag.flags = visit->flags | (write ? 0 : TAG_READ);
+    visit->tag.atomic = targets[i].atomic;
+    visit->unwritten = 0;
+    visit->written_aside = false;
+    if (access->runs.bytes == 0)
+      (void)run_of_bytes(visit, access->address, access->bytes);
+    else
+      (void)inst_each_run(access, run_of_bytes, visit);
+    if (visit->unwritten > 0)
+      report_unwritten(visit);
+  }
+}
+
+/* Looks at the writes, then lets them take effect. */
+static void visit_writes(struct visit *visit, const struct target *targets, unsigned count) {
+  const struct target *only = NULL;
+  unsigned writes = 0;
+  for (unsigned i = 0; i < count; i++)
+    if (targets[i].access->write) {
+      only = &targets[i];
+      writes++;
+    }
+  bool replaces = writes == 1 && only->tracks && !only->atomic && !only->exact;
+  if (replaces && inst_runs_are_apart(only->access)) {
+    visit_all(visit, targets, count, true, replaced_run);
+  } else if (writes > 0) {
+    visit_all(visit, targets, count, true, write_run);
+    visit_all(visit, targets, count, true, written_run);
+  }
+}
+
+/*
+ * An instruction is no hazard to itself: all it reads and writes is looked at before its writes
+ * take effect (repeats may accumulate in one place), and reads of what it may write itself are
+ * recorded last.
+ */
+void check_accesses(struct check_run *run, const struct machine_step *step,
+                    const struct inst_access *access, unsigned access_count) {
+  struct visit visit = {.run = run, .step = step, .tag = order_tag(run->order, step)};
+  struct target targets[INST_ACCESS_MAX];
+  unsigned count = 0;
+  bool late = false;
+  visit.flags = tag_flags(run, step->inst, step->pipe);
+  for (unsigned i = 0; i < access_count; i++) {
+    if (access[i].write && (access[i].space == SPACE_L0A || access[i].space == SPACE_L0B))
+      visit.load = load_of(run, step->inst);
+    count += access[i].bytes > 0 && find_shadow(run, step, &access[i], &targets[count]);
+  }
+  for (unsigned i = 0; i < count; i++) {
+    targets[i].records = !is_written(&targets[i], targets, count);
+    late |= !targets[i].records && !targets[i].access->write;
+  }
+  visit_all(&visit, targets, count, false, read_run);
+  visit_writes(&visit, targets, count);
+  if (late && check_wants(run, VINCI_CHECK_RACECHECK))
+    visit_all(&visit, targets, count, false, late_run);
+}
+
+/* ---- life of the shadows ------------------------------------------------------------------ */
+
+bool check_create_shadows(struct check_run *run) {
+  for (uint32_t c = 0; c < run->core_count; c++)
+    for (unsigned space = 0; space < SPACE_COUNT; space++) {
+      struct check_core *core = &run->cores[c];
+      if (space != SPACE_GM && core_has_space(core->kind, (enum space)space) &&
+          !shadow_create(&core->shadow[space], &run->pool, &run->arena,
+                         soc_space_bytes(run->soc, (enum space)space), CHIP_PAGE_SHIFT))
+        return false;
+    }
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++) {
+    struct check_tensor *tensor = &run->tensors[i];
+    if (tensor->has_shadow && !shadow_create(&tensor->shadow, &run->pool, &run->arena,
+                                             run->trace->tensors[i].bytes, GM_PAGE_SHIFT))
+      return false;
+  }
+  return true;
+}
+
+void check_begin_kernel_shadows(struct check_run *run) {
+  struct order_tag earlier = {.epoch = 1, .core = CORE_OF_EARLIER_KERNEL};
+  for (uint32_t i = 0; i < run->trace->tensor_count; i++)
+    if (run->tensors[i].has_shadow)
+      shadow_settle(&run->tensors[i].shadow, earlier);
+}
+
+void check_begin_block_shadows(struct check_run *run, const struct machine_step *step) {
+  for (unsigned space = 0; space < SPACE_COUNT; space++)
+    shadow_clear(&run->cores[step->core].shadow[space]);
+}
+
+void check_free_shadows(struct check_run *run) {
+  for (uint32_t c = 0; run->cores && c < run->core_count; c++)
+    for (unsigned space = 0; space < SPACE_COUNT; space++)
+      shadow_free(&run->cores[c].shadow[space]);
+  for (uint32_t i = 0; run->tensors && i < run->trace->tensor_count; i++)
+    shadow_free(&run->tensors[i].shadow);
+  shadow_pool_free(&run->pool);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state that the checks of one run share. */
+#ifndef VINCI_CORE_CHECK_CHECK_RUN_H
+#define VINCI_CORE_CHECK_CHECK_RUN_H
+
+#include "core/check/check.h"
+#include "core/check/check_order.h"
+#include "core/check/check_shadow.h"
+
+struct check_core {
+  enum core_kind kind;
+  struct shadow shadow[SPACE_COUNT]; /* of its own buffers */
+};
+
+/* What the checks must know of a tensor of the running kernel. */
+struct check_tensor {
+  struct shadow shadow; /* has pages for those that some kernel writes or that start empty */
+  bool has_shadow;
+  bool written_here;   /* by the running kernel */
+  bool written_so_far; /* by it or an earlier one */
+  bool starts_written; /* in, inout */
+  bool raced;          /* some bytes of it, in the first walk */
+};
+
+struct check_run {
+  const struct vinci_soc *soc;
+  const struct vinci_trace *trace;
+  struct vinci_findings *findings;
+  struct arena arena;
+  unsigned checks;
+  bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
+  void *progress_context;
+  uint64_t walk_order_seed;
+  bool uses_shadow;
+  bool exact;        /* the second walk */
+  bool ub_raced;     /* as of tensors */
+  bool ub_is_shared; /* another core writes there */
+  struct shadow_pool pool;
+  bool pool_was_full;
+  struct order *order;
+  struct check_core *cores;
+  uint32_t core_count;
+  uint32_t kind_count[CORE_KIND_COUNT];
+  struct check_tensor *tensors; /* by index in the trace, of the first that is this memory */
+  uint32_t *memory;             /* by tensor: that index */
+  uint32_t *first_named;        /* by row, in trace->named; one more at the end */
+  int8_t unit_flag_arg[OP_COUNT], m_arg[OP_COUNT], n_arg[OP_COUNT], window_arg[OP_COUNT];
+  int8_t square_arg[OP_COUNT];
+  uint32_t kernel;
+  bool kernel_begun;
+  uint64_t serial; /* of the present instruction */
+};
+
+static inline bool check_wants(const struct check_run *run, unsigned check) {
+  return (run->checks & check) != 0;
+}
+
+/* The instruction of a step, or of a tag, as it is reported. */
+struct finding_event check_event(const struct check_run *run, const struct machine_step *step,
+                                 bool write);
+struct finding_event check_event_of_tag(const struct check_run *run, struct order_tag tag,
+                                        bool write);
+/* A finding of the present step, its event being the later one. */
+struct check_finding check_finding_of(const struct check_run *run, enum finding_kind kind,
+                                      const struct machine_step *step);
+
+/* check_memory.c: false when the range is not one that can be looked up. */
+bool check_memory(struct check_run *run, const struct machine_step *step,
+                  const struct inst_access *access);
+/* The tensor a range of GM begins in; trace->tensor_count when there is none. */
+uint32_t check_find_tensor(const struct check_run *run, const struct program_kernel *kernel,
+                           int64_t address);
+/* Which tensors the running kernel writes. */
+void check_note_writers(struct check_run *run);
+
+/* check_race.c: order of accesses, and reads of what nobody wrote. */
+void check_accesses(struct check_run *run, const struct machine_step *step,
+                    const struct inst_access *access, unsigned count);
+bool check_create_shadows(struct check_run *run);
+void check_begin_kernel_shadows(struct check_run *run);
+void check_begin_block_shadows(struct check_run *run, const struct machine_step *step);
+void check_free_shadows(struct check_run *run);
+
+/* check_sync.c */
+void check_sync_step(struct check_run *run, const struct machine_step *step,
+                     const struct order_flag_use *use);
+void check_sync_misuse(struct check_run *run, const struct machine_step *step,
+                       enum machine_misuse misuse);
+void check_sync_end_block(struct check_run *run, const struct machine_step *step);
+/* Signals of the core's last block that nobody took. */
+void check_sync_signals(struct check_run *run, uint32_t core);
+void check_sync_deadlock(struct check_run *run, const struct vinci_diag *diag);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Units of data that the instruction set is built on, the same in every generation.
+ * Source: Ascend C documentation, chapters on data layouts and on vector repeats.
+ */
+#ifndef VINCI_CORE_CHIP_LAYOUT_H
+#define VINCI_CORE_CHIP_LAYOUT_H
+
+enum {
+  BLOCK_BYTES = 32,      /* unit of strides, gaps and burst lengths */
+  FRACTAL_BYTES = 512,   /* unit of L0A, L0B and of load2d */
+  FRACTAL_ROWS = 16,     /* rows of a fractal; its columns are 32 bytes wide */
+  L0C_FRACTAL_SIDE = 16, /* L0C keeps 16 x 16 accumulators together, whatever their type */
+  ACCUMULATOR_BYTES = 4, /* fp32 or int32 */
+  L0C_ALIGNMENT = 1024,  /* of the result of mad */
+  L0C_FRACTAL_BYTES = L0C_FRACTAL_SIDE * L0C_FRACTAL_SIDE * ACCUMULATOR_BYTES,
+  REPEAT_BYTES = 256,   /* of one operand, which a repeat of a vector instruction takes */
+  MASK_LANES = 128,     /* bits of the vector mask registers */
+  SORT_ELEMENTS = 32,   /* elements that vbitsort sorts per repeat */
+  SORT_ENTRY_BYTES = 8, /* score and index of one sorted element */
+};
+
+/* Fewest 16 x 16 tiles of a mad that the next one on the same accumulators may follow with no
+ * barrier between them. Source: Ascend C documentation, Mmad. */
+enum { MAD_OVERLAP_TILES = 10 };
+
+#endif

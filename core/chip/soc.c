@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parameter table of a SoC (core/chip/soc.def plus the families vector.*,
+ * path.* and kernel.*), access by key, overrides, cross-checks and the digest.
+ */
+#include "core/chip/soc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/diag.h"
+#include "core/base/digest.h"
+#include "core/chip/mem.h"
+
+enum { VALUE_TEXT = 48 };
+
+/* Limits of the families: generous, they only catch slips of the pen. */
+enum {
+  FAMILY_MILLI_MAX = 1000000000,
+  FAMILY_REQUEST_MAX = 4096,
+  FAMILY_KERNEL_MAX = 10000000,
+};
+#define FAMILY_PEAK_MAX INT64_C(1000000000000000)
+
+static const struct soc_param plain_params[] = {
+#define PARAM(field, key, kind, minimum, maximum, text)                                            \
+  {key, SOC_KIND_##kind, offsetof(struct vinci_soc, field), minimum, maximum, false, text},
+#include "core/chip/soc.def"
+#undef PARAM
+};
+
+#define VECTOR_PARAM(id, field, name, minimum, optional, text)                                     \
+  {                                                                                                \
+    "vector." #id "." name, SOC_KIND_MCYCLES,                                                      \
+        offsetof(struct vinci_soc, vector_class[VECTOR_CLASS_##id].field), minimum,                \
+        FAMILY_MILLI_MAX, optional, text                                                           \
+  }
+
+/* Includes the rows of NONE, which stands first and has no cost: skipped below. */
+static const struct soc_param vector_params[] = {
+#define X(id, text)                                                                                \
+  VECTOR_PARAM(id, startup_mcycles, "startup_cycles", 0, false,                                    \
+               "from an empty vector pipe to the first result: " text),                            \
+      VECTOR_PARAM(id, per_repeat_mcycles, "cycles_per_repeat", 1, false, "steady state: " text),  \
+      VECTOR_PARAM(id, minimum_mcycles, "minimum_cycles", 0, false,                                \
+                   "shortest distance of two instructions: " text),                                \
+      VECTOR_PARAM(id, offset_mcycles, "offset_cycles", 0, true,                                   \
+                   "besides the repeats, back to back: " text),
+    VECTOR_CLASS_LIST(X)
+#undef X
+};
+
+#define PATH_PARAM(id, field, name, kind, maximum, text)                                           \
+  {                                                                                                \
+    "path." #id "." name, SOC_KIND_##kind, offsetof(struct vinci_soc, path[PATH_##id].field), 0,   \
+        maximum, true, text                                                                        \
+  }
+
+static const struct soc_param path_params[] = {
+#define X(id, from, to, pipe)                                                                      \
+  PATH_PARAM(id, mbytes_per_cycle, "bytes_per_cycle", MBYTES_PER_CYCLE, FAMILY_MILLI_MAX,          \
+             #from " to " #to ", one core; 0 = no such path"),                                     \
+      PATH_PARAM(id, startup_mcycles, "startup_cycles", MCYCLES, FAMILY_MILLI_MAX,                 \
+                 #from " to " #to ": start to first byte moving, L2 hit"),                         \
+      PATH_PARAM(id, hbm_mbytes_per_cycle, "hbm_bytes_per_cycle", MBYTES_PER_CYCLE,                \
+                 FAMILY_MILLI_MAX, #from " to " #to ": one core alone, L2 miss; 0 = as a hit"),    \
+      PATH_PARAM(id, minimum_mcycles, "minimum_cycles", MCYCLES, FAMILY_MILLI_MAX,                 \
+                 #from " to " #to ": shortest transfer, start-up included"),                       \
+      PATH_PARAM(id, overlap_issue_mcycles, "overlap_issue_cycles", MCYCLES, FAMILY_MILLI_MAX,     \
+                 #from " to " #to ": start to start of copies that overlap"),                      \
+      PATH_PARAM(id, sustained_mbytes_per_cycle, "sustained_bytes_per_cycle", MBYTES_PER_CYCLE,    \
+                 FAMILY_MILLI_MAX, #from " to " #to ": start to end, at best; 0 = no limit"),      \
+      PATH_PARAM(id, request_bytes, "request_bytes", BYTES, FAMILY_REQUEST_MAX,                    \
+                 #from " to " #to ": largest request to GM; 0 = unknown"),                         \
+      PATH_PARAM(id, spread_mcycles, "spread_cycles", MCYCLES, FAMILY_MILLI_MAX,                   \
+                 #from " to " #to ": start-up grows so much with each doubling of the requests"),  \
+      PATH_PARAM(id, peak_bytes_per_second, "peak", BYTES_PER_SECOND, FAMILY_PEAK_MAX,             \
+                 #from " to " #to ": nominal limit of one core, for usage rates; 0 = unknown"),
+    PATH_LIST(X)
+#undef X
+};
+
+#define KERNEL_PARAM(id, field, name, text)                                                        \
+  {                                                                                                \
+    "kernel." #id "." name, SOC_KIND_CYCLES,                                                       \
+        offsetof(struct vinci_soc, kernel[KERNEL_##id].field), 0, FAMILY_KERNEL_MAX, false, text   \
+  }
+
+static const struct soc_param kernel_params[] = {
+#define X(id, text)                                                                                \
+  KERNEL_PARAM(id, start_cycles, "start_cycles",                                                   \
+               "from the start of a block to its first copy: " text),                              \
+      KERNEL_PARAM(id, block_cycles, "cycles_per_block",                                           \
+                   "more of the same for each block of the kernel but one: " text),
+    KERNEL_CODE_LIST(X)
+#undef X
+};
+
+enum {
+  PLAIN_COUNT = sizeof plain_params / sizeof plain_params[0],
+  VECTOR_FIELDS = sizeof vector_params / sizeof vector_params[0] / VECTOR_CLASS_COUNT,
+  VECTOR_COUNT = VECTOR_FIELDS * (VECTOR_CLASS_COUNT - 1),
+  PATHS_COUNT = sizeof path_params / sizeof path_params[0],
+  KERNELS_COUNT = sizeof kernel_params / sizeof kernel_params[0],
+  PARAM_TOTAL = PLAIN_COUNT + VECTOR_COUNT + PATHS_COUNT + KERNELS_COUNT,
+};
+_Static_assert(VECTOR_CLASS_NONE == 0, "the rows of NONE come first and are skipped");
+_Static_assert((int)PARAM_TOTAL <= (int)SOC_PARAMS_MAX, "SOC_PARAMS_MAX is too small");
+
+size_t soc_param_count(void) { return PARAM_TOTAL; }
+
+const struct soc_param *soc_param(size_t index) {
+  if (index < PLAIN_COUNT)
+    return &plain_params[index];
+  index -= PLAIN_COUNT;
+  if (index < VECTOR_COUNT)
+    return &vector_params[VECTOR_FIELDS + index];
+  index -= VECTOR_COUNT;
+  return index < PATHS_COUNT ? &path_params[index] : &kernel_params[index - PATHS_COUNT];
+}
+
+size_t soc_param_find(const char *key) {
+  size_t i = 0;
+  while (i < PARAM_TOTAL && strcmp(soc_param(i)->key, key) != 0)
+    i++;
+  return i;
+}
+
+static const char *const name_keys[] = {
+#define NAME(id, field, key, text) key,
+    SOC_NAMES(NAME)
+#undef NAME
+};
+
+const char *soc_name_key(enum soc_name name) { return name_keys[name]; }
+
+enum soc_name soc_name_by_key(const char *key) {
+  unsigned name = 0;
+  while (name < SOC_NAME_COUNT && strcmp(name_keys[name], key) != 0)
+    name++;
+  return (enum soc_name)name;
+}
+
+/* Whatever an override can change: numbers, then names. */
+static const char *key_at(const void *context, size_t index) {
+  (void)context;
+  return index < PARAM_TOTAL ? soc_param(index)->key : name_keys[index - PARAM_TOTAL];
+}
+
+const char *soc_param_nearest(const char *key) {
+  return diag_nearest(key, PARAM_TOTAL + SOC_NAME_COUNT, key_at, NULL);
+}
+
+int64_t soc_get(const struct vinci_soc *soc, size_t index) {
+  int64_t value;
+  memcpy(&value, (const char *)soc + soc_param(index)->offset, sizeof value);
+  return value;
+}
+
+enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
+                            struct soc_provenance provenance, struct vinci_diag *diag) {
+  const struct soc_param *param = soc_param(index);
+  if (value < param->minimum || value > param->maximum) {
+    char text[VALUE_TEXT], low[VALUE_TEXT], high[VALUE_TEXT];
+    soc_format_value(value, param->kind, text, sizeof text);
+    soc_format_value(param->minimum, param->kind, low, sizeof low);
+    soc_format_value(param->maximum, param->kind, high, sizeof high);
+    return diag_error(diag, VINCI_E_USAGE, "%s: %s is outside %s to %s", param->key, text, low,
+                      high);
+  }
+  memcpy((char *)soc + param->offset, &value, sizeof value);
+  provenance.given = true;
+  soc->provenance[index] = provenance;
+  return VINCI_OK;
+}
+
+/* The note of an override: what the description says. */
+static char *override_note(struct vinci_soc *soc, size_t index) {
+  const struct soc_provenance *old = &soc->provenance[index];
+  if (old->overridden)
+    return arena_strdup(&soc->arena, old->note);
+  if (!old->given)
+    return arena_strdup(&soc->arena, "not given in the description");
+  char value[VALUE_TEXT], note[2 * VALUE_TEXT + 64];
+  soc_format_value(soc_get(soc, index), soc_param(index)->kind, value, sizeof value);
+  snprintf(note, sizeof note, "instead of %s (%s, %.40s)", value,
+           confidence_name((enum confidence)old->confidence), old->source);
+  return arena_strdup(&soc->arena, note);
+}
+
+/* Keys of other descriptions than the SoC's own: of its memory technology, of its topology. */
+static const char memory_prefix[] = "memory.";
+static const char network_prefix[] = "noc.";
+
+static bool has_overrides(const struct mem_spec *memory) {
+  for (size_t i = 0; i < mem_param_count(); i++)
+    if (memory->provenance[i].overridden)
+      return true;
+  return false;
+}
+
+/* Lets another description stand behind a name; a failure leaves the one there was. */
+static enum vinci_status set_name(struct vinci_soc *soc, enum soc_name name, const char *value,
+                                  struct vinci_diag *diag) {
+  struct soc_choice *choice = &soc->choices[name], old = *choice;
+  if (!soc->load_named)
+    return diag_error(diag, VINCI_E_USAGE, "%s: this SoC comes from no description files",
+                      soc_name_key(name));
+  if (strlen(value) >= sizeof choice->name)
+    return diag_error(diag, VINCI_E_USAGE, "%s: the name is too long", soc_name_key(name));
+  if (name == SOC_MEMORY && has_overrides(soc->memory)) {
+    (void)diag_error(diag, VINCI_E_USAGE,
+                     "another memory would undo the numbers memory.* set before");
+    diag_hint(diag, "set memory.name=%s first", value);
+    return VINCI_E_USAGE;
+  }
+  *choice = (struct soc_choice){.overridden = true};
+  strcpy(choice->name, value);
+  enum vinci_status status = soc->load_named(soc, name, diag);
+  if (status != VINCI_OK)
+    *choice = old;
+  return status;
+}
+
+enum vinci_status vinci_soc_set(vinci_soc *soc, const char *assignment, struct vinci_diag *diag) {
+  const char *equals = strchr(assignment, '=');
+  if (!equals) {
+    (void)diag_error(diag, VINCI_E_USAGE, "override '%s' has no value", assignment);
+    diag_hint(diag, "write key=value, for example l2.size=96MiB");
+    return VINCI_E_USAGE;
+  }
+  char *key = arena_strndup(&soc->arena, assignment, (size_t)(equals - assignment));
+  if (!key)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum soc_name name = soc_name_by_key(key);
+  if (name != SOC_NAME_COUNT)
+    return set_name(soc, name, equals + 1, diag);
+  if (soc->memory && strncmp(assignment, memory_prefix, sizeof memory_prefix - 1) == 0)
+    return mem_set(soc->memory, assignment + sizeof memory_prefix - 1, diag);
+  size_t index = soc_param_find(key);
+  if (index == PARAM_TOTAL) {
+    (void)diag_error(diag, VINCI_E_USAGE, "unknown parameter '%s'", key);
+    const char *nearest = soc_param_nearest(key);
+    if (nearest)
+      diag_hint(diag, "did you mean '%s'?", nearest);
+    else
+      diag_hint(diag, "`vinci soc show %s` lists all parameters", soc->name);
+    return VINCI_E_USAGE;
+  }
+  int64_t value;
+  enum vinci_status status = soc_parse_value(equals + 1, soc_param(index)->kind, &value, diag);
+  if (status != VINCI_OK)
+    return status;
+  const char *note = override_note(soc, index);
+  if (!note)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  struct soc_provenance provenance = {
+      .source = "override", .note = note, .confidence = CONFIDENCE_ASSUMED, .overridden = true};
+  status = soc_store(soc, index, value, provenance, diag);
+  if (status == VINCI_OK && soc->load_named &&
+      strncmp(key, network_prefix, sizeof network_prefix - 1) == 0)
+    status = soc->load_named(soc, SOC_TOPOLOGY, diag);
+  return status;
+}
+
+const char *vinci_soc_name(const vinci_soc *soc) { return soc->name; }
+
+void vinci_soc_free(vinci_soc *soc) {
+  if (!soc)
+    return;
+  if (soc->memory)
+    mem_free(soc->memory);
+  free(soc->memory);
+  arena_free(&soc->arena);
+  free(soc);
+}
+
+static uint64_t digest_text(uint64_t digest, const char *text) {
+  return digest_bytes(digest, text, strlen(text));
+}
+
+uint64_t soc_digest(const struct vinci_soc *soc) {
+  uint64_t digest = DIGEST_SEED;
+  digest = digest_text(digest, soc->name);
+  digest = digest_text(digest, "\n");
+  digest = digest_text(digest, arch_name(soc->arch));
+  for (size_t i = 0; i < PARAM_TOTAL; i++) {
+    char value[32];
+    snprintf(value, sizeof value, "=%" PRId64, soc_get(soc, i));
+    digest = digest_text(digest, "\n");
+    digest = digest_text(digest, soc_param(i)->key);
+    digest = digest_text(digest, value);
+  }
+  for (size_t i = 0; soc->memory && i < mem_param_count(); i++) {
+    char value[32];
+    snprintf(value, sizeof value, "=%" PRId64, mem_get(soc->memory, i));
+    digest = digest_text(digest, "\nmemory.");
+    digest = digest_text(digest, mem_param(i)->key);
+    digest = digest_text(digest, value);
+  }
+  digest = digest_text(digest, soc->choices[SOC_MEMORY_MAP].name);
+  return digest_text(digest, soc->choices[SOC_TOPOLOGY].name);
+}
+
+uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {
+  switch (space) {
+  case SPACE_GM:
+    return (uint64_t)soc->hbm_bytes;
+  case SPACE_L1:
+    return (uint64_t)soc->l1_bytes;
+  case SPACE_L0A:
+    return (uint64_t)soc->l0a_bytes;
+  case SPACE_L0B:
+    return (uint64_t)soc->l0b_bytes;
+  case SPACE_L0C:
+    return (uint64_t)soc->l0c_bytes;
+  case SPACE_UB:
+    return (uint64_t)soc->ub_bytes;
+  case SPACE_BT:
+    return (uint64_t)soc->bt_bytes;
+  case SPACE_FB:
+    return (uint64_t)soc->fb_bytes;
+  case SPACE_COUNT:
+    break;
+  }
+  return 0;
+}
+
+static bool is_split(enum arch arch) { return arch == ARCH_C220 || arch == ARCH_C310; }
+
+unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind) {
+  switch (kind) {
+  case CORE_AIC:
+    return is_split(soc->arch) ? (unsigned)soc->cube_cores : 0;
+  case CORE_AICORE:
+    return is_split(soc->arch) ? 0 : (unsigned)soc->cube_cores;
+  case CORE_AIV:
+    return (unsigned)soc->vector_cores;
+  case CORE_KIND_COUNT:
+    break;
+  }
+  return 0;
+}
+
+uint32_t soc_vectors_per_cube(const struct vinci_soc *soc) {
+  int64_t per_cube = soc->cube_cores > 0 ? soc->vector_cores / soc->cube_cores : 1;
+  return per_cube > 0 ? (uint32_t)per_cube : 1;
+}
+
+uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t sub) {
+  return soc_core_count(soc, CORE_AIC) + cube * soc_vectors_per_cube(soc) + sub;
+}
+
+/* AIV n stands in cluster n / (AIV per AIC); vector cores beside coupled cores follow them. */
+void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
+                    uint32_t *member) {
+  uint32_t coupled = soc_core_count(soc, CORE_AICORE);
+  *cluster = n;
+  *member = 0;
+  if (kind == CORE_AIV && coupled > 0) {
+    *cluster = coupled + n;
+  } else if (kind == CORE_AIV) {
+    *cluster = n / soc_vectors_per_cube(soc);
+    *member = n % soc_vectors_per_cube(soc);
+  }
+}
+
+uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
+  return (uint64_t)(kind == CORE_AIV ? soc->vector_hz : soc->core_hz);
+}
+
+uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc) {
+  enum { PPM = 1000000 };
+  return (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
+                    (uint64_t)soc->hbm_bandwidth_scale / PPM);
+}
+
+uint64_t soc_channel_hz(const struct vinci_soc *soc) {
+  return (uint64_t)((uint128)soc_hbm_bytes_per_second(soc) * (uint64_t)soc->memory->burst_cycles /
+                    ((uint64_t)soc->hbm_channels * (uint64_t)soc->memory->burst_bytes));
+}
+
+int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
+  switch (dtype) {
+  case DTYPE_FP16:
+    return soc->cube_fp16_mcycles;
+  case DTYPE_BF16:
+    return soc->cube_bf16_mcycles;
+  case DTYPE_FP32:
+    return soc->cube_fp32_mcycles;
+  case DTYPE_HF32:
+    return soc->cube_hf32_mcycles;
+  case DTYPE_INT8:
+  case DTYPE_UINT8:
+    return soc->cube_int8_mcycles;
+  case DTYPE_INT4:
+    return soc->cube_int4_mcycles;
+  case DTYPE_FP8_E4M3:
+  case DTYPE_FP8_E5M2:
+    return soc->cube_fp8_mcycles;
+  default:
+    return 0;
+  }
+}
+
+unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe) {
+  switch (pipe) {
+  case PIPE_V:
+    return (unsigned)soc->queue_v;
+  case PIPE_M:
+    return (unsigned)soc->queue_m;
+  case PIPE_MTE1:
+    return (unsigned)soc->queue_mte1;
+  case PIPE_MTE2:
+    return (unsigned)soc->queue_mte2;
+  case PIPE_MTE3:
+    return (unsigned)soc->queue_mte3;
+  case PIPE_FIX:
+    return (unsigned)soc->queue_fix;
+  default:
+    return 1; /* the scalar unit executes what it issues */
+  }
+}

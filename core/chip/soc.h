@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hardware description of one SoC: plain integers in fixed units. Every
+ * number is a parameter of core/chip/soc.def with a key ("l2.size"), a kind (which
+ * fixes unit and scale) and a sentence, and carries its source and confidence from
+ * the Lua data. Fractional quantities are held in thousandths so that all model
+ * arithmetic is exact: _mcycles (1/1000 cycle), _mbytes_per_cycle (1/1000 B/cycle).
+ */
+#ifndef VINCI_CORE_CHIP_SOC_H
+#define VINCI_CORE_CHIP_SOC_H
+
+#include "core/base/arena.h"
+#include "core/chip/arch.h"
+#include "core/chip/soc_names.h"
+#include "core/vinci.h"
+
+/*
+ * Kinds of parameter: id, unit as written in data files and shown, scale from
+ * that unit to the integer held, sentence.
+ */
+#define SOC_KIND_LIST(X)                                                                           \
+  X(COUNT, "", 1, "whole number")                                                                  \
+  X(BYTES, "B", 1, "bytes, suffixes KiB MiB GiB")                                                  \
+  X(HZ, "Hz", 1, "clock frequency, suffixes kHz MHz GHz")                                          \
+  X(BYTES_PER_SECOND, "B/s", 1, "bandwidth, suffixes MB/s GB/s TB/s (powers of ten)")              \
+  X(TIME, "s", 1000000000000, "time, suffixes ps ns us ms")                                        \
+  X(CYCLES, "cycle", 1, "core clock cycles")                                                       \
+  X(MCYCLES, "cycle", 1000, "core clock cycles, to a thousandth")                                  \
+  X(MBYTES_PER_CYCLE, "B/cycle", 1000, "bytes per core clock cycle, to a thousandth")              \
+  X(RATIO, "1", 1000000, "ratio, to a millionth")
+
+enum soc_kind {
+#define X(id, unit, scale, text) SOC_KIND_##id,
+  SOC_KIND_LIST(X)
+#undef X
+      SOC_KINDS
+};
+
+/* How well a number is known. */
+#define CONFIDENCE_LIST(X)                                                                         \
+  X(DOCUMENTED, "documented", "the vendor states it")                                              \
+  X(MEASURED, "measured", "measured on silicon, source named")                                     \
+  X(DERIVED, "derived", "computed from documented or measured numbers")                            \
+  X(ASSUMED, "assumed", "no public statement; a plausible choice")
+
+enum confidence {
+#define X(id, name, text) CONFIDENCE_##id,
+  CONFIDENCE_LIST(X)
+#undef X
+      CONFIDENCE_COUNT
+};
+
+/*
+ * Cost classes of vector instructions: id, what belongs to it. isa.def assigns
+ * each instruction its class per operand width; the SoC data gives the numbers.
+ */
+#define VECTOR_CLASS_LIST(X)                                                                       \
+  X(NONE, "not a vector instruction")                                                              \
+  X(ONE, "one repeat per cycle: one-source and scalar-operand forms")                              \
+  X(ONE_INT, "the same with the longer minimum of integer and shift forms")                        \
+  X(TWO, "two-source forms, apart from conflicts of their sources in UB")                          \
+  X(MULTIPLY, "the same, products")                                                                \
+  X(EXP32, "two cycles a repeat: 32-bit exp, ln, sqrt; vreduce, widening vaxpy")                   \
+  X(COMPARE, "vcmpv: two tensors into a bit mask")                                                 \
+  X(COMPARE_SCALAR, "vcmpvs: tensor and scalar into a bit mask")                                   \
+  X(THREE, "vcadd, 32 bit")                                                                        \
+  X(FOUR, "16-bit exp, ln, sqrt")                                                                  \
+  X(DIVIDE16, "vdiv, 16 bit")                                                                      \
+  X(DIVIDE32, "vdiv, 32 bit")                                                                      \
+  X(FIVE, "vmla from 16 to 32 bit")                                                                \
+  X(SIX, "vmla, vmadd, vmaddrelu")                                                                 \
+  X(SEVEN, "16-bit reductions, vcmax and vcmin")                                                   \
+  X(GATHER16, "vgather, 16 bit")                                                                   \
+  X(GATHER32, "vgather, 32 bit")                                                                   \
+  X(GATHER_BLOCK, "vgatherb: 32-byte blocks")                                                      \
+  X(COMPACT, "vreducev2: mask compaction")                                                         \
+  X(SORT, "vbitsort, vmrgsort4")                                                                   \
+  X(TRANSPOSE, "vtranspose, vnchwconv")
+
+enum vector_class {
+#define X(id, text) VECTOR_CLASS_##id,
+  VECTOR_CLASS_LIST(X)
+#undef X
+      VECTOR_CLASS_COUNT
+};
+
+struct vector_class_cost {
+  int64_t startup_mcycles;    /* from an empty pipe to the first result */
+  int64_t per_repeat_mcycles; /* steady state */
+  int64_t minimum_mcycles;    /* shortest distance of two back-to-back instructions */
+  int64_t offset_mcycles;     /* what each instruction takes besides its repeats, back to back */
+};
+
+/*
+ * Kinds of kernels of the vendor's library, which differ by how much code they are: id, what
+ * belongs to it. Lowering takes the numbers of a kind for what a core does before its first copy.
+ */
+#define KERNEL_CODE_LIST(X)                                                                        \
+  X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
+  X(SLICE, "slices, concatenations, gathers")                                                      \
+  X(NORM, "normalisations, norms")                                                                 \
+  X(REDUCE, "reductions, softmax")                                                                 \
+  X(FORMAT, "changes of format")                                                                   \
+  X(PERMUTE, "permutations")                                                                       \
+  X(CUBE, "matrix products, convolutions")
+
+enum kernel_code {
+#define X(id, text) KERNEL_##id,
+  KERNEL_CODE_LIST(X)
+#undef X
+      KERNEL_CODE_COUNT
+};
+
+struct kernel_start {
+  int64_t start_cycles; /* each core, whatever the number of blocks */
+  int64_t block_cycles; /* more for each block: cores fetch code from the same addresses in turn */
+};
+
+struct path_cost {
+  int64_t mbytes_per_cycle;      /* 0: the path does not exist */
+  int64_t startup_mcycles;       /* from start to first byte moving, L2 hit for GM paths */
+  int64_t hbm_mbytes_per_cycle;  /* GM reads that miss L2, one core alone; 0: as a hit */
+  int64_t minimum_mcycles;       /* shortest transfer, start-up included */
+  int64_t overlap_issue_mcycles; /* start to start of copies that overlap */
+  /* A transfer ends no earlier than bytes over this rate after its start; 0: no such limit.
+   * The first bytes may go faster, into buffers on the way. */
+  int64_t sustained_mbytes_per_cycle;
+  int64_t request_bytes;  /* GM paths: largest piece the engine asks for at once; 0: not known */
+  int64_t spread_mcycles; /* more start-up each time the requests double: the last comes later */
+  int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */
+};
+
+struct soc_provenance {
+  const char *source; /* id of scripts/soc/sources.lua, or "override" */
+  const char *note;   /* may be empty */
+  uint8_t confidence; /* enum confidence */
+  bool given;
+  bool overridden;
+};
+
+/* Smallest cache that the models of L2 can hold: one set of lines. */
+enum { SOC_L2_BYTES_MIN = 64 * 1024 };
+
+enum { SOC_PARAMS_MAX = 512 };
+
+struct mem_spec;
+struct noc_graph;
+
+struct vinci_soc {
+  struct arena arena;
+  char name[64];
+  const char *base;        /* the description it starts from, "" when none */
+  const char *description; /* one sentence */
+  enum arch arch;
+  struct vector_class_cost vector_class[VECTOR_CLASS_COUNT];
+  struct path_cost path[PATH_COUNT];
+  struct kernel_start kernel[KERNEL_CODE_COUNT];
+#define PARAM(field, key, kind, minimum, maximum, text) int64_t field;
+#include "core/chip/soc.def"
+#undef PARAM
+  struct soc_provenance provenance[SOC_PARAMS_MAX]; /* by parameter index */
+  const struct soc_source *sources;
+  size_t source_count;
+  /* What stands behind the numbers hbm.* and noc.*: named descriptions of their own. */
+  struct soc_choice choices[SOC_NAME_COUNT];
+  struct mem_spec *memory; /* owned; NULL: the cycle model cannot run */
+  const struct noc_graph *topology;
+  /* Loads anew what a name stands for, after the name or (topology) a number noc.* has changed; a
+   * failure changes nothing. Set by who loaded the SoC. */
+  enum vinci_status (*load_named)(struct vinci_soc *soc, enum soc_name name,
+                                  struct vinci_diag *diag);
+  const char *data_dir; /* where it was loaded from */
+};
+
+/* A source that numbers of this SoC refer to. */
+struct soc_source {
+  const char *id;
+  const char *text;
+};
+
+struct soc_param {
+  const char *key; /* "path.GM_UB.startup_cycles" */
+  enum soc_kind kind;
+  size_t offset; /* of the int64_t inside struct vinci_soc */
+  int64_t minimum;
+  int64_t maximum;
+  bool optional; /* 0 when the data does not give it */
+  const char *text;
+};
+
+size_t soc_param_count(void);
+const struct soc_param *soc_param(size_t index);
+/* Index of a key, or soc_param_count(). */
+size_t soc_param_find(const char *key);
+const char *soc_param_nearest(const char *key);
+int64_t soc_get(const struct vinci_soc *soc, size_t index);
+
+const char *soc_kind_unit(enum soc_kind kind);
+int64_t soc_kind_scale(enum soc_kind kind);
+const char *confidence_name(enum confidence confidence);
+
+/*
+ * Parses a value of a kind with unit suffix ("96MiB", "1.8TB/s", "0.5us", "2") into
+ * the integer held. "KB" for a size is rejected with a hint (KiB means 1024).
+ */
+enum vinci_status soc_parse_value(const char *text, enum soc_kind kind, int64_t *out,
+                                  struct vinci_diag *diag);
+/* Formats a held value with the handiest unit; the text parses back to the same value. */
+void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t size);
+/* Stores a value after range check, with its provenance. */
+enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
+                            struct soc_provenance provenance, struct vinci_diag *diag);
+/* Cross-checks a completely loaded description (paths against architecture, sizes, clocks). */
+enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag);
+/* Replaces a list by a copy from the arena; false when memory is short. */
+bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count);
+/* A copy that shares nothing with the original; NULL when memory is short. */
+struct vinci_soc *soc_copy(const struct vinci_soc *soc);
+/* 64-bit digest of name, arch and all values: the identity of a configuration. */
+uint64_t soc_digest(const struct vinci_soc *soc);
+
+/* Capacity of an on-chip buffer in bytes; 0 when the SoC has none. GM: hbm.size. */
+uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space);
+/* Number of physical cores of a kind. */
+unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
+/* AIV that stand beside each AIC, at least 1. */
+uint32_t soc_vectors_per_cube(const struct vinci_soc *soc);
+/* The number, among the cores of a kernel of both kinds, of an AIV that stands with an AIC. */
+uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t sub);
+/* Where the n-th core of a kind stands: cluster, and number in it. */
+void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
+                    uint32_t *member);
+/* Clock of a core kind. */
+/* Of a channel of device memory, such that all together have the bandwidth; soc->memory is set. */
+uint64_t soc_channel_hz(const struct vinci_soc *soc);
+uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
+/* Of device memory, what-if factor included. */
+uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
+/* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */
+int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
+/* Depth of a pipe's issue queue. */
+unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);
+
+#endif

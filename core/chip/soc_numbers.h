@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that an override reaches, by its key: numbers of a SoC and of its memory technology, names.
+ */
+#ifndef VINCI_CORE_CHIP_SOC_NUMBERS_H
+#define VINCI_CORE_CHIP_SOC_NUMBERS_H
+
+#include "core/chip/mem.h"
+#include "core/chip/soc.h"
+
+enum { SOC_KEY_MAX = 80 };
+
+/* A number of a SoC or, behind those, of its memory technology. */
+struct soc_number {
+  char key[SOC_KEY_MAX]; /* as an override takes it */
+  const struct soc_param *param;
+  const struct soc_provenance *provenance;
+  int64_t value;
+};
+
+size_t soc_number_count(const struct vinci_soc *soc);
+struct soc_number soc_number_at(const struct vinci_soc *soc, size_t index);
+/* Finds a number by its key; false when there is none. */
+bool soc_number_find(const struct vinci_soc *soc, const char *key, struct soc_number *out);
+/* What an override of that key would replace, a number or a name, as text it takes; false when
+ * there is no such key. */
+bool soc_setting_text(const struct vinci_soc *soc, const char *key, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Execution of one stream of a trace: loops, lets and operand evaluation. Gives
+ * the scalar unit one instruction after the other, with every operand checked
+ * against the instruction table, and every range it touches against the buffers
+ * and tensors. Holds no copy of the program; its memory is a few words per variable.
+ */
+#ifndef VINCI_CORE_ISA_STREAM_H
+#define VINCI_CORE_ISA_STREAM_H
+
+#include "core/isa/program.h"
+
+struct stream {
+  const struct vinci_soc *soc;
+  const struct vinci_trace *trace;
+  const struct program_kernel *kernel;
+  const struct program_stream *program;
+  uint64_t row; /* next */
+  uint64_t end;
+  uint64_t turns;           /* loop, endloop and let rows, so far */
+  uint32_t tensor_hint;     /* where the last GM range was found */
+  bool unchecked_addresses; /* of expressions: whoever executes looks at all ranges */
+  int64_t *variables;
+  int64_t *loop_count; /* by loop variable */
+};
+
+enum stream_step { STREAM_INST, STREAM_END, STREAM_ERROR };
+
+/* Makes room for the largest stream of a kernel kind; var_count of the trace's largest. */
+bool stream_create(struct stream *stream, struct arena *arena, uint32_t var_count);
+/* Starts a block. sub is the AIV's index in a mixed block, else 0. */
+void stream_start(struct stream *stream, const struct vinci_soc *soc,
+                  const struct vinci_trace *trace, const struct program_kernel *kernel,
+                  enum core_kind kind, uint32_t blk, uint32_t sub);
+/* Evaluates the next instruction into *inst (all but mask and registers). */
+enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
+/* Whether what the instruction reads or writes at a GM address passes L2. */
+bool stream_passes_l2(const struct stream *stream, const struct inst *inst, uint64_t address);
+/* Checks that a vector instruction in counter mode has no more elements than UB has bytes. */
+enum vinci_status stream_check_count(const struct stream *stream, const struct inst *inst,
+                                     struct vinci_diag *diag);
+/* Checks that and all ranges the instruction touches (inst->mask must be set). */
+enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
+                                      struct vinci_diag *diag);
+
+#endif

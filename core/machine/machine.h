@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The abstract machine: executes the kernels of a trace instruction by instruction in an
+ * order that queues, flags and barriers allow, without time. Values and checks are
+ * observers of it, which is why neither can depend on the timing model nor change it.
+ *
+ * Each core issues its stream in order into one queue per pipe. A pipe executes its queue
+ * in order; wait_flag holds it until the flag is set, and a unit flag holds mad and the fixpipe
+ * until the other has done with their part of L0C. Which of several pipes that could go
+ * on goes first is a choice (enum machine_order): a correct program computes the same in
+ * every order, and a missing flag shows in some.
+ */
+#ifndef VINCI_CORE_MACHINE_MACHINE_H
+#define VINCI_CORE_MACHINE_MACHINE_H
+
+#include "core/isa/program.h"
+
+/* One executed instruction; valid during the call. */
+struct machine_step {
+  const struct inst *inst;
+  const struct program_kernel *kernel;
+  uint32_t core; /* physical core, numbered as in results */
+  enum core_kind kind;
+  uint32_t block;
+  uint32_t sub;
+  enum pipe pipe; /* that executes it: of flags the side that sets or waits; PIPE_ALL: all */
+  /* Waits of the scalar unit in this block (wait_flag to S, wait_flag_dev, pipe_barrier ALL)
+   * that had ended when the instruction was issued, and how many had when the oldest one that
+   * is still in a queue of the core was: what lies before nobody will refer to again. */
+  uint64_t waits;
+  uint64_t oldest_waits;
+};
+
+/* Signals of one cross-core flag that were used up together, and who got them. */
+struct machine_delivery {
+  const uint32_t *senders;
+  const uint32_t *receivers;
+  uint32_t sender_count;
+  uint32_t receiver_count;
+  uint32_t id;
+  uint32_t mode;
+};
+
+/* What the hardware has no defined answer to. */
+enum machine_misuse {
+  MISUSE_FLAG_SET_TWICE,  /* the flag is set already, since a line */
+  MISUSE_CROSS_UNTAKEN,   /* a core has as many signals of the id waiting as a counter holds */
+  MISUSE_CROSS_AHEAD,     /* as many signals of the id wait for other senders */
+  MISUSE_CROSS_NOT_MIXED, /* mode 1 or 2 in a kernel of one stream */
+  MISUSE_CROSS_AIC_PAIR,  /* mode 1 on an AIC */
+};
+
+/* Members may be NULL. Each returns false to stop the machine (the observer keeps why). */
+struct machine_observer {
+  void *context;
+  bool (*begin_kernel)(void *context, const struct program_kernel *kernel);
+  bool (*begin_block)(void *context, const struct machine_step *step); /* inst is NULL */
+  bool (*execute)(void *context, const struct machine_step *step);
+  bool (*end_block)(void *context, const struct machine_step *step);
+  /* After the execute of the signal that completed the set. */
+  bool (*deliver)(void *context, const struct machine_delivery *delivery);
+  /* When an observer has this, misuse does not end the run: a flag stays set, a signal that
+   * finds no room is lost. line: where the flag was set, or 0. */
+  bool (*misuse)(void *context, const struct machine_step *step, enum machine_misuse misuse,
+                 uint32_t line);
+};
+
+enum machine_order {
+  MACHINE_PROGRAM_ORDER,   /* as the stream has them, as far as flags allow */
+  MACHINE_CONSUMERS_FIRST, /* MTE3 before V before MTE2: who lacks a wait runs too early */
+  MACHINE_PRODUCERS_FIRST, /* MTE2 first: who lacks a wait for a free buffer overwrites it */
+  MACHINE_SHUFFLED,        /* at random, a few instructions at a time, also among cores */
+};
+
+struct machine_options {
+  enum machine_order order;
+  uint64_t seed;         /* of MACHINE_SHUFFLED */
+  bool unchecked_ranges; /* the observers look at ranges themselves */
+  /* With MACHINE_SHUFFLED: "in order" is not "finished". What stands between two instructions
+   * of a pipe that synchronise runs in any order; but for mads, whose sums depend on theirs. */
+  bool relaxed;
+  /* With MACHINE_PROGRAM_ORDER, other than 0: which block and which core is walked first, and how
+   * far at a time, is shuffled. What one core does, it still does as written. */
+  uint64_t walk_order_seed;
+  /* Called now and then with the instructions that were issued and the share of all of them that
+   * is done (0..1000); false ends the run with VINCI_E_LIMIT. May be NULL. */
+  bool (*progress)(void *context, uint64_t instructions, unsigned done_permille);
+  void *progress_context;
+};
+
+/*
+ * Runs all kernels. VINCI_E_DEADLOCK when nothing can go on, with who waits for what and the
+ * trace line in the diagnostic; VINCI_E_INPUT when an instruction is illegal; VINCI_OK also
+ * when an observer stopped it. options may be NULL: consumers first, ranges checked.
+ */
+enum vinci_status machine_run_with(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                                   const struct machine_options *options,
+                                   const struct machine_observer *observers, size_t observer_count,
+                                   struct vinci_diag *diag);
+
+static inline enum vinci_status machine_run(const struct vinci_soc *soc,
+                                            const struct vinci_trace *trace,
+                                            const struct machine_observer *observers,
+                                            size_t observer_count, struct vinci_diag *diag) {
+  return machine_run_with(soc, trace, NULL, observers, observer_count, diag);
+}
+
+/* Physical cores of the kinds that the trace uses: machine_step.core is below this. */
+uint32_t machine_core_count(const struct vinci_soc *soc, const struct vinci_trace *trace);
+/* Those of one kind; kinds follow each other in the order of their enum. */
+uint32_t machine_kind_count(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                            enum core_kind kind);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs with values: the abstract machine executes the trace, each instruction works on the
+ * bytes of its core. Memories are zero at first; the system hands out their pages when they
+ * are touched.
+ */
+#include "core/machine/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/number.h"
+#include "core/machine/machine.h"
+
+struct execution {
+  struct vinci_values *values;
+  struct vinci_diag *diag;
+  enum vinci_status status;
+};
+
+/* Registers and flags are the machine's. */
+void control_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
+void control_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
+  (void)soc;
+  (void)inst;
+  (void)core;
+}
+
+static bool make_buffers(struct vinci_values *values, struct value_core *core,
+                         enum core_kind kind) {
+  core->bytes[SPACE_GM] = values->gm;
+  for (unsigned i = 0; i < SPACE_COUNT; i++) {
+    enum space space = (enum space)i;
+    uint64_t bytes = space == SPACE_GM ? 0 : soc_space_bytes(values->soc, space);
+    if (bytes == 0 || core->bytes[i] || !core_has_space(kind, space))
+      continue;
+    core->bytes[i] = calloc(1, (size_t)bytes);
+    if (!core->bytes[i])
+      return false;
+  }
+  return true;
+}
+
+/* UB of the AIV that work on the block of an AIC: they follow all AIC, in the same order. */
+static bool join_vectors(struct vinci_values *values, const struct machine_step *step) {
+  struct value_core *core = &values->cores[step->core];
+  for (uint32_t i = 0; i < step->kernel->vectors_per_cube && i < 2; i++) {
+    struct value_core *vector = &values->cores[soc_vector_beside(values->soc, step->core, i)];
+    if (!make_buffers(values, vector, CORE_AIV))
+      return false;
+    core->aiv_ub[i] = vector->bytes[SPACE_UB];
+  }
+  return true;
+}
+
+static bool begin_block(void *context, const struct machine_step *step) {
+  struct execution *execution = context;
+  bool joins = step->kind == CORE_AIC && step->kernel->mixed;
+  if (make_buffers(execution->values, &execution->values->cores[step->core], step->kind) &&
+      (!joins || join_vectors(execution->values, step)))
+    return true;
+  execution->status =
+      diag_error(execution->diag, VINCI_E_NOMEM, "out of memory for the buffers of a core");
+  return false;
+}
+
+static bool execute(void *context, const struct machine_step *step) {
+  struct execution *execution = context;
+  const struct inst *inst = step->inst;
+  registry_values((enum isa_op)inst->op)(execution->values->soc, inst,
+                                         &execution->values->cores[step->core]);
+  return true;
+}
+
+enum vinci_status vinci_values_run(vinci_values *values,
+                                   bool (*progress)(void *context, uint64_t instructions,
+                                                    unsigned done_permille),
+                                   void *context, struct vinci_diag *diag) {
+  struct execution execution = {
+      .values = values,
+      .diag = diag,
+  };
+  for (uint32_t i = 0; i < values->trace->tensor_count; i++)
+    if (values_is_input(values, i) && !values->is_loaded[i])
+      return diag_error(diag, VINCI_E_USAGE, "tensor \"%s\" has no values",
+                        values->trace->tensors[i].name);
+  struct machine_observer observer = {
+      .context = &execution, .begin_block = begin_block, .execute = execute};
+  struct machine_options options = {
+      .order = MACHINE_CONSUMERS_FIRST,
+      .progress = progress,
+      .progress_context = context,
+  };
+  enum vinci_status status =
+      machine_run_with(values->soc, values->trace, &options, &observer, 1, diag);
+  return status == VINCI_OK ? execution.status : status;
+}
+
+/* ---- tensors ---------------------------------------------------------------------- */
+
+/* Tensors get addresses in the order of their first declarations. */
+static uint32_t find_first(const struct vinci_trace *trace, const uint32_t *firsts, uint32_t count,
+                           uint64_t address) {
+  uint32_t low = 0;
+  while (count > 1) {
+    uint32_t half = count / 2;
+    if (trace->tensors[firsts[low + half]].address <= address)
+      low += half;
+    count -= half;
+  }
+  return firsts[low];
+}
+
+static bool list_tensors(struct vinci_values *values) {
+  const struct vinci_trace *trace = values->trace;
+  uint32_t *firsts = calloc((size_t)trace->tensor_count + 1, sizeof *firsts), count = 0;
+  if (!firsts)
+    return false;
+  for (uint32_t i = 0; i < trace->tensor_count; i++) {
+    const struct program_tensor *tensor = &trace->tensors[i];
+    if (count == 0 || tensor->address > trace->tensors[firsts[count - 1]].address)
+      firsts[count++] = i;
+    values->first[i] = find_first(trace, firsts, count, tensor->address);
+    if (tensor->io == TENSOR_OUT || tensor->io == TENSOR_INOUT)
+      values->is_written[values->first[i]] = true;
+  }
+  free(firsts);
+  return true;
+}
+
+bool values_is_first(const struct vinci_values *values, uint32_t tensor) {
+  return values->first[tensor] == tensor;
+}
+
+bool values_is_input(const struct vinci_values *values, uint32_t tensor) {
+  enum tensor_io io = values->trace->tensors[tensor].io;
+  return (io == TENSOR_IN || io == TENSOR_INOUT) && values_is_first(values, tensor);
+}
+
+bool values_is_output(const struct vinci_values *values, uint32_t tensor) {
+  return values->is_written[tensor] && values_is_first(values, tensor);
+}
+
+static const char *tensor_name_at(const void *context, size_t index) {
+  return ((const struct vinci_values *)context)->trace->tensors[index].name;
+}
+
+enum vinci_status values_find(const struct vinci_values *values, const char *name, uint32_t *tensor,
+                              struct vinci_diag *diag) {
+  const struct vinci_trace *trace = values->trace;
+  for (*tensor = 0; *tensor < trace->tensor_count; ++*tensor)
+    if (strcmp(trace->tensors[*tensor].name, name) == 0)
+      return VINCI_OK;
+  enum vinci_status status =
+      diag_error(diag, VINCI_E_USAGE, "%s has no tensor \"%s\"", trace->path, name);
+  const char *nearest = diag_nearest(name, trace->tensor_count, tensor_name_at, values);
+  if (nearest)
+    diag_hint(diag, "did you mean \"%s\"?", nearest);
+  return status;
+}
+
+size_t vinci_values_count(const vinci_values *values) { return values->trace->tensor_count; }
+
+bool vinci_values_tensor(const vinci_values *values, size_t index, struct vinci_tensor *out) {
+  if (index >= values->trace->tensor_count || !values_is_first(values, (uint32_t)index))
+    return false;
+  const struct program_tensor *tensor = &values->trace->tensors[index];
+  *out = (struct vinci_tensor){
+      .name = tensor->name,
+      .dtype = dtype_name(tensor->dtype),
+      .rank = tensor->rank,
+      .input = values_is_input(values, (uint32_t)index),
+      .output = values_is_output(values, (uint32_t)index),
+      .loaded = values->is_loaded[index],
+      .file = tensor->file,
+      .data = values_bytes(values, (uint32_t)index),
+      .bytes = tensor->bytes,
+  };
+  memcpy(out->shape, tensor->shape, sizeof out->shape);
+  return true;
+}
+
+/* ---- inputs that nobody gives ------------------------------------------------------- */
+
+static uint64_t splitmix64(uint64_t *state) {
+  uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+  x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+  return x ^ x >> 31;
+}
+
+/* Element i from 11 random bits: integers -8 to 7, other numbers (bits - 1024) / 1024. */
+static void fill_element(enum dtype type, uint8_t *bytes, uint64_t i, uint64_t random) {
+  float number = ((float)(random & 0x7ff) - 1024.0f) / 1024.0f;
+  int integer = (int)(random & 0xf) - 8;
+  switch (type) {
+  case DTYPE_FP16:
+    store_u16(bytes + i * sizeof(uint16_t), fp16_from_fp32(number));
+    break;
+  case DTYPE_BF16:
+    store_u16(bytes + i * sizeof(uint16_t), bf16_from_fp32(number));
+    break;
+  case DTYPE_FP32:
+  case DTYPE_HF32:
+    store_fp32(bytes + i * sizeof(float), number);
+    break;
+  case DTYPE_FP8_E4M3:
+    bytes[i] = (uint8_t)number_encode(&number_fp8_e4m3, (double)number, ROUND_EVEN, true);
+    break;
+  case DTYPE_FP8_E5M2:
+    bytes[i] = (uint8_t)number_encode(&number_fp8_e5m2, (double)number, ROUND_EVEN, true);
+    break;
+  case DTYPE_INT4:
+    int4_store(bytes, i, integer);
+    break;
+  case DTYPE_UINT8:
+  case DTYPE_UINT16:
+  case DTYPE_UINT32:
+    integer += 8;
+    __attribute__((fallthrough));
+  default:
+    for (unsigned b = 0; b < dtype_bits(type); b += BITS_PER_BYTE)
+      bytes[(i * dtype_bits(type) + b) / BITS_PER_BYTE] = (uint8_t)((int64_t)integer >> b);
+    break;
+  }
+}
+
+void vinci_values_fill(vinci_values *values, uint64_t seed) {
+  for (uint32_t t = 0; t < values->trace->tensor_count; t++) {
+    const struct program_tensor *tensor = &values->trace->tensors[t];
+    uint64_t state = seed * UINT64_C(0xD1342543DE82EF95) + t;
+    if (!values_is_input(values, t) || values->is_loaded[t])
+      continue;
+    uint64_t count = 1;
+    for (unsigned i = 0; i < tensor->rank; i++)
+      count *= tensor->shape[i];
+    for (uint64_t i = 0; i < count; i++)
+      fill_element(tensor->dtype, values_bytes(values, t), i, splitmix64(&state));
+    values->is_loaded[t] = true;
+  }
+}
+
+void vinci_values_zero(vinci_values *values) {
+  for (uint32_t t = 0; t < values->trace->tensor_count; t++)
+    values->is_loaded[t] = true;
+}
+
+/* ---- life ----------------------------------------------------------------------------- */
+
+enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *trace,
+                                      vinci_values **out, struct vinci_diag *diag) {
+  *out = NULL;
+  struct vinci_values *values = calloc(1, sizeof *values);
+  if (values) {
+    values->soc = soc;
+    values->trace = trace;
+    values->core_count = machine_core_count(soc, trace);
+    values->gm = calloc(1, (size_t)trace->gm_bytes + 1);
+    values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
+    values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);
+    values->is_written = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_written);
+    values->first = calloc((size_t)trace->tensor_count + 1, sizeof *values->first);
+  }
+  if (!values || !values->gm || !values->cores || !values->is_loaded || !values->is_written ||
+      !values->first || !list_tensors(values)) {
+    vinci_values_free(values);
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for %llu bytes of tensors",
+                      (unsigned long long)trace->gm_bytes);
+  }
+  *out = values;
+  return VINCI_OK;
+}
+
+void vinci_values_free(vinci_values *values) {
+  if (!values)
+    return;
+  for (uint32_t i = 0; values->cores && i < values->core_count; i++)
+    for (unsigned space = 0; space < SPACE_COUNT; space++)
+      if (space != SPACE_GM)
+        free(values->cores[i].bytes[space]);
+  free(values->cores);
+  free(values->gm);
+  free(values->is_loaded);
+  free(values->is_written);
+  free(values->first);
+  free(values);
+}

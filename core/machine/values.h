@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of the memories, while a run keeps values. Instructions work on them through
+ * their STEM_values functions; every range has been checked before (stream_check_access).
+ */
+#ifndef VINCI_CORE_MACHINE_VALUES_H
+#define VINCI_CORE_MACHINE_VALUES_H
+
+#include "core/isa/program.h"
+
+/* What one core sees. Little-endian, as the hardware. */
+struct value_core {
+  uint8_t *bytes[SPACE_COUNT]; /* by space; an operand's address is an offset into it */
+  uint8_t *aiv_ub[2];          /* AIC of a mixed kernel: UB of the AIV of its block */
+  uint64_t compare_mask[2];    /* CMPMASK of the vector unit: bits of lanes 0..63 and 64..127 */
+};
+
+/* A run with values: device memory, and the buffers of the cores that had a block. */
+struct vinci_values {
+  const struct vinci_soc *soc;
+  const struct vinci_trace *trace;
+  uint8_t *gm;
+  struct value_core *cores; /* by machine_step.core */
+  uint32_t core_count;
+  bool *is_loaded;  /* by tensor: its values have been given */
+  uint32_t *first;  /* by tensor: the first declaration of the same memory */
+  bool *is_written; /* by first declaration: some kernel has it as output */
+};
+
+/* What the tensors of one name are to a run: the first declaration of the name. */
+bool values_is_first(const struct vinci_values *values, uint32_t tensor);
+bool values_is_input(const struct vinci_values *values, uint32_t tensor);
+bool values_is_output(const struct vinci_values *values, uint32_t tensor);
+/* The first declaration of a name, with the nearest name as a hint when there is none. */
+VINCI_MUST_CHECK enum vinci_status values_find(const struct vinci_values *values, const char *name,
+                                               uint32_t *tensor, struct vinci_diag *diag);
+static inline uint8_t *values_bytes(const struct vinci_values *values, uint32_t tensor) {
+  return values->gm + values->trace->tensors[tensor].address;
+}
+
+#endif

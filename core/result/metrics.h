@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The counters of a result as one flat list of named integers with units, for whoever
+ * compares or tabulates results: sweeps, the regression gate, Lua. Names are part of the
+ * interface: "total_cycles", "pipe.MTE2.busy_cycles", "bytes.GM_UB", "l2.read_hits".
+ */
+#ifndef VINCI_CORE_RESULT_METRICS_H
+#define VINCI_CORE_RESULT_METRICS_H
+
+#include "core/result/result.h"
+
+/* Which way is better. */
+enum metric_better { METRIC_NEUTRAL, METRIC_LOWER, METRIC_HIGHER };
+
+enum { METRIC_NAME_MAX = 64, METRICS_MAX = 160 };
+
+struct metric {
+  char name[METRIC_NAME_MAX];
+  const char *unit; /* "cycle", "ps", "byte", "1", "ppm" (millionths) */
+  enum metric_better better;
+  uint64_t value;
+};
+
+struct metric_list {
+  struct metric item[METRICS_MAX];
+  size_t count;
+};
+
+/* All counters of a result, always the same names in the same order. */
+void metrics_collect(const struct vinci_result *result, struct metric_list *list);
+/* What is known of a name alone, for a value that a result does not have. */
+enum metric_better metric_better(const char *name);
+const char *metric_unit(const char *name);
+
+#endif

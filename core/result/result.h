@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run leaves behind: one counter set and one event store. Every table,
+ * timeline and report is written from these (traces/export). Counters are plain
+ * integers; ratios are computed when printed.
+ */
+#ifndef VINCI_CORE_RESULT_RESULT_H
+#define VINCI_CORE_RESULT_RESULT_H
+
+#include "core/base/arena.h"
+#include "core/chip/arch.h"
+#include "core/isa/program.h"
+#include "core/vinci.h"
+
+/* Why a pipe that has work stands still: id, key in summary.json, sentence, what it mostly does. */
+#define STALL_LIST(X)                                                                              \
+  X(WAIT_FLAG, "wait_flag", "waits for a flag of another pipe", "waits for flags of other pipes")  \
+  X(BARRIER, "pipe_barrier", "drains for a barrier", "drains for barriers")                        \
+  X(CROSS_CORE, "cross_core", "waits for a flag of another core",                                  \
+    "waits for flags of other cores")                                                              \
+  X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full",                         \
+    "finds issue queues full")                                                                     \
+  X(UNIT_FLAG, "unit_flag", "waits for L0C blocks that mad or the fixpipe has not handed over",    \
+    "waits for blocks of L0C")
+
+enum stall {
+#define X(id, key, text, mostly) STALL_##id,
+  STALL_LIST(X)
+#undef X
+      STALL_COUNT
+};
+
+struct pipe_counters {
+  uint64_t busy_cycles; /* at least one instruction in flight */
+  uint64_t stall_cycles[STALL_COUNT];
+  uint64_t idle_cycles; /* nothing to do: queue empty, or the core has no block */
+  uint64_t instructions;
+  uint64_t operations; /* multiply-accumulates (M), lane operations (V) */
+};
+
+/* Arithmetic by type, for ArithmeticUtilization. */
+struct work_counters {
+  uint64_t busy_cycles[DTYPE_COUNT]; /* issue cycles spent per operand type */
+  uint64_t instructions[DTYPE_COUNT];
+};
+
+enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
+
+struct l2_counters { /* in units of L2_GRANULE_BYTES */
+  uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
+};
+
+struct core_result {
+  enum core_kind kind;
+  uint32_t cluster; /* n of "coren" */
+  uint32_t member;  /* m of "cubecorem", "veccorem" */
+  uint64_t hz;
+  uint64_t total_cycles;  /* whole run, this core's clock */
+  uint64_t active_cycles; /* with a block on it */
+  uint32_t blocks_run;
+  uint32_t first_block; /* index of the first block run here, for the vendor's tables */
+  struct pipe_counters pipe[PIPE_COUNT];
+  struct work_counters cube;
+  struct work_counters vector;
+  uint64_t vector_bankgroup_cycles; /* lost to conflicts inside groups of UB banks */
+  uint64_t vector_bank_cycles;      /* and to reads that met a write in a bank */
+  uint64_t path_bytes[PATH_COUNT];
+  uint64_t path_instructions[PATH_COUNT];
+  struct l2_counters l2; /* of this core's accesses; memory models that know them */
+};
+
+struct kernel_result {
+  const char *name;
+  uint32_t blocks;
+  bool mixed;
+  uint64_t start_ps;
+  uint64_t end_ps;
+  uint64_t first_block_ps, last_block_ps; /* dispatch of the first block and of the last so far */
+  uint32_t places;           /* cores, or clusters of a mixed kernel, that can hold a block */
+  enum core_kind kind;       /* that its blocks run on; AIC of a mixed one */
+  uint32_t vectors_per_cube; /* AIV of a block, 0 unless mixed */
+};
+
+struct hbm_totals {
+  uint64_t read_bytes, write_bytes;
+  uint64_t row_hits, row_misses; /* 0 when the memory model has no rows */
+};
+
+/* The two networks between cores and L2: what goes to slices, and what comes back. */
+enum noc_way { NOC_REQUESTS, NOC_ANSWERS, NOC_WAYS };
+
+/* Load of a link between routers, in one direction. */
+struct link_load {
+  enum noc_way way;
+  uint32_t from, to;        /* routers */
+  uint64_t utilization_ppm; /* share of its cycles with a flit, millionths */
+};
+
+/* One executed instruction in the event store. Cycles of the core's clock. */
+struct result_event {
+  uint64_t start_cycle;
+  uint64_t end_cycle;
+  uint32_t core;
+  uint32_t line;
+  uint16_t op;
+  uint8_t pipe;
+  uint8_t id;    /* flag id of set_flag and wait_flag */
+  uint8_t other; /* the other pipe of a flag */
+  uint8_t pad[3];
+  uint64_t bytes; /* moved, 0 for others */
+};
+
+enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_SCALAR, BOUND_NONE };
+
+struct vinci_result {
+  struct arena arena;
+  struct vinci_soc *soc; /* copy of the one that ran, owned */
+  const char *trace_path;
+  uint64_t config_digest;
+  uint64_t input_digest;
+  bool partial;
+  const char *partial_reason; /* NULL unless partial */
+  uint64_t total_ps;          /* launch to last completion, launch overhead included */
+  uint64_t total_cycles;      /* the same in core clock, rounded up */
+  uint64_t executed_instructions;
+  uint64_t engine_events;
+  double cpu_seconds;
+  uint64_t peak_rss_bytes;
+  struct kernel_result *kernels;
+  uint32_t kernel_count;
+  struct core_result *cores; /* physical cores of the kinds the trace uses, in order */
+  uint32_t core_count;
+  uint64_t gm_read_bytes;  /* moved from and to GM, counted by the memory system (its report()): */
+  uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
+  enum vinci_l2 l2_start;
+  uint64_t l2_start_owed_bytes; /* of kernels before, to be written back */
+  struct l2_counters l2;
+  struct hbm_totals hbm;
+  struct hbm_totals *channels; /* of hbm by channel; none where the memory model has none */
+  uint32_t channel_count;
+  struct link_load *links; /* of each way those of the topology; none without a topology */
+  uint32_t link_count;
+  uint64_t hbm_peak_bytes_per_second;
+  uint64_t noc_max_link_ppm;   /* utilization of the busiest link, millionths */
+  bool noc_past_model;         /* busier than the network's level of detail is good for */
+  struct result_event *events; /* from malloc: large, and touched only as far as it fills */
+  uint64_t event_count;
+  uint64_t event_capacity;
+  uint64_t events_dropped; /* beyond the capacity: the timeline says so */
+};
+
+/* A zeroed result, or NULL. vinci_result_free frees it, its arena and its soc. */
+struct vinci_result *result_create(void);
+
+const char *noc_way_name(enum noc_way way); /* "requests", "answers" */
+const char *stall_key(enum stall stall);
+const char *stall_text(enum stall stall);
+const char *bound_name(enum bound bound);
+
+/* "core0.cubecore0", as the vendor's tools name cores. */
+void result_core_name(const struct core_result *core, char *buffer, size_t size);
+/* What limits the run; the rule is documented with the function. The second form
+ * also says why, in half a sentence. */
+enum bound result_bound(const struct vinci_result *result);
+enum bound result_bound_explain(const struct vinci_result *result, char *buffer, size_t size);
+/* Sums over the cores that have the pipe: all of them, or those that ran a block. */
+void result_sum_pipe(const struct vinci_result *result, enum pipe pipe, bool active_only,
+                     struct pipe_counters *sum, uint64_t *total_cycles);
+/* The same over the cores of one kind that ran a block; and how many those are. */
+void result_sum_kind(const struct vinci_result *result, enum core_kind kind, enum pipe pipe,
+                     struct pipe_counters *sum, uint64_t *total_cycles);
+unsigned result_active_cores(const struct vinci_result *result, enum core_kind kind);
+uint64_t result_pipe_stalls(const struct pipe_counters *counters);
+uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
+/* Bytes on all paths out of GM and into it; bytes that passed L2. */
+/* "empty", "warm" ... */
+const char *result_l2_name(enum vinci_l2 state);
+void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write);
+uint64_t result_l2_bytes(const struct vinci_result *result);
+/* part / whole in millionths, rounded; 0 of nothing is 0. */
+uint64_t result_share_ppm(uint64_t part, uint64_t whole);
+/* Share of a bandwidth that so many bytes in the whole run's time are, in millionths. */
+uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
+                              uint64_t bytes_per_second);
+
+/*
+ * Checks the identities every run must satisfy: busy + stalls + idle = total for
+ * each pipe, total >= busy, bytes through the memory system equal bytes asked for, the
+ * channels of device memory add up to the whole, the busiest link is one of the links.
+ * A violation is a bug of the model and is reported as VINCI_E_INTERNAL.
+ */
+enum vinci_status result_check(const struct vinci_result *result, struct vinci_diag *diag);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One core: a scalar unit that issues in order into one queue per pipe, and pipes
+ * that run in order inside and in parallel to each other, ordered by flags and
+ * barriers. One type covers AIC, AIV and coupled cores; which pipes it has is
+ * core_has_pipe().
+ *
+ * "In order" is not "finished": a pipe may start its next instruction after the
+ * issue distance of the last, while results of several are still on their way.
+ * What must happen in order of completion (flags being set, transfers through the
+ * memory system) waits in the pipe's retire ring.
+ *
+ * Time inside a core is counted in edges of its clock.
+ */
+#ifndef VINCI_CORE_SIM_AICORE_H
+#define VINCI_CORE_SIM_AICORE_H
+
+#include "core/base/clock.h"
+#include "core/isa/stream.h"
+#include "core/isa/unit_flag.h"
+#include "core/result/result.h"
+#include "core/sim/engine.h"
+#include "core/sim/memsys.h"
+
+struct device;
+struct aicore;
+struct unit;
+
+/* An instruction in an issue queue. */
+struct pipe_entry {
+  struct inst_cost cost;
+  uint64_t issue_cycle; /* when the scalar unit put it there; may lie ahead of now */
+  uint32_t line;
+  uint16_t op;
+  uint8_t dtype;
+  uint8_t id;        /* flags */
+  uint8_t other;     /* flags: the other pipe; cross-core: mode */
+  uint8_t unit_flag; /* enum unit_flag */
+};
+
+enum retire_kind { RETIRE_TRANSFER, RETIRE_SET_FLAG, RETIRE_CROSS_CORE };
+
+/* Something that takes effect when everything before it in the pipe has completed. */
+struct retire_entry {
+  uint8_t kind;   /* enum retire_kind */
+  bool done;      /* RETIRE_TRANSFER: all bytes have arrived */
+  uint64_t cycle; /* earliest cycle; RETIRE_TRANSFER: when it was done */
+  uint64_t start_cycle;
+  struct pipe_entry entry;
+  struct gm_transfer transfer;
+};
+
+enum { PIPE_NOT_STALLED = STALL_COUNT };
+
+struct pipe_unit {
+  struct aicore *core;
+  enum pipe id;
+  struct engine_event issue;
+  struct engine_event retire;
+  struct pipe_entry *queue;
+  struct unit_use *unit_uses; /* by entry of the queue; NULL when no row has a unit flag */
+  unsigned depth, head, count;
+  struct retire_entry *ring;
+  unsigned ring_depth, ring_head, ring_count;
+  unsigned transfers;      /* in the ring */
+  bool streaming_overlaps; /* the transfer started last lets others start behind it */
+  uint64_t next_start_cycle;
+  uint64_t owed_mcycles;   /* of the instructions in a row up to now, less than a cycle */
+  uint64_t complete_cycle; /* by when all started instructions of known end complete */
+  uint64_t retired_cycle;  /* end of the last retired transfer */
+  uint64_t wait_cycle;     /* since when the head of the queue has been ready to go */
+  bool head_tried;         /* wait_cycle belongs to the present head */
+  uint64_t accounted_cycle;
+  unsigned stall; /* enum stall while the head is held back, else PIPE_NOT_STALLED */
+  struct pipe_counters *counters;
+};
+
+/* One event between two pipes of a core. */
+struct flag {
+  uint64_t set_cycle;
+  uint32_t line; /* of the set_flag */
+  bool set;
+};
+
+/* Modes of a cross-core signal: who has to give it, and who gets it. */
+enum cross_mode {
+  CROSS_ALL,   /* all cores of the kind, and they get it */
+  CROSS_PAIR,  /* the AIV of a block, and they get it */
+  CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
+  CROSS_MODES
+};
+
+/* One cross-core flag id of a core. */
+struct cross_flag {
+  uint64_t *arrival_ps;       /* signals that have arrived and not been taken, a ring of */
+  unsigned head, count;       /* soc->cross_core_sets_max */
+  unsigned sent[CROSS_MODES]; /* by this core, and still to be met by others of its group */
+};
+
+enum scalar_wait {
+  SCALAR_RUNS,
+  SCALAR_QUEUE, /* wait_pipe's queue is full */
+  SCALAR_FLAG,  /* a flag from wait_pipe */
+  SCALAR_DRAIN, /* pipe_barrier ALL */
+  SCALAR_CROSS, /* a cross-core flag */
+  SCALAR_ENDED, /* stream executed; pipes may still work */
+};
+
+struct scalar_unit {
+  struct engine_event step;
+  uint64_t cycle; /* the unit's own time, at or ahead of the engine's */
+  enum scalar_wait wait;
+  enum pipe wait_pipe;
+  uint32_t wait_id;
+  bool loaded;      /* inst holds an instruction not issued yet */
+  struct inst inst; /* its mask and registers are those of the core */
+  struct pipe_counters *counters;
+};
+
+struct aicore {
+  struct device *device;
+  struct core_result *result;
+  uint32_t index;
+  enum core_kind kind;
+  struct clock_domain clock;
+  struct stream stream;
+  struct scalar_unit scalar;
+  struct pipe_unit pipe[PIPE_COUNT];
+  struct flag *flags;       /* [src][dst][id] */
+  struct unit *units;       /* of L0C (core/sim/pipe_units.h); NULL when no row has a unit flag */
+  struct unit_set unit_set; /* room for one, of the same size */
+  struct cross_flag *cross;
+  struct engine_event finish;
+  bool has_block;
+  uint32_t unit; /* the dispatch unit it belongs to while it has a block */
+  uint64_t start_cycle;
+  struct result_event *events; /* this core's share of the event store */
+  uint64_t event_count, event_capacity, events_dropped;
+};
+
+/* Prepares a core; part is its number in the total order of events. */
+bool aicore_create(struct aicore *core, struct device *device, struct arena *arena, uint32_t index,
+                   enum core_kind kind, uint32_t part, uint32_t var_count);
+/* Starts a block at the engine's present time. */
+void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint32_t blk,
+                  uint32_t sub);
+/* Counts idle time up to the end of the run. */
+void aicore_account(struct aicore *core, uint64_t end_ps);
+/* Ends the run with an error at a trace line. */
+void aicore_fail(struct aicore *core, uint32_t line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Puts an executed instruction into the event store, if one is kept. */
+void aicore_record(struct aicore *core, enum pipe pipe, const struct pipe_entry *entry,
+                   uint64_t start_cycle, uint64_t end_cycle);
+struct flag *aicore_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t id);
+/* Sets a flag at a cycle and wakes who waits for it. */
+void aicore_set_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t id, uint32_t line,
+                     uint64_t cycle);
+/* Whether no pipe has anything queued or unfinished; *cycle = when the last completes. */
+bool aicore_drained(const struct aicore *core, uint64_t *cycle);
+/* A pipe has become empty: ends barriers, and the block when the stream has ended. */
+void aicore_pipe_drained(struct aicore *core);
+
+/* Schedules the finish of a block whose stream has ended when all pipes are done. */
+void aicore_finish_if_done(struct aicore *core);
+
+/* Edge of the core's clock at or after the engine's present time. */
+uint64_t aicore_now(const struct aicore *core);
+
+/* ---- scalar unit (core/sim/scalar.c) ---- */
+void scalar_create(struct aicore *core, uint32_t part);
+void scalar_start(struct aicore *core, uint64_t cycle);
+/* What the scalar unit waits for, as enum stall; PIPE_NOT_STALLED when it does not. */
+unsigned scalar_wait_reason(const struct scalar_unit *scalar);
+/* Lets the scalar unit look again at what it waits for, not before a cycle. */
+void scalar_wake(struct aicore *core, uint64_t cycle);
+
+/* ---- pipes (core/sim/pipe.c) ---- */
+bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_t part);
+void pipe_start(struct pipe_unit *pipe, uint64_t cycle);
+/* Space for one more entry, NULL when the queue is full; pipe_pushed() completes it. */
+struct pipe_entry *pipe_push(struct pipe_unit *pipe);
+void pipe_pushed(struct pipe_unit *pipe);
+void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);
+void pipe_account(struct pipe_unit *pipe, uint64_t cycle);
+/* Starts the head of M at a cycle that has passed while it waited for units of L0C. */
+void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The chip: its cores, the memory system behind them, the dispatcher that puts the
+ * blocks of one kernel after the other on free cores, and the fabric that carries
+ * flags between cores.
+ */
+#ifndef VINCI_CORE_SIM_DEVICE_H
+#define VINCI_CORE_SIM_DEVICE_H
+
+#include "core/sim/aicore.h"
+
+/* What a block occupies: one core, or in a mixed kernel an AIC and its AIV. */
+enum { UNIT_CORES_MAX = 3 };
+
+struct dispatch_unit {
+  uint32_t core[UNIT_CORES_MAX];
+  uint32_t core_count;
+  uint32_t running; /* cores that have not finished the present block */
+};
+
+struct device {
+  const struct vinci_soc *soc;
+  const struct vinci_trace *trace;
+  struct vinci_run_options options;
+  struct vinci_diag *diag;
+  struct arena arena; /* all of one run's model */
+  struct engine *engine;
+  struct vinci_result *result;
+  enum vinci_status status;
+
+  struct aicore *cores;
+  uint32_t core_count;
+  uint32_t first_core[CORE_KIND_COUNT];
+  uint32_t kind_count[CORE_KIND_COUNT];
+  uint32_t vectors_per_cube; /* of the hardware */
+
+  const struct network_ops *network_ops;
+  struct network *network;
+  const struct memsys_ops *memory_ops;
+  struct memsys *memory;
+
+  struct dispatch_unit *units;
+  uint32_t unit_count;
+  uint32_t kernel;    /* running */
+  uint32_t next_unit; /* where the search for a free one starts */
+  uint32_t next_block;
+  uint32_t blocks_done;
+  uint64_t instructions; /* of all kernels, for progress */
+  uint64_t last_dispatch_ps;
+  bool dispatched_any;
+  bool finished; /* the last kernel has ended */
+  struct engine_event dispatch;
+  struct engine_event watch; /* progress and cycle limit */
+};
+
+/* Builds the chip for a trace. */
+enum vinci_status device_create(struct device *device);
+/* Brings L2 into the state that the options ask for; once the memory system is there. */
+void device_start_l2(struct device *device);
+/* Launches the first kernel; the engine does the rest. */
+void device_launch(struct device *device);
+/* After the engine has ended: makes a run that came to the end of time one that hit a limit. */
+void device_end_of_time(struct device *device);
+/* Ends the run early with a status. */
+void device_stop(struct device *device, enum vinci_status status);
+void device_core_finished(struct device *device, struct aicore *core);
+/* Hands a transfer to the memory system. */
+void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
+/* A core signals cross-core flag `id` in a mode at the present time. */
+void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
+                   uint32_t line);
+
+/* Describes a run that ended with parts still waiting (core/sim/hang.c). */
+enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag);
+
+#endif

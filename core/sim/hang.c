@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run that ended with parts still waiting tells the user: every waiting
+ * part, what it waits for and the trace line. Cores that wait in the same way are
+ * told once.
+ */
+#include "core/sim/hang.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sim/device.h"
+#include "core/sim/pipe_units.h"
+
+static bool same_wait(const struct hang_wait *a, const struct hang_wait *b) {
+  return a->pipe == b->pipe && a->reason == b->reason && a->line == b->line && a->id == b->id &&
+         a->other == b->other && a->from_line == b->from_line && a->address == b->address;
+}
+
+/* Cores that wait exactly like this, and whether `core` is the first. */
+static unsigned count_same(const struct hang_view *view, uint32_t core,
+                           const struct hang_wait *wanted, bool *first) {
+  unsigned same = 0;
+  *first = true;
+  for (uint32_t i = 0; i < view->core_count; i++) {
+    struct hang_wait found[HANG_WAITS_MAX];
+    unsigned count = view->find(view->context, i, found);
+    for (unsigned w = 0; w < count; w++) {
+      if (!same_wait(&found[w], wanted))
+        continue;
+      same++;
+      if (i < core)
+        *first = false;
+    }
+  }
+  return same;
+}
+
+/* A mad waits for the fixpipe, the fixpipe for a mad. */
+static void describe_unit_flag(const struct hang_wait *waiting, char *text, size_t size) {
+  const char *name = isa_row((enum isa_op)waiting->op)->name;
+  if (waiting->pipe == PIPE_M)
+    snprintf(
+        text, size,
+        "waits in %s for a fixpipe with unit_flag=3 to read L0C at 0x%llx, which line %u handed "
+        "over",
+        name, (unsigned long long)waiting->address, waiting->from_line);
+  else
+    snprintf(text, size, "waits in %s for a mad with unit_flag=3 to hand over L0C at 0x%llx", name,
+             (unsigned long long)waiting->address);
+}
+
+static void describe_reason(const struct hang_wait *waiting, char *text, size_t size) {
+  const char *pipe = pipe_name(waiting->pipe);
+  switch (waiting->reason) {
+  case STALL_WAIT_FLAG:
+    snprintf(text, size, "waits for flag %s->%s id %u", pipe_name((enum pipe)waiting->other), pipe,
+             waiting->id);
+    break;
+  case STALL_BARRIER:
+    snprintf(text, size, "waits in %s for its earlier instructions",
+             isa_row((enum isa_op)waiting->op)->name);
+    break;
+  case STALL_CROSS_CORE:
+    snprintf(text, size, "waits for cross-core flag %u", waiting->id);
+    break;
+  case STALL_QUEUE_FULL:
+    snprintf(text, size, "waits for room in the queue of %s", pipe_name((enum pipe)waiting->other));
+    break;
+  case STALL_UNIT_FLAG:
+    describe_unit_flag(waiting, text, size);
+    break;
+  default:
+    snprintf(text, size, "cannot start %s", isa_row((enum isa_op)waiting->op)->name);
+    break;
+  }
+}
+
+struct report {
+  char text[960];
+  size_t used;
+  unsigned left_out;
+  uint32_t first_line;
+};
+
+/* A signal of mode 0 stays with its core until all physical cores of the kind have given
+ * theirs: with fewer blocks than cores, that is never. */
+static void describe_senders(const struct hang_view *view, uint32_t core,
+                             const struct hang_wait *waiting, char *text, size_t size) {
+  text[0] = '\0';
+  if (waiting->reason != STALL_CROSS_CORE)
+    return;
+  struct hang_senders senders = view->senders(view->context, core, waiting->id);
+  if (senders.sent > 0)
+    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all",
+             senders.sent, senders.cores, core_kind_name(senders.kind),
+             senders.sent == 1 ? "has" : "have");
+}
+
+static void report_wait(struct report *report, const struct hang_view *view, uint32_t core,
+                        const struct hang_wait *waiting, unsigned same) {
+  char name[64], reason[200], line[480], others[48] = "", senders[128];
+  view->name(view->context, core, name, sizeof name);
+  describe_reason(waiting, reason, sizeof reason);
+  describe_senders(view, core, waiting, senders, sizeof senders);
+  if (same > 1)
+    snprintf(others, sizeof others, " (and %u more core%s)", same - 1, same > 2 ? "s" : "");
+  int length = snprintf(line, sizeof line, "\n  %s %s%s %s, line %u%s", name,
+                        pipe_name(waiting->pipe), others, reason, waiting->line, senders);
+  if (report->first_line == 0)
+    report->first_line = waiting->line;
+  if (length < 0 || report->used + (size_t)length >= sizeof report->text) {
+    report->left_out++;
+    return;
+  }
+  memcpy(report->text + report->used, line, (size_t)length + 1);
+  report->used += (size_t)length;
+}
+
+enum vinci_status hang_report(const struct hang_view *view, struct vinci_diag *diag) {
+  struct report report = {0};
+  for (uint32_t i = 0; i < view->core_count; i++) {
+    struct hang_wait waits[HANG_WAITS_MAX];
+    unsigned count = view->find(view->context, i, waits);
+    for (unsigned w = 0; w < count; w++) {
+      bool first;
+      unsigned same = count_same(view, i, &waits[w], &first);
+      if (first)
+        report_wait(&report, view, i, &waits[w], same);
+    }
+  }
+  char more[48] = "";
+  if (report.left_out > 0)
+    snprintf(more, sizeof more, "\n  and %u more", report.left_out);
+  return diag_error_at(diag, VINCI_E_DEADLOCK, program_position(view->trace, report.first_line),
+                       "the simulated program hangs in kernel \"%s\" after %llu of %u blocks:%s%s",
+                       view->kernel->name, (unsigned long long)view->blocks_done,
+                       view->kernel->blocks, report.text, more);
+}
+
+/* ---- the device's cores ------------------------------------------------------- */
+
+static struct hang_wait scalar_wait(const struct scalar_unit *scalar) {
+  return (struct hang_wait){
+      .pipe = PIPE_S,
+      .reason = scalar_wait_reason(scalar),
+      .op = scalar->inst.op,
+      .id = (uint8_t)scalar->wait_id,
+      .other = (uint8_t)scalar->wait_pipe,
+      .line = scalar->inst.line,
+  };
+}
+
+static void add_unit(const struct pipe_unit *pipe, struct hang_wait *waiting) {
+  const struct unit *unit = pipe_units_blocked(pipe);
+  if (!unit)
+    return;
+  waiting->from_line = unit->line;
+  waiting->address = (uint64_t)(unit - pipe->core->units) * L0C_FRACTAL_BYTES;
+}
+
+static unsigned find_waits(const void *context, uint32_t index, struct hang_wait *waits) {
+  const struct device *device = context;
+  const struct aicore *core = &device->cores[index];
+  unsigned count = 0;
+  if (!core->has_block)
+    return 0;
+  if (scalar_wait_reason(&core->scalar) != PIPE_NOT_STALLED)
+    waits[count++] = scalar_wait(&core->scalar);
+  for (unsigned i = 0; i < PIPE_COUNT; i++) {
+    const struct pipe_unit *pipe = &core->pipe[i];
+    if (pipe->count == 0)
+      continue;
+    const struct pipe_entry *head = &pipe->queue[pipe->head];
+    waits[count++] = (struct hang_wait){
+        .pipe = pipe->id,
+        .reason = pipe->stall,
+        .op = head->op,
+        .id = head->id,
+        .other = head->other,
+        .line = head->line,
+    };
+    if (pipe->stall == STALL_UNIT_FLAG)
+      add_unit(pipe, &waits[count - 1]);
+  }
+  return count;
+}
+
+static void name_core(const void *context, uint32_t core, char *buffer, size_t size) {
+  const struct device *device = context;
+  result_core_name(device->cores[core].result, buffer, size);
+}
+
+static struct hang_senders count_senders(const void *context, uint32_t index, uint32_t id) {
+  const struct device *device = context;
+  enum core_kind kind = device->cores[index].kind;
+  struct hang_senders senders = {.kind = kind, .cores = device->kind_count[kind]};
+  for (uint32_t i = 0; i < device->core_count; i++)
+    senders.sent += device->cores[i].kind == kind && device->cores[i].cross[id].sent[CROSS_ALL] > 0;
+  return senders;
+}
+
+enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag) {
+  struct hang_view view = {
+      .context = device,
+      .core_count = device->core_count,
+      .find = find_waits,
+      .name = name_core,
+      .senders = count_senders,
+      .trace = device->trace,
+      .kernel = &device->trace->kernels[device->kernel],
+      .blocks_done = device->blocks_done,
+  };
+  return hang_report(&view, diag);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci_run(): one simulation from launch to checked result. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "core/sim/device.h"
+
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static uint64_t peak_rss_bytes(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* The scalar unit and the pipes run ahead: what a run that is cut short has recorded may end after
+ * the run does. */
+static void cut_events(struct aicore *core) {
+  uint64_t end_cycle = core->result->total_cycles;
+  for (uint64_t i = 0; i < core->event_count; i++) {
+    struct result_event *event = &core->events[i];
+    event->start_cycle = min_u64(event->start_cycle, end_cycle);
+    event->end_cycle = min_u64(event->end_cycle, end_cycle);
+  }
+}
+
+/* Brings the cores' shares of the event store together, in core order. */
+static void gather_events(struct device *device) {
+  struct vinci_result *result = device->result;
+  for (uint32_t i = 0; i < device->core_count; i++) {
+    struct aicore *core = &device->cores[i];
+    if (result->partial)
+      cut_events(core);
+    if (core->event_count > 0)
+      memmove(result->events + result->event_count, core->events,
+              core->event_count * sizeof *core->events);
+    result->event_count += core->event_count;
+    result->events_dropped += core->events_dropped;
+  }
+}
+
+static void collect(struct device *device) {
+  struct vinci_result *result = device->result;
+  struct clock_domain clock;
+  clock_init(&clock, (uint64_t)device->soc->core_hz);
+  result->partial = !device->finished;
+  result->kernel_count = device->kernel + 1;
+  struct kernel_result *last = &result->kernels[device->kernel];
+  if (device->status == VINCI_E_LIMIT)
+    last->end_ps = engine_now_ps(device->engine);
+  else if (!device->finished)
+    last->end_ps = engine_last_ps(device->engine);
+  result->total_ps = last->end_ps;
+  result->total_cycles = clock_edge_at(&clock, result->total_ps);
+  result->engine_events = engine_fired(device->engine);
+  for (uint32_t i = 0; i < device->core_count; i++) {
+    aicore_account(&device->cores[i], result->total_ps);
+    for (unsigned p = 0; p < PIPE_COUNT; p++)
+      result->executed_instructions += result->cores[i].pipe[p].instructions;
+  }
+  gather_events(device);
+  device->memory_ops->report(device->memory, result->total_ps, result);
+  device->network_ops->report(device->network, result->total_ps, result);
+}
+
+static struct vinci_result *new_result(const struct vinci_soc *soc,
+                                       const struct vinci_trace *trace) {
+  struct vinci_result *result = result_create();
+  if (!result)
+    return NULL;
+  result->soc = soc_copy(soc);
+  result->trace_path = arena_strdup(&result->arena, trace->path);
+  if (!result->soc || !result->trace_path) {
+    vinci_result_free(result);
+    return NULL;
+  }
+  result->config_digest = soc_digest(soc);
+  result->input_digest = trace->digest;
+  return result;
+}
+
+/* Names outlive the trace: a result keeps no reference to it. */
+static bool own_names(struct vinci_result *result) {
+  for (uint32_t k = 0; k < result->kernel_count; k++) {
+    result->kernels[k].name = arena_strdup(&result->arena, result->kernels[k].name);
+    if (!result->kernels[k].name)
+      return false;
+  }
+  return true;
+}
+
+static enum vinci_status simulate(struct device *device) {
+  enum vinci_status status = device_create(device);
+  if (status != VINCI_OK)
+    return status;
+  arena_seal(&device->arena);
+  device_launch(device);
+  status = engine_run_in_systemc(device->engine, device->diag);
+  if (status != VINCI_OK)
+    return status;
+  device_end_of_time(device);
+  if (device->status != VINCI_OK && device->status != VINCI_E_LIMIT)
+    return device->status;
+  collect(device);
+  if (!own_names(device->result))
+    return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the result");
+  status = result_check(device->result, device->diag);
+  if (status != VINCI_OK)
+    return status;
+  if (device->status == VINCI_E_LIMIT) {
+    (void)diag_error(device->diag, VINCI_E_LIMIT, "%s; results are partial",
+                     device->result->partial_reason);
+    if (engine_at_end(device->engine))
+      diag_hint(device->diag, "no kernel takes hours: look for a loop count or a number of cycles "
+                              "that is far too large, or a clock that is far too slow");
+    return VINCI_E_LIMIT;
+  }
+  if (device->finished)
+    return VINCI_OK;
+  device->result->partial_reason = "the simulated program hangs";
+  return device_report_hang(device, device->diag);
+}
+
+enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                            const struct vinci_run_options *options, struct vinci_result **out,
+                            struct vinci_diag *diag) {
+  double start_seconds = cpu_seconds();
+  *out = NULL;
+  struct device device = {.soc = soc, .trace = trace, .diag = diag};
+  if (options) {
+    size_t size = options->struct_size;
+    if (size == 0 || size > sizeof device.options)
+      return diag_error(diag, VINCI_E_USAGE, "struct_size of the run options is %zu, not %zu", size,
+                        sizeof device.options);
+    memcpy(&device.options, options, size);
+    if ((unsigned)device.options.l2_start > VINCI_L2_DIRTY)
+      return diag_error(diag, VINCI_E_USAGE, "l2_start of the run options is %u, not 0 to 4",
+                        (unsigned)device.options.l2_start);
+  }
+  enum vinci_status status = soc_validate(soc, diag);
+  if (status != VINCI_OK)
+    return status;
+  if (trace->soc_digest != soc_digest(soc))
+    return diag_error(diag, VINCI_E_USAGE, "%s was loaded for another SoC than this %s",
+                      trace->path, soc->name);
+  device.result = new_result(soc, trace);
+  if (!device.result)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the result");
+  status = simulate(&device);
+  arena_free(&device.arena);
+  if (status != VINCI_OK && status != VINCI_E_LIMIT && status != VINCI_E_DEADLOCK) {
+    vinci_result_free(device.result);
+    return status;
+  }
+  device.result->cpu_seconds = cpu_seconds() - start_seconds;
+  device.result->peak_rss_bytes = peak_rss_bytes();
+  *out = device.result;
+  return status;
+}

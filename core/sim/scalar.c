@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scalar unit: executes the stream in order and issues.
+ *
+ * It runs ahead of the engine's time as far as queues have room: everything it
+ * hands to a pipe carries its issue cycle, and a full queue makes it wait for the
+ * very cycle a slot becomes free, so running ahead changes no result; it saves an
+ * event per instruction. Where its acts are seen by others at once (flags it sets
+ * or waits for) it first lets the engine catch up.
+ */
+#include "core/sim/aicore.h"
+#include "core/sim/device.h"
+#include "core/sim/pipe_units.h"
+
+#include <string.h>
+
+enum {
+  /* Instructions handled before other parts get their turn: bounds the work of one event. */
+  BATCH_INSTRUCTIONS = 256,
+};
+
+void control_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
+unsigned control_access(const struct vinci_soc *soc, const struct inst *inst,
+                        struct inst_access *access);
+
+/* Control instructions take the scalar unit's time; pipes see them as points in time. */
+void control_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
+  (void)soc;
+  (void)inst;
+  *cost = (struct inst_cost){.path = PATH_NONE};
+}
+
+unsigned control_access(const struct vinci_soc *soc, const struct inst *inst,
+                        struct inst_access *access) {
+  (void)soc;
+  (void)inst;
+  (void)access;
+  return 0;
+}
+
+static struct aicore *core_of_step(struct engine_event *event) {
+  return (struct aicore *)((char *)event - offsetof(struct aicore, scalar.step));
+}
+
+void scalar_wake(struct aicore *core, uint64_t cycle) {
+  engine_schedule_earliest(core->device->engine, &core->scalar.step,
+                           clock_edge_ps(&core->clock, cycle));
+}
+
+/* Spends scalar time on an instruction, from the unit's present time on. The unit runs ahead, so
+ * its cycle may leave the range of simulated time; what lies beyond is not counted. */
+static void spend(struct scalar_unit *scalar, uint64_t cycles) {
+  uint64_t end_cycle = add_up_to(scalar->cycle, cycles, UINT64_MAX);
+  scalar->counters->busy_cycles += end_cycle - scalar->cycle;
+  scalar->cycle = end_cycle;
+  scalar->counters->instructions++;
+}
+
+/* The wait that began at scalar->cycle ends at `cycle`. */
+static void end_wait(struct scalar_unit *scalar, enum stall reason, uint64_t cycle) {
+  scalar->wait = SCALAR_RUNS;
+  if (cycle > scalar->cycle) {
+    scalar->counters->stall_cycles[reason] += cycle - scalar->cycle;
+    scalar->cycle = cycle;
+  }
+}
+
+static void record_scalar(struct aicore *core, uint64_t start_cycle) {
+  const struct inst *inst = &core->scalar.inst;
+  struct pipe_entry entry = {.line = inst->line, .op = inst->op, .other = PIPE_S};
+  if (inst->op == OP_WAIT_FLAG) {
+    entry.other = (uint8_t)inst->arg[SET_FLAG_SRC];
+    entry.id = (uint8_t)inst->arg[SET_FLAG_ID];
+  } else if (inst->op == OP_SET_FLAG) {
+    entry.other = (uint8_t)inst->arg[SET_FLAG_DST];
+    entry.id = (uint8_t)inst->arg[SET_FLAG_ID];
+  }
+  aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
+}
+
+static uint64_t issue_cycles(const struct aicore *core) {
+  return (uint64_t)core->device->soc->scalar_issue_cycles;
+}
+
+/* What an instruction did on the scalar unit: went on, or waits. */
+enum progress { DONE, WAITS };
+
+static enum progress wait_for(struct scalar_unit *scalar, enum scalar_wait wait, enum pipe pipe,
+                              uint32_t id) {
+  scalar->wait = wait;
+  scalar->wait_pipe = pipe;
+  scalar->wait_id = id;
+  return WAITS;
+}
+
+static enum progress take_flag(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  enum pipe src = (enum pipe)scalar->inst.arg[SET_FLAG_SRC];
+  uint32_t id = (uint32_t)scalar->inst.arg[SET_FLAG_ID];
+  struct flag *flag = aicore_flag(core, src, PIPE_S, id);
+  if (!flag->set)
+    return wait_for(scalar, SCALAR_FLAG, src, id);
+  uint64_t seen = flag->set_cycle + (uint64_t)core->device->soc->flag_cycles;
+  if (seen > now) {
+    scalar_wake(core, seen);
+    return wait_for(scalar, SCALAR_FLAG, src, id);
+  }
+  flag->set = false;
+  uint64_t start = scalar->cycle;
+  end_wait(scalar, STALL_WAIT_FLAG, now);
+  spend(scalar, issue_cycles(core));
+  record_scalar(core, start);
+  return DONE;
+}
+
+static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  uint32_t id = (uint32_t)scalar->inst.arg[0];
+  const struct vinci_soc *soc = core->device->soc;
+  struct cross_flag *flag = &core->cross[id];
+  if (flag->count == 0)
+    return wait_for(scalar, SCALAR_CROSS, PIPE_S, id);
+  uint64_t seen =
+      clock_edge_at(&core->clock, flag->arrival_ps[flag->head]) + (uint64_t)soc->cross_core_cycles;
+  if (seen > now) {
+    scalar_wake(core, seen);
+    return wait_for(scalar, SCALAR_CROSS, PIPE_S, id);
+  }
+  flag->head = (flag->head + 1) % (unsigned)soc->cross_core_sets_max;
+  flag->count--;
+  uint64_t start = scalar->cycle;
+  end_wait(scalar, STALL_CROSS_CORE, now);
+  spend(scalar, issue_cycles(core));
+  record_scalar(core, start);
+  return DONE;
+}
+
+static enum progress barrier_all(struct aicore *core) {
+  struct scalar_unit *scalar = &core->scalar;
+  uint64_t drained;
+  if (!aicore_drained(core, &drained))
+    return wait_for(scalar, SCALAR_DRAIN, PIPE_ALL, 0);
+  uint64_t start = scalar->cycle;
+  end_wait(scalar, STALL_BARRIER, drained);
+  spend(scalar, (uint64_t)core->device->soc->barrier_cycles);
+  record_scalar(core, start);
+  return DONE;
+}
+
+static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
+  const struct inst *inst = &core->scalar.inst;
+  entry->issue_cycle = core->scalar.cycle;
+  entry->line = inst->line;
+  entry->op = inst->op;
+  entry->dtype = (uint8_t)inst_dtype(inst);
+  entry->id = 0;
+  entry->other = 0;
+  entry->unit_flag = UNIT_FLAG_OFF;
+  switch (inst->op) {
+  case OP_SET_FLAG:
+    entry->other = (uint8_t)inst->arg[SET_FLAG_DST];
+    entry->id = (uint8_t)inst->arg[SET_FLAG_ID];
+    break;
+  case OP_WAIT_FLAG:
+    entry->other = (uint8_t)inst->arg[SET_FLAG_SRC];
+    entry->id = (uint8_t)inst->arg[SET_FLAG_ID];
+    break;
+  case OP_FFTS_CROSS_CORE_SYNC:
+    entry->other = (uint8_t)inst->arg[CROSS_SET_MODE];
+    entry->id = (uint8_t)inst->arg[CROSS_SET_ID];
+    break;
+  default:
+    break;
+  }
+  registry_cost((enum isa_op)inst->op)(core->device->soc, inst, &entry->cost);
+  if (entry->cost.uses_gm)
+    entry->cost.passes_l2 = stream_passes_l2(&core->stream, inst, entry->cost.gm_address);
+}
+
+/* Which paths exist is data of the SoC, not of the instruction table. */
+static bool path_exists(struct aicore *core, const struct pipe_entry *entry) {
+  enum path path = entry->cost.path;
+  if (path == PATH_NONE || core->device->soc->path[path].mbytes_per_cycle > 0)
+    return true;
+  aicore_fail(core, entry->line, "%s: %s has no path %s", isa_row((enum isa_op)entry->op)->name,
+              core->device->soc->name, path_name(path));
+  return false;
+}
+
+static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  struct pipe_unit *pipe = &core->pipe[id];
+  struct pipe_entry *entry = pipe_push(pipe);
+  if (!entry)
+    return wait_for(scalar, SCALAR_QUEUE, id, 0);
+  if (scalar->wait == SCALAR_QUEUE)
+    end_wait(scalar, STALL_QUEUE_FULL, now);
+  fill_entry(core, entry);
+  if (!path_exists(core, entry))
+    return WAITS;
+  if (core->units)
+    pipe_units_queue(pipe, entry, &scalar->inst);
+  pipe_pushed(pipe);
+  spend(scalar, issue_cycles(core));
+  return DONE;
+}
+
+static bool needs_engine_time(const struct inst *inst, enum pipe target) {
+  return inst->op == OP_WAIT_FLAG_DEV ||
+         (target == PIPE_S && (inst->op == OP_SET_FLAG || inst->op == OP_WAIT_FLAG ||
+                               inst->op == OP_FFTS_CROSS_CORE_SYNC));
+}
+
+static void signal_from_scalar(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  const struct inst *inst = &scalar->inst;
+  uint64_t start = scalar->cycle;
+  spend(scalar, issue_cycles(core));
+  record_scalar(core, start);
+  if (inst->op == OP_SET_FLAG)
+    aicore_set_flag(core, PIPE_S, (enum pipe)inst->arg[SET_FLAG_DST],
+                    (uint32_t)inst->arg[SET_FLAG_ID], inst->line, now);
+  else
+    device_signal(core->device, core, (unsigned)inst->arg[CROSS_SET_MODE],
+                  (uint32_t)inst->arg[CROSS_SET_ID], inst->line);
+}
+
+static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  const struct inst *inst = &scalar->inst;
+  uint64_t start = scalar->cycle;
+  switch (inst->op) {
+  case OP_WAIT_FLAG:
+    return take_flag(core, now);
+  case OP_WAIT_FLAG_DEV:
+    return take_cross_flag(core, now);
+  case OP_SET_FLAG:
+  case OP_FFTS_CROSS_CORE_SYNC:
+    signal_from_scalar(core, now);
+    return DONE;
+  case OP_SCALAR:
+    spend(scalar, (uint64_t)inst->arg[0]);
+    record_scalar(core, start);
+    return DONE;
+  default:
+    inst_write_registers(&scalar->inst);
+    break;
+  }
+  spend(scalar, issue_cycles(core));
+  return DONE;
+}
+
+static enum progress execute(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  enum pipe target = inst_pipe(&scalar->inst);
+  if (target == PIPE_ALL)
+    return barrier_all(core);
+  if (needs_engine_time(&scalar->inst, target) && scalar->cycle > now) {
+    scalar_wake(core, scalar->cycle);
+    return WAITS;
+  }
+  return target == PIPE_S ? execute_on_scalar(core, now) : push_to(core, target, now);
+}
+
+/* Brings the next instruction in; false at the end of the stream or on an error. */
+static bool load_next(struct aicore *core) {
+  struct scalar_unit *scalar = &core->scalar;
+  switch (stream_next(&core->stream, &scalar->inst, core->device->diag)) {
+  case STREAM_INST:
+    break;
+  case STREAM_END:
+    scalar->wait = SCALAR_ENDED;
+    aicore_finish_if_done(core);
+    return false;
+  case STREAM_ERROR:
+    device_stop(core->device, VINCI_E_INPUT);
+    return false;
+  }
+  if (stream_check_access(&core->stream, &scalar->inst, core->device->diag) != VINCI_OK) {
+    device_stop(core->device, VINCI_E_INPUT);
+    return false;
+  }
+  scalar->loaded = true;
+  return true;
+}
+
+static void fire_step(struct engine_event *event, uint64_t now_ps) {
+  struct aicore *core = core_of_step(event);
+  struct scalar_unit *scalar = &core->scalar;
+  uint64_t now = clock_edge_at(&core->clock, now_ps);
+  for (unsigned i = 0; i < BATCH_INSTRUCTIONS; i++) {
+    if (!scalar->loaded && !load_next(core))
+      return;
+    if (execute(core, now) == WAITS)
+      return;
+    scalar->loaded = false;
+  }
+  scalar_wake(core, scalar->cycle > now ? scalar->cycle : now);
+}
+
+unsigned scalar_wait_reason(const struct scalar_unit *scalar) {
+  switch (scalar->wait) {
+  case SCALAR_QUEUE:
+    return STALL_QUEUE_FULL;
+  case SCALAR_FLAG:
+    return STALL_WAIT_FLAG;
+  case SCALAR_DRAIN:
+    return STALL_BARRIER;
+  case SCALAR_CROSS:
+    return STALL_CROSS_CORE;
+  default:
+    return PIPE_NOT_STALLED;
+  }
+}
+
+void scalar_create(struct aicore *core, uint32_t part) {
+  core->scalar.counters = &core->result->pipe[PIPE_S];
+  core->scalar.step.key = event_key(PHASE_COMPUTE, part, PIPE_S);
+  core->scalar.step.fire = fire_step;
+}
+
+void scalar_start(struct aicore *core, uint64_t cycle) {
+  struct scalar_unit *scalar = &core->scalar;
+  scalar->cycle = cycle;
+  scalar->wait = SCALAR_RUNS;
+  scalar->loaded = false;
+  inst_reset_registers(&scalar->inst);
+  scalar_wake(core, cycle);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event-driven DRAM controller. Two choices are always kept: what each command bus
+ * issues next, and when. A choice is the least (cycle, order) over the candidates of all
+ * banks, where cycle is the first one that timing allows; so stepping from choice to
+ * choice issues what a scan in every cycle would. A change of one bank is compared with
+ * the kept choice; only when the chosen one itself changes are all banks looked at again.
+ */
+#include "core/base/diag.h"
+#include "memhier/dram/hbm_choose.h"
+
+#define HASH_FACTOR UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
+
+/* ---- queues -------------------------------------------------------------------------- */
+
+static inline uint64_t place_key(unsigned bank, uint32_t row, unsigned column) {
+  return (uint64_t)row << 32 | bank << 16 | column;
+}
+
+static inline uint16_t *filter_slot(struct hbm_channel *ch, uint64_t key) {
+  return &ch->filter[key * HASH_FACTOR >> (64 - HBM_FILTER_BITS)];
+}
+
+/* Whether a write to this burst waits in the write queue. */
+static bool write_waits(struct hbm_channel *ch, unsigned bank, uint32_t row, unsigned column) {
+  if (*filter_slot(ch, place_key(bank, row, column)) == 0)
+    return false;
+  for (unsigned e = ch->bank[bank].list[HBM_W].head; e != HBM_NONE; e = ch->entry[e].next)
+    if (ch->entry[e].row == row && ch->entry[e].column == column)
+      return true;
+  return false;
+}
+
+/* The oldest from entry e on that goes to the open row, or does not. */
+static unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row, bool same) {
+  while (e != HBM_NONE && (ch->entry[e].row == row) != same)
+    e = ch->entry[e].next;
+  return e;
+}
+
+/* The oldest request that may close the bank's open row, were timing the only matter. */
+static unsigned find_conflict(const struct hbm_channel *ch, const struct hbm_list *list,
+                              unsigned bank) {
+  bool capped = ch->row_hit_cap && ch->bank[bank].hit_run >= ch->row_hit_cap;
+  if (!ch->protect_row_hits || capped || list->hit == HBM_NONE)
+    return find_row(ch, list->head, ch->bank[bank].open_row, false);
+  bool older = ch->entry[list->head].offered < ch->entry[list->hit].offered;
+  return older ? list->head : HBM_NONE;
+}
+
+static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
+  *mask = (*mask & ~(1u << bank)) | (uint32_t)value << bank;
+}
+
+/* Brings what is kept of a list up to date; the list itself, with its hit, is right. */
+static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  const struct hbm_list *list = &ch->bank[bank].list[direction];
+  bool open = ch->open >> bank & 1;
+  unsigned worker = list->head;
+  if (open) {
+    bool none = worker == HBM_NONE || (worker == list->hit && ch->plain_protection);
+    worker = none ? HBM_NONE : find_conflict(ch, list, bank);
+    ch->bank[bank].hit_order[direction] = ch->entry[list->hit].order;
+    set_bit(&ch->hits[direction], bank, list->hit != HBM_NONE);
+    set_bit(&ch->conflict[direction], bank, worker != HBM_NONE);
+  }
+  ch->bank[bank].row_order[direction] = ch->entry[worker].order;
+  set_bit(&ch->waiting[direction], bank, list->head != HBM_NONE);
+}
+
+static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+  struct hbm_list *list = &ch->bank[bank].list[direction];
+  ch->entry[e].next = HBM_NONE;
+  ch->entry[e].previous = list->tail;
+  if (list->tail == HBM_NONE)
+    list->head = (uint16_t)e;
+  else
+    ch->entry[list->tail].next = (uint16_t)e;
+  list->tail = (uint16_t)e;
+  if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->bank[bank].open_row)
+    list->hit = (uint16_t)e;
+}
+
+static inline bool turn_ends(const struct hbm_channel *ch) {
+  if (ch->draining == HBM_R)
+    return ch->count[HBM_W] > ch->drain_above || ch->count[HBM_R] == 0;
+  return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
+}
+
+/* Takes a request out of its queue; list->hit must not be left pointing to it. */
+static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
+  struct hbm_list *list = &ch->bank[bank].list[direction];
+  const struct hbm_entry *entry = &ch->entry[e];
+  if (entry->previous == HBM_NONE)
+    list->head = entry->next;
+  else
+    ch->entry[entry->previous].next = entry->next;
+  if (entry->next == HBM_NONE)
+    list->tail = entry->previous;
+  else
+    ch->entry[entry->next].previous = entry->previous;
+  ch->count[direction]--;
+  ch->turn_due = turn_ends(ch);
+  if (direction == HBM_W)
+    --*filter_slot(ch, place_key(bank, entry->row, entry->column));
+}
+
+/* ---- read and write turns ------------------------------------------------------------ */
+
+static inline void take_turn(struct hbm_channel *ch) {
+  if (!ch->turn_due || ch->refresh_left)
+    return;
+  ch->turn_due = false;
+  ch->draining ^= 1u;
+  choose_column(ch);
+  choose_row(ch);
+}
+
+/* ---- issuing ------------------------------------------------------------------------- */
+
+static void tell(const struct hbm_channel *ch, unsigned kind, unsigned bank, uint32_t row,
+                 unsigned column) {
+  unsigned group = bank >> ch->bank_shift;
+  struct hbm_command command = {
+      .cycle = ch->cycle,
+      .kind = (uint8_t)kind,
+      .pseudo = (uint8_t)(bank >> ch->pseudo_shift),
+      .group = (uint8_t)(group & (ch->groups - 1)),
+      .bank = (uint8_t)(bank & ((1u << ch->bank_shift) - 1)),
+      .column = (uint16_t)column,
+      .row = row,
+  };
+  ch->hooks.command(ch->hooks.context, &command);
+}
+
+static inline void time_column(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  const struct hbm_distances *distance = &ch->distance;
+  uint64_t now = ch->cycle;
+  unsigned pseudo = bank >> ch->pseudo_shift, group = bank >> ch->bank_shift;
+  for (unsigned second = 0; second < HBM_DIRECTIONS; second++) {
+    raise_to(&ch->pseudo[pseudo].column[second], now + distance->column_s[direction][second]);
+    raise_to(&ch->group[group].column[second], now + distance->column_l[direction][second]);
+  }
+  raise_to(&ch->bank[bank].pre, now + distance->column_pre[direction]);
+  raise_to(&ch->pseudo[pseudo].pre_all, now + distance->column_pre[direction]);
+  ch->column_free = now + 1;
+}
+
+static void issue_column(struct hbm_channel *ch) {
+  unsigned bank = chosen_bank(&ch->column);
+  bool queued = ch->column.order & HBM_QUEUED;
+  unsigned direction = queued ? ch->draining : ch->active[HBM_W] >> bank & 1;
+  struct hbm_list *list = &ch->bank[bank].list[direction];
+  unsigned e = queued ? list->hit : ch->bank[bank].active_entry;
+  const struct hbm_entry *entry = &ch->entry[e];
+  time_column(ch, direction, bank);
+  ch->bank[bank].hit_run++;
+  if (ch->hooks.command)
+    tell(ch, HBM_READ + direction, bank, entry->row, entry->column);
+  if (queued) {
+    list->hit = (uint16_t)find_row(ch, entry->next, ch->bank[bank].open_row, true);
+    take_out(ch, direction, bank, e);
+    if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
+      ch->bank[bank].hit_order[direction] = ch->entry[list->hit].order; /* one hit after another */
+    else
+      list_changed(ch, direction, bank);
+  } else {
+    set_bit(&ch->active[direction], bank, false);
+  }
+  if (ch->row_hit_cap && ch->bank[bank].hit_run == ch->row_hit_cap) {
+    list_changed(ch, HBM_R, bank);
+    list_changed(ch, HBM_W, bank);
+  }
+  ++*(direction == HBM_W ? &ch->counters.writes : &ch->counters.reads);
+  ch->free_entries[ch->free_count++] = (uint16_t)e;
+  if (ch->hooks.done)
+    ch->hooks.done(ch->hooks.context, entry->tag, ch->cycle + ch->distance.column_end[direction]);
+  row_changed(ch, bank);
+  choose_column(ch);
+}
+
+static void time_act(struct hbm_channel *ch, unsigned bank) {
+  const struct hbm_distances *distance = &ch->distance;
+  uint64_t now = ch->cycle;
+  unsigned pseudo = bank >> ch->pseudo_shift;
+  ch->group[bank >> ch->bank_shift].act = now + distance->act_act_l;
+  raise_to(&ch->pseudo[pseudo].act, now + distance->act_act_s);
+  ch->faw_ring[pseudo][ch->faw_at[pseudo]++ % HBM_FAW_WINDOW] = now;
+  if (ch->faw_at[pseudo] >= HBM_FAW_WINDOW) {
+    uint64_t fourth_last = ch->faw_ring[pseudo][ch->faw_at[pseudo] % HBM_FAW_WINDOW];
+    raise_to(&ch->pseudo[pseudo].act, fourth_last + distance->faw);
+  }
+  ch->bank[bank].act = now + distance->act_act_bank;
+  ch->bank[bank].pre = now + distance->act_pre;
+  ch->bank[bank].column[HBM_R] = now + distance->act_column[HBM_R];
+  ch->bank[bank].column[HBM_W] = now + distance->act_column[HBM_W];
+  raise_to(&ch->pseudo[pseudo].pre_all, now + distance->act_pre);
+  raise_to(&ch->pseudo[pseudo].refresh, now + distance->act_refresh);
+  ch->row_free = now + distance->act_bus;
+}
+
+static void issue_act(struct hbm_channel *ch) {
+  unsigned bank = chosen_bank(&ch->row), direction = ch->draining;
+  unsigned e = ch->bank[bank].list[direction].head;
+  struct hbm_entry *entry = &ch->entry[e];
+  time_act(ch, bank);
+  if (ch->hooks.command)
+    tell(ch, HBM_ACT, bank, entry->row, 0);
+  ch->counters.activates++;
+  set_bit(&ch->open, bank, true);
+  ch->bank[bank].open_row = entry->row;
+  ch->bank[bank].hit_run = 0;
+  take_out(ch, direction, bank, e);
+  uint64_t act = ch->counters.activates & ((UINT64_C(1) << HBM_ORDER_ACT_BITS) - 1);
+  uint64_t offered = entry->offered & ((UINT64_C(1) << HBM_ORDER_OFFER_BITS) - 1);
+  ch->bank[bank].active_order = (offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
+  ch->bank[bank].active_entry = (uint16_t)e;
+  set_bit(&ch->active[direction], bank, true);
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    if (!(ch->waiting[d] >> bank & 1))
+      continue;
+    struct hbm_list *list = &ch->bank[bank].list[d];
+    list->hit = (uint16_t)find_row(ch, list->head, entry->row, true);
+    list_changed(ch, d, bank);
+  }
+  /* Hits of the same direction stay behind the active request; those of the other wait for
+   * their turn, which brings a new choice. */
+  consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active_order));
+}
+
+/* The row of a bank is closed: nothing hits it any more. */
+static void close_bank(struct hbm_channel *ch, unsigned bank) {
+  set_bit(&ch->open, bank, false);
+  raise_to(&ch->bank[bank].act, ch->cycle + ch->distance.pre_act);
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    struct hbm_list *list = &ch->bank[bank].list[d];
+    list->hit = HBM_NONE;
+    ch->bank[bank].row_order[d] = ch->entry[list->head].order;
+    set_bit(&ch->hits[d], bank, false);
+    set_bit(&ch->conflict[d], bank, false);
+  }
+}
+
+static void issue_pre(struct hbm_channel *ch) {
+  unsigned bank = chosen_bank(&ch->row);
+  if (ch->hooks.command)
+    tell(ch, HBM_PRE, bank, ch->bank[bank].open_row, 0);
+  ch->counters.precharges++;
+  close_bank(ch, bank);
+  raise_to(&ch->pseudo[bank >> ch->pseudo_shift].refresh, ch->cycle + ch->distance.pre_refresh);
+  ch->row_free = ch->cycle + 1;
+  if (chosen_bank(&ch->column) == bank)
+    choose_column(ch);
+}
+
+static void issue_pre_all(struct hbm_channel *ch) {
+  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
+  if (ch->hooks.command)
+    tell(ch, HBM_PRE_ALL, first, 0, 0);
+  for (uint32_t left = ch->open & ch->pseudo_banks << first; left; left &= left - 1)
+    close_bank(ch, (unsigned)__builtin_ctz(left));
+  raise_to(&ch->pseudo[pseudo].refresh, ch->cycle + ch->distance.pre_refresh);
+  ch->row_free = ch->cycle + 1;
+}
+
+static void issue_refresh(struct hbm_channel *ch) {
+  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
+  if (ch->hooks.command)
+    tell(ch, HBM_REFRESH, first, 0, 0);
+  ch->counters.refreshes++;
+  for (unsigned b = first; b < first + (1u << ch->pseudo_shift); b++)
+    raise_to(&ch->bank[b].act, ch->cycle + ch->distance.refresh_act);
+  raise_to(&ch->pseudo[pseudo].pre_all, ch->cycle + ch->distance.refresh_pre);
+  raise_to(&ch->pseudo[pseudo].refresh, ch->cycle + ch->distance.refresh_pre);
+  ch->row_free = ch->cycle + 1;
+  if (--ch->refresh_left == 0)
+    choose_column(ch); /* queued requests take part again */
+}
+
+static void issue_row(struct hbm_channel *ch) {
+  bool open = ch->open >> chosen_bank(&ch->row) & 1;
+  if (ch->refresh_left) {
+    if (ch->open & ch->pseudo_banks << refresh_bank(ch))
+      issue_pre_all(ch);
+    else
+      issue_refresh(ch);
+  } else if (open) {
+    issue_pre(ch);
+  } else {
+    issue_act(ch);
+  }
+  choose_row(ch);
+}
+
+/* ---- running ------------------------------------------------------------------------- */
+
+static inline void set_next(struct hbm_channel *ch) {
+  uint64_t next = ch->column.cycle < ch->row.cycle ? ch->column.cycle : ch->row.cycle;
+  next = next < ch->refresh_due ? next : ch->refresh_due;
+  ch->next = ch->turn_due && !ch->refresh_left ? ch->cycle : next;
+}
+
+static void begin_refresh(struct hbm_channel *ch) {
+  ch->refresh_due += ch->refi;
+  ch->refresh_left += ch->pseudos;
+  choose_column(ch);
+  choose_row(ch);
+}
+
+static void process_cycle(struct hbm_channel *ch) {
+  uint64_t now = ch->next;
+  ch->cycle = now;
+  if (now == ch->refresh_due)
+    begin_refresh(ch);
+  take_turn(ch);
+  if (ch->column.cycle == now) {
+    issue_column(ch);
+    take_turn(ch);
+  }
+  if (ch->row.cycle == now)
+    issue_row(ch);
+  ch->cycle = now + 1;
+  set_next(ch);
+}
+
+/* Whether all that commands so far still hold back is over at a cycle. */
+static bool is_past(const struct hbm_channel *ch, uint64_t cycle) {
+  uint64_t last = later(ch->column_free, ch->row_free);
+  for (unsigned p = 0; p < ch->pseudos; p++) {
+    last = later(last, later(ch->pseudo[p].act, ch->pseudo[p].pre_all));
+    last = later(last, ch->pseudo[p].refresh);
+  }
+  for (unsigned g = 0; g < HBM_GROUPS_MAX; g++)
+    last = later(last, ch->group[g].act);
+  for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
+    last = later(last, later(ch->bank[b].act, ch->bank[b].pre));
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    for (unsigned p = 0; p < ch->pseudos; p++)
+      last = later(last, ch->pseudo[p].column[d]);
+    for (unsigned g = 0; g < HBM_GROUPS_MAX; g++)
+      last = later(last, ch->group[g].column[d]);
+  }
+  return last <= cycle;
+}
+
+/*
+ * A channel without requests does nothing but refresh. When all that earlier commands hold back
+ * is over before a refresh begins, one period is like the next: those up to the last before
+ * `cycle` are counted instead of being gone through, for a chip may be idle for hours. A
+ * refresh is long over when the next begins (mem_validate()).
+ */
+static void skip_refreshes(struct hbm_channel *ch, uint64_t cycle) {
+  if (!hbm_channel_idle(ch) || ch->open || ch->refresh_left || ch->turn_due || ch->hooks.command ||
+      ch->next != ch->refresh_due || cycle <= ch->next || !is_past(ch, ch->next))
+    return;
+  uint64_t periods = (cycle - ch->next) / ch->refi;
+  ch->counters.refreshes += periods * ch->pseudos;
+  ch->refresh_due += periods * ch->refi;
+  set_next(ch);
+}
+
+static __attribute__((noinline)) void run_on(struct hbm_channel *ch, uint64_t cycle) {
+  do {
+    if (cycle - ch->next > ch->long_idle_cycles)
+      skip_refreshes(ch, cycle);
+    process_cycle(ch);
+  } while (ch->next <= cycle);
+}
+
+static inline void run_to(struct hbm_channel *ch, uint64_t cycle) {
+  if (ch->next <= cycle)
+    run_on(ch, cycle);
+  ch->cycle = later(ch->cycle, cycle + 1);
+}
+
+void hbm_channel_run(struct hbm_channel *ch, uint64_t cycle) { run_to(ch, cycle); }
+
+uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
+
+bool hbm_channel_idle(const struct hbm_channel *ch) { return ch->free_count == HBM_ENTRIES_MAX; }
+
+unsigned hbm_channel_room(const struct hbm_channel *ch, bool write) {
+  unsigned direction = write ? HBM_W : HBM_R;
+  return ch->depth[direction] - ch->count[direction];
+}
+
+bool hbm_channel_writes_wait(const struct hbm_channel *ch) { return ch->count[HBM_W] != 0; }
+
+uint32_t hbm_channel_read_cycles(const struct hbm_channel *ch) {
+  return ch->distance.column_end[HBM_R];
+}
+
+const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
+  return &ch->counters;
+}
+
+/* Compares requests that were queued to a bank just now with the kept choices. */
+static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  if (direction != ch->draining || ch->refresh_left)
+    return;
+  uint64_t row_order = ch->bank[bank].row_order[direction];
+  if (!(ch->open >> bank & 1)) {
+    consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
+    return;
+  }
+  if (hit_banks(ch) >> bank & 1)
+    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].hit_order[direction]));
+  if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
+    choose_row(ch);
+  else if (pre_banks(ch) >> bank & 1)
+    consider(&ch->row, pre_key(ch, bank, row_order, row_floor(ch)));
+}
+
+/* Whether a request that came behind others of its list leaves all that is kept as it is. */
+static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_list *list,
+                                unsigned bank) {
+  bool closed = !(ch->open >> bank & 1);
+  return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
+}
+
+/* Queues a burst, or has the write queue serve it; false when its queue is full. Its bank joins
+ * those whose lists have changed. */
+static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
+                        uint64_t tag, uint64_t cycle, uint32_t *changed) {
+  unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
+  unsigned bank = group << ch->bank_shift | place->bank;
+  if (ch->count[HBM_W] && write_waits(ch, bank, place->row, place->column)) {
+    ++*(direction == HBM_W ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
+    if (ch->hooks.done)
+      ch->hooks.done(ch->hooks.context, tag, cycle + 1);
+    return true;
+  }
+  if (ch->count[direction] == ch->depth[direction])
+    return false;
+  unsigned e = ch->free_entries[--ch->free_count];
+  struct hbm_entry *entry = &ch->entry[e];
+  entry->order = ch->offers++ << HBM_ORDER_BANK_BITS | bank | HBM_QUEUED;
+  entry->offered = cycle;
+  entry->tag = tag;
+  entry->row = place->row;
+  entry->column = place->column;
+  *changed |= (uint32_t)!comes_behind(ch, &ch->bank[bank].list[direction], bank) << bank;
+  append(ch, direction, bank, e);
+  ch->count[direction]++;
+  if (direction == HBM_W)
+    ++*filter_slot(ch, place_key(bank, place->row, place->column));
+  return true;
+}
+
+/* Brings what is kept up to date after bursts have been queued. */
+static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
+  ch->turn_due = turn_ends(ch);
+  for (; changed; changed &= changed - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(changed);
+    list_changed(ch, direction, bank);
+    arrived(ch, direction, bank);
+  }
+  set_next(ch);
+}
+
+unsigned hbm_channel_offer_all(struct hbm_channel *ch, const struct hbm_place *places,
+                               unsigned count, bool write, uint64_t tag, uint64_t cycle) {
+  if (cycle + 1 < ch->cycle)
+    vinci_bug("a burst is offered in cycle %llu, the channel is past it",
+              (unsigned long long)cycle);
+  run_to(ch, cycle);
+  unsigned direction = write ? HBM_W : HBM_R, taken = 0;
+  uint64_t offers = ch->offers;
+  uint32_t changed = 0;
+  while (taken < count && take(ch, &places[taken], direction, tag, cycle, &changed))
+    taken++;
+  if (ch->offers != offers)
+    settle(ch, direction, changed);
+  return taken;
+}
+
+bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
+                       uint64_t tag, uint64_t cycle) {
+  return hbm_channel_offer_all(ch, place, 1, write, tag, cycle) == 1;
+}

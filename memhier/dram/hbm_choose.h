@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choosing the next commands of a DRAM controller: the least (cycle, order) over the
+ * candidates of all banks. Internal to memhier/dram/hbm_channel.c.
+ */
+#ifndef VINCI_MEMHIER_DRAM_HBM_CHOOSE_H
+#define VINCI_MEMHIER_DRAM_HBM_CHOOSE_H
+
+#include "core/base/clock.h"
+#include "memhier/dram/hbm_state.h"
+
+static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static inline void raise_to(uint64_t *time, uint64_t at_least) { *time = later(*time, at_least); }
+
+/* Cycle and order as one number: the smaller one is issued first. */
+static inline uint128 choice_key(uint64_t cycle, uint64_t order) {
+  return (uint128)cycle << 64 | order;
+}
+
+static inline uint128 smaller(uint128 a, uint128 b) { return a < b ? a : b; }
+
+static inline void set_choice(struct hbm_choice *choice, uint128 key) {
+  choice->cycle = (uint64_t)(key >> 64);
+  choice->order = (uint64_t)key;
+}
+
+static inline void consider(struct hbm_choice *choice, uint128 key) {
+  set_choice(choice, smaller(key, choice_key(choice->cycle, choice->order)));
+}
+
+static inline unsigned chosen_bank(const struct hbm_choice *choice) {
+  return choice->order & (HBM_BANKS_MAX - 1);
+}
+
+/* ---- column bus ----------------------------------------------------------------------- */
+
+/* Row hits of the queue in turn that are not behind an active request of their bank. */
+static inline uint32_t hit_banks(const struct hbm_channel *ch) {
+  return ch->refresh_left ? 0 : ch->hits[ch->draining] & ~ch->active[ch->draining];
+}
+
+/* What the bus and the pseudo-channel of a bank allow at best. */
+static inline uint64_t column_floor(const struct hbm_channel *ch, unsigned direction,
+                                    unsigned pseudo) {
+  return later(ch->pseudo[pseudo].column[direction], later(ch->column_free, ch->cycle));
+}
+
+static inline uint128 column_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
+                                 uint64_t order, uint64_t floor) {
+  uint64_t cycle =
+      later(ch->bank[bank].column[direction], ch->group[bank >> ch->bank_shift].column[direction]);
+  return choice_key(later(cycle, floor), order);
+}
+
+static inline uint128 hit_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
+                              uint64_t order) {
+  uint64_t floor = column_floor(ch, direction, bank >> ch->pseudo_shift);
+  return column_key(ch, direction, bank, order, floor);
+}
+
+static inline void choose_column(struct hbm_channel *ch) {
+  uint128 best = choice_key(HBM_NEVER, UINT64_MAX);
+  if (ch->active[HBM_R] | ch->active[HBM_W])
+    for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
+      for (uint32_t left = ch->active[d]; left; left &= left - 1) {
+        unsigned bank = (unsigned)__builtin_ctz(left);
+        best = smaller(best, hit_key(ch, d, bank, ch->bank[bank].active_order));
+      }
+  unsigned turn = ch->draining;
+  uint32_t hits = hit_banks(ch);
+  for (unsigned p = 0; p < ch->pseudos; p++) {
+    uint64_t floor = column_floor(ch, turn, p);
+    uint32_t left = hits & ch->pseudo_banks << (p << ch->pseudo_shift);
+    for (; left; left &= left - 1) {
+      unsigned bank = (unsigned)__builtin_ctz(left);
+      best = smaller(best, column_key(ch, turn, bank, ch->bank[bank].hit_order[turn], floor));
+    }
+  }
+  set_choice(&ch->column, best);
+}
+
+/* ---- row bus -------------------------------------------------------------------------- */
+
+static inline uint64_t row_floor(const struct hbm_channel *ch) {
+  return later(ch->row_free, ch->cycle);
+}
+
+static inline uint128 act_key(const struct hbm_channel *ch, unsigned bank, uint64_t order,
+                              uint64_t floor) {
+  uint64_t cycle = later(ch->bank[bank].act, ch->group[bank >> ch->bank_shift].act);
+  cycle = later(cycle, ch->pseudo[bank >> ch->pseudo_shift].act);
+  return choice_key(later(cycle, floor), order);
+}
+
+static inline uint128 pre_key(const struct hbm_channel *ch, unsigned bank, uint64_t order,
+                              uint64_t floor) {
+  return choice_key(later(ch->bank[bank].pre, floor), order);
+}
+
+/* The first bank of the pseudo-channel at the head of those that wait for a refresh. */
+static inline unsigned refresh_bank(const struct hbm_channel *ch) {
+  return ((0u - ch->refresh_left) & (ch->pseudos - 1)) << ch->pseudo_shift;
+}
+
+static inline void choose_refresh(struct hbm_channel *ch) {
+  unsigned first = refresh_bank(ch), pseudo = first >> ch->pseudo_shift;
+  uint32_t banks = ch->pseudo_banks << first;
+  uint64_t ready = ch->open & banks ? ch->pseudo[pseudo].pre_all : ch->pseudo[pseudo].refresh;
+  /* Rows opened for a request stay open until it is served. */
+  bool busy = (ch->active[HBM_R] | ch->active[HBM_W]) & banks;
+  ch->row = (struct hbm_choice){busy ? HBM_NEVER : later(row_floor(ch), ready), first};
+}
+
+/* Open banks with a request in the queue in turn that may close them. */
+static inline uint32_t pre_banks(const struct hbm_channel *ch) {
+  return ch->conflict[ch->draining] & ~(ch->active[HBM_R] | ch->active[HBM_W]);
+}
+
+static inline void choose_row(struct hbm_channel *ch) {
+  if (ch->refresh_left) {
+    choose_refresh(ch);
+    return;
+  }
+  uint128 best = choice_key(HBM_NEVER, UINT64_MAX);
+  uint64_t floor = row_floor(ch);
+  unsigned turn = ch->draining;
+  for (uint32_t left = ch->waiting[turn] & ~ch->open; left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    best = smaller(best, act_key(ch, bank, ch->bank[bank].row_order[turn], floor));
+  }
+  for (uint32_t left = pre_banks(ch); left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    best = smaller(best, pre_key(ch, bank, ch->bank[bank].row_order[turn], floor));
+  }
+  set_choice(&ch->row, best);
+}
+
+/* Brings the row choice up to date after a change of an open bank. */
+static inline void row_changed(struct hbm_channel *ch, unsigned bank) {
+  if (ch->refresh_left || chosen_bank(&ch->row) == bank)
+    choose_row(ch);
+  else if (pre_banks(ch) >> bank & 1)
+    consider(&ch->row, pre_key(ch, bank, ch->bank[bank].row_order[ch->draining], row_floor(ch)));
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State of a DRAM controller. Internal to memhier/hbm_*.c. */
+#ifndef VINCI_MEMHIER_DRAM_HBM_STATE_H
+#define VINCI_MEMHIER_DRAM_HBM_STATE_H
+
+#include <stdalign.h>
+
+#include "memhier/dram/hbm_channel.h"
+
+enum {
+  HBM_BANKS_MAX = 32, /* behind one controller: bank masks are 32 bits */
+  HBM_GROUPS_MAX = 16,
+  HBM_PSEUDO_MAX = 2,
+  HBM_ENTRIES_MAX = 254,
+  HBM_NONE = 255, /* no entry, no bank */
+  HBM_FILTER_BITS = 11,
+  HBM_FAW_WINDOW = 4,
+  HBM_CACHE_LINE = 64, /* of most hosts */
+};
+
+/* Indices of the two queues and of all that is kept by direction. */
+enum { HBM_R, HBM_W, HBM_DIRECTIONS };
+
+/* Distances between commands in the form the controller uses: from bus start to bus start. */
+struct hbm_distances {
+  uint32_t column_s[HBM_DIRECTIONS][HBM_DIRECTIONS]; /* [first][second], other bank group */
+  uint32_t column_l[HBM_DIRECTIONS][HBM_DIRECTIONS]; /* same bank group */
+  uint32_t act_column[HBM_DIRECTIONS];
+  uint32_t column_pre[HBM_DIRECTIONS];
+  uint32_t column_end[HBM_DIRECTIONS]; /* command to last data beat */
+  uint32_t act_act_bank;
+  uint32_t act_act_s;
+  uint32_t act_act_l;
+  uint32_t faw;
+  uint32_t act_pre;
+  uint32_t act_refresh;
+  uint32_t pre_act;
+  uint32_t pre_refresh;
+  uint32_t refresh_act;
+  uint32_t refresh_pre;
+  uint32_t act_bus;
+};
+
+/* A waiting request: in the list of its bank and queue, or (its row opened for it) active. */
+struct hbm_entry {
+  /* Requests go in this order; the low bits are the bank. Queued: offer number under a set
+   * top bit; active: low bits of the offer cycle, then order of ACT, hence before queued ones.
+   * When those bits pass their end, once in 40 minutes at 1.6 GHz, the few active requests of
+   * that moment go in another order. */
+  uint64_t order;
+  uint64_t offered;
+  uint64_t tag;
+  uint32_t row;
+  uint16_t column;
+  uint16_t next;
+  uint16_t previous;
+};
+
+#define HBM_QUEUED (UINT64_C(1) << 63)
+enum { HBM_ORDER_BANK_BITS = 5, HBM_ORDER_ACT_BITS = 16, HBM_ORDER_OFFER_BITS = 42 };
+_Static_assert(HBM_ORDER_BANK_BITS + HBM_ORDER_ACT_BITS + HBM_ORDER_OFFER_BITS == 63,
+               "an order of an active request stays below HBM_QUEUED");
+_Static_assert(1 << HBM_ORDER_BANK_BITS == HBM_BANKS_MAX, "a bank fits the order");
+
+/* Requests of one queue to one bank, oldest first. */
+struct hbm_list {
+  uint16_t head;
+  uint16_t tail;
+  uint16_t hit; /* oldest whose row is open */
+};
+
+/* A bank takes two lines of the host's cache: what choices look at, and the rest. */
+struct hbm_bank {
+  uint64_t column[HBM_DIRECTIONS]; /* earliest by tRCD */
+  uint64_t act;
+  uint64_t pre;
+  uint64_t hit_order[HBM_DIRECTIONS]; /* of list.hit */
+  /* Of the request the row bus would work for: the list's oldest while the bank is closed,
+   * that which may close the row while it is open. */
+  uint64_t row_order[HBM_DIRECTIONS];
+  /* ---- */
+  alignas(HBM_CACHE_LINE) uint64_t active_order;
+  uint32_t open_row;
+  uint32_t hit_run; /* column commands since the ACT */
+  struct hbm_list list[HBM_DIRECTIONS];
+  uint16_t active_entry;
+};
+
+struct hbm_group {
+  uint64_t column[HBM_DIRECTIONS];
+  uint64_t act;
+};
+
+struct hbm_pseudo {
+  uint64_t column[HBM_DIRECTIONS];
+  uint64_t act; /* tRRD_S and tFAW */
+  uint64_t pre_all;
+  uint64_t refresh;
+};
+
+/* What is to be issued next on a bus: when, and the order of the request it is for. */
+struct hbm_choice {
+  uint64_t cycle;
+  uint64_t order;
+};
+
+/*
+ * Small indices are 16 bits wide: stores of bytes would make the compiler reload everything. A
+ * chip has many channels, so what a visit touches is kept together.
+ */
+struct hbm_channel {
+  uint64_t next;  /* the next cycle to process */
+  uint64_t cycle; /* the earliest cycle in which commands can still be issued */
+  struct hbm_choice column;
+  struct hbm_choice row;
+  uint64_t column_free;
+  uint64_t row_free;
+  uint64_t refresh_due;
+  uint32_t refresh_left; /* pseudo-channels that wait for their refresh, the last ones */
+  uint32_t pseudos;
+  uint32_t draining;     /* HBM_W while writes are drained, else HBM_R: the queue in turn */
+  uint32_t bank_shift;   /* bank index >> bank_shift = group index */
+  uint32_t pseudo_shift; /* bank index >> pseudo_shift = pseudo-channel */
+  uint32_t groups;       /* of a pseudo-channel */
+  bool turn_due;         /* the other queue has its turn in the next cycle */
+  uint32_t pseudo_banks; /* mask of the banks of pseudo-channel 0 */
+
+  /* Bank masks. */
+  uint32_t open;
+  uint32_t active[HBM_DIRECTIONS];   /* open for a request that waits for its column command */
+  uint32_t hits[HBM_DIRECTIONS];     /* list.hit exists */
+  uint32_t waiting[HBM_DIRECTIONS];  /* list is not empty */
+  uint32_t conflict[HBM_DIRECTIONS]; /* a request may close the open row */
+
+  uint32_t count[HBM_DIRECTIONS]; /* queued requests */
+  uint32_t depth[HBM_DIRECTIONS];
+  uint32_t drain_above; /* writes are drained with more than these queued, */
+  uint32_t drain_below; /* until fewer than these are */
+  uint32_t row_hit_cap;
+  uint32_t free_count;
+  uint64_t offers;
+  bool protect_row_hits;
+  bool plain_protection; /* protect_row_hits without a cap */
+  uint32_t refi;
+  uint64_t long_idle_cycles; /* beyond, periods of refresh are worth being skipped */
+  struct hbm_hooks hooks;
+  struct hbm_counters counters;
+  struct hbm_distances distance;
+  struct hbm_pseudo pseudo[HBM_PSEUDO_MAX];
+  struct hbm_group group[HBM_GROUPS_MAX];
+  struct hbm_bank bank[HBM_BANKS_MAX];
+  uint32_t faw_at[HBM_PSEUDO_MAX];
+  uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_FAW_WINDOW];
+  uint16_t free_entries[HBM_ENTRIES_MAX];
+  struct hbm_entry entry[HBM_NONE + 1];  /* that of HBM_NONE is read, never used */
+  uint16_t filter[1 << HBM_FILTER_BITS]; /* queued writes by hash of their place */
+};
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Internals of the cycle-level memory system.
+ *
+ *   transfer engine --requests--> network --> L2 slice --miss--> HBM channel
+ *          ^------------------------ network <----'<--------------------'
+ *
+ * An engine cuts its transfers into requests of at most one L2 line, issues them at the
+ * rate of its path as long as its bytes in flight allow, and is done when the last
+ * answer has come. A slice serves granules at its own rate; a miss first writes back the
+ * line that has to leave, then fetches the granules asked for.
+ *
+ * Trains. Where the network tells arrivals at once (packet level), an engine that has its
+ * turn issues all lines of the next TRAIN_CYCLES in one event: each takes its cycles in
+ * the calendars of the links, of its slice and of the way back, from the time at which it
+ * starts. Only misses have events of their own. What that approximates: who has its turn
+ * first is served first for up to a train, where requests of competitors would come
+ * between (they find the cycles that are left, so nothing is lost), lines enter L2 in the
+ * order of the turns, and an answer of device memory that becomes known while a train is
+ * on its way is felt by the next. A train is shorter than the way to a slice and back, so
+ * that engines still feel each other within a round trip.
+ */
+#ifndef VINCI_MEMHIER_L2_CYCLE_H
+#define VINCI_MEMHIER_L2_CYCLE_H
+
+#include "core/sim/calendar.h"
+#include "core/sim/memsys.h"
+#include "memhier/dram/hbm_port.h"
+#include "memhier/memhier.h"
+
+enum { TRAIN_CYCLES = 64 };
+
+/* A line lies in up to so many channels of its slice, hbm.interleave bytes in each. */
+enum { LINE_PARTS_MAX = 4 };
+enum { LINE_WRITE_BACK, LINE_FETCH, LINE_OPERATIONS };
+
+struct memory_request;
+
+/* The next bytes of a transfer that lie in one line of L2. */
+struct line_run {
+  struct l2_place place; /* in its slice */
+  uint32_t slice;
+  uint32_t granules;    /* of the line, a bit each */
+  uint32_t bytes;       /* asked for */
+  uint32_t moved_bytes; /* whole granules */
+};
+
+struct line_op {
+  struct hbm_op op;
+  struct memory_request *request;
+};
+
+/* A line whose answer is not known yet: it misses, or the network tells no arrivals. */
+struct memory_request {
+  struct line_run run;
+  struct memsys *memory;
+  struct gm_transfer *transfer;
+  struct memory_request *next; /* among the free ones of the port */
+  uint64_t ready_ps;           /* when the last operation so far has ended */
+  uint32_t port;
+  uint32_t operations;                /* of device memory that have not ended */
+  uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch */
+  uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
+  struct engine_event event;          /* at the slice */
+  struct network_message message;     /* there and back, where the network needs it */
+  struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
+};
+
+/* Answers on their way: arrival_ps and granules in one number, so that they sort quickly. */
+enum { ANSWER_GRANULE_BITS = 6 };
+
+/* One transfer engine of a core. */
+struct engine_port {
+  struct gm_transfer *first; /* transfers with requests to issue, in order */
+  struct gm_transfer *last;
+  struct memsys *memory;
+  struct engine_event issue;
+  uint32_t index;
+  uint32_t cluster;
+  uint64_t next_issue_ps;
+  uint64_t granule_time; /* of the first transfer for one granule, 1/GRANULE_TIME_UNITS ps */
+  uint64_t window_bytes; /* that may be in flight for it */
+  uint64_t bytes_in_flight;
+  uint32_t in_flight;     /* requests */
+  uint32_t request_count; /* at most */
+  struct memory_request *free;
+  struct memory_request *requests;
+  uint32_t unprepared; /* the first of them, which were never taken */
+  uint32_t first_id;
+  uint64_t *known; /* answers that have not arrived, rising, from known_first on */
+  uint32_t known_room;
+  uint32_t known_first;
+  uint32_t known_end;
+  bool window_full; /* the next answer that becomes known may let it go on */
+};
+
+enum { GRANULE_TIME_UNITS = 1024 };
+
+struct memsys {
+  struct engine *engine;
+  const struct vinci_soc *soc;
+  const struct network_ops *network_ops;
+  struct network *network;
+  uint32_t part;
+  struct engine_port *ports;
+  uint32_t port_count;
+  uint32_t request_count;
+  struct l2_counters *l2_of_core;
+  struct l2_tags *slices;
+  struct calendars slice_calendars; /* in granules of a slice's bandwidth */
+  struct divisor slice_count;
+  struct divisor line_bytes;
+  struct clock_domain slice_clock; /* a granule per edge */
+  uint64_t hit_ps;                 /* latency of a slice */
+  struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
+  uint32_t channels_per_slice;
+  struct hbm_layout layout;
+  uint64_t train_ps;      /* how far ahead an engine issues */
+  uint64_t round_trip_ps; /* of a hit in an idle system */
+  uint64_t read_bytes;
+  uint64_t write_bytes;
+};
+
+/* Bytes that may be in flight on a path: what it moves in window_cycles at its full rate. */
+static inline uint64_t cycle_window_bytes(const struct vinci_soc *soc, enum path path) {
+  return (uint64_t)soc->path[path].mbytes_per_cycle * (uint64_t)soc->window_cycles / MILLI;
+}
+
+/* What lies at an address, up to the end of its line and of bytes (cycle_l2.c). */
+void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                  struct line_run *run);
+
+/*
+ * A run arrives at its slice at arrival_ps, now or later: takes the slice, looks up the tags
+ * and counts the outcome for the core of the transfer. Returns when the slice is through.
+ * cycle_slices_begin() comes before the first access of an instant.
+ */
+void cycle_slices_begin(struct memsys *memory);
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
+                            const struct gm_transfer *transfer, uint64_t arrival_ps,
+                            struct l2_outcome *outcome);
+
+/* Whether the outcome of an access needs device memory. */
+static inline bool cycle_needs_memory(const struct l2_outcome *outcome, bool write) {
+  return outcome->written_back != 0 || (!write && outcome->misses != 0);
+}
+
+/* Has device memory do what an access needs, from ready_ps on, then calls cycle_answer(). */
+void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
+                      uint64_t ready_ps);
+
+/* Ties the operations of a request to it, once. */
+void cycle_init_request(struct memory_request *request);
+
+/* Answers (cycle_answer.c). Sends that of a request back to its core at start_ps, now or later. */
+void cycle_answer(struct memory_request *request, uint64_t start_ps);
+/* Tells the end of a transfer when all of it is answered. */
+void cycle_finish_if_over(struct gm_transfer *transfer);
+void cycle_finish(struct gm_transfer *transfer, uint64_t end_ps);
+
+static inline bool cycle_any_known(const struct engine_port *port) {
+  return port->known_first != port->known_end;
+}
+
+static inline uint64_t cycle_first_known_ps(const struct engine_port *port) {
+  return port->known[port->known_first] >> ANSWER_GRANULE_BITS;
+}
+
+static inline bool cycle_all_issued(const struct gm_transfer *transfer) {
+  return transfer->burst == transfer->bursts;
+}
+
+/*
+ * The lines of a train that are on their way together: they go to their slices one after
+ * the other, then all are looked up, then all are answered. As the three work on calendars
+ * of their own, that is the same as line after line, as long as no line's issue waits for the
+ * answer of one before it in the same wagon; none comes before answers_from_ps.
+ */
+enum { WAGON_LINES = 16 };
+struct wagon {
+  unsigned count;
+  uint64_t answers_from_ps;             /* UINT64_MAX: it is empty */
+  struct line_run run[WAGON_LINES + 1]; /* behind the last: the next to come */
+  struct gm_transfer *transfer[WAGON_LINES];
+  struct network_leg leg[WAGON_LINES];
+  unsigned line_of_leg[WAGON_LINES]; /* on the way back, which those that miss do not make */
+};
+
+static inline void cycle_empty(struct wagon *wagon) {
+  wagon->count = 0;
+  wagon->answers_from_ps = UINT64_MAX;
+}
+
+static inline struct line_run *cycle_next_run(struct wagon *wagon) {
+  return &wagon->run[wagon->count];
+}
+
+/* Takes the next run into a wagon with room, as one of the port's first transfer, and what it is
+ * to meet into the host's cache. */
+void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t at_ps);
+/* Takes all lines of a wagon to their slices and, on hits, back; empties it. */
+void cycle_carry(struct engine_port *port, struct wagon *wagon);
+/* It is known when the answers of the first legs of a wagon arrive; that may lie ahead. */
+void cycle_answers_known(struct engine_port *port, const struct wagon *wagon, unsigned count);
+/* The network tells no arrivals: a run of the port's first transfer travels as a message, from
+ * now on. */
+void cycle_send(struct engine_port *port, const struct line_run *run);
+
+/* Ports (cycle.c). */
+void cycle_issue(struct engine_event *event, uint64_t now_ps);
+void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps);
+
+#endif

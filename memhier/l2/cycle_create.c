@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cycle-level memory system: how it is built, and what it reports. */
+#include "memhier/l2/cycle.h"
+
+enum { REQUESTS_MAX = 1024 };
+
+static uint64_t largest_window(const struct vinci_soc *soc) {
+  uint64_t largest = L2_GRANULE_BYTES;
+  for (unsigned i = 0; i < PATH_COUNT; i++)
+    if ((path_from((enum path)i) == SPACE_GM || path_to((enum path)i) == SPACE_GM) &&
+        cycle_window_bytes(soc, (enum path)i) > largest)
+      largest = cycle_window_bytes(soc, (enum path)i);
+  return largest;
+}
+
+/* Requests of a port: as many granules as its window holds, and one for a window of less. Most
+ * ports never need more than a few of them: they are prepared when they are first taken. */
+static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
+  uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
+  uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
+  port->requests = ARENA_ARRAY(arena, struct memory_request, count);
+  port->known_room = 2 * count; /* so that they are moved to the front now and then only */
+  port->known = ARENA_ARRAY(arena, uint64_t, port->known_room);
+  port->request_count = port->unprepared = count;
+  port->first_id = memory->request_count;
+  memory->request_count += count;
+  return port->requests && port->known;
+}
+
+static bool create_ports(struct memsys *memory, struct arena *arena,
+                         const struct memsys_shape *shape) {
+  memory->ports = ARENA_ARRAY(arena, struct engine_port, shape->ports);
+  memory->l2_of_core = ARENA_ARRAY(arena, struct l2_counters, shape->ports / PIPE_COUNT);
+  if (!memory->ports || !memory->l2_of_core)
+    return false;
+  for (uint32_t i = 0; i < shape->ports; i++) {
+    struct engine_port *port = &memory->ports[i];
+    *port = (struct engine_port){
+        .memory = memory, .index = i, .cluster = shape->cluster_of_core[i / PIPE_COUNT]};
+    port->issue.key = event_key(PHASE_ARBITRATE, memory->part, i);
+    port->issue.fire = cycle_issue;
+    enum pipe pipe = (enum pipe)(i % PIPE_COUNT);
+    bool moves = pipe == PIPE_MTE2 || pipe == PIPE_MTE3 || pipe == PIPE_FIX;
+    if (moves && !create_requests(memory, arena, port))
+      return false;
+  }
+  return true;
+}
+
+/* Granules that a slice moves per second. */
+static uint64_t slice_hz(const struct vinci_soc *soc) {
+  return max_u64(1,
+                 (uint64_t)soc->l2_bytes_per_second / (uint64_t)soc->l2_slices / L2_GRANULE_BYTES);
+}
+
+static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t gm_bytes) {
+  const struct vinci_soc *soc = memory->soc;
+  struct l2_geometry geometry = {
+      .capacity_bytes = (uint64_t)soc->l2_bytes / memory->slice_count.value,
+      .line_bytes = (uint32_t)soc->l2_line_bytes,
+      .ways = (uint32_t)soc->l2_ways,
+  };
+  memory->slices = ARENA_ARRAY(arena, struct l2_tags, memory->slice_count.value);
+  if (!memory->slices ||
+      !calendars_create(&memory->slice_calendars, arena, (uint32_t)memory->slice_count.value))
+    return false;
+  uint64_t share = gm_bytes / memory->slice_count.value + (uint64_t)soc->l2_line_bytes;
+  for (uint32_t i = 0; i < memory->slice_count.value; i++)
+    if (!l2_create(&memory->slices[i], arena, geometry, share))
+      return false;
+  return true;
+}
+
+static bool create_channels(struct memsys *memory, struct arena *arena) {
+  const struct vinci_soc *soc = memory->soc;
+  uint32_t count = (uint32_t)soc->hbm_channels;
+  memory->channels_per_slice = count / (uint32_t)memory->slice_count.value;
+  memory->channels = ARENA_ARRAY(arena, struct hbm_port, count);
+  if (!memory->channels ||
+      hbm_map_parse(&memory->layout.map,
+                    mem_map_text(soc->memory, soc->choices[SOC_MEMORY_MAP].name), soc->memory, 1,
+                    NULL) != VINCI_OK)
+    return false;
+  hbm_layout_init(&memory->layout, soc->memory);
+  for (uint32_t i = 0; i < count; i++)
+    if (!hbm_port_create(&memory->channels[i], arena, memory->engine, soc->memory, &memory->layout,
+                         soc_channel_hz(soc), memory->part + 1, i))
+      return false;
+  return true;
+}
+
+static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
+                                   const struct vinci_soc *soc,
+                                   const struct network_ops *network_ops, struct network *network,
+                                   const struct memsys_shape *shape) {
+  struct memsys *memory = ARENA_NEW(arena, struct memsys);
+  if (!memory || !soc->memory)
+    return NULL;
+  *memory = (struct memsys){
+      .engine = engine,
+      .soc = soc,
+      .network_ops = network_ops,
+      .network = network,
+      .part = shape->part,
+      .port_count = shape->ports,
+      .slice_count = divisor_of((uint64_t)soc->l2_slices),
+      .line_bytes = divisor_of((uint64_t)soc->l2_line_bytes),
+  };
+  struct clock_domain core_clock;
+  clock_init(&core_clock, (uint64_t)soc->core_hz);
+  clock_init(&memory->slice_clock, slice_hz(soc));
+  memory->hit_ps = clock_edge_ps(&core_clock, (uint64_t)soc->l2_hit_cycles);
+  memory->train_ps = network_ops->arrivals ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
+  memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
+                          network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
+  if (!create_ports(memory, arena, shape) ||
+      !network_ops->prepare(network, arena, memory->request_count) ||
+      !create_slices(memory, arena, shape->gm_bytes) || !create_channels(memory, arena))
+    return NULL;
+  return memory;
+}
+
+static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
+  for (uint64_t end = address + bytes; address < end;) {
+    struct line_run run;
+    cycle_run_at(memory, address, end - address, &run);
+    (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, false);
+    address += run.bytes;
+  }
+}
+
+/* Each slice has its share. */
+static void cycle_owe(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm) {
+  uint64_t slices = memory->slice_count.value;
+  uint64_t group = address / memory->line_bytes.value / slices + 1;
+  for (uint64_t i = 0; i < slices; i++)
+    l2_owe(&memory->slices[i], group, bytes / slices, share_ppm);
+}
+
+static void add_l2(struct l2_counters *sum, const struct l2_counters *part) {
+  sum->read_hits += part->read_hits;
+  sum->read_misses += part->read_misses;
+  sum->write_hits += part->write_hits;
+  sum->write_misses += part->write_misses;
+  sum->writebacks += part->writebacks;
+}
+
+/* What a channel did. Writes count when L2 has handed them over. */
+static struct hbm_totals channel_totals(const struct hbm_port *port, uint64_t burst_bytes,
+                                        uint64_t total_ps) {
+  const struct hbm_counters *channel = hbm_port_counters(port, total_ps);
+  uint64_t columns = channel->reads + channel->writes;
+  return (struct hbm_totals){
+      .read_bytes = (channel->reads + channel->forwarded_reads) * burst_bytes,
+      .write_bytes = port->written_granules * L2_GRANULE_BYTES,
+      .row_misses = channel->activates,
+      .row_hits = columns > channel->activates ? columns - channel->activates : 0,
+  };
+}
+
+static void cycle_report(const struct memsys *memory, uint64_t total_ps,
+                         struct vinci_result *result) {
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    result->cores[i].l2 = memory->l2_of_core[i];
+    add_l2(&result->l2, &memory->l2_of_core[i]);
+  }
+  uint64_t burst_bytes = (uint64_t)memory->soc->memory->burst_bytes;
+  result->hbm.write_bytes = result->l2.writebacks * L2_GRANULE_BYTES;
+  for (uint32_t i = 0; i < result->channel_count; i++) {
+    struct hbm_totals channel = channel_totals(&memory->channels[i], burst_bytes, total_ps);
+    result->channels[i] = channel;
+    result->hbm.read_bytes += channel.read_bytes;
+    result->hbm.row_misses += channel.row_misses;
+    result->hbm.row_hits += channel.row_hits;
+  }
+  result->hbm_peak_bytes_per_second = soc_channel_hz(memory->soc) /
+                                      (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
+                                      (uint64_t)memory->soc->hbm_channels;
+  result->gm_read_bytes = memory->read_bytes;
+  result->gm_write_bytes = memory->write_bytes;
+}
+
+const struct memsys_ops memhier_cycle_ops = {
+    .name = "cycle",
+    .create = cycle_create,
+    .preload = cycle_preload,
+    .owe = cycle_owe,
+    .start = cycle_start,
+    .report = cycle_report,
+};

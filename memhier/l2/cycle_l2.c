@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * L2 at cycle level: slices with tags of the hardware's lines and ways, each with its
+ * channels of device memory behind it. Left out: what a partly written granule costs
+ * (it is taken as whole), and conflicts inside a slice.
+ */
+#include "memhier/l2/cycle.h"
+
+/* Spreads lines over slices so that strides of powers of two do not gather on few. */
+static uint64_t scramble(uint64_t x) {
+  x = (x ^ x >> 15) * UINT64_C(0x9E3779B97F4A7C15);
+  return x >> 40;
+}
+
+/*
+ * Lines go to slices in groups of as many as there are slices: within a group each slice
+ * gets one, in an order that depends on the group. (How the hardware interleaves is not
+ * published.)
+ */
+void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                  struct line_run *run) {
+  uint64_t line = divide(address, &memory->line_bytes);
+  uint64_t group = divide(line, &memory->slice_count);
+  uint64_t slice = line + scramble(group);
+  slice -= divide(slice, &memory->slice_count) * memory->slice_count.value;
+  uint64_t offset = address - line * memory->line_bytes.value;
+  uint64_t run_bytes = min_u64(bytes, memory->line_bytes.value - offset);
+  uint64_t first = offset / L2_GRANULE_BYTES, last = (offset + run_bytes - 1) / L2_GRANULE_BYTES;
+  run->place = l2_place_of(memory->slices, group); /* all slices have as many sets */
+  run->slice = (uint32_t)slice;
+  run->granules = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
+  run->bytes = (uint32_t)run_bytes;
+  run->moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES;
+}
+
+/* Takes the slice for as long as it moves the granules; its latency overlaps. */
+static uint64_t serve(struct memsys *memory, const struct line_run *run, uint64_t arrival_ps) {
+  const struct clock_domain *clock = &memory->slice_clock;
+  struct calendar_span span =
+      calendars_take(&memory->slice_calendars, run->slice, clock_edge_at(clock, arrival_ps),
+                     run->moved_bytes / L2_GRANULE_BYTES);
+  return clock_edge_ps(clock, span.last + 1) + memory->hit_ps;
+}
+
+void cycle_slices_begin(struct memsys *memory) {
+  calendars_move(&memory->slice_calendars,
+                 clock_edge_at(&memory->slice_clock, engine_now_ps(memory->engine)));
+}
+
+uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
+                            const struct gm_transfer *transfer, uint64_t arrival_ps,
+                            struct l2_outcome *outcome) {
+  struct l2_tags *slice = &memory->slices[run->slice];
+  struct l2_counters *counters = &memory->l2_of_core[transfer->port / PIPE_COUNT];
+  bool write = transfer->write;
+  if (l2_hit(slice, &run->place, run->granules, write)) {
+    *outcome = (struct l2_outcome){0};
+    *(write ? &counters->write_hits : &counters->read_hits) += run->moved_bytes / L2_GRANULE_BYTES;
+    return serve(memory, run, arrival_ps);
+  }
+  *outcome = transfer->passes_l2 ? l2_pass(slice, &run->place, run->granules, write)
+                                 : l2_look_up(slice, &run->place, run->granules, write);
+  l2_count_outcome(counters, outcome, write);
+  return serve(memory, run, arrival_ps);
+}
+
+/* ---- device memory ----------------------------------------------------------------- */
+
+/* An operation ends at a time, now or later. */
+static void operation_done(struct hbm_op *op, uint64_t end_ps) {
+  struct memory_request *request =
+      ((struct line_op *)((char *)op - offsetof(struct line_op, op)))->request;
+  request->ready_ps = max_u64(request->ready_ps, end_ps);
+  if (--request->operations == 0)
+    cycle_answer(request, request->ready_ps);
+}
+
+/* Starts a read or write of granules of a line in the channels it lies in. */
+static void submit(struct memory_request *request, unsigned kind) {
+  struct memsys *memory = request->memory;
+  uint64_t part_bytes = (uint64_t)memory->soc->hbm_interleave_bytes;
+  uint64_t channels = memory->channels_per_slice;
+  uint32_t part_granules = (uint32_t)(part_bytes / L2_GRANULE_BYTES);
+  uint32_t left = request->granules[kind];
+  for (unsigned part = 0; left != 0; part++, left >>= part_granules) {
+    uint32_t granules = left & ((UINT32_C(1) << part_granules) - 1);
+    if (granules == 0)
+      continue;
+    uint64_t number = request->lines[kind] * memory->line_bytes.value / part_bytes + part;
+    struct line_op *line = &request->operation[part][kind];
+    line->op.address = number / channels * part_bytes;
+    line->op.granules = granules;
+    line->op.write = kind == LINE_WRITE_BACK;
+    hbm_port_submit(&memory->channels[request->run.slice * channels + number % channels],
+                    &line->op);
+  }
+}
+
+static unsigned parts_of(const struct memory_request *request, uint32_t granules) {
+  unsigned part_granules =
+      (unsigned)(request->memory->soc->hbm_interleave_bytes / L2_GRANULE_BYTES);
+  unsigned parts = 0;
+  for (; granules != 0; granules >>= part_granules)
+    parts += (granules & ((UINT32_C(1) << part_granules) - 1)) != 0;
+  return parts;
+}
+
+void cycle_init_request(struct memory_request *request) {
+  for (unsigned part = 0; part < LINE_PARTS_MAX; part++) {
+    for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++) {
+      struct line_op *line = &request->operation[part][kind];
+      line->request = request;
+      line->op.done = operation_done;
+    }
+  }
+}
+
+/* The tags are known: what misses goes to device memory. */
+static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
+  struct memory_request *request =
+      (struct memory_request *)((char *)event - offsetof(struct memory_request, event));
+  request->ready_ps = now_ps;
+  submit(request, LINE_WRITE_BACK);
+  submit(request, LINE_FETCH);
+}
+
+void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
+                      uint64_t ready_ps) {
+  request->granules[LINE_WRITE_BACK] = outcome->written_back;
+  request->lines[LINE_WRITE_BACK] = outcome->victim;
+  request->granules[LINE_FETCH] = request->transfer->write ? 0 : outcome->misses;
+  request->lines[LINE_FETCH] = request->run.place.line;
+  request->operations =
+      parts_of(request, outcome->written_back) + parts_of(request, request->granules[LINE_FETCH]);
+  request->event.fire = fire_looked_up;
+  engine_schedule(request->memory->engine, &request->event, ready_ps);
+}

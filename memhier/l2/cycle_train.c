@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cycle-level memory system: requests on their way to L2. */
+#include "memhier/l2/cycle.h"
+
+static struct memory_request *prepare_request(struct engine_port *port) {
+  struct memsys *memory = port->memory;
+  struct memory_request *request = &port->requests[--port->unprepared];
+  request->memory = memory;
+  request->port = port->index;
+  request->message.id = port->first_id + port->unprepared;
+  request->message.cluster = port->cluster;
+  request->message.event.key =
+      event_key(PHASE_ARBITRATE, memory->part, memory->port_count + request->message.id);
+  request->event.key = request->message.event.key;
+  cycle_init_request(request);
+  return request;
+}
+
+/* Takes a request for a run of a transfer from the free ones of a port. */
+static struct memory_request *take_request(struct engine_port *port, struct gm_transfer *transfer,
+                                           const struct line_run *run) {
+  struct memory_request *request = port->free;
+  if (request)
+    port->free = request->next;
+  else
+    request = prepare_request(port);
+  request->transfer = transfer;
+  request->run = *run;
+  transfer->requests++;
+  return request;
+}
+
+/* ---- the network tells arrivals: wagons -------------------------------------------- */
+
+void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t at_ps) {
+  const struct memsys *memory = port->memory;
+  unsigned i = wagon->count++;
+  const struct line_run *run = &wagon->run[i];
+  if (i == 0)
+    wagon->answers_from_ps = at_ps + memory->hit_ps;
+  wagon->transfer[i] = port->first;
+  wagon->leg[i].slice = run->slice;
+  wagon->leg[i].bytes = port->first->write ? run->moved_bytes : 0;
+  wagon->leg[i].time_ps = at_ps;
+  l2_prefetch_hint(&memory->slices[run->slice], &run->place);
+}
+
+/* All lines meet their slices; those that hit become the legs of the way back. Returns how
+ * many do. */
+static unsigned look_up(struct engine_port *port, struct wagon *wagon) {
+  struct memsys *memory = port->memory;
+  unsigned hits = 0;
+  cycle_slices_begin(memory);
+  for (unsigned i = 0; i < wagon->count; i++) {
+    const struct line_run *run = &wagon->run[i];
+    struct gm_transfer *transfer = wagon->transfer[i];
+    bool write = transfer->write;
+    struct l2_outcome outcome;
+    uint64_t ready_ps = cycle_slice_access(memory, run, transfer, wagon->leg[i].time_ps, &outcome);
+    if (cycle_needs_memory(&outcome, write)) {
+      cycle_use_memory(take_request(port, transfer, run), &outcome, ready_ps);
+      continue;
+    }
+    wagon->line_of_leg[hits] = i;
+    wagon->leg[hits++] = (struct network_leg){
+        .slice = run->slice, .bytes = write ? 0 : run->moved_bytes, .time_ps = ready_ps};
+  }
+  return hits;
+}
+
+void cycle_carry(struct engine_port *port, struct wagon *wagon) {
+  struct memsys *memory = port->memory;
+  for (unsigned i = 0; i < wagon->count; i++)
+    l2_prefetch_way(&memory->slices[wagon->run[i].slice], &wagon->run[i].place);
+  memory->network_ops->arrivals(memory->network, port->cluster, false, wagon->leg, wagon->count);
+  unsigned hits = look_up(port, wagon);
+  memory->network_ops->arrivals(memory->network, port->cluster, true, wagon->leg, hits);
+  cycle_answers_known(port, wagon, hits);
+  wagon->run[0] = *cycle_next_run(wagon);
+  cycle_empty(wagon);
+}
+
+/* ---- it does not: messages ---------------------------------------------------------- */
+
+static void message_at_slice(struct network_message *message, uint64_t now_ps) {
+  struct memory_request *request =
+      (struct memory_request *)((char *)message - offsetof(struct memory_request, message));
+  bool write = request->transfer->write;
+  struct l2_outcome outcome;
+  cycle_slices_begin(request->memory);
+  uint64_t ready_ps =
+      cycle_slice_access(request->memory, &request->run, request->transfer, now_ps, &outcome);
+  if (cycle_needs_memory(&outcome, write))
+    cycle_use_memory(request, &outcome, ready_ps);
+  else
+    cycle_answer(request, ready_ps);
+}
+
+void cycle_send(struct engine_port *port, const struct line_run *run) {
+  struct memsys *memory = port->memory;
+  struct memory_request *request = take_request(port, port->first, run);
+  request->message.slice = run->slice;
+  request->message.to_core = false;
+  request->message.bytes = request->transfer->write ? run->moved_bytes : 0;
+  request->message.done = message_at_slice;
+  memory->network_ops->send(memory->network, &request->message);
+}

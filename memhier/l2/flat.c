@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The flat memory system: every engine moves its transfer in pieces of up to 4 KiB,
+ * one after the other. A piece takes as long as the slowest of the engine itself
+ * (bytes per cycle of its path, less when the bytes come from device memory), the
+ * network, and device memory. Shared resources serve pieces in the order of time,
+ * then port. Models start-up, per-core and chip-level bandwidth and L2 residency;
+ * leaves out banks, queues of single requests and their latency.
+ */
+#include "core/base/arith.h"
+#include "core/base/clock.h"
+#include "memhier/memhier.h"
+
+#include "core/sim/memsys.h"
+
+enum { PIECE_BYTES = L2_FLAT_LINE_BYTES };
+
+/* The transfers of one engine, in order; the first moves. */
+struct port {
+  struct gm_transfer *first;
+  struct gm_transfer *last;
+};
+
+struct memsys {
+  struct engine *engine;
+  const struct vinci_soc *soc;
+  const struct network_ops *network_ops;
+  struct network *network;
+  uint32_t part;
+  struct port *ports;
+  struct l2_tags l2;
+  struct hbm_flat hbm;
+  uint64_t read_bytes;
+  uint64_t write_bytes;
+};
+
+/* A piece about to move. */
+struct piece {
+  uint64_t bytes;
+  uint64_t miss_bytes;   /* of them to be fetched from device memory */
+  uint64_t device_bytes; /* what device memory delivers for them: whole granules */
+  uint64_t written_back_bytes;
+};
+
+static struct memsys *flat_create(struct arena *arena, struct engine *engine,
+                                  const struct vinci_soc *soc,
+                                  const struct network_ops *network_ops, struct network *network,
+                                  const struct memsys_shape *shape) {
+  struct memsys *memory = ARENA_NEW(arena, struct memsys);
+  if (!memory)
+    return NULL;
+  *memory = (struct memsys){
+      .engine = engine,
+      .soc = soc,
+      .network_ops = network_ops,
+      .network = network,
+      .part = shape->part,
+      .ports = ARENA_ARRAY(arena, struct port, shape->ports),
+  };
+  hbm_flat_create(&memory->hbm, soc);
+  struct l2_geometry geometry = {.capacity_bytes = (uint64_t)soc->l2_bytes,
+                                 .line_bytes = L2_FLAT_LINE_BYTES,
+                                 .ways = L2_FLAT_WAYS};
+  if (!memory->ports || !l2_create(&memory->l2, arena, geometry, shape->gm_bytes))
+    return NULL;
+  return memory;
+}
+
+/* Looks up the bytes of one run that lie in one L2 line, and moves the position past them. */
+static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, uint64_t room,
+                          struct piece *piece) {
+  uint64_t address = transfer_position(transfer);
+  uint64_t bytes = transfer->burst_bytes - transfer->offset;
+  uint64_t in_line = L2_FLAT_LINE_BYTES - address % L2_FLAT_LINE_BYTES;
+  if (bytes > in_line)
+    bytes = in_line;
+  if (bytes > room)
+    bytes = room;
+  struct l2_outcome outcome =
+      l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
+  piece->bytes += bytes;
+  piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
+  uint64_t misses = l2_count(outcome.misses);
+  if (!transfer->write && misses > 0) {
+    piece->miss_bytes += bytes * misses / (misses + l2_count(outcome.hits));
+    piece->device_bytes += misses * L2_GRANULE_BYTES;
+  }
+  transfer_advance(transfer, bytes);
+  return bytes;
+}
+
+static struct piece take_piece(struct memsys *memory, struct gm_transfer *transfer) {
+  struct piece piece = {0};
+  uint64_t room = PIECE_BYTES;
+  while (room > 0 && transfer->burst < transfer->bursts)
+    room -= take_line(memory, transfer, room, &piece);
+  return piece;
+}
+
+/* How long the engine itself needs for a piece. */
+static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer *transfer,
+                          const struct piece *piece) {
+  const struct path_cost *path = &memory->soc->path[transfer->path];
+  uint64_t hit_rate = transfer_rate(transfer, path->mbytes_per_cycle);
+  uint64_t miss_rate = path->hbm_mbytes_per_cycle > 0
+                           ? transfer_rate(transfer, path->hbm_mbytes_per_cycle)
+                           : hit_rate;
+  return transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
+         transfer_ps(transfer, piece->miss_bytes, miss_rate);
+}
+
+/* Moves one piece from now_ps on; returns when it has arrived. */
+static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
+  struct piece piece = take_piece(memory, transfer);
+  uint64_t end_ps = now_ps + engine_ps(memory, transfer, &piece);
+  end_ps = max_u64(
+      end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
+  if (piece.device_bytes > 0)
+    end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
+  /* What comes in needs the room of what is written back: a full L2 passes HBM's pace on. */
+  if (piece.written_back_bytes > 0)
+    end_ps =
+        max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
+  *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;
+  return end_ps;
+}
+
+static void fire_move(struct engine_event *event, uint64_t now_ps);
+
+static struct gm_transfer *transfer_of(struct engine_event *event) {
+  return (struct gm_transfer *)((char *)event - offsetof(struct gm_transfer, event));
+}
+
+static void begin(struct memsys *memory, struct gm_transfer *transfer, uint64_t at_ps) {
+  transfer->event.fire = fire_move;
+  transfer->event.key = event_key(PHASE_ARBITRATE, memory->part, transfer->port);
+  engine_schedule(memory->engine, &transfer->event, max_u64(at_ps, transfer->start_ps));
+}
+
+static void fire_done(struct engine_event *event, uint64_t now_ps) {
+  struct gm_transfer *transfer = transfer_of(event);
+  struct memsys *memory = transfer->memory;
+  struct port *port = &memory->ports[transfer->port];
+  port->first = transfer->next;
+  if (port->first)
+    begin(memory, port->first, now_ps);
+  transfer->done(transfer, now_ps);
+}
+
+static void fire_move(struct engine_event *event, uint64_t now_ps) {
+  struct gm_transfer *transfer = transfer_of(event);
+  struct memsys *memory = transfer->memory;
+  uint64_t end_ps =
+      transfer->burst < transfer->bursts ? move_piece(memory, transfer, now_ps) : now_ps;
+  if (transfer->burst == transfer->bursts) {
+    event->fire = fire_done;
+    /* Arrivals come before the acts of their instant; this instant's are over already. */
+    if (end_ps > now_ps)
+      event->key = event_key(PHASE_DELIVER, memory->part, transfer->port);
+  }
+  engine_schedule(memory->engine, event, end_ps);
+}
+
+static void flat_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t start_ps) {
+  struct port *port = &memory->ports[transfer->port];
+  transfer->memory = memory;
+  transfer->next = NULL;
+  transfer->start_ps = start_ps;
+  transfer->burst = transfer->offset = 0;
+  if (transfer->burst_bytes == 0)
+    transfer->bursts = 0;
+  if (port->first) {
+    port->last->next = transfer;
+  } else {
+    port->first = transfer;
+    begin(memory, transfer, start_ps);
+  }
+  port->last = transfer;
+}
+
+static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
+  for (uint64_t end = address + bytes, in_line; address < end; address += in_line) {
+    uint64_t offset = address % L2_FLAT_LINE_BYTES;
+    in_line = min_u64(end - address, L2_FLAT_LINE_BYTES - offset);
+    struct l2_place place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
+    (void)l2_look_up(&memory->l2, &place, l2_granules(offset, in_line), false);
+  }
+}
+
+static void flat_owe(struct memsys *memory, uint64_t address, uint64_t bytes, uint32_t share_ppm) {
+  l2_owe(&memory->l2, address / L2_FLAT_LINE_BYTES + 1, bytes, share_ppm);
+}
+
+static void flat_report(const struct memsys *memory, uint64_t total_ps,
+                        struct vinci_result *result) {
+  (void)total_ps;
+  result->l2 = memory->l2.counters;
+  result->hbm.read_bytes = memory->hbm.read_bytes;
+  result->hbm.write_bytes = memory->hbm.write_bytes;
+  result->hbm_peak_bytes_per_second = memory->hbm.bytes_per_second;
+  result->gm_read_bytes = memory->read_bytes;
+  result->gm_write_bytes = memory->write_bytes;
+}
+
+const struct memsys_ops memhier_flat_ops = {
+    .name = "flat",
+    .create = flat_create,
+    .preload = flat_preload,
+    .owe = flat_owe,
+    .start = flat_start,
+    .report = flat_report,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies that leave data as it is, by runs of blocks or of bytes, and the copy that
+ * turns ND matrices into NZ order on the way to L1.
+ */
+#include "core/base/diag.h"
+#include "memhier/transfer/transfer.h"
+
+struct transfer_runs transfer_burst_runs(const struct inst *inst, unsigned arg) {
+  unsigned gap = arg == TRANSFER_SRC ? BURST_SRC_GAP : BURST_DST_GAP;
+  uint64_t bytes = (uint64_t)inst->arg[BURST_LENGTH] * BLOCK_BYTES;
+  /* fp16 on its way to the bias table doubles in size. */
+  if (arg == TRANSFER_DST && inst->op == OP_COPY_CBUF_TO_BT && inst->arg[BURST_CONVERT])
+    bytes *= 2;
+  return (struct transfer_runs){
+      .count = (uint64_t)inst->arg[BURST_COUNT],
+      .bytes = bytes,
+      .stride_bytes = bytes + (uint64_t)inst->arg[gap] * BLOCK_BYTES,
+  };
+}
+
+/* The side of a path that lies in GM: its operand, or -1. */
+static int gm_operand(enum path path) {
+  if (path_from(path) == SPACE_GM)
+    return TRANSFER_SRC;
+  return path_to(path) == SPACE_GM ? TRANSFER_DST : -1;
+}
+
+void transfer_burst_cost(const struct vinci_soc *soc, const struct inst *inst,
+                         struct inst_cost *cost) {
+  enum path path = transfer_path(inst);
+  struct transfer_runs src = transfer_burst_runs(inst, TRANSFER_SRC);
+  switch (gm_operand(path)) {
+  case TRANSFER_SRC:
+    transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_SRC), src, cost);
+    break;
+  case TRANSFER_DST:
+    transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_DST),
+                     transfer_burst_runs(inst, TRANSFER_DST), cost);
+    break;
+  default:
+    transfer_cost_local(soc, path, src.count * src.bytes, cost);
+    break;
+  }
+}
+
+unsigned transfer_burst_access(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_access *access) {
+  (void)soc;
+  struct transfer_runs src = transfer_burst_runs(inst, TRANSFER_SRC);
+  struct transfer_runs dst = transfer_burst_runs(inst, TRANSFER_DST);
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
+}
+
+uint64_t transfer_align_element_bytes(const struct inst *inst) {
+  switch (inst->op) {
+  case OP_COPY_GM_TO_UBUF_ALIGN_B8:
+  case OP_COPY_UBUF_TO_GM_ALIGN_B8:
+    return dtype_bits(DTYPE_UINT8) / BITS_PER_BYTE;
+  case OP_COPY_GM_TO_UBUF_ALIGN_B16:
+  case OP_COPY_UBUF_TO_GM_ALIGN_B16:
+    return dtype_bits(DTYPE_UINT16) / BITS_PER_BYTE;
+  case OP_COPY_GM_TO_UBUF_ALIGN_B32:
+  case OP_COPY_UBUF_TO_GM_ALIGN_B32:
+    return dtype_bits(DTYPE_UINT32) / BITS_PER_BYTE;
+  default:
+    vinci_bug("%s has no size of elements", isa_row((enum isa_op)inst->op)->name);
+  }
+}
+
+/* The GM side: runs and gaps to the byte. */
+static struct transfer_runs align_gm_runs(const struct inst *inst, unsigned gap) {
+  uint64_t bytes = (uint64_t)inst->arg[ALIGN_LENGTH];
+  return (struct transfer_runs){
+      .count = (uint64_t)inst->arg[ALIGN_COUNT],
+      .bytes = bytes,
+      .stride_bytes = bytes + (uint64_t)inst->arg[gap],
+  };
+}
+
+/* The UB side: each run starts on a block, with padding when it is written. */
+static struct transfer_runs align_ub_runs(const struct inst *inst, unsigned gap, bool padded) {
+  uint64_t bytes = (uint64_t)inst->arg[ALIGN_LENGTH];
+  if (padded)
+    bytes += (uint64_t)(inst->arg[ALIGN_LEFT_PAD] + inst->arg[ALIGN_RIGHT_PAD]) *
+             transfer_align_element_bytes(inst);
+  uint64_t blocks = ceil_div(bytes, BLOCK_BYTES);
+  return (struct transfer_runs){
+      .count = (uint64_t)inst->arg[ALIGN_COUNT],
+      .bytes = padded ? blocks * BLOCK_BYTES : bytes,
+      .stride_bytes = (blocks + (uint64_t)inst->arg[gap]) * BLOCK_BYTES,
+  };
+}
+
+static bool align_reads_gm(const struct inst *inst) {
+  return path_from(transfer_path(inst)) == SPACE_GM;
+}
+
+void transfer_align_runs(const struct inst *inst, struct transfer_runs *src,
+                         struct transfer_runs *dst) {
+  if (align_reads_gm(inst)) {
+    *src = align_gm_runs(inst, ALIGN_SRC_GAP);
+    *dst = align_ub_runs(inst, ALIGN_DST_GAP, true);
+  } else {
+    *src = align_ub_runs(inst, ALIGN_SRC_GAP, false);
+    *dst = align_gm_runs(inst, ALIGN_DST_GAP);
+  }
+}
+
+void transfer_align_cost(const struct vinci_soc *soc, const struct inst *inst,
+                         struct inst_cost *cost) {
+  bool from_gm = align_reads_gm(inst);
+  enum path path = transfer_path(inst);
+  transfer_cost_gm(soc, path, transfer_address(inst, from_gm ? TRANSFER_SRC : TRANSFER_DST),
+                   align_gm_runs(inst, from_gm ? ALIGN_SRC_GAP : ALIGN_DST_GAP), cost);
+  uint64_t next = ceil_div((uint64_t)soc->path[path].overlap_issue_mcycles, MILLI);
+  if (!cost->uses_gm || next == 0 || next >= cost->latency_cycles)
+    return;
+  cost->overlaps = true;
+  cost->issue_cycles = next;
+}
+
+unsigned transfer_align_access(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_access *access) {
+  (void)soc;
+  struct transfer_runs src, dst;
+  transfer_align_runs(inst, &src, &dst);
+  if (src.bytes == 0)
+    return 0;
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, &src, 1);
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
+}
+
+uint64_t transfer_nd2nz_element_bytes(const struct inst *inst) {
+  switch (inst->op) {
+  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B8:
+    return dtype_bits(DTYPE_UINT8) / BITS_PER_BYTE;
+  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B16:
+    return dtype_bits(DTYPE_UINT16) / BITS_PER_BYTE;
+  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B32S:
+    return dtype_bits(DTYPE_UINT32) / BITS_PER_BYTE;
+  default:
+    vinci_bug("%s has no size of elements", isa_row((enum isa_op)inst->op)->name);
+  }
+}
+
+struct transfer_runs transfer_nd2nz_rows(const struct inst *inst) {
+  uint64_t element = transfer_nd2nz_element_bytes(inst);
+  return (struct transfer_runs){
+      .count = (uint64_t)inst->arg[ND2NZ_N],
+      .bytes = (uint64_t)inst->arg[ND2NZ_D] * element,
+      .stride_bytes = (uint64_t)inst->arg[ND2NZ_SRC_D] * element,
+  };
+}
+
+/*
+ * The GM side as runs at one distance. Exact for one matrix, for matrices without
+ * gaps between rows and for matrices of one row; else rows of further matrices are
+ * taken to follow at the row distance: bytes stay exact, addresses do not.
+ */
+static struct transfer_runs nd2nz_gm_runs(const struct inst *inst) {
+  struct transfer_runs rows = transfer_nd2nz_rows(inst);
+  uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
+  uint64_t distance = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * transfer_nd2nz_element_bytes(inst);
+  if (rows.count && (rows.count == 1 || rows.stride_bytes == rows.bytes))
+    return (struct transfer_runs){
+        .count = matrices, .bytes = rows.count * rows.bytes, .stride_bytes = distance};
+  rows.count *= matrices;
+  return rows;
+}
+
+void transfer_nd2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
+                         struct inst_cost *cost) {
+  transfer_cost_gm(soc, transfer_path(inst), transfer_address(inst, TRANSFER_SRC),
+                   nd2nz_gm_runs(inst), cost);
+  cost->latency_cycles = ceil_div((uint64_t)soc->nd2nz_startup_mcycles, MILLI);
+  cost->issue_cycles = cost->latency_cycles;
+  cost->minimum_cycles = ceil_div((uint64_t)soc->nd2nz_minimum_mcycles, MILLI);
+  cost->mbytes_per_cycle_limit = (uint64_t)soc->nd2nz_mbytes_per_cycle;
+}
+
+unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_access *access) {
+  (void)soc;
+  uint64_t element = transfer_nd2nz_element_bytes(inst);
+  struct transfer_runs rows = transfer_nd2nz_rows(inst);
+  uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
+  struct transfer_runs src[] = {
+      {.count = matrices, .stride_bytes = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * element},
+      rows,
+  };
+  unsigned count = transfer_touch(inst, access, 0, TRANSFER_SRC, 0, src, 2);
+  if (rows.count == 0 || rows.bytes == 0)
+    return count;
+  /* L1: rows of blocks, one column of blocks after the other; the last is filled up. */
+  struct transfer_runs dst[] = {
+      {.count = matrices, .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_ND_STRIDE] * element},
+      {.count = ceil_div(rows.bytes, BLOCK_BYTES),
+       .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_C0_STRIDE] * BLOCK_BYTES},
+      {.count = rows.count,
+       .bytes = BLOCK_BYTES,
+       .stride_bytes = (uint64_t)inst->arg[ND2NZ_DST_N_STRIDE] * BLOCK_BYTES},
+  };
+  return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 3);
+}

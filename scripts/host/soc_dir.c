@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where hardware descriptions lie, and which SoCs there are.
+ *
+ * An installed program reads what was installed with it and knows no other place. A program of
+ * a build folder reads the sources; it is the same file, so it cannot carry their path, which an
+ * installed file must not name. It looks for the file vinci-data.path that configure has
+ * written into the build folder, and knows that folder from where it lies itself.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/base/diag.h"
+#include "scripts/host/soc_files.h"
+#include "scripts/host/soc_host.h"
+
+static bool holds_descriptions(const char *folder) {
+  char path[SOC_PATH_MAX];
+  struct stat info;
+  int length = snprintf(path, sizeof path, "%s/soc", folder);
+  return length < (int)sizeof path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static enum vinci_status use_folder(const char *folder, char *buffer, size_t size,
+                                    struct vinci_diag *diag) {
+  if ((size_t)snprintf(buffer, size, "%s", folder) >= size)
+    return diag_error(diag, VINCI_E_IO, "the path of the data folder is too long");
+  return VINCI_OK;
+}
+
+/* The file this code was loaded from: the program, the library or the Lua module. */
+static bool own_path(char *buffer, size_t size) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  char *line = NULL;
+  size_t capacity = 0;
+  bool found = false;
+  while (maps && !found && getline(&line, &capacity, maps) > 0) {
+    uintmax_t start, end;
+    int at = 0;
+    if (sscanf(line, "%jx-%jx %*s %*s %*s %*s %n", &start, &end, &at) != 2 ||
+        (uintptr_t)own_path < start || (uintptr_t)own_path >= end || line[at] != '/')
+      continue;
+    line[strcspn(line, "\n")] = '\0';
+    found = (size_t)snprintf(buffer, size, "%s", line + at) < size;
+  }
+  free(line);
+  if (maps)
+    fclose(maps);
+  return found;
+}
+
+/* Cuts the last part of a path off; returns that part. */
+static const char *cut_last(char *path) {
+  char *slash = strrchr(path, '/');
+  if (!slash)
+    return "";
+  *slash = '\0';
+  return slash + 1;
+}
+
+/* Folders of a build folder in which programs and libraries lie. No installed file lies in one. */
+static bool is_inside_build(const char *path) {
+  static const char *const names[] = {".libs", "scripts", "tests", "fuzz", "values"};
+  const char *slash = strrchr(path, '/');
+  for (size_t i = 0; slash && i < sizeof names / sizeof *names; i++)
+    if (strcmp(slash + 1, names[i]) == 0)
+      return true;
+  return false;
+}
+
+/* The data folder that the build folder names; false for an installed program. */
+static bool build_data_dir(char *buffer, size_t size) {
+  char path[SOC_PATH_MAX], marker[SOC_PATH_MAX];
+  if (!own_path(path, sizeof path))
+    return false;
+  (void)cut_last(path);
+  while (is_inside_build(path))
+    (void)cut_last(path);
+  if (snprintf(marker, sizeof marker, "%s/vinci-data.path", path) >= (int)sizeof marker)
+    return false;
+  FILE *file = fopen(marker, "re");
+  bool found = file && fgets(buffer, size < INT_MAX ? (int)size : INT_MAX, file);
+  if (file)
+    fclose(file);
+  if (found)
+    buffer[strcspn(buffer, "\n")] = '\0';
+  return found;
+}
+
+enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t size,
+                                    struct vinci_diag *diag) {
+  const char *asked = data_dir ? data_dir : getenv("VINCI_DATA");
+  if (asked && *asked) {
+    if (holds_descriptions(asked))
+      return use_folder(asked, buffer, size, diag);
+    (void)diag_error(diag, VINCI_E_IO, "no folder '%s/soc'", asked);
+    diag_hint(diag, "%s names the folder that holds soc/", data_dir ? "--data" : "VINCI_DATA");
+    return VINCI_E_IO;
+  }
+  if (!build_data_dir(buffer, size)) {
+    enum vinci_status status = use_folder(VINCI_DATADIR, buffer, size, diag);
+    if (status != VINCI_OK)
+      return status;
+  }
+  if (holds_descriptions(buffer))
+    return VINCI_OK;
+  (void)diag_error(diag, VINCI_E_IO, "the hardware descriptions are missing: no folder '%s/soc'",
+                   buffer);
+  diag_hint(diag, "name the folder that holds soc/ with --data=DIR or VINCI_DATA");
+  return VINCI_E_IO;
+}
+
+/* FIFOs, devices and folders are no descriptions; links that lead nowhere are broken ones. */
+static bool is_file(const char *folder, const char *name) {
+  char path[2 * SOC_PATH_MAX];
+  struct stat info;
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
+
+/* "Name.lua" of a description: its length without the ending, 0 for other files. */
+static size_t description_length(const char *file) {
+  size_t length = strlen(file);
+  const char ending[] = ".lua";
+  size_t ending_length = sizeof ending - 1;
+  if (length <= ending_length || strcmp(file + length - ending_length, ending) != 0 ||
+      strcmp(file, "sources.lua") == 0)
+    return 0;
+  return length - ending_length;
+}
+
+static int compare_names(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static enum vinci_status add_name(struct soc_names *names, size_t *capacity, const char *file,
+                                  size_t length) {
+  if (names->count == *capacity) {
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    const char **items = ARENA_ARRAY(&names->arena, const char *, wanted);
+    if (!items)
+      return VINCI_E_NOMEM;
+    if (names->count)
+      memcpy(items, names->items, names->count * sizeof *items);
+    names->items = items;
+    *capacity = wanted;
+  }
+  const char *name = arena_strndup(&names->arena, file, length);
+  if (!name)
+    return VINCI_E_NOMEM;
+  names->items[names->count++] = name;
+  return VINCI_OK;
+}
+
+enum vinci_status soc_files_list(const char *folder, const char *kind, struct soc_names *names,
+                                 struct vinci_diag *diag) {
+  char path[SOC_PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/%s", folder, kind) >= (int)sizeof path)
+    return diag_error(diag, VINCI_E_IO, "the path of the data folder is too long");
+  DIR *dir = opendir(path);
+  if (!dir)
+    return diag_error(diag, VINCI_E_IO, "cannot open folder '%s': %s", path, strerror(errno));
+  enum vinci_status status = VINCI_OK;
+  size_t capacity = 0;
+  const struct dirent *entry;
+  while (status == VINCI_OK && (entry = readdir(dir)) != NULL) {
+    size_t length = description_length(entry->d_name);
+    if (length > 0 && is_file(path, entry->d_name))
+      status = add_name(names, &capacity, entry->d_name, length);
+  }
+  closedir(dir);
+  if (status != VINCI_OK)
+    return diag_error(diag, status, "out of memory");
+  if (names->count > 0)
+    qsort(names->items, names->count, sizeof *names->items, compare_names);
+  return VINCI_OK;
+}
+
+enum vinci_status soc_host_list(const char *data_dir, struct soc_names *out,
+                                struct vinci_diag *diag) {
+  char folder[SOC_PATH_MAX];
+  *out = (struct soc_names){0};
+  enum vinci_status status = soc_host_data_dir(data_dir, folder, sizeof folder, diag);
+  if (status == VINCI_OK)
+    status = soc_files_list(folder, "soc", out, diag);
+  size_t kept = 0;
+  for (size_t i = 0; status == VINCI_OK && i < out->count; i++)
+    if (!soc_file_is_abstract(folder, out->items[i]))
+      out->items[kept++] = out->items[i];
+  out->count = kept;
+  return status;
+}
+
+void soc_names_free(struct soc_names *names) {
+  arena_free(&names->arena);
+  *names = (struct soc_names){0};
+}

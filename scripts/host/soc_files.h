@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the two halves of the description host share. Internal to scripts/. */
+#ifndef VINCI_SCRIPTS_HOST_SOC_FILES_H
+#define VINCI_SCRIPTS_HOST_SOC_FILES_H
+
+#include <stdbool.h>
+
+#include "scripts/host/soc_host.h"
+
+enum { SOC_PATH_MAX = 4096 };
+
+/* Adds the names of all descriptions of a kind (soc, mem, noc), sorted; bases of others, too. */
+VINCI_MUST_CHECK enum vinci_status soc_files_list(const char *folder, const char *kind,
+                                                  struct soc_names *names, struct vinci_diag *diag);
+/* Loads the descriptions that a SoC names; overrides of those names load others. */
+VINCI_MUST_CHECK enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
+                                                  struct vinci_diag *diag);
+/* VINCI_E_USAGE for a name that no chip has, with a hint at those that may be meant. */
+enum vinci_status soc_unknown(const char *folder, const char *name, struct vinci_diag *diag);
+/* Whether folder/soc/name.lua is a base for others; false also when it cannot be read. */
+bool soc_file_is_abstract(const char *folder, const char *name);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads what a hardware description names beside its numbers: memory technology and topology. */
+#include <stdio.h>
+
+#include "core/base/diag.h"
+#include "core/chip/mem.h"
+#include "core/chip/noc_config.h"
+#include "scripts/host/mem_host.h"
+#include "scripts/host/soc_files.h"
+
+/* The topology of the SoC with its present numbers, in the SoC's own memory. */
+static enum vinci_status load_topology(struct vinci_soc *soc, struct vinci_diag *diag) {
+  const uint32_t columns = (uint32_t)soc->noc_columns, rows = (uint32_t)soc->noc_rows;
+  const struct noc_parameter parameters[] = {
+      {"columns", columns}, {"rows", rows}, {"terminals", columns * rows}};
+  struct noc_graph *graph = ARENA_NEW(&soc->arena, struct noc_graph);
+  if (!graph)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status =
+      noc_graph_load(soc->data_dir, soc->choices[SOC_TOPOLOGY].name, parameters,
+                     sizeof parameters / sizeof *parameters, &soc->arena, graph, diag);
+  if (status == VINCI_OK)
+    soc->topology = graph;
+  return status;
+}
+
+/* The mapping has to be one of the memory. */
+static enum vinci_status check_map(const struct vinci_soc *soc, const struct mem_spec *memory,
+                                   struct vinci_diag *diag) {
+  const char *map = soc->choices[SOC_MEMORY_MAP].name;
+  if (mem_map_text(memory, map))
+    return VINCI_OK;
+  char names[SOC_PATH_MAX] = "";
+  for (size_t i = 0, at = 0; i < memory->map_count && at < sizeof names; i++) {
+    int length =
+        snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", memory->maps[i].name);
+    at += length > 0 ? (size_t)length : 0;
+  }
+  (void)diag_error(diag, VINCI_E_USAGE, "%s: memory '%s' has no mapping '%s'", soc->name,
+                   memory->name, map);
+  diag_hint(diag, "it has %s", names);
+  return VINCI_E_USAGE;
+}
+
+static enum vinci_status load_memory(struct vinci_soc *soc, struct vinci_diag *diag) {
+  struct mem_spec *memory;
+  enum vinci_status status =
+      mem_host_load(soc->choices[SOC_MEMORY].name, soc->data_dir, &memory, diag);
+  if (status == VINCI_OK)
+    status = check_map(soc, memory, diag);
+  if (status != VINCI_OK) {
+    mem_host_free(memory);
+    return status;
+  }
+  mem_host_free(soc->memory);
+  soc->memory = memory;
+  return VINCI_OK;
+}
+
+static enum vinci_status load_named(struct vinci_soc *soc, enum soc_name name,
+                                    struct vinci_diag *diag) {
+  switch (name) {
+  case SOC_MEMORY:
+    return load_memory(soc, diag);
+  case SOC_MEMORY_MAP:
+    return check_map(soc, soc->memory, diag);
+  case SOC_TOPOLOGY:
+  case SOC_NAME_COUNT:
+    break;
+  }
+  return load_topology(soc, diag);
+}
+
+enum vinci_status soc_named_load(struct vinci_soc *soc, const char *folder,
+                                 struct vinci_diag *diag) {
+  soc->data_dir = arena_strdup(&soc->arena, folder);
+  if (!soc->data_dir)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  soc->load_named = load_named;
+  enum vinci_status status = load_memory(soc, diag);
+  return status == VINCI_OK ? load_topology(soc, diag) : status;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lua: runs and their results. */
+#include <string.h>
+
+#include "core/isa/isa.h"
+#include "core/result/metrics.h"
+#include "core/result/result.h"
+#include "scripts/module/lua_vinci.h"
+
+const char lua_result_type[] = "vinci.result";
+
+enum { EVENTS_MAX = 100000000 };
+
+/* ---- runs ------------------------------------------------------------------------------- */
+
+/* The function `progress` of the options, at an index of the stack; 0: none. */
+struct calling {
+  lua_State *lua;
+  int function;
+  bool failed; /* its error is on top of the stack */
+};
+
+/* Goes on unless the function returns false or fails. */
+static bool call_progress(void *context, uint64_t cycles, unsigned done_permille) {
+  enum { SLOTS = 8 };
+  struct calling *calling = context;
+  lua_State *lua = calling->lua;
+  if (!lua_checkstack(lua, SLOTS))
+    return false;
+  lua_pushvalue(lua, calling->function);
+  lua_pushinteger(lua, (lua_Integer)cycles);
+  lua_pushnumber(lua, done_permille / 1000.0);
+  calling->failed = lua_pcall(lua, 2, 1, 0) != LUA_OK;
+  if (calling->failed)
+    return false;
+  bool stop = lua_isboolean(lua, -1) && !lua_toboolean(lua, -1);
+  lua_pop(lua, 1);
+  return !stop;
+}
+
+static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
+                         bool *partial, struct calling *calling) {
+  static const char *const names[] = {"memory",     "network",    "l2",
+                                      "max_cycles", "max_events", "part_order_seed",
+                                      "partial",    "progress",   NULL};
+  static const char *const memories[] = {"flat", "cycle", NULL};
+  static const char *const networks[] = {"packet", "flit", NULL};
+  static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
+  lua_args_options(lua, 3, function, names);
+  if (lua_getfield(lua, 3, "memory") != LUA_TNIL)
+    options->memory = lua_args_word(lua, -1, function, "options.memory", memories) == 0
+                          ? VINCI_MEMORY_FLAT
+                          : VINCI_MEMORY_CYCLE;
+  if (lua_getfield(lua, 3, "network") != LUA_TNIL)
+    options->network = lua_args_word(lua, -1, function, "options.network", networks) == 0
+                           ? VINCI_NETWORK_PACKET
+                           : VINCI_NETWORK_FLIT;
+  if (lua_getfield(lua, 3, "l2") != LUA_TNIL)
+    options->l2_start = (enum vinci_l2)lua_args_word(lua, -1, function, "options.l2", l2_starts);
+  if (lua_getfield(lua, 3, "max_cycles") != LUA_TNIL)
+    options->max_cycles =
+        (uint64_t)lua_args_whole(lua, -1, function, "options.max_cycles", 1, LUA_MAXINTEGER);
+  if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)
+    options->max_events =
+        (uint64_t)lua_args_whole(lua, -1, function, "options.max_events", 0, EVENTS_MAX);
+  if (lua_getfield(lua, 3, "part_order_seed") != LUA_TNIL)
+    options->part_order_seed =
+        (uint64_t)lua_args_whole(lua, -1, function, "options.part_order_seed", 0, LUA_MAXINTEGER);
+  if (lua_getfield(lua, 3, "partial") != LUA_TNIL) {
+    if (lua_type(lua, -1) != LUA_TBOOLEAN)
+      lua_args_refuse(lua, function, "options.partial", "is not true or false");
+    *partial = lua_toboolean(lua, -1);
+  }
+  if (lua_getfield(lua, 3, "progress") == LUA_TNIL)
+    return;
+  if (lua_type(lua, -1) != LUA_TFUNCTION)
+    lua_args_refuse(lua, function, "options.progress", "is not a function");
+  *calling = (struct calling){.lua = lua, .function = lua_gettop(lua)};
+  options->progress = call_progress;
+  options->progress_context = calling;
+}
+
+/* With a function that is called back, nobody else has chip and trace meanwhile. */
+static void set_busy(lua_State *lua, const struct calling *calling, const vinci_soc *soc,
+                     const vinci_trace *trace, bool busy) {
+  if (!calling->function)
+    return;
+  *(const void **)lua_touserdata(lua, 1) = busy ? (const void *)lua_vinci_busy : soc;
+  *(const void **)lua_touserdata(lua, 2) = busy ? (const void *)lua_vinci_busy : trace;
+}
+
+/* vinci.run(soc, trace [, options]) */
+static int run(lua_State *lua) {
+  static const char function[] = "vinci.run";
+  struct vinci_diag diag = {0};
+  struct vinci_run_options options = {.struct_size = sizeof options};
+  bool partial = false;
+  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  const vinci_trace *trace = lua_args_object(lua, 2, lua_trace_type, function, "trace");
+  lua_args_end(lua, function, 3);
+  struct calling calling = {0};
+  read_options(lua, function, &options, &partial, &calling);
+  void **object = lua_vinci_object(lua, lua_result_type);
+  vinci_result *result = NULL;
+  set_busy(lua, &calling, soc, trace, true);
+  enum vinci_status status = vinci_run(soc, trace, &options, &result, &diag);
+  set_busy(lua, &calling, soc, trace, false);
+  *object = result;
+  if (calling.failed)
+    return lua_error(lua);
+  if (status != VINCI_OK && !(partial && result)) {
+    diag.status = status;
+    lua_vinci_raise(lua, &diag);
+  }
+  lua_vinci_weigh(lua, result->arena.total_bytes + sizeof(struct vinci_soc) +
+                           result->event_count * sizeof *result->events);
+  return 1;
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+static const vinci_result *self(lua_State *lua, const char *function) {
+  return lua_args_object(lua, 1, lua_result_type, function, "result");
+}
+
+static void set_number(lua_State *lua, const char *key, uint64_t value) {
+  lua_pushinteger(lua, (lua_Integer)value);
+  lua_setfield(lua, -2, key);
+}
+
+static void set_text(lua_State *lua, const char *key, const char *text) {
+  lua_pushstring(lua, text);
+  lua_setfield(lua, -2, key);
+}
+
+/* result:counters(): { name = { value =, unit =, better = } } */
+static int counters(lua_State *lua) {
+  static const char *const directions[] = {"neutral", "lower", "higher"};
+  struct metric_list list;
+  const vinci_result *result = self(lua, "result:counters");
+  lua_args_end(lua, "result:counters", 1);
+  metrics_collect(result, &list);
+  lua_createtable(lua, 0, (int)list.count);
+  for (size_t i = 0; i < list.count; i++) {
+    lua_createtable(lua, 0, 3);
+    set_number(lua, "value", list.item[i].value);
+    set_text(lua, "unit", list.item[i].unit);
+    set_text(lua, "better", directions[list.item[i].better]);
+    lua_setfield(lua, -2, list.item[i].name);
+  }
+  return 1;
+}
+
+/* result:get(name): the value of one counter and its unit. */
+static int get(lua_State *lua) {
+  static const char function[] = "result:get";
+  struct metric_list list;
+  const vinci_result *result = self(lua, function);
+  const char *name = lua_args_text(lua, 2, function, "name");
+  lua_args_end(lua, function, 2);
+  metrics_collect(result, &list);
+  for (size_t i = 0; i < list.count; i++)
+    if (strcmp(list.item[i].name, name) == 0) {
+      lua_pushinteger(lua, (lua_Integer)list.item[i].value);
+      lua_pushstring(lua, list.item[i].unit);
+      return 2;
+    }
+  lua_args_refuse(lua, function, "name", "is '%.80s', which no counter is called", name);
+}
+
+static void push_share(lua_State *lua, const char *key, uint64_t ppm) {
+  lua_pushnumber(lua, (lua_Number)ppm / 1e6);
+  lua_setfield(lua, -2, key);
+}
+
+/* result:summary(): what one looks at first. */
+static int summary(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:summary");
+  lua_args_end(lua, "result:summary", 1);
+  lua_newtable(lua);
+  set_text(lua, "soc", result->soc->name);
+  set_text(lua, "bound", bound_name(result_bound(result)));
+  set_number(lua, "total_cycles", result->total_cycles);
+  set_number(lua, "instructions", result->executed_instructions);
+  lua_pushnumber(lua, (lua_Number)result->total_ps / 1e6);
+  lua_setfield(lua, -2, "duration_us");
+  lua_pushboolean(lua, result->partial);
+  lua_setfield(lua, -2, "partial");
+  const struct l2_counters *l2 = &result->l2;
+  uint64_t hits = l2->read_hits + l2->write_hits;
+  push_share(lua, "l2_hit_rate", result_share_ppm(hits, hits + l2->read_misses + l2->write_misses));
+  push_share(lua, "hbm_peak_fraction",
+             result_bandwidth_ppm(result, result->hbm.read_bytes + result->hbm.write_bytes,
+                                  result->hbm_peak_bytes_per_second));
+  lua_newtable(lua);
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+    struct pipe_counters sum;
+    uint64_t total;
+    result_sum_pipe(result, (enum pipe)pipe, true, &sum, &total);
+    push_share(lua, pipe_name((enum pipe)pipe), result_share_ppm(sum.busy_cycles, total));
+  }
+  lua_setfield(lua, -2, "utilization");
+  return 1;
+}
+
+/* result:cores(): each core with its pipes. */
+static int cores(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:cores");
+  lua_args_end(lua, "result:cores", 1);
+  lua_newtable(lua);
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    const struct core_result *core = &result->cores[i];
+    char name[48];
+    result_core_name(core, name, sizeof name);
+    lua_newtable(lua);
+    set_text(lua, "name", name);
+    set_number(lua, "clock_hz", core->hz);
+    set_number(lua, "total_cycles", core->total_cycles);
+    set_number(lua, "active_cycles", core->active_cycles);
+    set_number(lua, "blocks", core->blocks_run);
+    lua_newtable(lua);
+    for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
+      const struct pipe_counters *counted = &core->pipe[pipe];
+      lua_newtable(lua);
+      set_number(lua, "busy_cycles", counted->busy_cycles);
+      set_number(lua, "idle_cycles", counted->idle_cycles);
+      set_number(lua, "instructions", counted->instructions);
+      set_number(lua, "operations", counted->operations);
+      for (unsigned stall = 0; stall < STALL_COUNT; stall++) {
+        char key[48];
+        snprintf(key, sizeof key, "%s_cycles", stall_key((enum stall)stall));
+        set_number(lua, key, counted->stall_cycles[stall]);
+      }
+      lua_setfield(lua, -2, pipe_name((enum pipe)pipe));
+    }
+    lua_setfield(lua, -2, "pipes");
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+/* result:events(): what max_events of the run has kept; cores as indexes into result:cores(). */
+static int events(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:events");
+  lua_args_end(lua, "result:events", 1);
+  lua_newtable(lua);
+  for (uint64_t i = 0; i < result->event_count; i++) {
+    const struct result_event *event = &result->events[i];
+    lua_createtable(lua, 0, 7);
+    set_text(lua, "op", isa_row((enum isa_op)event->op)->name);
+    set_text(lua, "pipe", pipe_name((enum pipe)event->pipe));
+    set_number(lua, "core", (uint64_t)event->core + 1);
+    set_number(lua, "line", event->line);
+    set_number(lua, "start_cycle", event->start_cycle);
+    set_number(lua, "end_cycle", event->end_cycle);
+    set_number(lua, "bytes", event->bytes);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
+static enum vinci_status write_json(const void *object, FILE *out, struct vinci_diag *diag) {
+  return vinci_result_write_json(object, out, diag);
+}
+
+static enum vinci_status write_text(const void *object, FILE *out, struct vinci_diag *diag) {
+  return vinci_result_write_text(object, out, diag);
+}
+
+static int json(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:json");
+  lua_args_end(lua, "result:json", 1);
+  lua_vinci_push_text(lua, write_json, result);
+  return 1;
+}
+
+static int text(lua_State *lua) {
+  const vinci_result *result = self(lua, "result:text");
+  lua_args_end(lua, "result:text", 1);
+  lua_vinci_push_text(lua, write_text, result);
+  return 1;
+}
+
+static int write_folder(lua_State *lua) {
+  static const char function[] = "result:write_folder";
+  struct vinci_diag diag = {0};
+  const vinci_result *result = self(lua, function);
+  const char *folder = lua_args_text(lua, 2, function, "folder");
+  lua_args_end(lua, function, 2);
+  if (vinci_result_write_folder(result, folder, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  lua_settop(lua, 1);
+  return 1;
+}
+
+static int free_result(lua_State *lua) {
+  vinci_result_free(lua_vinci_take(lua, lua_result_type));
+  return 0;
+}
+
+void lua_result_open(lua_State *lua) {
+  static const luaL_Reg methods[] = {{"counters", counters},
+                                     {"get", get},
+                                     {"summary", summary},
+                                     {"cores", cores},
+                                     {"events", events},
+                                     {"json", json},
+                                     {"text", text},
+                                     {"write_folder", write_folder},
+                                     {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"run", run}, {NULL, NULL}};
+  lua_vinci_type(lua, lua_result_type, methods, free_result);
+  luaL_setfuncs(lua, functions, 0);
+}

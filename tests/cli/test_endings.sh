@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# How the program ends where others have a hand in it: signals while it waits for a file, two
+# processes that write to one place, a reader of its output that goes. $VINCI is the program under
+# test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
+
+work_folder test_endings
+
+cat >"$work/tiny.csv" <<'END'
+trace,version=1
+kernel,name=tiny,arch=dav-c220,blocks=2
+tensor,name=x,dtype=fp16,shape=2048,io=in
+buffer,name=xbuf,space=UB,address=0,size=2048
+stream,core=AIV
+copy_gm_to_ubuf,dst=xbuf,src=x+2048*blk,len_burst=64
+END
+sed 's/shape=2048/shape=6000000000/' "$work/tiny.csv" >"$work/huge.csv"
+mkfifo "$work/pipe.csv" "$work/pipe.npy" || skip_all "no named pipes"
+
+plan 16
+
+# Waits for a process as long as there is one, ten seconds at most.
+ends() {
+  tries=0
+  while kill -0 "$1" 2>/dev/null && [ $tries -lt 100 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+  kill -KILL "$1" 2>/dev/null && echo "still runs"
+}
+
+# stopped SIGNAL ARGUMENT...: a run that is stuck gets a signal; $out, $err, $code and
+# what went wrong in $stuck.
+stopped() {
+  signal=$1
+  shift
+  "$vinci" "$@" >"$work/out" 2>"$work/err" &
+  child=$!
+  sleep 1
+  kill "-$signal" "$child"
+  stuck=$(ends "$child")
+  wait "$child"
+  code=$? out=$(cat "$work/out") err=$(cat "$work/err")
+}
+
+# ---- signals ------------------------------------------------------------------------------------
+for verb in run check; do
+  before=ran
+  [ $verb = run ] || before='was checked'
+  for signal in INT TERM; do
+    stopped $signal $verb "$work/pipe.csv" $soc
+    report "$verb: SIG$signal ends the wait for a trace" "$(echo "$stuck" | grep .
+      expect 7 "error: interrupted before $work/pipe.csv $before")"
+  done
+done
+sleep 30 >"$work/pipe.csv" &
+writer=$!
+stopped INT run "$work/tiny.csv" "$work/pipe.csv" $soc --json
+kill "$writer"
+report "a trace that is not written to its end; what was printed before stays whole" "$(
+  echo "$stuck" | grep .
+  expect 7 "error: interrupted before $work/pipe.csv ran"
+  [ "$(head -n 1 "$work/out")$(tail -n 1 "$work/out")" = '[]' ] || echo "no array: $out"
+  [ "$(grep -c '"schema"' "$work/out")" -eq 1 ] || echo "not one result")"
+stopped TERM run "$work/tiny.csv" $soc --input=x="$work/pipe.npy"
+report "the wait for a tensor" "$(echo "$stuck" | grep .
+  expect 7 "error: interrupted before $work/tiny.csv ran")"
+stopped TERM run "$work/tiny.csv" $soc --fill=random:1 --expect=x="$work/pipe.npy" -q
+report "the wait for what is expected" "$(echo "$stuck" | grep .
+  expect 7 'error: interrupted before the values were compared')"
+stopped TERM run "$work/huge.csv" $soc --fill=random:1
+report "a tensor that is being filled" "$(echo "$stuck" | grep .
+  expect 7 "error: interrupted before $work/huge.csv ran")"
+
+# Nobody reads the pipe, so the program is stuck where it cannot look at its first signal.
+"$vinci" check "$work/tiny.csv" $soc --normalize="$work/pipe.csv" >"$work/out" 2>"$work/err" &
+child=$!
+sleep 1
+kill -INT "$child"
+kill -INT "$child"
+sleep 0.3
+kill -0 "$child" 2>/dev/null
+twice=$?
+sleep 1
+kill -INT "$child"
+sleep 0.5
+kill -KILL "$child" 2>/dev/null
+wait "$child"
+code=$?
+report "two signals at once are one, one more than a second later ends the program" \
+  "$([ "$twice" -eq 0 ] || echo "ended by the second"; [ "$code" -eq 130 ] || echo "exit code $code")"
+
+# ---- two processes, one place ------------------------------------------------------------------
+"$vinci" run "$work/pipe.csv" $soc --output="$work/result" >/dev/null 2>&1 &
+child=$!
+sleep 1
+keep "$vinci" run "$work/tiny.csv" $soc --output="$work/result"
+report "a second run into a folder is refused" "$(expect 2 \
+  "$work/result: error: another run is working in this folder
+hint: wait for its end, or name another one"
+  ls "$work/result")"
+keep "$vinci" check "$work/tiny.csv" $soc --output="$work/result"
+report "so are checks" "$(expect 2 - ; ls "$work/result")"
+kill "$child"
+ends "$child" >/dev/null
+keep "$vinci" run "$work/tiny.csv" $soc --output="$work/result" -q
+report "it is free again when the first has ended" "$(expect 0 ''
+  [ -f "$work/result/summary.json" ] || ls "$work/result")"
+
+cat >"$work/suite.lua" <<'END'
+return { soc = "Ascend910B4", memory = "flat", points = {
+  { name = "copy", op = "copy", shape = 65536, dtype = "fp16" },
+  { name = "matmul", op = "matmul", m = 1024, k = 1024, n = 1024 },
+} }
+END
+base=$work/base.csv
+bless() { "$vinci" gate bless "$work/suite.lua" --baseline="$base" --reason="$1"; }
+"$vinci" gate list "$work/suite.lua" >/dev/null || exit 99
+for round in 1 2 3 4; do
+  rm -f "$base"
+  bless first >/dev/null 2>"$work/err1" &
+  child=$!
+  bless second >/dev/null 2>"$work/err2"
+  second=$?
+  wait "$child"
+  echo "$round $? $second"
+  "$vinci" gate check "$work/suite.lua" --baseline="$base" 2>&1 |
+    grep -q '2 PASS' || echo "round $round: no baseline"
+done >"$work/rounds"
+report "of two that bless at once, one does and the other does or is refused; the baseline is whole" "$(
+  grep -v '^[1-4] [02] [02]$' "$work/rounds"
+  grep ' 2 2$' "$work/rounds"
+  ls "$work"/*.part 2>/dev/null)"
+if command -v flock >/dev/null; then
+  flock "$base.inputs" sleep 30 &
+  child=$!
+  sleep 0.5
+  keep bless third
+  kill "$child"
+  report "a second bless is refused" "$(expect 2 \
+    "$base.inputs: error: another bless is working in this folder
+hint: wait for its end, or name another one")"
+else
+  report "a second bless is refused # SKIP no flock" ''
+fi
+
+# ---- a reader that goes ----------------------------------------------------------------------------
+# Each prints a lot, or has no time to print before the reader has gone. 141: ended by SIGPIPE.
+seq 20000 | sed 's/.*/print(&)/' >"$work/print.lua"
+report "a closed pipe ends every verb silently, in one way" "$(
+  while read -r words; do
+    # shellcheck disable=SC2086 # words of a command line
+    { sleep 0.2; "$vinci" $words 2>"$work/err"; echo $? >"$work/code"; } | :
+    [ "$(cat "$work/code")" -eq 141 ] || echo "$words: exit code $(cat "$work/code")"
+    [ ! -s "$work/err" ] || echo "$words: $(cat "$work/err")"
+  done <<END
+--help
+--version
+help run
+isa list
+soc show Ascend910B4
+soc list
+compile --list
+compile matmul m=64 k=64 n=64 $soc
+run $work/tiny.csv $work/tiny.csv $soc
+run $work/tiny.csv $work/tiny.csv $soc --json
+check $work/tiny.csv $soc
+check $work/tiny.csv $soc --json
+check $work/tiny.csv $soc --normalize=-
+gate list $work/suite.lua
+gate check $work/suite.lua --baseline=$base
+sweep --help
+stream --help
+lua $work/print.lua
+END
+)"
+{ sleep 0.2; "$vinci" run "$work/tiny.csv" $soc --output="$work/kept" 2>"$work/err"; } | :
+report "what is to be kept is kept although nobody reads the report" "$(
+  [ -f "$work/kept/summary.json" ] || ls "$work/kept"; cat "$work/err")"

@@ -1,0 +1,345 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci run --ops: the lists it reads, as their tools write them, and runs that are ended.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+
+work_folder test_ops
+plan 41
+
+# run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
+run() {
+  list=$1
+  shift
+  keep "$vinci" run --ops "$work/$list.csv" --output="$work/$list" "$@"
+  table=$work/$list/op_summary.csv
+}
+
+# The problems of the last run: problems CODE STDERR [TEXT-IN-TABLE...].
+problems() {
+  expect "$1" "$2"
+  shift 2
+  for text; do
+    grep -qF -e "$text" "$table" || { echo "the table has no '$text':"; cat "$table"; }
+  done
+}
+
+crlf() {
+  sed 's/$/\r/'
+}
+
+printf 'Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n%s\n%s\n%s\n' \
+  'Conv2D,"2,0,28,28,16;36,8,16,16",FLOAT16;FLOAT16,NC1HWC0;FRACTAL_Z,"2,8,14,14,16",FLOAT16,NC1HWC0' \
+  'Maximum,"16;16",FLOAT16;COMPLEX64,ND;ND,"16",FLOAT16,ND' \
+  'Relu,"16",FLOAT16,ND,"16",FLOAT16,ND' >"$work/empty.csv"
+run empty $soc
+report "a tensor without elements, a type nobody knows" "$(problems 0 '' \
+  ',unsupported: Conv2D: a tensor has no elements,' \
+  ",unsupported: the data types 'FLOAT16;COMPLEX64' are not known,")"
+
+# ---- what a row says must hold ---------------------------------------------------------------
+header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'
+printf '%s\n' "$header" 'Relu,"16",FLOAT16,ND,"8",FLOAT16,ND,3' \
+  'Maximum,"16;",FLOAT16;COMPLEX64,ND;ND,"16",FLOAT16,ND,4' \
+  'BNInfer,"2,4,8,8;;;;4",FLOAT;COMPLEX64;FLOAT;FLOAT;FLOAT,NCHW,"2,4,8,8",FLOAT,NCHW,5' \
+  'Relu,"24",FLOAT16,ND,"24",FLOAT16,ND,1.5e3' \
+  'Relu,"32",FLOAT16,ND,"32",FLOAT16,ND,"1,234.5"' \
+  'Relu,"40",FLOAT16,ND,"40",FLOAT16,ND,N/A' >"$work/told.csv"
+run told $soc
+report "a result that contradicts its inputs, a scalar of a type nobody knows, times" "$(problems 0 '' \
+  "unsupported: Relu: the output shape '8' contradicts the inputs '16'" \
+  "unsupported: the data types 'FLOAT16;COMPLEX64' are not known," \
+  "unsupported: the data types 'FLOAT;COMPLEX64;FLOAT;FLOAT;FLOAT' are not known," \
+  ',1500.000,-0.99' ',1234.500,-0.99')"
+for time in -5 inf 1,23 '12 us'; do
+  printf '%s\n%s"%s"\n' "$header" 'Relu,"16",FLOAT16,ND,"16",FLOAT16,ND,' "$time" >"$work/lost.csv"
+  run lost $soc
+  report "a time that is none: $time" "$(expect 3 "$work/lost.csv:2:38: error: '$time' is no time in microseconds from 0 to 10^12
+hint: write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was measured")"
+done
+
+# ---- L2 at the start -------------------------------------------------------------------------
+# The second row owes what the first has written; without tensors nothing is owed.
+printf '%s\n' "$header" 'Relu,"1024,1024",FLOAT16,ND,"1024,1024",FLOAT16,ND,' \
+  'MatMulV2,"8,2048;2048,2048",FLOAT16;FLOAT16,ND;ND,"8,2048",FLOAT16,ND,' >"$work/states.csv"
+printf 'op,args\n%s\n%s\n' relu,shape=4096 'matmul,m=16 k=32 n=48' >"$work/plain.csv"
+run states $soc --set l2.size=8MiB
+found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start is assumed (by kind of operator): a larger L2 keeps more of the inputs, and what it has to write back stays the same; --l2=empty assumes nothing' \
+  ',warm,0' ',used,2097152')
+run plain $soc
+report "L2 at the start, told and warned of" "$found$(problems 0 '' ',warm,0' ',used,0')"
+
+# ---- the profilers' tables -----------------------------------------------------------------
+# kernel_details.csv: a byte order mark, CR LF, quoted shapes, tabs behind times, N/A.
+{
+  printf '\357\273\277'
+  crlf <<'END'
+Step Id,Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Context ID,aicore_time(us),aic_total_cycles,aic_mac_time(us),aic_mac_ratio
+2,0,4294967295,11,2,aclnnMatmul_MatMulV2_MatMulV2,MatMulV2,dynamic,AI_CORE,"1718183474478345.990	",12.5,0.0,20,0,NO,"""64,32;32,128""",FLOAT16;FLOAT16,ND;ND,"""64,128""",FLOAT16,ND,N/A,10.1,162000,2.25,0.2
+2,0,4294967295,12,2,aclnnRelu_Relu_Relu,Relu,static,AI_VECTOR_CORE,"1718183474478360.100	",3.0,0.5,1,0,NO,"""64,128""",FLOAT,ND,"""64,128""",FLOAT,ND,N/A,2.1,3000,N/A,N/A
+2,0,4294967295,13,2,aclnnCast_CastAiCpu_Cast,Cast,static,AI_CPU,"1718183474478370.100	",30.0,0.5,0,0,NO,"""4,4""",FLOAT,ND,"""4,4""",FLOAT16,ND,N/A,N/A,N/A,N/A,N/A
+2,0,4294967295,14,2,hcom_allReduce_,hcom_allReduce_,N/A,COMMUNICATION,"1718183474478390.100	",30.0,0.5,0,0,NO,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A
+2,0,4294967295,15,2,aclnnAdd_Add_Add,Add,static,AI_VECTOR_CORE,"1718183474478395.100	",4.0,0.5,1,0,NO,"""64,128;""",FLOAT;FLOAT,ND;ND,"""64,128""",FLOAT,ND,N/A,2.1,3000,N/A,N/A
+2,0,4294967295,16,2,aclnnRelu_Relu_Relu,Relu,static,AI_VECTOR_CORE,"1718183474478396.100	",4.0,0.5,1,0,NO,N/A,N/A,N/A,N/A,N/A,N/A,N/A,2.1,3000,N/A,N/A
+2,0,4294967295,17,2,aclnnRelu_Relu_Relu,Relu,static,AI_VECTOR_CORE,"1718183474478396.100	",4.0,0.5,1,0,NO,"""8,x""",FLOAT,ND,"""8,x""",FLOAT,ND,N/A,2.1,3000,N/A,N/A
+END
+} >"$work/kernel_details.csv"
+run kernel_details $soc
+report "kernel_details.csv as the profiler writes it" "$(problems 0 '' \
+  ',matmul m=64 k=32 n=128 ' ',12.500,' ',2.250,' ',relu shape=8192 dtype=fp32' ',add '
+  [ "$(wc -l <"$table")" -eq 8 ] || cat "$table"
+  case $out in
+    "3 of 7 operators simulated, 4 unsupported, 0 failed: "*) ;;
+    *) echo "$out" ;;
+  esac)"
+report "what did not run on AI Cores is told" "$(problems 0 '' \
+  ',unsupported: Cast does not run on AI Cores but on AI_CPU,' \
+  ',unsupported: hcom_allReduce_ does not run on AI Cores but on COMMUNICATION,')"
+report "cells that say nothing" "$(problems 0 '' ',unsupported: a shape cannot be read,'
+  [ "$(grep -c ',N/A,.*,unsupported: ' "$table")" -ge 2 ] || cat "$table")"
+
+# op_summary.csv, the columns in another order, lower-case types, a scalar, a format of NZ.
+cat >"$work/op_summary.csv" <<'END'
+Device_id,Model Name,Model ID,Task ID,Stream ID,Infer ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Num,Mix Block Num,HF32 Eligible,Output Shapes,Output Data Types,Output Formats,Input Shapes,Input Data Types,Input Formats,Context ID,aicore_time(us),total_cycles,mac_time(us),mac_ratio
+0,net,1,3,4,1,MatMul_1,MatMul,static,AI_CORE,100.1,20.75,0.1,4,0,NO,"""64,128""",DT_FLOAT16,FORMAT_ND,"""64,32;8,2,16,16""",DT_FLOAT16;DT_FLOAT16,FORMAT_ND;FORMAT_FRACTAL_NZ,N/A,18.2,1000,1.5,0.08
+0,net,1,4,4,1,Muls_1,Muls,static,AI_VECTOR_CORE,120.1,2.75,0.1,1,0,NO,"""4096""",float16,ND,"""4096""",float16,ND,N/A,1.2,1000,N/A,N/A
+END
+run op_summary $soc
+report "op_summary.csv" "$(problems 0 '' ',20.750,' ',1.500,' 'dtype=fp16'
+  case $out in
+    "2 of 2 operators simulated, "*) ;;
+    *) echo "$out"; cat "$table" ;;
+  esac)"
+cp "$table" "$work/again.csv"
+run again $soc
+report "its own table is a list again" "$(problems 0 ''
+  [ "$(grep -c ',ok,' "$table")" -eq 2 ] || cat "$table")"
+
+# The columns of tables of calibration.
+cat >"$work/calibration.csv" <<'END'
+soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us,mac_us
+Ascend910B2,MatMulV3,AI_CORE,"64,32;32,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,0.1
+Ascend910B9,MatMulV3,AI_CORE,"64,32;32,128","64,128",DT_BF16;DT_BF16,ND;ND,4,10,0.1
+END
+run calibration
+report "a chip that nobody knows fails its row alone" "$(problems 3 '' ',ok,' ',Ascend910B2,' \
+  ',Ascend910B9,' 'failed: '
+  [ "$(grep -c 'failed: .*Ascend910B9' "$table")" -eq 1 ] || cat "$table")"
+
+cat >"$work/batches.csv" <<'END'
+soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us
+Ascend910B2,BatchMatMulV2,AI_CORE,"1,64,32;8,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,BatchMatMulV3,AI_CORE,"8,64,32;1,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,BatchMatMulV3,AI_CORE,"8,32,64;1,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,MatMulV2,AI_CORE,"16,70000;70000,48","16,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,BatchMatMulV3,AI_CORE,"3,64,32;8,32,48","8,64,48",FLOAT16;FLOAT16,ND;ND,8,10
+Ascend910B2,MatMulV3,AI_CORE,"50,60;5,4,16,16","50,77",FLOAT16;FLOAT16,ND;FRACTAL_NZ,8,10
+END
+run batches
+report "products that share an operand, long rows, padded weights" "$(problems 0 '' \
+  'transpose_a=0 transpose_b=0 bias=0 batch=8 shared=a format_a=ND format_b=ND format_c=ND generation=2' \
+  ',batch_matmul m=512 k=32 n=48' 'transpose_a=1 transpose_b=0 bias=0 batch=8 shared=b' \
+  ',matmul m=16 k=70000 n=48' ',matmul m=50 k=60 n=77' 'format_a=ND format_b=NZ' \
+  'unsupported: BatchMatMulV3: batches differ')"
+
+# ---- lists of GEMMs and convolutions ---------------------------------------------------------
+crlf >"$work/scalesim.csv" <<'END'
+Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
+Conv1, 34, 34, 3, 3, 16, 32, 2,
+FC6, 1, 1, 1, 1, 64, 128, 1,
+END
+run scalesim $soc
+report "a topology of SCALE-Sim" "$(problems 0 '' 'Conv1,' \
+  'conv2d c=16 h=34 w=34 k=32 kernel=3x3 stride=2x2' 'kernel=1x1')"
+printf 'Layer,M,N,K,\nproj,16,32,64,\n,,,,\n\n\nlast,1,32,64,' >"$work/scalesim_gemm.csv"
+run scalesim_gemm $soc
+report "GEMMs of SCALE-Sim" "$(problems 0 '' ',matmul m=16 k=64 n=32' ',matmul m=1 k=64 n=32'
+  [ "$(wc -l <"$table")" -eq 3 ] || cat "$table")"
+cat >"$work/deepbench.csv" <<'END'
+m,n,k,a_t,b_t,precision
+35,16,256,false,true,half
+35,16,256,T,N,float
+END
+run deepbench $soc
+report "GEMMs of DeepBench" "$(problems 0 '' \
+  ',matmul m=35 k=256 n=16 transpose_a=0 transpose_b=1 dtype=fp16' \
+  ',matmul m=35 k=256 n=16 transpose_a=1 transpose_b=0 dtype=fp32')"
+cat >"$work/deepbench_conv.csv" <<'END'
+w,h,c,n,k,filter_w(s),filter_h(r),pad_w,pad_h,wstride,hstride
+28,14,16,2,32,5,3,2,1,2,1
+END
+run deepbench_conv $soc
+report "convolutions of DeepBench" "$(problems 0 '' \
+  ',conv2d n=2 c=16 h=14 w=28 k=32 kernel=3x5 stride=1x2 pad=1x2')"
+printf 'op,args\nmatmul,m=16 k=64 n=32\ncopy,  shape=77 \nnone,x=1\n' >"$work/args.csv"
+run args $soc
+report "operators with arguments" "$(problems 0 '' 'matmul m=16 k=64 n=32' 'copy shape=77' \
+  'unsupported: no operator is called none')"
+
+# ---- lists that are none -------------------------------------------------------------------
+problem() { # NAME TEXT-OF-FILE LINE MESSAGE
+  printf '%b' "$2" >"$work/bad.csv"
+  run bad $soc
+  report "$1" "$([ "$code" -eq 3 ] || echo "exit code $code"
+    [ "$(printf '%s\n' "$err" | head -n 1)" = "$work/bad.csv$3: error: $4" ] || echo "$err"
+    [ ! -e "$work/bad/op_summary.csv" ] || echo "there is a table")"
+}
+problem "an empty list" '' '' 'the list is empty'
+problem "a list of a mark and blank lines" '\357\273\277\n\n' '' 'the list is empty'
+problem "a list that is a header" 'm,n,k\n' '' 'the list has a header and no rows'
+problem "a header of something else" 'a,b\n1,2\n' :1 \
+  'the header is not that of a list of operators'
+problem "a profile without shapes" 'Name,Type,Duration(us),Input Data Types\na,Relu,1,FLOAT\n' :1 \
+  'the header has no column "Input Shapes", which a list of a profile needs'
+problem "a profile without types" 'Type,Input Shapes\nRelu,"""1,2"""\n' :1 \
+  'the header has no column "Input Data Types", which a list of a profile needs'
+problem "GEMMs without k" 'm,n\n1,2\n' :1 'the header has no column "k", which a list of GEMMs needs'
+problem "two columns of a name" 'Type,Input Shapes,Type\nRelu,"""1,2""",Add\n' :1 \
+  'the header has two columns "Type"'
+problem "a byte of value 0" 'm,n,k\n1,2,3\n1,2,3\0\n' :3 \
+  'a field has a byte of value 0: the list is no text, or of two bytes a character'
+printf 'op,args\nnothing,m=1\nnone,m=2\n' >"$work/none.csv"
+run none $soc
+report "a list in which nothing can be simulated" "$(problems 3 \
+  "error: no operator of the list can be simulated; $work/none/op_summary.csv says why" \
+  "unsupported: no operator is called nothing" "unsupported: no operator is called none")"
+problem "a quote that is not closed" 'm,n,k\n1,2,"3\n' :2 \
+  'a quote is not closed, or stands inside a field that is not quoted'
+run missing $soc
+report "a list that is not there" "$(problems 2 \
+  "$work/missing.csv: error: cannot read the list: No such file or directory")"
+
+# ---- runs that are ended ---------------------------------------------------------------------
+# await FOLDER LINES: until the table has so many, at most 20 seconds.
+await() {
+  tries=0
+  until [ $tries -ge 200 ] || [ "$(grep -c ^ "$work/$1/op_summary.csv" 2>/dev/null)" -ge "$2" ] \
+    2>/dev/null; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+}
+{
+  echo 'op,args'
+  i=0
+  while [ $i -lt 30 ]; do
+    echo "copy,shape=$((100000 + i))"
+    i=$((i + 1))
+  done
+  echo 'matmul,m=8192 k=8192 n=8192 tile=16x16x16 cores=1'
+  echo 'copy,shape=5'
+} >"$work/long.csv"
+head -n 31 "$work/long.csv" >"$work/short.csv"
+run short $soc -q
+cp "$table" "$work/short.expected"
+for jobs in 1 3; do
+  rm -rf "$work/long"
+  "$vinci" run --ops "$work/long.csv" --output="$work/long" $soc -j $jobs >"$work/out" \
+    2>"$work/err" &
+  child=$!
+  await long 31
+  head -n 31 "$work/long/op_summary.csv" >"$work/killed.csv"
+  kill -INT $child
+  wait $child
+  code=$? out=$(cat "$work/out") err=$(cat "$work/err") table=$work/long/op_summary.csv
+  report "rows are there as they end, also after Ctrl-C, with $jobs jobs" "$(
+    cmp "$work/short.expected" "$work/killed.csv" 2>&1
+    cmp -n "$(wc -c <"$work/short.expected")" "$work/short.expected" "$table" 2>&1
+    [ "$code" -eq 7 ] || echo "exit code $code"
+    case $err in
+      "error: interrupted; $table has 3"[01]" of 32 operators, and the same command goes on "*) ;;
+      *) echo "$err" ;;
+    esac)"
+done
+# The same command goes on, with the journal's last record torn.
+cp "$work/long/op_summary.journal" "$work/journal"
+cp "$work/long.csv" "$work/same.csv"
+mkdir "$work/same"
+"$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=1 >/dev/null 2>&1 &
+child=$!
+await same 21
+kill -KILL $child
+wait $child 2>/dev/null
+sed -n '1,5p' "$work/same/op_summary.journal" >"$work/head"
+printf '7 1 500 0123456789abcdef\nhalf a li' >>"$work/head"
+cp "$work/head" "$work/same/op_summary.journal"
+rm "$work/same/op_summary.csv"
+"$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=1 >"$work/out" \
+  2>"$work/err" &
+child=$!
+await same 31
+kill -INT $child
+wait $child
+report "the same command goes on after a kill; what is torn is done again" "$(
+  grep -q '^2 operators were done by an earlier run of this command$' "$work/out" ||
+    cat "$work/out"
+  cmp -n "$(wc -c <"$work/short.expected")" "$work/short.expected" "$work/same/op_summary.csv" 2>&1)"
+run short $soc
+report "a table that is complete has no journal, and is made anew" "$(problems 0 ''
+  cmp "$work/short.expected" "$table" 2>&1
+  [ ! -e "$work/short/op_summary.journal" ] || echo "there is a journal"
+  case $out in
+    "30 of 30 operators simulated, "*) ;;
+    *) echo "$out" ;;
+  esac)"
+mkdir "$work/other"
+cp "$work/journal" "$work/other/op_summary.journal"
+cp "$work/short.csv" "$work/other.csv"
+run other $soc
+report "the journal of another list is given up" "$(problems 0 ''
+  cmp "$work/short.expected" "$table" 2>&1
+  case $out in
+    "30 of 30 operators simulated, "*) ;;
+    *) echo "$out" ;;
+  esac)"
+run short $soc --max-cycles=10
+report "a limit of cycles fails the rows, and is the exit code" "$(problems 7 '' \
+  ',failed: the limit of simulated cycles was reached'
+  case $out in
+    "0 of 30 operators simulated, 0 unsupported, 30 failed: "*) ;;
+    *) echo "$out" ;;
+  esac)"
+run calibration --max-cycles=10
+report "a row that fails for another reason has its own exit code" "$(problems 3 '' \
+  ',failed: the limit of ' ',Ascend910B9,')"
+
+# ---- processes that die ------------------------------------------------------------------------
+# Two rows that take more time of a processor than a process may have here, then three good ones.
+{
+  echo 'op,args'
+  echo 'matmul,m=8192 k=8192 n=8192 tile=16x16x16 cores=1'
+  echo 'matmul,m=8192 k=8192 n=4096 tile=16x16x16 cores=1'
+  sed -n 2,4p "$work/long.csv"
+} >"$work/deadly.csv"
+{
+  head -n 1 "$work/short.expected"
+  sed -n 2,4p "$work/short.expected"
+} >"$work/good.expected"
+deadly() { # JOBS
+  keep sh -c 'ulimit -c 0; ulimit -S -t 2; exec "$@"' sh "$vinci" run --ops "$work/deadly.csv" \
+    --output="$work/deadly" $soc -j "$1"
+  table=$work/deadly/op_summary.csv
+}
+died='its process ended by signal '
+for jobs in 2 1; do
+  deadly $jobs
+  report "a row its process dies of fails alone, and is tried again; $jobs jobs" "$(problems 8 "error: \
+the processes of 2 operators died; $table says how, and the same command tries them again" ''
+    [ "$(sed -n '2,3p' "$table" | grep -c "failed: $died")" -eq 2 ] || cat "$table"
+    sed 2,3d "$table" | diff "$work/good.expected" - | head -n 5
+    again=$(case $out in "3 operators were done by an earlier run of this command"*) echo 1 ;;
+      *) echo 2 ;; esac)
+    [ "$again" -eq $jobs ] || echo "$out")"
+done
+rm -rf "$work/deadly"
+"$vinci" run --ops "$work/long.csv" --output="$work/deadly" $soc >/dev/null 2>"$work/err" &
+child=$!
+await deadly 31
+keep "$vinci" run --ops "$work/short.csv" --output="$work/deadly" $soc
+kill -INT $child
+wait $child
+report "a folder is for one run at a time" "$(expect 2 \
+  "$work/deadly: error: another run is working in this folder")"

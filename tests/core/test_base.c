@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the base: status codes, diagnostics, arenas, clock domains. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/diag.h"
+#include "core/base/utf8.h"
+
+static void status_exit_codes_are_the_contract(void **state) {
+  (void)state;
+  assert_int_equal(vinci_status_exit_code(VINCI_OK), 0);
+  assert_int_equal(vinci_status_exit_code(VINCI_E_USAGE), 2);
+  assert_int_equal(vinci_status_exit_code(VINCI_E_INPUT), 3);
+  assert_int_equal(vinci_status_exit_code(VINCI_E_DEADLOCK), 6);
+  assert_int_equal(vinci_status_exit_code(VINCI_E_LIMIT), 7);
+  assert_int_equal(vinci_status_exit_code(VINCI_E_NOMEM), 8);
+  assert_string_equal(vinci_status_text(VINCI_E_DEADLOCK), "the simulated program hangs");
+}
+
+static void first_error_stays(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  assert_int_equal(diag_error(&diag, VINCI_E_INPUT, "first %d", 1), VINCI_E_INPUT);
+  assert_int_equal(diag_error(&diag, VINCI_E_USAGE, "second"), VINCI_E_USAGE);
+  assert_string_equal(diag.text, "first 1");
+  assert_int_equal(diag.status, VINCI_E_INPUT);
+  assert_int_equal(diag_error(NULL, VINCI_E_USAGE, "nobody listens"), VINCI_E_USAGE);
+}
+
+static void printed_form(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  struct diag_position position = {.path = "a.csv", .line = 7, .column = 3};
+  diag_error_at(&diag, VINCI_E_INPUT, position, "bad \"x\"");
+  diag_hint(&diag, "say y");
+  diag_hint(&diag, "not this one");
+  diag_excerpt(&diag, "a,x\t=1", 6);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  vinci_diag_print(&diag, out);
+  fclose(out);
+  assert_string_equal(text, "a.csv:7:3: error: bad \"x\"\n  a,x =1\n    ^\nhint: say y\n");
+  free(text);
+}
+
+static void excerpt_of_a_long_line_shows_the_column(void **state) {
+  (void)state;
+  char line[1000];
+  memset(line, 'a', sizeof line);
+  line[700] = 'X';
+  struct vinci_diag diag = {0};
+  diag_error_at(&diag, VINCI_E_INPUT, (struct diag_position){"f", 1, 701}, "here");
+  diag_excerpt(&diag, line, sizeof line);
+  assert_true(strlen(diag.excerpt) < sizeof diag.excerpt);
+  assert_int_equal(diag.excerpt[diag.excerpt_column - 1], 'X');
+}
+
+static const char *candidate_at(const void *context, size_t index) {
+  return ((const char *const *)context)[index];
+}
+
+static void nearest_name(void **state) {
+  (void)state;
+  static const char *const names[] = {"vadd", "vsub", "vmuls", "copy_gm_to_ubuf", NULL};
+  assert_string_equal(diag_nearest("vaddd", 5, candidate_at, names), "vadd");
+  assert_string_equal(diag_nearest("copy_gm_to_ub", 5, candidate_at, names), "copy_gm_to_ubuf");
+  assert_null(diag_nearest("xyzzy", 5, candidate_at, names));
+  assert_null(diag_nearest("", 0, candidate_at, names));
+}
+
+static void arena_gives_zeroed_aligned_memory(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  for (size_t bytes = 1; bytes < 40000; bytes = bytes * 3 + 1) {
+    unsigned char *memory = arena_alloc(&arena, bytes, 1);
+    assert_non_null(memory);
+    assert_int_equal((uintptr_t)memory % 16, 0);
+    for (size_t i = 0; i < bytes; i++)
+      assert_int_equal(memory[i], 0);
+    memset(memory, 0xff, bytes);
+  }
+  assert_null(arena_alloc(&arena, SIZE_MAX, 2));
+  assert_string_equal(arena_strndup(&arena, "abcdef", 3), "abc");
+  arena_free(&arena);
+  assert_int_equal(arena.total_bytes, 0);
+}
+
+static void arena_reports_shortage(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  arena_fail_after(1);
+  assert_null(arena_alloc(&arena, 1, 1));
+  assert_non_null(arena_alloc(&arena, 1, 1));
+  arena_free(&arena);
+}
+
+/* Edge k at floor(k * 10^12 / f), in 128 bits whatever the size of k, up to the end of time. */
+static void clock_edges_never_drift(void **state) {
+  (void)state;
+  static const uint64_t frequencies[] = {1650000000, 1850000000, 1060000000, 1000000000, 999999937};
+  static const uint64_t edges[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   32,
+                                   33,
+                                   1000003,
+                                   UINT64_C(9007199254740),
+                                   UINT64_C(200000000000003),
+                                   UINT64_C(20000000000000000),
+                                   UINT64_MAX};
+  for (size_t f = 0; f < sizeof frequencies / sizeof *frequencies; f++) {
+    struct clock_domain clock;
+    clock_init(&clock, frequencies[f]);
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+      uint128 exact = (uint128)edges[i] * PS_PER_SECOND / frequencies[f];
+      uint64_t time_ps = clock_edge_ps(&clock, edges[i]);
+      if (exact > TIME_END_PS) {
+        assert_true(time_ps == TIME_END_PS);
+        continue;
+      }
+      assert_true(time_ps == (uint64_t)exact);
+      assert_true(clock_edge_at(&clock, time_ps) == edges[i]);
+      if (time_ps < TIME_END_PS)
+        assert_true(clock_edge_at(&clock, time_ps + 1) == edges[i] + 1);
+    }
+  }
+}
+
+static void utf8_characters_have_their_length(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    size_t length;
+  } rows[] = {
+      {"a", 1},
+      {"\x7f", 1},
+      {"\xc3\xa9", 2},
+      {"\xe2\x82\xac", 3},
+      {"\xf4\x8f\xbf\xbf", 4},
+      {"\x80", 0},
+      {"\xc1\x81", 0},         /* overlong */
+      {"\xe0\x9f\xbf", 0},     /* overlong */
+      {"\xf0\x8f\xbf\xbf", 0}, /* overlong */
+      {"\xed\xa0\x80", 0},     /* surrogate */
+      {"\xf4\x90\x80\x80", 0}, /* beyond U+10FFFF */
+      {"\xf5\x80\x80\x80", 0},
+      {"\xe2\x82", 0}, /* ends early */
+      {"\xc3", 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_int_equal(utf8_length(rows[i].text, UTF8_BYTES_MAX), rows[i].length);
+  assert_int_equal(utf8_length("\xe2\x82\xac", 2), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(status_exit_codes_are_the_contract),
+      cmocka_unit_test(first_error_stays),
+      cmocka_unit_test(printed_form),
+      cmocka_unit_test(excerpt_of_a_long_line_shows_the_column),
+      cmocka_unit_test(nearest_name),
+      cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+      cmocka_unit_test(arena_reports_shortage),
+      cmocka_unit_test(clock_edges_never_drift),
+      cmocka_unit_test(utf8_characters_have_their_length),
+  };
+  return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every experiment of scripts/experiments runs, prints a table and writes it; answers that do not depend
+# on the finer points of the model hold. $VINCI is the program under test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+
+work_folder test_experiments
+output=--output=$work
+
+plan 12
+for script in "$srcdir"/scripts/experiments/*.lua; do
+  name=$(basename "$script" .lua)
+  [ "$name" != common ] || continue
+  "$vinci" lua "$script" --quick "$output" >"$work/$name.out" 2>"$work/$name.err"
+  code=$?
+  report "$name" "$([ $code -eq 0 ] || cat "$work/$name.err"
+    [ "$(wc -l <"$work/$name.out")" -ge 3 ] || echo "no table"
+    tail -n 1 "$work/$name.svg" | grep -q '^</svg>$' || echo "no picture"
+    if command -v xmllint >/dev/null; then xmllint --noout "$work/$name.svg" 2>&1; fi
+    awk -F, 'NR == 1 { n = NF } NF != n' "$work/$name.csv")"
+done
+# column NAME N: a column of the printed table.
+column() { awk -v n="$2" 'NR > 1 && $1 != "drawn:" { print $n }' "$work/$1.out"; }
+report "more cores are not slower" "$(column core_scaling 2 | sort -c -r -n 2>&1)"
+report "faster memory is not slower" "$(column hbm_bandwidth 3 | sort -c -r -n 2>&1)"
+report "two buffers gain" "$(column double_buffering 4 | awk '$1 <= 1')"
+"$vinci" lua "$srcdir/scripts/experiments/roofline.lua" --quik >/dev/null 2>"$work/err"
+report "a misspelt option" "$([ $? -eq 2 ] || echo "exit code"; grep -q '^usage: ' "$work/err" ||
+  cat "$work/err")"

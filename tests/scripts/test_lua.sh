@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci lua and the module for a stock interpreter: the examples of scripts/LUA.md, errors, exit codes,
+# wrong arguments of all sorts, memory. $VINCI is the program under test.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+case $vinci in /*) ;; *) vinci=$PWD/$vinci ;; esac
+case $srcdir in /*) ;; *) srcdir=$PWD/$srcdir ;; esac
+module=${VINCI_MODULE_DIR:-scripts/.libs}
+case $module in /*) ;; *) module=$PWD/$module ;; esac
+unset VINCI_DATA # program and module of a build folder find the sources themselves
+
+work_folder test_lua "$PWD"
+cd "$work" || exit 99
+
+# Keeps stdout, stderr and exit code.
+run() { keep "$vinci" lua "$@" </dev/null; }
+
+# The first line of stderr, without what differs between versions of Lua.
+first() { head -n 1 err; }
+
+plan 39
+
+# ---- documentation ---------------------------------------------------------------------
+awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
+run examples.lua
+report "the examples of LUA.md run" "$(expect 0 -)"
+cp out embedded.out
+if command -v lua5.4 >/dev/null && [ -e "$module/vinci.so" ] && [ -z "${VINCI_INSTRUMENT:-}" ]; then
+  LUA_CPATH="$module/?.so" lua5.4 examples.lua >stock.out 2>stock.err </dev/null
+  code=$? err=$(cat stock.err)
+  report "and say the same in a stock interpreter" "$(expect 0 -; diff embedded.out stock.out)"
+else
+  report "and say the same in a stock interpreter # SKIP no lua5.4, no module, or instrumented" ""
+fi
+cat >names.lua <<'END'
+local vinci = require "vinci"
+local soc = vinci.soc "Ascend910B4"
+local trace = vinci.compile(soc, "copy", { shape = 64 })
+local text = assert(io.open(arg[1])):read "a"
+local function look(prefix, methods)
+  for name, value in pairs(methods) do
+    local word = prefix .. name
+    if type(value) == "function" and name ~= "free" and not text:find(word, 1, true) then print(word) end
+  end
+end
+look("vinci.", vinci)
+for prefix, object in pairs { ["soc:"] = "vinci.soc", ["trace:"] = "vinci.trace", ["result:"] = "vinci.result",
+  ["values:"] = "vinci.values" } do
+  look(prefix, debug.getregistry()[object].__index)
+end
+END
+run names.lua "$srcdir/scripts/LUA.md"
+report "LUA.md names every function and method" "$(expect 0 ''; echo "$out" | grep .)"
+
+# ---- scripts ---------------------------------------------------------------------------
+run
+report "no script" "$(expect 2 "error: which script? vinci lua SCRIPT [ARGUMENT]...
+hint: options of the script come after its name")"
+run --help
+report "--help" "$(expect 0 '' 'usage: vinci lua SCRIPT [ARGUMENT]...')"
+run --quick
+report "an option before the script" "$(expect 2 "error: unknown option '--quick'
+hint: options of the script come after its name")"
+run missing.lua
+report "a script that is missing" "$(expect 2 -; case $(first) in
+  'error: cannot open missing.lua'*) ;; *) first ;; esac)"
+echo 'print(arg[0], #arg, arg[2], ...) os.exit(5)' >arguments.lua
+run arguments.lua a --b
+report "arguments and os.exit" "$(expect 5 '' 'arguments.lua	2	--b	a	--b')"
+echo 'print "from stdin"' | "$vinci" lua - >out 2>err
+code=$? out=$(cat out) err=$(cat err)
+report "a script on standard input" "$(expect 0 '' 'from stdin')"
+printf 'local function f() error "broken" end\n\nf()\n' >broken.lua
+run broken.lua
+report "an error has a traceback" "$(expect 2 -; [ "$(first)" = 'error: broken.lua:1: broken' ] || first
+  grep -q 'broken.lua:3: in main chunk' err || cat err)"
+echo 'x = = 1' >syntax.lua
+run syntax.lua
+report "a script that is none" "$(expect 2 -; case $(first) in 'error: syntax.lua:1:'*) ;; *) first ;; esac)"
+
+echo 'error(setmetatable({ exit_code = 256 }, { __tostring = function() return "odd" end }))' >odd.lua
+run odd.lua
+report "an error with a strange exit code" "$(expect 2 -; [ "$(first)" = 'error: odd' ] || first)"
+
+# ---- errors of vinci -------------------------------------------------------------------
+# fails NAME CODE FIRST-LINE SCRIPT
+fails() {
+  printf 'local vinci = require "vinci"\nlocal soc = vinci.soc "Ascend910B4"\n%s\n' "$4" >fails.lua
+  run fails.lua
+  report "$1" "$(expect "$2" -; [ "$(first)" = "error: $3" ] || first)"
+}
+fails "an unknown chip" 2 "fails.lua:3: unknown SoC 'Ascend910B5' (did you mean 'Ascend910B1'? \
+\`vinci soc list\` shows all)" \
+  'vinci.soc "Ascend910B5"'
+fails "a rejected trace has exit code 3" 3 \
+  "fails.lua:3: broken:1: the first row is not a trace row (the first row is \"trace,version=1\")" 'vinci.parse(soc, "x", "broken")'
+fails "a wrong argument" 2 "fails.lua:3: vinci.run: argument 'trace' is a number, not a vinci.trace" \
+  'vinci.run(soc, 12)'
+fails "a misspelt option" 2 "fails.lua:3: vinci.run: argument 'options' has an unknown field 'memroy'; \
+did you mean 'memory'?" 'vinci.run(soc, vinci.compile(soc, "copy", { shape = 64 }), { memroy = "flat" })'
+fails "a shape that is none" 2 "fails.lua:3: vinci.compile: argument 'args' has a value for 'shape' that is \
+no string, number or list of whole numbers" 'vinci.compile(soc, "copy", { shape = { 17, "x" } })'
+fails "an error in a function that is called back" 2 "fails.lua:4: mine" \
+  'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
+vinci.run(soc, trace, { progress = function() error "mine" end })'
+fails "a run that is stopped" 7 "fails.lua:4: the run was interrupted; results are partial" \
+  'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
+vinci.run(soc, trace, { progress = function() return false end })'
+fails "what a run uses is not freed" 2 "fails.lua:4: free: the vinci.soc is in use by the run that calls \
+this function" \
+  'local trace = vinci.compile(soc, "copy", { shape = { 1024, 1024 } })
+vinci.run(soc, trace, { progress = function() soc:free() end })'
+fails "a picture that is none" 2 "fails.lua:3: vinci.plot: argument 'fields.file' ends neither in .svg nor in .png" \
+  'vinci.plot { file = "a.txt", series = { { x = { 1 }, y = { 1 } } } }'
+fails "a picture of no size" 2 "fails.lua:3: vinci.plot: argument 'fields.width' is not 100 to 100000" \
+  'vinci.plot { file = "a.svg", width = 0/0, series = { { x = { 1 }, y = { 1 } } } }'
+# Without gnuplot, of which a PATH without programs has none.
+cat >"$work/draw.lua" <<'END'
+local vinci = require "vinci"
+local function draw(file)
+  return vinci.plot { file = file, title = "a < b & c", xlabel = "x", ylabel = "y", xlog = true, series = {
+    { title = "gap", x = { 1, 10, 100, 1000 }, y = { 5, 0/0, 7, 9 } },
+    { title = "boxes", x = { 2, 20 }, y = { 3, 4 }, style = "boxes" },
+    { title = "steps", x = { 0, 1, 1000 }, y = { 1, 2, 3 }, style = "steps" } } }
+end
+draw(arg[1])
+END
+PATH=/nowhere keep "$vinci" lua "$work/draw.lua" "$work/picture.svg"
+report "a picture without gnuplot" "$(expect 0 ''
+  [ "$(grep -c '<circle ' "$work/picture.svg")" -eq 3 ] || echo "points: $(grep '<circle ' "$work/picture.svg")"
+  grep -q '>a &lt; b &amp; c</text>$' "$work/picture.svg" || echo "no title"
+  grep -q '<path d="M80.0 [0-9.]*M[0-9.]* [0-9.]*L[0-9.]* [0-9.]*" stroke="#1b6ca8"' "$work/picture.svg" ||
+    echo "no gap: $(grep '<path d' "$work/picture.svg")"
+  tail -n 1 "$work/picture.svg" | grep -q '^</svg>$' || echo "no end"
+  if command -v xmllint >/dev/null; then xmllint --noout "$work/picture.svg" 2>&1; fi)"
+PATH=/nowhere keep "$vinci" lua "$work/draw.lua" "$work/picture.png"
+report "a PNG says what it needs" "$(expect 2 - ; printf '%s\n' "$err" |
+  grep -q "picture.png needs gnuplot, which is not installed; a file that ends in .svg needs nothing" ||
+  echo "$err")"
+fails "something freed" 2 "fails.lua:4: vinci.compile: argument 'soc' is a vinci.soc that has been freed" \
+  'soc:free()
+vinci.compile(soc, "copy", {})'
+fails "a fault of a kernel is told at its line, with exit code 3" 3 \
+  'fails.lua:6: operand "repeat" of vadd is 1000, allowed is 0..255' \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+local b = k:buffer { name = "b", space = "UB", size = 32768 }
+k:stream "AIV"
+k.vadd { dst = b, src0 = b, src1 = b, rep = 1000, type = "fp16" }
+k:build()'
+# A zero byte would end a text early in C; a length by __len is whatever it says.
+zero='has a zero byte in it'
+fails "a name with a zero byte" 2 "fails.lua:3: vinci.load: argument 'path' $zero" 'vinci.load(soc, "a.csv\0b")'
+fails "a value with a zero byte" 2 "fails.lua:3: vinci.soc: argument 'l2.size' $zero" \
+  'vinci.soc("Ascend910B4", { set = { ["l2.size"] = "8MiB\0" } })'
+fails "a key with a zero byte" 2 "fails.lua:3: vinci.compile: argument 'args' has a key with a zero byte in it" \
+  'vinci.compile(soc, "copy", { ["shape\0"] = 64 })'
+fails "an option with a zero byte" 2 "fails.lua:3: vinci.soc: argument 'options' has a field that is not named" \
+  'vinci.soc("Ascend910B4", { ["set\0"] = {} })'
+fails "a zero byte in a kernel" 2 "fails.lua:4: a text has a zero byte or the end of a line in it" \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+k:tensor { name = "x", dtype = "fp16", shape = 64, io = "in", file = "a\0b" }'
+fails "a shape of any length" 2 "fails.lua:4: kernel:tensor: argument 'fields.shape' is not a list of extents" \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+k:tensor { name = "x", dtype = "fp16", io = "in", shape = setmetatable({}, { __len = function() return 1 << 60 end }) }'
+fails "curves of any number" 2 "fails.lua:3: vinci.plot: argument 'fields.series' is not a list of series" \
+  'vinci.plot { file = "a.svg", series = setmetatable({}, { __len = function() return 1 << 60 end }) }'
+cat >long.lua <<'END'
+local vinci = require "vinci"
+local soc, checks = vinci.soc "Ascend910B4", {}
+for i = 1, 2000000 do checks[i] = "memcheck" end
+print(vinci.check(soc, vinci.compile(soc, "copy", { shape = 64 }), { checks = checks }))
+END
+run long.lua
+report "a long list of checks" "$(expect 0 '' 0)"
+fails "an instruction that is none" 2 "fails.lua:4: kernel.vaddd: there is no such method or instruction" \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+k.vaddd {}'
+fails "an operand that is none" 2 "fails.lua:4: kernel.vadd: there is no operand 'dest'" \
+  'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
+k.vadd { dest = 0 }'
+
+# ---- never a crash, never a leak -----------------------------------------------------------
+run "$srcdir/tests/lua/fuzz.lua" 20000 1
+report "20000 calls with arguments of all sorts" "$(expect 0 - ok)"
+seed=${VINCI_FUZZ_SEED:-2}
+echo "# seed $seed"
+run "$srcdir/tests/lua/fuzz.lua" 20000 "$seed"
+report "and others, as VINCI_FUZZ_SEED says" "$(expect 0 - ok; head -n 1 out >&2)"
+runs=3000
+if [ -n "${VINCI_INSTRUMENT:-}" ]; then
+  runs=300
+  # The sanitizer keeps what was freed, up to so much.
+  export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1"
+fi
+run "$srcdir/tests/lua/memory.lua" "$runs"
+report "memory is flat over $runs runs" "$(expect 0 - "$runs runs: ")"

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The shared library exports what core/vinci.h declares, and the weak sc_main that libsystemc
+# refers to; nothing else.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+[ -e "${VINCI_LIBRARY:?}" ] || skip_all "no shared library in this build"
+[ -z "${VINCI_INSTRUMENT:-}" ] || skip_all "instrumented builds export their run-time's symbols"
+
+# "W sc_main", "T vinci_run" ...
+exported=$(nm -D --defined-only "$VINCI_LIBRARY" | awk '{ print $2, $3 }')
+functions=$(printf '%s\n' "$exported" | sed -n 's/^T \(vinci_.*\)/\1/p' | sort)
+# The name before the first "(" of each declaration marked VINCI_API.
+declared=$(awk '
+  /^VINCI_API/ { open = 1; text = "" }
+  open { text = text " " $0 }
+  open && /;/ {
+    sub(/\(.*/, "", text)
+    count = split(text, word, /[ *]+/)
+    print word[count]
+    open = 0
+  }' "$srcdir/core/vinci.h" | sort)
+
+plan 3
+report "only vinci_* and the weak sc_main are exported" \
+  "$(printf '%s\n' "$exported" | grep -vE '^(T vinci_|W sc_main$)')"
+report "every declared function is exported" "$(for name in $declared; do
+  printf '%s\n' "$functions" | grep -qx "$name" || echo "$name"
+done)"
+report "every exported function is declared" "$(for name in $functions; do
+  printf '%s\n' "$declared" | grep -qx "$name" || echo "$name"
+done)"

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The rules of the source tree that no compiler checks: who includes whom, which library is seen
+# where, length of files, file heads. ARCHITECTURE.md gives the reasons.
+# shellcheck disable=SC2086 # file names of this tree hold no blanks
+set -u
+cd "${TESTS_SRCDIR:-.}" || exit 99
+. tests/support/tap.sh
+
+folders='core cube vector memhier noc traces scripts cli'
+code=$(find $folders tests -name '*.c' -o -name '*.h' -o -name '*.cc' -o -name '*.def' |
+  LC_ALL=C sort)
+product=$(printf '%s\n' $code | grep -v '^tests/')
+others=$(find $folders tests -path scripts/build-aux -prune -o \
+  \( -name '*.sh' -o -name '*.lua' -o -name local.mk \) -print | LC_ALL=C sort)
+others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart scripts/check .ci/run"
+
+plan 8
+
+report "folders include core/ and themselves only; cli/ and tests/ include anything" "$(awk '
+  /^[ \t]*#[ \t]*include[ \t]*"/ {
+    split($0, part, "\"")
+    to = part[2]; sub(/\/.*/, "", to)
+    from = FILENAME; sub(/\/.*/, "", from)
+    if (to != "core" && to != from && from != "cli" && from != "tests")
+      print FILENAME ":" FNR ": " from "/ includes \"" part[2] "\""
+  }' $code)"
+
+report "headers are included by their path from the top" "$(awk '
+  /^[ \t]*#[ \t]*include[ \t]*"/ {
+    split($0, part, "\"")
+    if (part[2] !~ /^(core|cube|vector|memhier|noc|traces|scripts|cli|tests)\//)
+      print FILENAME ":" FNR ": \"" part[2] "\""
+  }' $code)"
+
+# library NAME HEADERS PATHS TEXT: a library is seen in some places only; regular expressions.
+library() {
+  report "$1 is included in $4 only" "$(
+    grep -nE "^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<\"]($2)" $product | grep -vE "^($3)"
+  )"
+}
+library libcsv 'csv\.h' 'traces/' 'traces/'
+library Lua '(lua|lauxlib|lualib)\.' '(scripts|cli)/' 'scripts/ and cli/'
+library SystemC '(systemc|sysc|tlm)' 'core/sim/engine_systemc\.cc' 'core/sim/engine_systemc.cc'
+
+report "the only C++ is core/sim/engine_systemc.cc" "$(find $folders \
+  -name '*.cc' -o -name '*.cpp' -o -name '*.cxx' -o -name '*.hpp' |
+  grep -vx 'core/sim/engine_systemc\.cc')"
+
+report "sources have at most 600 lines, headers 250" "$(for file in $code; do
+  case $file in
+  *.def) continue ;; # a table is as long as the hardware is rich
+  core/vinci.h) limit=400 ;; # the one installed header holds the whole interface
+  *.h) limit=250 ;;
+  *) limit=600 ;;
+  esac
+  lines=$(awk 'END { print NR }' "$file")
+  [ "$lines" -le "$limit" ] || echo "$file: $lines lines, limit $limit"
+done)"
+
+report "every source opens with its licence" "$(for file in $code $others; do
+  head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$file"
+done)"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Lowered flash attention and its gradient against tests/values/attention.py; VINCI_VALUE_EVERY=1 runs
+# all cases.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 2
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+for chip in Ascend910B4 Ascend950PR_9589; do
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/attention.py" \
+    "${VINCI:?}" --soc "$chip" --every "${VINCI_VALUE_EVERY:-12}" --seed "$seed" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "flash attention computes what numpy does on $chip" "$output"
+done

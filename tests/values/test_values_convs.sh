@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Convolutions and their gradients compute what tests/values/convs.py says, and pass all checks;
+# VINCI_VALUE_CONVS says how many random ones.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 1
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/convs.py" "$VINCI" \
+  --cases "${VINCI_VALUE_CONVS:-10}" --seed "$seed" 2>&1); then
+  echo "# $output"
+  output=
+fi
+report "convolutions compute what numpy does" "$output"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Random transfers and mads against tests/values; VINCI_VALUE_CASES says how many.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 2
+
+seed=${VINCI_VALUE_SEED:-1}
+cases=${VINCI_VALUE_CASES:-8000}
+echo "# seed $seed"
+# check REFERENCE CASES TEXT
+check() {
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" \
+    tests/values/driver --cases "$2" --seed "$seed" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "$3" "$output"
+}
+check transfers.py "$cases" "transfers move and convert what the reference says"
+check cube.py $((cases / 4)) "mad computes what the reference says"

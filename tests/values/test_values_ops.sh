@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Lowered operators compute what tests/values/ops.py says; VINCI_VALUE_OPS says how many random ones.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 1
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/ops.py" "$VINCI" \
+  --cases "${VINCI_VALUE_OPS:-20}" --seed "$seed" 2>&1); then
+  echo "# $output"
+  output=
+fi
+report "lowered operators compute what numpy does" "$output"

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs with values through the library: tensors of every type, kernels that follow one another,
+ * buffers of cores, comparisons; and what headers of .npy files are accepted. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/number.h"
+#include "core/machine/values.h"
+#include "tests/support/runs.h"
+#include "traces/values/npy.h"
+
+struct values_run {
+  vinci_trace *trace;
+  vinci_values *values;
+  struct vinci_diag diag;
+};
+
+static struct values_run *start(const char *text) {
+  static struct values_run run;
+  run = (struct values_run){.trace = runs_parse(text, fixture_shared)};
+  assert_int_equal(vinci_values_create(fixture_shared, run.trace, &run.values, &run.diag),
+                   VINCI_OK);
+  return &run;
+}
+
+static void end(struct values_run *run) {
+  vinci_values_free(run->values);
+  vinci_trace_free(run->trace);
+}
+
+static struct vinci_tensor tensor(const struct values_run *run, const char *name) {
+  struct vinci_tensor found;
+  for (size_t i = 0; i < vinci_values_count(run->values); i++)
+    if (vinci_values_tensor(run->values, i, &found) && strcmp(found.name, name) == 0)
+      return found;
+  fail_msg("no tensor %s", name);
+  return found;
+}
+
+static enum vinci_status execute(struct values_run *run) {
+  return vinci_values_run(run->values, NULL, NULL, &run->diag);
+}
+
+#define COPY(from, to)                                                                             \
+  "stream,core=AIV\ncopy_gm_to_ubuf,dst=0,src=" from ",len_burst=2\n"                              \
+  "set_flag,src=MTE2,dst=MTE3,id=0\nwait_flag,src=MTE2,dst=MTE3,id=0\n"                            \
+  "copy_ubuf_to_gm,dst=" to ",src=0,len_burst=2\n"
+#define TENSOR(name, type, shape, io)                                                              \
+  "tensor,name=" name ",dtype=" type ",shape=" shape ",io=" io "\n"
+
+static void a_trace_moves_bytes(void **state) {
+  (void)state;
+  struct values_run *run = start(HEAD(1) TENSOR("x", "uint8", "64", "in")
+                                     TENSOR("y", "uint8", "64", "out") COPY("x", "y"));
+  struct vinci_tensor x = tensor(run, "x"), y = tensor(run, "y");
+  assert_true(x.input && !x.output && !x.loaded && y.output && !y.input);
+  assert_int_equal(x.bytes, 64);
+  assert_int_equal(execute(run), VINCI_E_USAGE); /* x has no values */
+  vinci_values_fill(run->values, 1);
+  for (size_t i = 0; i < x.bytes; i++)
+    assert_true(((const uint8_t *)x.data)[i] < 16);
+  run->diag = (struct vinci_diag){0};
+  assert_int_equal(execute(run), VINCI_OK);
+  assert_memory_equal(x.data, y.data, 64);
+  end(run);
+}
+
+static void a_later_kernel_reads_what_an_earlier_one_wrote(void **state) {
+  (void)state;
+  struct values_run *run = start(
+      HEAD(1) TENSOR("x", "fp16", "32", "in") TENSOR("t", "fp16", "32", "out")
+          COPY("x", "t") "kernel,name=l,arch=dav-c220,blocks=1\n" TENSOR("t", "fp16", "32", "in")
+              TENSOR("y", "fp16", "32", "out") COPY("t", "y"));
+  assert_false(tensor(run, "t").input);
+  assert_true(tensor(run, "t").output);
+  vinci_values_fill(run->values, 9);
+  assert_int_equal(execute(run), VINCI_OK);
+  assert_memory_equal(tensor(run, "x").data, tensor(run, "y").data, 64);
+  end(run);
+}
+
+static void blocks_have_buffers_of_their_own(void **state) {
+  (void)state;
+  struct values_run *run = start(HEAD(60) TENSOR("x", "int16", "60x32", "in") TENSOR(
+      "y", "int16", "60x32", "out") COPY("x+blk*64", "y+blk*64"));
+  vinci_values_fill(run->values, 2);
+  assert_int_equal(execute(run), VINCI_OK);
+  assert_memory_equal(tensor(run, "x").data, tensor(run, "y").data, 60 * 64);
+  end(run);
+}
+
+static bool refuse(void *context, uint64_t instructions, unsigned done_permille) {
+  assert_true(instructions > 0 && done_permille <= 1000);
+  ++*(unsigned *)context;
+  return false;
+}
+
+static void the_caller_can_stop_a_run(void **state) {
+  (void)state;
+  struct values_run *run = start(HEAD(1) "stream,core=AIV\nloop,i,10000\nscalar\nendloop\n");
+  unsigned calls = 0;
+  assert_int_equal(vinci_values_run(run->values, refuse, &calls, &run->diag), VINCI_E_LIMIT);
+  assert_int_equal(calls, 1);
+  end(run);
+}
+
+static void a_hang_is_told(void **state) {
+  (void)state;
+  struct values_run *run = start(HEAD(1) AIV "wait_flag,src=MTE2,dst=V,id=0\n");
+  assert_int_equal(execute(run), VINCI_E_DEADLOCK);
+  end(run);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
+
+/* A trace with a tensor of each of the types, named like it. */
+static struct values_run *start_with(const char *const *types, size_t count) {
+  char text[2048];
+  int used = snprintf(text, sizeof text, "%s", HEAD(1));
+  for (size_t i = 0; i < count; i++)
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "tensor,name=%s,dtype=%s,shape=3x5,io=inout\n", types[i], types[i]);
+  snprintf(text + used, sizeof text - (size_t)used, "%s", AIV "scalar\n");
+  return start(text);
+}
+
+static void every_type_comes_back_from_its_file(void **state) {
+  (void)state;
+  static const char *const types[] = {"fp16",  "bf16",   "fp32",  "int4",   "int8", "uint8",
+                                      "int16", "uint16", "int32", "uint32", "int64"};
+  static const char path[] = "test_values_run.npy";
+  struct values_run *run = start_with(types, sizeof types / sizeof *types);
+  vinci_values_fill(run->values, 3);
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    struct vinci_tensor given = tensor(run, types[i]);
+    uint8_t copy[128];
+    memcpy(copy, given.data, given.bytes);
+    assert_int_equal(vinci_values_save(run->values, types[i], path, &run->diag), VINCI_OK);
+    memset(given.data, 0x55, given.bytes);
+    if (strcmp(types[i], "int4") == 0)
+      copy[7] = (uint8_t)((copy[7] & 0xf) | 0x50); /* the half that no element has stays */
+    assert_int_equal(vinci_values_load(run->values, types[i], path, &run->diag), VINCI_OK);
+    assert_memory_equal(copy, given.data, given.bytes);
+    struct vinci_comparison same;
+    assert_int_equal(vinci_values_expect(run->values, types[i], path, 0, 0, &same, &run->diag),
+                     VINCI_OK);
+    assert_int_equal(same.elements, 15);
+    ((uint8_t *)given.data)[0] ^= 2;
+    assert_int_equal(vinci_values_expect(run->values, types[i], path, 0, 0, &same, &run->diag),
+                     VINCI_E_MISMATCH);
+    assert_int_equal(same.differing, 1);
+    run->diag = (struct vinci_diag){0};
+  }
+  remove(path);
+  end(run);
+}
+
+static void write_floats(const char *path, const double *values, unsigned count) {
+  FILE *out = fopen(path, "wb");
+  struct npy npy = {.kind = 'f', .item_bytes = 8, .rank = 1, .shape = {count}};
+  npy_write_header(&npy, out);
+  fwrite(values, sizeof *values, count, out);
+  fclose(out);
+}
+
+static void comparison_knows_infinities_and_nan(void **state) {
+  (void)state;
+  static const char path[] = "test_values_expect.npy";
+  struct values_run *run = start(HEAD(1) TENSOR("x", "fp32", "6", "inout") AIV "scalar\n");
+  static const float have[] = {1.0f, INFINITY, NAN, -0.0f, 100.0f, FLT_MAX};
+  memcpy(tensor(run, "x").data, have, sizeof have);
+  static const struct {
+    double expected[6];
+    double atol, rtol;
+    unsigned differing;
+    double largest;
+  } cases[] = {
+      {{1, INFINITY, NAN, 0, 100, (double)FLT_MAX}, 0, 0, 0, 0},
+      {{1.5, INFINITY, NAN, 0, 101, (double)FLT_MAX}, 0, 0, 2, 1},
+      {{1.5, INFINITY, NAN, 0, 101, (double)FLT_MAX}, 0.5, 0.005, 0, 1},
+      {{1, -INFINITY, 0, 0, 100, INFINITY}, 1e300, 1e300, 3, 0},
+      {{NAN, 5, NAN, 0, 100, (double)FLT_MAX}, 1e300, 1, 2, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct vinci_comparison got;
+    write_floats(path, cases[i].expected, 6);
+    enum vinci_status status =
+        vinci_values_expect(run->values, "x", path, cases[i].atol, cases[i].rtol, &got, NULL);
+    assert_int_equal(status, cases[i].differing ? VINCI_E_MISMATCH : VINCI_OK);
+    assert_int_equal(got.differing, cases[i].differing);
+    assert_true(got.largest_error == cases[i].largest);
+  }
+  remove(path);
+  end(run);
+}
+
+static void headers_of_files(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    const char *error; /* NULL: accepted */
+  } cases[] = {
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }", NULL},
+      {"{\"shape\":(3,4),\"fortran_order\":False,\"descr\":\"<f2\"}  \n", NULL},
+      {"{'descr': '|V2', 'fortran_order': False, 'shape': (3, 4)}", NULL},
+      {"{'descr': '=f2', 'fortran_order': False, 'shape': ( 3 , 4 , ) , }", NULL},
+      {"", "its header is malformed"},
+      {"{'descr': '<f2', 'fortran_order': False, ", "its header is malformed"},
+      {"{'descr': '<f2', 'fortran_order': False, }", "its header lacks a key"},
+      {"{'descr': '<f2' 'shape': (3,)}", "its header is malformed"},
+      {"{'descr': [('a', '<f2')], 'fortran_order': False, 'shape': (3,)}",
+       "its elements are not plain numbers"},
+      {"{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}",
+       "its elements are not plain numbers of up to 8 bytes"},
+      {"{'descr': '<f2', 'fortran_order': 0, 'shape': (3,)}", "its fortran_order is malformed"},
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (3 4)}", "its shape is malformed"},
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (-3,)}", "its shape is malformed"},
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (3,", "its shape is malformed"},
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+       "its shape does not fit 64 bits"},
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
+       "it has more than 8 dimensions"},
+      {"{'descr': '<f2', 'fortran_order': False, 'shape': (3,), 'more': 1}",
+       "its header has an unknown key"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct npy npy;
+    const char *error = npy_parse(cases[i].text, strlen(cases[i].text), &npy);
+    if (cases[i].error)
+      assert_string_equal(error ? error : "accepted", cases[i].error);
+    else
+      assert_null(error);
+    if (!error)
+      assert_true(npy.rank == 2 && npy.shape[0] == 3 && npy.shape[1] == 4 && npy.item_bytes == 2);
+    /* Cut anywhere before its last brace it is an error. */
+    const char *brace = strrchr(cases[i].text, '}');
+    for (size_t length = 0; brace && length < (size_t)(brace - cases[i].text); length++)
+      assert_non_null(npy_parse(cases[i].text, length, &npy));
+  }
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_trace_moves_bytes),
+      cmocka_unit_test(a_later_kernel_reads_what_an_earlier_one_wrote),
+      cmocka_unit_test(blocks_have_buffers_of_their_own),
+      cmocka_unit_test(the_caller_can_stop_a_run),
+      cmocka_unit_test(a_hang_is_told),
+      cmocka_unit_test(every_type_comes_back_from_its_file),
+      cmocka_unit_test(comparison_knows_infinities_and_nan),
+      cmocka_unit_test(headers_of_files),
+  };
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Random vector instructions against tests/values/vector.py; VINCI_VALUE_CASES says how many.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 1
+
+seed=${VINCI_VALUE_SEED:-1}
+echo "# seed $seed"
+if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/vector.py" \
+  tests/values/driver --cases "${VINCI_VALUE_CASES:-8000}" --seed "$seed" 2>&1); then
+  echo "# $output"
+  output=
+fi
+report "vector instructions compute what the reference says" "$output"

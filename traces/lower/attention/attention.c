@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flash_attention: its keys, the layouts of its operands, and how profiles name them. */
+#include "traces/lower/attention/attention.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
+    ATTENTION_SHAPE_KEYS,
+    ATTENTION_TILING_KEYS,
+    [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
+                              "gives row_max and row_sum too, eight times each, for the gradient",
+                              false},
+    [ATTENTION_SPLITS] = {"splits", LOWER_SIZE, NULL, NULL,
+                          "parts of the keys, for tasks of their own; a second kernel joins them",
+                          true},
+};
+
+static struct attention_strides strides(enum attention_layout layout, uint64_t batch,
+                                        uint64_t heads, uint64_t rows, uint64_t depth) {
+  switch (layout) {
+  case LAYOUT_BNSD:
+    return (struct attention_strides){heads * rows * depth, rows * depth, depth};
+  case LAYOUT_SBH:
+    return (struct attention_strides){heads * depth, depth, batch * heads * depth};
+  default:
+    return (struct attention_strides){rows * heads * depth, depth, heads * depth};
+  }
+}
+
+/* 1 / sqrt(value) by Newton's method, which gives the same bits everywhere. */
+static double inverse_root(double value) {
+  double root = value;
+  for (unsigned i = 0; i < 64; i++)
+    root = 0.5 * (root + value / root);
+  return 1.0 / root;
+}
+
+static enum vinci_status check(struct lower_job *job, const struct attention *at) {
+  static const double scale_min = 1e-6, scale_max = 1e6; /* what is masked stays out of the way */
+  const uint64_t depth_max = 256;
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
+  if (soc_core_count(job->soc, CORE_AIV) < 2 * soc_core_count(job->soc, CORE_AIC))
+    return lower_error(job, "a block takes a cube core and two vector cores; %s has %u and %u",
+                       job->soc->name, (unsigned)soc_core_count(job->soc, CORE_AIC),
+                       (unsigned)soc_core_count(job->soc, CORE_AIV));
+  int flags = at->gradient ? 7 : 8, signals = at->gradient ? 2 : 3;
+  if (job->soc->flag_ids < flags)
+    return lower_error(job, "takes %d flag ids between two pipes, %s has %d", flags, job->soc->name,
+                       (int)job->soc->flag_ids);
+  if (job->soc->cross_core_ids < signals || job->soc->cross_core_sets_max == 0)
+    return lower_error(job, "takes %d flags between cores, each set once; %s has %d, set %d times",
+                       signals, job->soc->name, (int)job->soc->cross_core_ids,
+                       (int)job->soc->cross_core_sets_max);
+  if (at->cube_mcycles == 0)
+    return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
+                       dtype_name(at->type));
+  if (at->depth > depth_max)
+    return lower_error(job, "head_dim is at most %u", (unsigned)depth_max);
+  if (job->value[ATTENTION_CAUSAL].word && job->value[ATTENTION_SEQ_Q].size > at->keys)
+    return lower_error(job, "causal needs at least as many keys as queries");
+  if (!(at->scale >= scale_min && at->scale <= scale_max))
+    return lower_error(job, "scale has to be between %g and %g", scale_min, scale_max);
+  if (at->q.row > UINT16_MAX || at->kv.row > UINT16_MAX)
+    return lower_error(job, "rows of this layout are more than %d elements apart", UINT16_MAX);
+  return VINCI_OK;
+}
+
+enum vinci_status attention_setup(struct lower_job *job, bool gradient) {
+  const struct lower_value *value = job->value;
+  struct attention *at = ARENA_NEW(job->arena, struct attention);
+  if (!at)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  uint64_t heads = value[ATTENTION_HEADS].size, queries = value[ATTENTION_SEQ_Q].size;
+  uint64_t kv_heads = value[ATTENTION_KV_HEADS].present ? value[ATTENTION_KV_HEADS].size : heads;
+  uint64_t seq_k = value[ATTENTION_SEQ_K].present ? value[ATTENTION_SEQ_K].size : queries;
+  uint64_t depth = value[ATTENTION_HEAD_DIM].size, batch = value[ATTENTION_BATCH].size;
+  enum attention_layout layout = (enum attention_layout)value[ATTENTION_LAYOUT].word;
+  if (heads % kv_heads)
+    return lower_error(job, "heads have to be a multiple of kv_heads");
+  *at = (struct attention){
+      .batch = batch,
+      .heads = heads,
+      .group = heads / kv_heads,
+      .rows = queries,
+      .keys = seq_k,
+      .depth = depth,
+      .type = value[ATTENTION_DTYPE].dtype,
+      .causal = value[ATTENTION_CAUSAL].word && queries > 1,
+      .statistics = !gradient && value[ATTENTION_STATISTICS].word,
+      .gradient = gradient,
+      .scale = value[ATTENTION_SCALE].present ? value[ATTENTION_SCALE].number
+                                              : inverse_root((double)depth),
+      .q = strides(layout, batch, heads, queries, depth),
+      .kv = strides(layout, batch, kv_heads, seq_k, depth),
+      .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, value[ATTENTION_DTYPE].dtype),
+  };
+  if (queries == 1 && !gradient) {
+    at->rows = at->group;
+    at->heads = kv_heads;
+    at->group = 1;
+    at->q.head = heads / kv_heads * depth;
+    at->q.row = depth;
+  }
+  job->data = at;
+  return check(job, at);
+}
+
+static enum vinci_status setup(struct lower_job *job) { return attention_setup(job, false); }
+
+/* ---- from a profile ---- */
+
+struct call_shape {
+  uint64_t batch, heads, seq_q, seq_k, width_q, width_k; /* widths: of all heads of a row */
+  const char *layout;
+};
+
+/* The extents of Q at three places: whichever order fits the statistics is the layout. */
+static bool rows_of_heads(const struct lower_call *call, const struct lower_tensor *max,
+                          struct call_shape *s) {
+  const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
+  if (q->rank != 3 || k->rank != 3 || max->rank != 4)
+    return false;
+  bool sequence_first = q->shape[0] == max->shape[2] && q->shape[1] == max->shape[0];
+  bool batch_first = q->shape[0] == max->shape[0] && q->shape[1] == max->shape[2];
+  if (!sequence_first && !batch_first)
+    return false;
+  *s = (struct call_shape){.batch = max->shape[0],
+                           .heads = max->shape[1],
+                           .seq_q = max->shape[2],
+                           .seq_k = k->shape[sequence_first ? 0 : 1],
+                           .width_q = q->shape[2],
+                           .width_k = k->shape[2],
+                           .layout = batch_first ? "BSH" : "SBH"};
+  return k->shape[sequence_first ? 1 : 0] == s->batch && s->heads > 0;
+}
+
+/* Four extents: BNSD, unless only BSND fits. */
+static bool heads_apart(const struct lower_call *call, const struct lower_tensor *out,
+                        struct call_shape *s) {
+  const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
+  if (q->rank != 4 || k->rank != 4 || k->shape[0] != q->shape[0] || k->shape[3] != q->shape[3])
+    return false;
+  bool statistics = out->rank == 4 && out->shape[3] != q->shape[3];
+  bool apart = statistics ? q->shape[1] == out->shape[1] : q->shape[1] % k->shape[1] == 0;
+  unsigned head = apart ? 1 : 2, row = apart ? 2 : 1;
+  *s = (struct call_shape){.batch = q->shape[0],
+                           .heads = q->shape[head],
+                           .seq_q = q->shape[row],
+                           .seq_k = k->shape[row],
+                           .width_q = q->shape[head] * q->shape[3],
+                           .width_k = k->shape[head] * q->shape[3],
+                           .layout = apart ? "BNSD" : "BSND"};
+  return true;
+}
+
+enum { VENDOR_STEP = 512 };
+
+/* FlashAttentionScore gives the maxima of rows first, [B, N, S, 8], the others the result. What a
+ * mask hides is not recorded; one that is a matrix is taken for a causal one. The vendor's kernel
+ * computes whole steps: its measured cube times are those of steps of 512 keys. */
+bool attention_arguments(struct lower_call *call, const struct lower_tensor *rows) {
+  struct call_shape s;
+  if (call->input_count < 3 || call->output_count < 1 ||
+      (!rows_of_heads(call, rows, &s) && !heads_apart(call, rows, &s)))
+    return lower_cannot(call, "batch, heads and sequence cannot be told from the shapes");
+  uint64_t depth = s.width_q / s.heads;
+  if (depth == 0 || s.width_q % s.heads || s.width_k % depth)
+    return lower_cannot(call, "%" PRIu64 " heads do not divide rows of %" PRIu64 " elements",
+                        s.heads, s.width_q);
+  bool masked = false;
+  for (unsigned i = 3; i < call->input_count; i++)
+    masked |= call->input[i].dtype == DTYPE_UINT8 && call->input[i].rank >= 2;
+  lower_arg(call, "batch=%" PRIu64, s.batch);
+  lower_arg(call, "heads=%" PRIu64, s.heads);
+  lower_arg(call, "kv_heads=%" PRIu64, s.width_k / depth);
+  lower_arg(call, "seq_q=%" PRIu64, s.seq_q);
+  lower_arg(call, "seq_k=%" PRIu64, s.seq_k);
+  lower_arg(call, "head_dim=%" PRIu64, depth);
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  lower_arg(call, "layout=%s", s.layout);
+  lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
+  lower_arg(call, "diagonal=whole");
+  if (s.seq_k >= VENDOR_STEP)
+    lower_arg(call, "cols=%d", VENDOR_STEP);
+  return true;
+}
+
+static bool from_tensors(struct lower_call *call) {
+  if (!attention_arguments(call, &call->output[0]))
+    return false;
+  if (strcmp(call->type, "FlashAttentionScore") == 0)
+    lower_arg(call, "statistics=1");
+  return true;
+}
+
+const struct lower_op lower_flash_attention = {
+    .name = "flash_attention",
+    .vendor_types =
+        "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
+    .text = "O = softmax(scale Q K^T) V, cube and vector cores in one kernel",
+    .keys = keys,
+    .key_count = ATTENTION_KEY_COUNT,
+    .setup = setup,
+    .candidate = attention_candidate,
+    .cost = attention_cost,
+    .emit = attention_emit,
+    .from_tensors = from_tensors,
+};

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading lists of operator calls. */
+#include "traces/lower/calls/calls.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "traces/format/growing.h"
+
+enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48, CALL_FIELD_BYTES_MAX = 1 << 20 };
+
+struct list_reader {
+  const char *path;
+  struct vinci_diag *diag;
+  struct arena *arena;
+  struct growing rows;
+  int column[CALL_FIELDS_MAX];          /* of each field, or CALL_COLUMN_COUNT */
+  const char *unknown[CALL_FIELDS_MAX]; /* what the header calls such a field */
+  bool *has;
+  char name[CALL_COLUMN_COUNT][CALL_NAME_MAX]; /* in the header */
+  bool header_done;
+  unsigned long line;
+  struct call_row row;
+  size_t field;
+  size_t consumed, row_start, field_start; /* bytes of the file */
+  bool filled;                             /* the row has a cell that is not empty */
+  enum vinci_status status;
+};
+
+/* Lower case, without blanks and underscores: "Block Dim" is "blockdim". */
+static void plain_name(const char *text, size_t length, char *name) {
+  size_t used = 0;
+  for (size_t i = 0; i < length && used + 1 < CALL_NAME_MAX; i++) {
+    char c = text[i];
+    if (c == ' ' || c == '_' || c == '\t' || (unsigned char)c > 0x7e)
+      continue;
+    name[used++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  name[used] = '\0';
+}
+
+static int find_column(const char *name) {
+  static const char *const names[] = {
+#define X(id, text) text,
+      CALL_COLUMN_LIST(X)
+#undef X
+  };
+  char word[LOWER_WORD_MAX];
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    for (unsigned j = 0; lower_choice(names[i], j, word); j++)
+      if (strcmp(word, name) == 0)
+        return i;
+  return CALL_COLUMN_COUNT;
+}
+
+static void no_memory(struct list_reader *reader) {
+  reader->status = diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
+}
+
+/* Two names may stand for the same: the first counts. The same name twice says two things. */
+static void name_column(struct list_reader *reader, size_t index, const char *data, size_t length) {
+  char name[CALL_NAME_MAX];
+  plain_name(data, length, name);
+  int column = find_column(name);
+  reader->column[index] = CALL_COLUMN_COUNT;
+  reader->filled |= length > 0;
+  if (column == CALL_COLUMN_COUNT) {
+    reader->unknown[index] = arena_strndup(reader->arena, data, length);
+    return;
+  }
+  if (!reader->has[column]) {
+    reader->has[column] = true;
+    reader->column[index] = column;
+    memcpy(reader->name[column], name, sizeof name);
+  } else if (strcmp(reader->name[column], name) == 0) {
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_INPUT,
+                      (struct diag_position){.path = reader->path, .line = reader->line + 1},
+                      "the header has two columns \"%.*s\"", (int)length, data);
+  }
+}
+
+/* A time that is lost would look like one that nobody measured. */
+static void read_time(struct list_reader *reader, const char *text, size_t start, uint64_t *ps) {
+  if (calls_time(text, ps))
+    return;
+  struct diag_position at = {
+      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                 "'%.40s' is no time in microseconds from 0 to 10^12", text);
+  diag_hint(reader->diag, "write 1234.5, 1.2345e3 or \"1,234.5\"; N/A or nothing where nothing was "
+                          "measured");
+}
+
+static void on_field(void *data, size_t length, void *context) {
+  struct list_reader *reader = context;
+  size_t index = reader->field++, start = reader->field_start;
+  reader->field_start = reader->consumed;
+  if (reader->status != VINCI_OK || index >= CALL_FIELDS_MAX)
+    return;
+  if (memchr(data, '\0', length)) {
+    reader->status = diag_error_at(
+        reader->diag, VINCI_E_INPUT,
+        (struct diag_position){.path = reader->path, .line = reader->line + 1},
+        "a field has a byte of value 0: the list is no text, or of two bytes a character");
+    return;
+  }
+  if (!reader->header_done) {
+    name_column(reader, index, data, length);
+    return;
+  }
+  reader->filled |= length > 0;
+  int column = reader->column[index];
+  if (column == CALL_COLUMN_COUNT)
+    return;
+  char *text = arena_strndup(reader->arena, data, length);
+  if (!text) {
+    no_memory(reader);
+    return;
+  }
+  reader->row.cell[column] = text;
+  if (column == CALL_DURATION)
+    read_time(reader, text, start, &reader->row.measured_ps);
+  else if (column == CALL_MAC_TIME)
+    read_time(reader, text, start, &reader->row.measured_mac_ps);
+}
+
+/* The kinds of lists by the columns that each must have. */
+enum { KIND_COLUMNS_MAX = 6 };
+
+static const struct list_kind {
+  const char *text;
+  unsigned count;
+  struct {
+    enum call_column column;
+    const char *name;
+  } needs[KIND_COLUMNS_MAX];
+} kinds[] = {
+    {"operators with arguments", 2, {{CALL_TYPE, "op"}, {CALL_ARGS, "args"}}},
+    {"a profile",
+     3,
+     {{CALL_TYPE, "OP Type"},
+      {CALL_IN_SHAPES, "Input Shapes"},
+      {CALL_IN_TYPES, "Input Data Types"}}},
+    {"GEMMs", 3, {{CALL_GEMM_M, "m"}, {CALL_GEMM_N, "n"}, {CALL_GEMM_K, "k"}}},
+    {"convolutions",
+     5,
+     {{CALL_IFMAP_H, "IFMAP Height"},
+      {CALL_IFMAP_W, "IFMAP Width"},
+      {CALL_FILTER_H, "Filter Height"},
+      {CALL_FILTER_W, "Filter Width"},
+      {CALL_CHANNELS, "Channels"}}},
+};
+
+static unsigned count_columns(const struct list_kind *kind, const bool *has) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < kind->count; i++)
+    count += has[kind->needs[i].column];
+  return count;
+}
+
+static const char *unknown_at(const void *context, size_t index) {
+  const struct list_reader *reader = context;
+  return reader->unknown[index];
+}
+
+/* What the header lacks of the kind it comes nearest to. */
+static void refuse_header(struct list_reader *reader) {
+  const struct list_kind *nearest = NULL;
+  unsigned most = 0;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (count_columns(&kinds[i], reader->has) > most) {
+      nearest = &kinds[i];
+      most = count_columns(nearest, reader->has);
+    }
+  const char *lacks = "";
+  for (unsigned i = nearest ? nearest->count : 0; i-- > 0;)
+    if (!reader->has[nearest->needs[i].column])
+      lacks = nearest->needs[i].name;
+  struct diag_position at = {.path = reader->path, .line = reader->line};
+  reader->status = nearest
+                       ? diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                       "the header has no column \"%s\", which a list of %s needs",
+                                       lacks, nearest->text)
+                       : diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                       "the header is not that of a list of operators");
+  const char *meant = diag_nearest(lacks, CALL_FIELDS_MAX, unknown_at, reader);
+  if (nearest && meant && *meant)
+    diag_hint(reader->diag, "did you mean \"%s\" by \"%s\"?", lacks, meant);
+  diag_hint(reader->diag, "known are the profiler's tables, op,args and lists of GEMMs (m,n,k) and "
+                          "convolutions");
+}
+
+static void end_header(struct list_reader *reader) {
+  reader->header_done = reader->filled;
+  if (!reader->filled)
+    return;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (count_columns(&kinds[i], reader->has) == kinds[i].count)
+      return;
+  refuse_header(reader);
+}
+
+static void on_row(int end, void *context) {
+  struct list_reader *reader = context;
+  (void)end;
+  reader->line++;
+  reader->row_start = reader->consumed;
+  if (reader->status != VINCI_OK)
+    return;
+  if (!reader->header_done) {
+    end_header(reader);
+  } else if (reader->filled) {
+    struct call_row *row = GROWING_PUSH(&reader->rows, struct call_row);
+    if (!row) {
+      no_memory(reader);
+      return;
+    }
+    *row = reader->row;
+    row->line = reader->line;
+    row->profiled = reader->has[CALL_IN_SHAPES];
+  }
+  reader->field = 0;
+  reader->filled = false;
+  reader->row = (struct call_row){0};
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    reader->row.cell[i] = "";
+}
+
+static void malformed(struct list_reader *reader, struct csv_parser *parser) {
+  struct diag_position at = {.path = reader->path, .line = reader->line + 1};
+  bool quotes = csv_error(parser) == CSV_EPARSE;
+  if (reader->status == VINCI_OK)
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_INPUT, at, "%s",
+                      quotes ? "a quote is not closed, or stands inside a field that is not quoted"
+                             : csv_strerror(csv_error(parser)));
+}
+
+/* A byte order mark before the first field is none of it. */
+static size_t skip_mark(char *buffer, size_t got) {
+  static const char mark[] = "\xef\xbb\xbf";
+  size_t length = sizeof mark - 1;
+  if (got < length || memcmp(buffer, mark, length) != 0)
+    return got;
+  memmove(buffer, buffer + length, got - length);
+  return got - length;
+}
+
+/* Piece by piece, so that each field is told when all of the file that has been taken is its end.
+ */
+static void take(struct list_reader *reader, struct csv_parser *parser, const char *buffer,
+                 size_t got) {
+  for (size_t at = 0, length; at < got && reader->status == VINCI_OK; at += length) {
+    length = 1;
+    while (at + length < got && !memchr(",\r\n", buffer[at + length - 1], 3))
+      length++;
+    reader->consumed += length;
+    if (csv_parse(parser, buffer + at, length, on_field, on_row, reader) != length)
+      malformed(reader, parser);
+    if (reader->field == 0 && length == 1 && buffer[at] != ',') /* between rows */
+      reader->row_start = reader->field_start = reader->consumed;
+  }
+}
+
+static enum vinci_status read_file(struct list_reader *reader, FILE *file) {
+  struct csv_parser parser;
+  char buffer[16384];
+  size_t got;
+  bool first = true;
+  struct diag_position whole = {.path = reader->path};
+  if (csv_init(&parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI) != 0)
+    return diag_error(reader->diag, VINCI_E_NOMEM, "out of memory reading the list");
+  while (reader->status == VINCI_OK && (got = fread(buffer, 1, sizeof buffer, file)) > 0) {
+    if (first)
+      got = skip_mark(buffer, got);
+    first = false;
+    take(reader, &parser, buffer, got);
+  }
+  if (reader->status == VINCI_OK && ferror(file))
+    reader->status =
+        diag_error_at(reader->diag, VINCI_E_IO, whole, "cannot read the list: %s", strerror(errno));
+  if (reader->status == VINCI_OK && csv_fini(&parser, on_field, on_row, reader) != 0)
+    malformed(reader, &parser);
+  csv_free(&parser);
+  if (reader->status == VINCI_OK && reader->rows.count == 0)
+    reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, whole, "the list %s",
+                                   reader->header_done ? "has a header and no rows" : "is empty");
+  return reader->status;
+}
+
+enum vinci_status calls_read_stream(FILE *file, const char *path, struct call_list *out,
+                                    struct vinci_diag *diag) {
+  *out = (struct call_list){0};
+  struct list_reader reader = {
+      .path = path, .diag = diag, .arena = &out->arena, .has = out->has, .status = VINCI_OK};
+  for (int i = 0; i < CALL_COLUMN_COUNT; i++)
+    reader.row.cell[i] = "";
+  for (int i = 0; i < CALL_FIELDS_MAX; i++)
+    reader.column[i] = CALL_COLUMN_COUNT;
+  enum vinci_status status = read_file(&reader, file);
+  if (status == VINCI_OK) {
+    out->count = reader.rows.count;
+    out->rows = ARENA_ARRAY(&out->arena, struct call_row, reader.rows.count + 1);
+    if (!out->rows)
+      status = diag_error(diag, VINCI_E_NOMEM, "out of memory reading the list");
+    else if (out->count > 0)
+      memcpy(out->rows, reader.rows.data, out->count * sizeof *out->rows);
+  }
+  growing_free(&reader.rows);
+  if (status == VINCI_OK)
+    calls_sum_written(out);
+  else
+    arena_free(&out->arena);
+  return status;
+}
+
+enum vinci_status calls_read(const char *path, struct call_list *out, struct vinci_diag *diag) {
+  FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+  *out = (struct call_list){0};
+  if (!file)
+    return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path},
+                         "cannot read the list: %s", strerror(errno));
+  enum vinci_status status = calls_read_stream(file, path, out, diag);
+  if (file != stdin)
+    fclose(file);
+  return status;
+}

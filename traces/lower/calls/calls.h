@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lists of operator calls: what was run (or shall be), with which shapes, and what was measured.
+ * The header of the CSV file tells which of these it is:
+ *
+ *   profile     op type, shapes, data types and formats of inputs and outputs: kernel_details.csv
+ *               and op_summary.csv of the vendor's profilers, with ';' between tensors
+ *   operators   columns op and args: "matmul", "m=4 k=4 n=4"
+ *   GEMM        columns m, n, k and, if there are any, a_t, b_t, dtype, batch
+ *   convolution the columns of SCALE-Sim's topologies, or w, h, c, n, k, filter_w, filter_h, ...
+ *
+ * Names of columns are compared without case, blanks and underscores.
+ */
+#ifndef VINCI_TRACES_LOWER_CALLS_CALLS_H
+#define VINCI_TRACES_LOWER_CALLS_CALLS_H
+
+#include "core/isa/program.h"
+#include "core/result/result.h"
+#include "traces/lower/lower.h"
+
+/* Columns that rows may have: id, then names that stand for it, without blanks and underscores. */
+#define CALL_COLUMN_LIST(X)                                                                        \
+  X(SOC, "soc|socversion")                                                                         \
+  X(NAME, "opname|name|layername|layer")                                                           \
+  X(TYPE, "op|optype|type")                                                                        \
+  X(CORE, "core|tasktype|acceleratorcore")                                                         \
+  X(ARGS, "args|arguments")                                                                        \
+  X(IN_SHAPES, "inputshapes")                                                                      \
+  X(IN_TYPES, "inputdatatypes|dtypes")                                                             \
+  X(IN_FORMATS, "inputformats|formats")                                                            \
+  X(OUT_SHAPES, "outputshapes")                                                                    \
+  X(OUT_TYPES, "outputdatatypes")                                                                  \
+  X(OUT_FORMATS, "outputformats")                                                                  \
+  X(BLOCKS, "blocks|blockdim|blocknum")                                                            \
+  X(DURATION, "durationus|duration(us)|taskduration(us)")                                          \
+  X(MAC_TIME, "macus|aicmactime(us)|mactime(us)")                                                  \
+  X(CORE_CYCLES, "totalcycles")                                                                    \
+  X(GEMM_M, "m")                                                                                   \
+  X(GEMM_N, "n")                                                                                   \
+  X(GEMM_K, "k")                                                                                   \
+  X(A_T, "at|transposea")                                                                          \
+  X(B_T, "bt|transposeb")                                                                          \
+  X(DTYPE, "dtype|precision")                                                                      \
+  X(BATCH, "batch")                                                                                \
+  X(IFMAP_H, "ifmapheight|h")                                                                      \
+  X(IFMAP_W, "ifmapwidth|w")                                                                       \
+  X(FILTER_H, "filterheight|filterh|filterh(r)|r")                                                 \
+  X(FILTER_W, "filterwidth|filterw|filterw(s)|s")                                                  \
+  X(CHANNELS, "channels|c")                                                                        \
+  X(FILTERS, "numfilter")                                                                          \
+  X(STRIDES, "strides")                                                                            \
+  X(STRIDE_H, "hstride|strideh")                                                                   \
+  X(STRIDE_W, "wstride|stridew")                                                                   \
+  X(PAD_H, "padh")                                                                                 \
+  X(PAD_W, "padw")
+
+enum call_column {
+#define X(id, names) CALL_##id,
+  CALL_COLUMN_LIST(X)
+#undef X
+      CALL_COLUMN_COUNT
+};
+
+/* One row: its cells, "" where there is none, and what they say. */
+struct call_row {
+  unsigned long line;
+  bool profiled; /* the list says which tensors went in */
+  const char *cell[CALL_COLUMN_COUNT];
+  uint64_t measured_ps; /* duration; 0: not measured */
+  uint64_t measured_mac_ps;
+  uint64_t written_before; /* bytes, by the rows before on the same chip that say what they wrote */
+};
+
+struct call_list {
+  struct arena arena;
+  struct call_row *rows;
+  size_t count;
+  bool has[CALL_COLUMN_COUNT];
+};
+
+/* Reads a list, from a file that is open or by name. On success the caller frees the arena. */
+VINCI_MUST_CHECK enum vinci_status
+calls_read_stream(FILE *file, const char *path, struct call_list *out, struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status calls_read(const char *path, struct call_list *out,
+                                              struct vinci_diag *diag);
+
+/* An operator with its arguments, or the reason why there is none. */
+struct call_request {
+  const struct lower_op *op;
+  const char *args[LOWER_KEYS_MAX];
+  size_t arg_count;
+  char reason[200];
+};
+
+/* What a row asks for on a chip; false, with a reason, when it cannot be lowered. */
+bool calls_resolve(const struct call_list *list, const struct call_row *row,
+                   const struct vinci_soc *soc, struct arena *arena, struct call_request *out);
+/* Whether a row's outputs go with what was lowered from its inputs; false, with a reason. */
+bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *trace, char *reason,
+                         size_t size);
+/* Whether a row ran on AI Cores, as far as its cell says where. */
+bool calls_on_cores(const struct call_row *row);
+/* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
+bool calls_parse(const struct call_row *row, struct lower_call *call);
+
+/*
+ * The state of L2 that a row most likely started with, by operator:
+ * - cube operators: used, as the operators before have written or read their operands, if they are
+ *   not too large to stay, and much else; but matmul with a transposed left operand (gradients of
+ *   weights): empty, as the operand was last used a pass ago; with a bias and no such operand:
+ *   dirty, as a linear layer reads its weights for the first time since the last pass;
+ * - sums of two types (gradients accumulated): empty, as gradients were last used a pass ago;
+ * - updates of parameters: streaming, as they sweep over more than L2 holds. They are the types
+ *   Apply... and Foreach..., and arithmetic whose operands all have at most one dimension
+ *   (parameters flattened);
+ * - all others: warm, as the operator before has just written their inputs.
+ * Rows without tensors (op,args; GEMMs; convolutions) are cube operators or others.
+ */
+enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request);
+/* "12.5", "1.5e3", "1,234.5" microseconds; 0 for "" and N/A; false for what is none of these. */
+VINCI_MUST_CHECK bool calls_time(const char *text, uint64_t *ps);
+/* Fills written_before of all rows. Lists without tensors do not say what was written before. */
+void calls_sum_written(struct call_list *list);
+
+/* Times of a run as a profiler gives them: pipes as the mean over the cores that had work. */
+struct call_times {
+  uint64_t duration_ps;
+  uint64_t core_ps; /* mean time that a core had a block */
+  uint64_t pipe_ps[PIPE_COUNT];
+  enum core_kind kind; /* whose MTE2 it is: AIC where there was work, else AIV */
+  unsigned blocks;
+};
+void calls_times(const struct vinci_result *result, struct call_times *out);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The L2 that a row of a list starts with: its state by operator, what rows before have written. */
+#include <string.h>
+
+#include "core/base/arith.h"
+
+#include "traces/lower/calls/calls.h"
+
+static bool is_one_of(const char *name, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+#define IS_ONE_OF(name, names) is_one_of(name, names, sizeof names / sizeof *names)
+
+static bool all_flat(const struct lower_call *call) {
+  for (unsigned i = 0; i < call->input_count; i++)
+    if (call->input[i].rank > 1)
+      return false;
+  return call->input_count > 0;
+}
+
+static bool accumulates(const struct lower_call *call) {
+  return strcmp(call->type, "Add") == 0 && call->input_count == 2 &&
+         call->input[0].dtype != call->input[1].dtype;
+}
+
+static bool updates_parameters(const struct lower_call *call, const char *op) {
+  static const char *const moves[] = {"copy", "fill", "transpose", "transdata", "slice", "concat"};
+  if (strncmp(call->type, "Apply", 5) == 0 || strncmp(call->type, "Foreach", 7) == 0)
+    return true;
+  return all_flat(call) && !IS_ONE_OF(op, moves);
+}
+
+static bool has_argument(const struct call_request *request, const char *argument) {
+  for (size_t i = 0; i < request->arg_count; i++)
+    if (strcmp(request->args[i], argument) == 0)
+      return true;
+  return false;
+}
+
+static enum vinci_l2 cube_start(const struct call_request *request) {
+  if (strstr(request->op->name, "matmul") == NULL)
+    return VINCI_L2_USED;
+  if (has_argument(request, "transpose_a=1"))
+    return VINCI_L2_EMPTY;
+  return has_argument(request, "bias=1") ? VINCI_L2_DIRTY : VINCI_L2_USED;
+}
+
+enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request) {
+  static const char *const cubes[] = {"matmul", "batch_matmul", "conv2d", "conv2d_backprop_input",
+                                      "conv2d_backprop_filter"};
+  struct lower_call call = {0};
+  if (IS_ONE_OF(request->op->name, cubes))
+    return cube_start(request);
+  if (!row->profiled || !calls_parse(row, &call))
+    return VINCI_L2_WARM;
+  if (accumulates(&call))
+    return VINCI_L2_EMPTY;
+  return updates_parameters(&call, request->op->name) ? VINCI_L2_STREAMING : VINCI_L2_WARM;
+}
+
+/* More than any L2 holds says no more. */
+static const uint64_t enough_bytes = UINT64_C(1) << 48;
+
+static uint64_t tensor_bytes(const struct lower_tensor *tensor) {
+  uint64_t bits = tensor->dtype < DTYPE_COUNT ? dtype_bits(tensor->dtype) : 0;
+  for (unsigned i = 0; i < tensor->rank; i++)
+    bits = (uint64_t)((uint128)bits * tensor->shape[i] > enough_bytes ? enough_bytes
+                                                                      : bits * tensor->shape[i]);
+  return bits / BITS_PER_BYTE;
+}
+
+void calls_sum_written(struct call_list *list) {
+  uint64_t written = 0;
+  for (size_t i = 0; i < list->count; i++) {
+    struct call_row *row = &list->rows[i];
+    struct lower_call call = {0};
+    if (i > 0 && strcmp(row->cell[CALL_SOC], row[-1].cell[CALL_SOC]) != 0)
+      written = 0;
+    row->written_before = written;
+    if (!row->profiled || !calls_on_cores(row) || !calls_parse(row, &call))
+      continue;
+    for (unsigned j = 0; j < call.output_count; j++)
+      written = min_u64(enough_bytes, written + tensor_bytes(&call.output[j]));
+  }
+}

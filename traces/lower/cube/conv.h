@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the convolution and its two gradients share: keys, geometry, shapes of profiles. */
+#ifndef VINCI_TRACES_LOWER_CUBE_CONV_H
+#define VINCI_TRACES_LOWER_CUBE_CONV_H
+
+#include "traces/lower/cube/matmul.h"
+
+/* The first keys of each operator of the family: x[n,c,h,w], y[n,k,ho,wo]. */
+enum conv_key {
+  CONV_N,
+  CONV_C,
+  CONV_H,
+  CONV_W,
+  CONV_K,
+  CONV_KERNEL,
+  CONV_STRIDE,
+  CONV_PAD,
+  CONV_DILATION,
+  CONV_DTYPE,
+  CONV_OUT_DTYPE,
+  CONV_KEYS,
+  CONV_GROUPS = CONV_KEYS, /* where there are any */
+  CONV_GROUPED_KEYS
+};
+
+#define CONV_KEY_ROWS                                                                              \
+  [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images", false}, [CONV_C] = {"c",                       \
+                                                                        LOWER_SIZE,                \
+                                                                        NULL,                      \
+                                                                        NULL,                      \
+                                                                        "channels of the map",     \
+                                                                        false},                    \
+  [CONV_H] = {"h", LOWER_SIZE, NULL, NULL, "rows of the map", false},                              \
+  [CONV_W] = {"w", LOWER_SIZE, NULL, NULL, "columns of the map", false},                           \
+  [CONV_K] = {"k", LOWER_SIZE, NULL, NULL, "channels of the result", false},                       \
+  [CONV_KERNEL] = {"kernel", LOWER_SHAPE, NULL, NULL, "window, such as 3x3", false},               \
+  [CONV_STRIDE] = {"stride", LOWER_SHAPE, "1x1", NULL, "distance of windows", false},              \
+  [CONV_PAD] = {"pad",                                                                             \
+                LOWER_SHAPE,                                                                       \
+                "",                                                                                \
+                "0",                                                                               \
+                "padding: rows x columns, or top x bottom x left x right; default none",           \
+                false},                                                                            \
+  [CONV_DILATION] = {"dilation", LOWER_SHAPE, "1x1", NULL, "distance of a window's points", false}
+
+#define CONV_GROUPS_ROW                                                                            \
+  [CONV_GROUPS] = {"groups",                                                                       \
+                   LOWER_SIZE,                                                                     \
+                   "1",                                                                            \
+                   NULL,                                                                           \
+                   "of channels, which see only channels of their own; c: depthwise",              \
+                   false}
+
+/* Fills the geometry of the forward convolution; c1 and window follow from c0. */
+VINCI_MUST_CHECK enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0,
+                                                 struct conv *conv);
+/*
+ * Groups of channels. The vendor's library joins as many as make whole blocks of c and of k, with
+ * zeros in the weights between them; what is joined is a convolution of its own, in FRACTAL_Z
+ * behind the one before. Fills conv->groups and channels, and the channels of x and y of one in c
+ * and k.
+ */
+VINCI_MUST_CHECK enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
+                                               struct conv *conv, uint64_t *c, uint64_t *k);
+/* The types of a convolution and its cube; refuses what the chip cannot. */
+VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
+
+/* Groups of channels, evenly, so that a panel of so many takes at most `room`. */
+uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t room);
+
+/*
+ * Arguments for a call with the map x and the result y, both NC1HWC0, and weights in FRACTAL_Z,
+ * [c1 * kh * kw, n1, 16, c0]; false, with a reason, when the shapes do not tell.
+ */
+bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *x,
+                      const struct lower_tensor *weights, const struct lower_tensor *y);
+
+#endif

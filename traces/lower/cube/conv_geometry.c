@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys of convolutions as a geometry, and profiles' shapes as keys. */
+#include <inttypes.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "traces/lower/cube/conv.h"
+
+/* Limits of load3d's operands. */
+enum { FILTER_MAX = 511, STRIDE_MAX = 63, DILATION_MAX = 255, PAD_MAX = 255 };
+
+/* ---- arguments ---- */
+
+static bool pair(const struct lower_value *value, uint64_t maximum, uint64_t *a, uint64_t *b) {
+  if (value->rank != 2 || value->shape[0] > maximum || value->shape[1] > maximum)
+    return false;
+  *a = value->shape[0];
+  *b = value->shape[1];
+  return true;
+}
+
+static enum vinci_status read_pads(struct lower_job *job, struct conv *conv) {
+  const struct lower_value *pad = &job->value[CONV_PAD];
+  bool both = pad->rank == 2;
+  if (!pad->present)
+    return VINCI_OK;
+  if (!both && pad->rank != 4)
+    return lower_error(job, "pad is HxW or TOPxBOTTOMxLEFTxRIGHT");
+  conv->top = pad->shape[0];
+  conv->bottom = pad->shape[both ? 0 : 1];
+  conv->left = pad->shape[both ? 1 : 2];
+  conv->right = pad->shape[both ? 1 : 3];
+  if (max_u64(max_u64(conv->top, conv->bottom), max_u64(conv->left, conv->right)) > PAD_MAX)
+    return lower_error(job, "pads are at most %d", PAD_MAX);
+  return VINCI_OK;
+}
+
+enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv *conv) {
+  const struct lower_value *value = job->value;
+  *conv = (struct conv){
+      .c1 = ceil_div(value[CONV_C].size, c0), .h = value[CONV_H].size, .w = value[CONV_W].size};
+  if (!pair(&value[CONV_KERNEL], FILTER_MAX, &conv->kh, &conv->kw))
+    return lower_error(job, "kernel is HxW of up to %d", FILTER_MAX);
+  if (!pair(&value[CONV_STRIDE], STRIDE_MAX, &conv->sh, &conv->sw))
+    return lower_error(job, "stride is HxW of up to %d", STRIDE_MAX);
+  if (!pair(&value[CONV_DILATION], DILATION_MAX, &conv->dh, &conv->dw))
+    return lower_error(job, "dilation is HxW of up to %d", DILATION_MAX);
+  enum vinci_status status = read_pads(job, conv);
+  if (status != VINCI_OK)
+    return status;
+  uint64_t high = conv->h + conv->top + conv->bottom, wide = conv->w + conv->left + conv->right;
+  uint64_t window_h = (conv->kh - 1) * conv->dh + 1, window_w = (conv->kw - 1) * conv->dw + 1;
+  if (window_h > high || window_w > wide)
+    return lower_error(job, "the window is larger than the map");
+  conv->ho = (high - window_h) / conv->sh + 1;
+  conv->wo = (wide - window_w) / conv->sw + 1;
+  if (conv->top >= window_h || conv->bottom >= window_h)
+    return lower_error(job, "more padding than window");
+  if (conv->h * conv->w > UINT16_MAX)
+    return lower_error(job, "maps of more than %d points are not supported", UINT16_MAX);
+  conv->block = c0;
+  conv->point_bytes = BLOCK_BYTES;
+  conv->window = conv->kh * conv->kw * c0;
+  conv->groups = 1;
+  conv->channels = value[CONV_K].size;
+  return VINCI_OK;
+}
+
+/* ---- groups ---- */
+
+static uint64_t least_multiple(uint64_t a, uint64_t b) {
+  uint64_t x = a, y = b;
+  while (y != 0) {
+    uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return a / x * b;
+}
+
+/* Whether so many channels in blocks are as many blocks as `count` times `part` channels are. */
+static bool same_blocks(uint64_t channels, uint64_t count, uint64_t part, uint64_t c0) {
+  return ceil_div(channels, c0) * c0 == count * part;
+}
+
+enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, struct conv *conv,
+                              uint64_t *c, uint64_t *k) {
+  uint64_t groups = job->value[CONV_GROUPS].size;
+  *c = job->value[CONV_C].size;
+  *k = job->value[CONV_K].size;
+  conv->groups = 1;
+  if (*c % groups || *k % groups)
+    return lower_error(job, "c and k have to be multiples of the groups");
+  uint64_t cg = *c / groups, kg = *k / groups, out_c0 = matmul_out_c0(mm);
+  uint64_t unit = least_multiple(least_multiple(cg, mm->c0) / cg,
+                                 least_multiple(kg, max_u64(FRACTAL_ROWS, out_c0)) / kg);
+  /* Where the last one would be smaller than the others, more are joined. */
+  for (uint64_t joined = unit; joined < groups; joined += unit) {
+    uint64_t count = ceil_div(groups, joined), cj = joined * cg, kj = joined * kg;
+    if (!same_blocks(*c, count, cj, mm->c0) || !same_blocks(*c, count, cj, out_c0) ||
+        !same_blocks(*k, count, kj, mm->c0) || !same_blocks(*k, count, kj, out_c0))
+      continue;
+    conv->groups = count;
+    conv->c1 = cj / mm->c0;
+    *c = cj;
+    *k = kj;
+    break;
+  }
+  return VINCI_OK;
+}
+
+enum vinci_status conv_types(struct lower_job *job, struct matmul *mm) {
+  const struct lower_value *out = &job->value[CONV_OUT_DTYPE];
+  enum dtype type = job->value[CONV_DTYPE].dtype;
+  mm->type = type;
+  mm->out_type = out->present         ? out->dtype
+                 : type == DTYPE_HF32 ? DTYPE_FP32
+                 : type == DTYPE_INT8 ? DTYPE_INT32
+                                      : type;
+  mm->element_bytes = dtype_bits(type) / BITS_PER_BYTE;
+  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  mm->c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
+  mm->cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type);
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s", arch_name(job->soc->arch));
+  if (mm->cube_mcycles == 0)
+    return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
+                       dtype_name(type));
+  return VINCI_OK;
+}
+
+uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t room) {
+  uint64_t most = max_u64(1, min_u64(conv->c1, room / group_bytes));
+  return ceil_div(conv->c1, ceil_div(conv->c1, most));
+}
+
+/* ---- from a profile ---- */
+
+/*
+ * Shapes tell neither window nor padding: the window is taken for square, the padding for what
+ * keeps the size (stride 1), or for the smallest that gives the result at the stride the sizes
+ * suggest.
+ */
+static bool window_of(struct lower_call *call, const uint64_t *x, const uint64_t *y,
+                      uint64_t points, bool rounded) {
+  uint64_t side = 1;
+  while ((side + 1) * (side + 1) <= points)
+    side++;
+  if (side * side != points && !rounded)
+    return lower_cannot(call, "the window is not square");
+  uint64_t stride = max_u64(1, (x[2] + y[2] / 2) / y[2]);
+  uint64_t needed = (y[2] - 1) * stride + side;
+  uint64_t all = needed > x[2] ? needed - x[2] : 0, pad = (all + 1) / 2;
+  if ((x[2] + 2 * pad - side) / stride + 1 != y[2] || (x[3] + 2 * pad - side) / stride + 1 != y[3])
+    return lower_cannot(call, "stride and padding cannot be told from the shapes");
+  lower_arg(call, "kernel=%" PRIu64 "x%" PRIu64, side, side);
+  lower_arg(call, "stride=%" PRIu64 "x%" PRIu64, stride, stride);
+  if (pad > 0)
+    lower_arg(call, "pad=%" PRIu64 "x%" PRIu64, pad, pad);
+  return true;
+}
+
+bool conv_from_shapes(struct lower_call *call, const struct lower_tensor *map,
+                      const struct lower_tensor *weights, const struct lower_tensor *result) {
+  if (map->rank != 5 || weights->rank != 4 || result->rank != 5)
+    return lower_cannot(call, "NC1HWC0 maps and FRACTAL_Z weights are needed");
+  const uint64_t *x = map->shape, *y = result->shape;
+  if (weights->shape[0] % x[1] != 0 || x[4] == 0 || weights->shape[3] % x[4] != 0)
+    return lower_cannot(call, "the weights do not fit the map");
+  /* Of FRACTAL_Z_C04 a row has several points, the last one perhaps too many. */
+  uint64_t in_row = weights->shape[3] / x[4];
+  if (!window_of(call, x, y, weights->shape[0] / x[1] * in_row, in_row > 1))
+    return false;
+  /* The vendor's framework lets convolutions of fp32 compute in hf32. */
+  bool hf32 = map->dtype == DTYPE_FP32 && soc_cube_mcycles(call->soc, DTYPE_HF32) > 0;
+  lower_arg(call, "n=%" PRIu64, x[0]);
+  lower_arg(call, "c=%" PRIu64, x[1] * x[4]);
+  lower_arg(call, "h=%" PRIu64, x[2]);
+  lower_arg(call, "w=%" PRIu64, x[3]);
+  lower_arg(call, "k=%" PRIu64, y[1] * y[4]);
+  /* Weights of one group have a part of all channels of y. */
+  uint64_t rows = weights->shape[1] * FRACTAL_ROWS, all = round_up(y[1] * y[4], FRACTAL_ROWS);
+  if (rows < all && all % rows == 0)
+    lower_arg(call, "groups=%" PRIu64, all / rows);
+  struct lower_tensor computed = *map;
+  computed.dtype = hf32 ? DTYPE_HF32 : map->dtype;
+  lower_arg_dtype(call, "dtype", &computed);
+  if (call->blocks > 0)
+    lower_arg(call, "cores=%" PRIu64, call->blocks);
+  return true;
+}

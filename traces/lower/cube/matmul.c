@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matmul and batch_matmul: their keys, and how profiles name their shapes. */
+#include "traces/lower/cube/matmul.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/number.h"
+#include "core/chip/layout.h"
+
+#define BOOLEAN "0|1"
+#define MATMUL_TYPES "fp16|bf16|fp32|hf32|int8"
+
+static const struct lower_key keys[MATMUL_KEY_COUNT] = {
+    [MATMUL_M] = {"m", LOWER_SIZE, NULL, NULL, "rows of A and of the result", false},
+    [MATMUL_K] = {"k", LOWER_SIZE, NULL, NULL, "columns of A, rows of B", false},
+    [MATMUL_N] = {"n", LOWER_SIZE, NULL, NULL, "columns of B and of the result", false},
+    [MATMUL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", MATMUL_TYPES, "type of A and B", false},
+    [MATMUL_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32",
+                          "type of the result; default: that of A, fp32 for hf32, int32 for int8",
+                          false},
+    [MATMUL_TRANSPOSE_A] = {"transpose_a", LOWER_WORD, "0", BOOLEAN, "A is given as [k,m]", false},
+    [MATMUL_TRANSPOSE_B] = {"transpose_b", LOWER_WORD, "0", BOOLEAN, "B is given as [n,k]", false},
+    [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", BOOLEAN, "adds a row of n fp32 (int32) values",
+                     false},
+    [MATMUL_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent products", false},
+    [MATMUL_SHARED] = {"shared", LOWER_WORD, "none", "none|a|b",
+                       "operand that all products have in common", false},
+    [MATMUL_FORMAT_A] = {"format_a", LOWER_WORD, "ND", "ND|NZ", "layout of A", false},
+    [MATMUL_FORMAT_B] = {"format_b", LOWER_WORD, "ND", "ND|NZ", "layout of B", false},
+    [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result", false},
+    [MATMUL_SCALE] =
+        {"scale", LOWER_NUMBER, "1", NULL,
+         "what an int32 sum is multiplied with on its way to fp16; of its fraction the "
+         "fixpipe keeps 10 bits",
+         false},
+    [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
+                       "one scale for each column instead: a row of n words as set_quant_pre takes",
+                       false},
+    [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
+                           "which tilings are tried: as MatMulV3 of the vendor's library has them, "
+                           "or as MatMulV2, with panels of at most four steps",
+                           false},
+    [MATMUL_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
+                      "parts of k that cores compute side by side and add up at the end", true},
+    [MATMUL_TILE] = {"tile", LOWER_SHAPE, NULL, NULL, "m x k x n of a block in L0", true},
+    [MATMUL_PANEL] = {"panel", LOWER_SHAPE, NULL, NULL,
+                      "k of A's and of B's panels in L1; one is a multiple of the other", true},
+    [MATMUL_RESIDENT] = {"resident", LOWER_WORD, NULL, "none|a|b",
+                         "operand that stays in L1 from block to block", true},
+    [MATMUL_BAND] = {"band", LOWER_SIZE, NULL, NULL,
+                     "rows of blocks that the cores walk through together", true},
+    [MATMUL_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+};
+
+enum { SHARED_A = 1, SHARED_B };
+
+static enum dtype default_out(enum dtype type) {
+  return type == DTYPE_HF32 ? DTYPE_FP32 : type == DTYPE_INT8 ? DTYPE_INT32 : type;
+}
+
+static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
+  const struct vinci_soc *soc = job->soc;
+  if (mm->cube_mcycles == 0)
+    return lower_error(job, "the cube of %s does not compute in %s", soc->name,
+                       dtype_name(mm->type));
+  bool integer = mm->type == DTYPE_INT8, out_integer = mm->out_type == DTYPE_INT32;
+  if (integer ? !out_integer && mm->out_type != DTYPE_FP16 : out_integer)
+    return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
+  if (out_integer && mm->nz_c)
+    return lower_error(job, "an int32 result is ND only");
+  bool scaled = job->value[MATMUL_SCALE].given || job->value[MATMUL_SCALES].word;
+  if (scaled && mm->scale == SCALE_NONE)
+    return lower_error(job, "only an fp16 result of int8 has scales");
+  if (job->value[MATMUL_SCALE].given && mm->scale == SCALE_COLUMNS)
+    return lower_error(job, "either one scale or one for each column");
+  return mm->coupled ? matmul_coupled_check(job, mm) : VINCI_OK;
+}
+
+uint64_t matmul_scale_word(double scale) {
+  enum { LOST_BITS = 13 };
+  return fp32_bits((float)scale) >> LOST_BITS << LOST_BITS;
+}
+
+static void set_scale(struct matmul *mm, const struct lower_value *value) {
+  if (mm->type != DTYPE_INT8 || mm->out_type != DTYPE_FP16)
+    return;
+  mm->scale = value[MATMUL_SCALES].word ? SCALE_COLUMNS : SCALE_TENSOR;
+  mm->scale_word = matmul_scale_word(value[MATMUL_SCALE].number);
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  const struct lower_value *value = job->value;
+  struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
+  if (!mm)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  enum dtype type = value[MATMUL_DTYPE].dtype;
+  *mm = (struct matmul){
+      .name = "matmul",
+      .a_name = "a",
+      .b_name = "b",
+      .c_name = "c",
+      .first_key = MATMUL_TILE,
+      .batch = value[MATMUL_BATCH].size,
+      .m = value[MATMUL_M].size,
+      .k = value[MATMUL_K].size,
+      .n = value[MATMUL_N].size,
+      .type = type,
+      .out_type =
+          value[MATMUL_OUT_DTYPE].present ? value[MATMUL_OUT_DTYPE].dtype : default_out(type),
+      .element_bytes = dtype_bits(type) / BITS_PER_BYTE,
+      .c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type),
+      .trans_a = value[MATMUL_TRANSPOSE_A].word,
+      .trans_b = value[MATMUL_TRANSPOSE_B].word,
+      .nz_a = value[MATMUL_FORMAT_A].word,
+      .nz_b = value[MATMUL_FORMAT_B].word,
+      .nz_c = value[MATMUL_FORMAT_C].word,
+      .bias = value[MATMUL_BIAS].word,
+      .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type),
+  };
+  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  mm->coupled = matmul_is_coupled(job->soc);
+  mm->shallow = value[MATMUL_GENERATION].word;
+  mm->a_batches = value[MATMUL_SHARED].word == SHARED_A ? 1 : mm->batch;
+  mm->b_batches = value[MATMUL_SHARED].word == SHARED_B ? 1 : mm->batch;
+  set_scale(mm, value);
+  job->data = mm;
+  return check(job, mm);
+}
+
+/* ---- from a profile ---- */
+
+/* Rows, columns and batches of a tensor; NZ is [.., columns / c0, rows / 16, 16, c0]. */
+static bool matrix(const struct lower_tensor *tensor, uint64_t *batch, uint64_t *rows,
+                   uint64_t *columns) {
+  unsigned tail = strstr(tensor->format, "NZ") ? 4 : 2;
+  if (tensor->rank < tail)
+    return false;
+  const uint64_t *end = tensor->shape + tensor->rank;
+  *batch = lower_elements(tensor->shape, tensor->rank - tail);
+  *rows = tail == 2 ? end[-2] : end[-3] * end[-2];
+  *columns = tail == 2 ? end[-1] : end[-4] * end[-1];
+  return true;
+}
+
+/* NZ fills up rows to 16 and columns to a block. */
+static bool is_padded(uint64_t side, uint64_t extent, bool nz) {
+  return side == extent || (nz && side > extent && side - extent < BLOCK_BYTES);
+}
+
+struct call_shape {
+  bool nz_a, nz_b;
+  uint64_t batch_a, batch_b, batch, rows_a, columns_a, rows_b, columns_b, m, n;
+};
+
+/* Which way round the operands lie follows from the sides that fit the result. Of several ways
+ * the first; but with a bias it is a linear layer, whose weights are [n,k]. */
+static bool orient(const struct call_shape *s, bool bias, uint64_t *k, bool *trans_a,
+                   bool *trans_b) {
+  for (unsigned way = 0; way < 4; way++) {
+    *trans_a = way >= 2;
+    *trans_b = (way % 2 == 1) != bias;
+    uint64_t m = *trans_a ? s->columns_a : s->rows_a, ka = *trans_a ? s->rows_a : s->columns_a;
+    uint64_t n = *trans_b ? s->rows_b : s->columns_b, kb = *trans_b ? s->columns_b : s->rows_b;
+    *k = min_u64(ka, kb);
+    if (is_padded(m, s->m, s->nz_a) && is_padded(n, s->n, s->nz_b) && is_padded(ka, *k, s->nz_a) &&
+        is_padded(kb, *k, s->nz_b))
+      return true;
+  }
+  return false;
+}
+
+static bool from_tensors(struct lower_call *call) {
+  struct call_shape s;
+  uint64_t k;
+  bool trans_a, trans_b;
+  if (call->input_count < 2 || call->output_count < 1 ||
+      !matrix(&call->input[0], &s.batch_a, &s.rows_a, &s.columns_a) ||
+      !matrix(&call->input[1], &s.batch_b, &s.rows_b, &s.columns_b) ||
+      !matrix(&call->output[0], &s.batch, &s.m, &s.n))
+    return lower_cannot(call, "two matrices and a result are needed");
+  s.nz_a = strstr(call->input[0].format, "NZ");
+  s.nz_b = strstr(call->input[1].format, "NZ");
+  bool bias = call->input_count > 2 && call->input[2].rank > 0;
+  if (!orient(&s, bias, &k, &trans_a, &trans_b))
+    return lower_cannot(call, "the shapes do not fit together");
+  bool shared_a = s.batch > 1 && s.batch_a == 1, shared_b = s.batch > 1 && s.batch_b == 1;
+  if ((s.batch_a != s.batch && !shared_a) || (s.batch_b != s.batch && !shared_b) ||
+      (shared_a && shared_b))
+    return lower_cannot(call, "batches differ");
+  /* Rows of all batches are rows of one product, where they follow each other. */
+  bool folded = shared_b && !trans_a && !s.nz_a && !strstr(call->output[0].format, "NZ");
+  lower_arg(call, "m=%" PRIu64, folded ? s.m * s.batch : s.m);
+  lower_arg(call, "k=%" PRIu64, k);
+  lower_arg(call, "n=%" PRIu64, s.n);
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  lower_arg_dtype(call, "out_dtype", &call->output[0]);
+  lower_arg(call, "transpose_a=%d", trans_a);
+  lower_arg(call, "transpose_b=%d", trans_b);
+  lower_arg(call, "bias=%d", bias);
+  lower_arg(call, "batch=%" PRIu64, folded ? 1 : s.batch);
+  if (!folded && (shared_a || shared_b))
+    lower_arg(call, "shared=%s", shared_a ? "a" : "b");
+  lower_arg(call, "format_a=%s", s.nz_a ? "NZ" : "ND");
+  lower_arg(call, "format_b=%s", s.nz_b ? "NZ" : "ND");
+  lower_arg(call, "format_c=%s", strstr(call->output[0].format, "NZ") ? "NZ" : "ND");
+  if (strstr(call->type, "MatMulV2"))
+    lower_arg(call, "generation=2");
+  if (call->blocks > 0)
+    lower_arg(call, "cores=%" PRIu64, call->blocks);
+  return true;
+}
+
+const struct lower_op lower_matmul = {
+    .name = "matmul",
+    .vendor_types = "MatMul|MatMulV2|MatMulV3|Gemm",
+    .text = "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation",
+    .keys = keys,
+    .key_count = MATMUL_KEY_COUNT,
+    .setup = setup,
+    .candidate = matmul_candidate,
+    .cost = matmul_cost,
+    .emit = matmul_emit,
+    .from_tensors = from_tensors,
+};
+
+/* The same, under the name that people look for. */
+const struct lower_op lower_batch_matmul = {
+    .name = "batch_matmul",
+    .vendor_types = "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
+    .text = "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul",
+    .keys = keys,
+    .key_count = MATMUL_KEY_COUNT,
+    .setup = setup,
+    .candidate = matmul_candidate,
+    .cost = matmul_cost,
+    .emit = matmul_emit,
+    .from_tensors = from_tensors,
+};

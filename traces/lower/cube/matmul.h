@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matmul: what its files share. C[m,n] = A[m,k] B[k,n] (+ bias), per batch.
+ *
+ * The result is cut into base blocks of bm x bn that fill L0C. For each of them the operands
+ * stream through L1 in panels that are ka and kb deep, and through L0 in steps of bk. One of the
+ * operands is the outer one: its panels are as deep as a whole number of the other's. A group is
+ * what one outer panel serves, a turn what one inner panel does. With a resident operand the
+ * outer panel holds all of k and stays in L1 from block to block. k may be split: each part is as
+ * good as a block of its own, and the parts are added up at the end.
+ */
+#ifndef VINCI_TRACES_LOWER_CUBE_MATMUL_H
+#define VINCI_TRACES_LOWER_CUBE_MATMUL_H
+
+#include "core/chip/layout.h"
+#include "traces/lower/lower.h"
+
+enum matmul_key {
+  MATMUL_M,
+  MATMUL_K,
+  MATMUL_N,
+  MATMUL_DTYPE,
+  MATMUL_OUT_DTYPE,
+  MATMUL_TRANSPOSE_A,
+  MATMUL_TRANSPOSE_B,
+  MATMUL_BIAS,
+  MATMUL_BATCH,
+  MATMUL_SHARED,
+  MATMUL_FORMAT_A,
+  MATMUL_FORMAT_B,
+  MATMUL_FORMAT_C,
+  MATMUL_SCALE,
+  MATMUL_SCALES,
+  MATMUL_GENERATION,
+  MATMUL_SPLIT, /* convolutions share the keys from here on, but not this one */
+  MATMUL_TILE,
+  MATMUL_PANEL,
+  MATMUL_RESIDENT,
+  MATMUL_BAND,
+  MATMUL_CORES,
+  MATMUL_KEY_COUNT
+};
+
+/* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
+enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
+
+enum { MATMUL_SCALE_BYTES = 8 };
+
+enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
+
+/*
+ * A convolution is a matmul of the windows of a feature map, which load3d makes out of the map on
+ * its way to L0A: m counts the places of the window in one image, k is (c1, kh, kw, c0), images
+ * are the batch, and they share the weights. Extents and distances in points of the map.
+ */
+struct conv {
+  uint64_t c1, h, w; /* of the map, NC1HWC0 */
+  uint64_t ho, wo;   /* of the result */
+  uint64_t kh, kw, sh, sw, dh, dw;
+  uint64_t top, bottom, left, right; /* padding */
+  uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
+  uint64_t window;                   /* k of one c1: kh * kw * block */
+  /* Products in a batch that have channels and weights of their own: batch index z is image
+   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
+  uint64_t groups, channels;
+  /* The gradient of the map (conv_gradient.c): its map is the gradient of the result, with
+   * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
+  bool gradient;
+  uint64_t given_h, given_w, spread_h, spread_w;
+};
+
+/* The operator's problem: set once by setup(). */
+struct matmul {
+  const char *name, *a_name, *b_name, *c_name; /* of kernel and tensors */
+  size_t first_key;        /* of the tiling keys, in the order of enum matmul_key */
+  const struct conv *conv; /* NULL: A is a matrix */
+  uint64_t batch, m, k, n;
+  uint64_t a_batches, b_batches; /* 1 where all batches share the operand */
+  enum dtype type, out_type;
+  uint64_t element_bytes, out_bytes;
+  uint64_t c0; /* elements of a block of 32 bytes */
+  bool trans_a, trans_b;
+  bool nz_a, nz_b, nz_c;
+  bool bias;
+  enum matmul_scale scale;
+  bool shallow;          /* panels of few steps only */
+  bool coupled;          /* cube and vector core are one */
+  uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
+  uint64_t cube_mcycles; /* per tile of the cube */
+  uint64_t b_repeats;    /* how often B moves to L0B beyond once */
+  uint64_t b_spill;      /* k by which a load of B may go beyond its step */
+};
+
+/* One tiling, with what follows from it. */
+struct matmul_tiling {
+  uint64_t bm, bk, bn; /* base block in L0, bm in whole fractals */
+  uint64_t rows;       /* of the matrix from block to block: bm, or less when bm was rounded up */
+  uint64_t ka, kb;     /* depth of the panels in L1 */
+  enum matmul_resident resident;
+  uint64_t split; /* parts of k */
+  uint64_t k;     /* of the longest part */
+  uint64_t band;  /* rows of blocks that cores walk together; 0 with a resident operand */
+  uint64_t cores;
+  bool a_outer;
+  uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
+  uint64_t outer_k, inner_k;
+  uint64_t c_slots;       /* blocks in L0C */
+  uint64_t mt, nt;        /* blocks of m and n */
+  uint64_t blocks_total;  /* of all batches and parts */
+  uint64_t groups, turns; /* outer and inner panels of a block */
+  uint64_t a_panel_bytes, b_panel_bytes;
+};
+
+/* Reads the tiling keys; false, with a reason, when they are not legal. */
+bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
+/* How a panel comes to L1: copies for what is too far apart for one. */
+enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
+enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
+                           const struct matmul_tiling *t, bool is_a);
+/* How many copies that takes, for a full panel. */
+uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
+                       enum matmul_way way);
+/* Bytes of an operand that a panel takes in a row, 0 when that is no part of a row. */
+uint64_t matmul_run_bytes(const struct matmul *mm, const struct matmul_tiling *t, bool is_a);
+/* k in parts (matmul_split.c): whether it can be; how long adding them up takes. */
+bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
+uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,
+                             const struct matmul_tiling *tiling);
+/* Cores that are cube and vector core in one (matmul_coupled.c). */
+bool matmul_is_coupled(const struct vinci_soc *soc);
+enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm);
+bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tiling);
+/* Of a convolution: most rows of the map under the windows of bm places. */
+uint64_t conv_rows(const struct conv *conv, uint64_t bm);
+bool matmul_candidate(struct lower_job *job, size_t index);
+bool matmul_cost(struct lower_job *job);
+void matmul_emit(const struct lower_job *job, struct emit *emit);
+
+/* Columns of a block of an NZ result; int32 leaves as it lies in L0C. */
+static inline uint64_t matmul_out_c0(const struct matmul *mm) {
+  return mm->out_type == DTYPE_INT32 ? FRACTAL_ROWS : BLOCK_BYTES / mm->out_bytes;
+}
+
+/* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
+uint64_t matmul_scale_word(double scale);
+
+/* From a step of B in L0B to the next. */
+static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  return t->bn * (t->bk + mm->b_spill) * mm->element_bytes;
+}
+
+/* A tiling key, MATMUL_TILE to MATMUL_CORES. */
+static inline struct lower_value *matmul_key(struct lower_job *job, enum matmul_key key) {
+  const struct matmul *mm = (const struct matmul *)job->data;
+  return &job->value[mm->first_key + (size_t)(key - MATMUL_TILE)];
+}
+void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t ka, uint64_t kb,
+                       enum matmul_resident resident);
+/* A listed side, shrunk to what splits the extent into so many equal blocks. */
+uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elementwise operators with numbers per channel: batch normalisation of inference. */
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "traces/lower/vector/elementwise.h"
+
+typedef unsigned long long ull;
+
+enum { KEY_SHAPE, KEY_FORMAT, KEY_DTYPE, KEY_DTYPE1, KEY_EPSILON, KEY_TILING };
+enum { BATCH_NORM_KEYS = KEY_TILING + VTILE_KEYS };
+enum { FORMAT_NCHW, FORMAT_NC1HWC0 };
+enum { BLOCKED_RANK = 5, NUMBER_EPSILON = 1, CHANNEL_INPUTS = 5, CALL_GAMMA = 1 };
+
+static const struct lower_key batch_norm_keys[BATCH_NORM_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x as its format orders them",
+                   false},
+    [KEY_FORMAT] = {"format", LOWER_WORD, "nchw", "nchw|nc1hwc0",
+                    "where channels are: dimension 1 of any number, or 1 and 4 of 5", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32", "type of x and y", false},
+    [KEY_DTYPE1] = {"dtype1", LOWER_DTYPE, "fp32", "fp16|bf16|fp32",
+                    "type of mean, var, gamma and beta", false},
+    [KEY_EPSILON] = {"epsilon", LOWER_NUMBER, "1e-5", NULL, "added to var", false},
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
+/* X0: x, X1: mean, X2: var, X3: gamma, X4: beta. */
+static const struct vstep batch_norm_steps[] = {P("vadds", T0, X2, NUMBER_EPSILON),
+                                                U("vsqrt", T0, T0),
+                                                B("vsub", T1, X0, X1),
+                                                B("vdiv", T1, T1, T0),
+                                                B("vmul", T1, T1, X3),
+                                                B("vadd", Y0, T1, X4),
+                                                END};
+
+/* Where x lies: images or blocks of channels outside; rows of channels or columns of them. */
+struct channels {
+  struct vtile_space space;
+  enum vkind kind; /* of the numbers */
+  uint64_t count, outer_stride[VTILE_OUTERS];
+};
+
+static struct channels find_channels(const struct lower_value *shape, bool blocked) {
+  const uint64_t *s = shape->shape;
+  if (blocked)
+    return (struct channels){
+        .space = {.outers = 2, .outer = {s[0], s[1]}, .rows = s[2] * s[3], .cols = s[4]},
+        .kind = VKIND_ROW,
+        .count = s[1] * s[4],
+        .outer_stride = {0, s[4]}};
+  uint64_t inner = lower_elements(s + 2, shape->rank - 2);
+  if (inner == 1)
+    return (struct channels){
+        .space = {.rows = s[0], .cols = s[1]}, .kind = VKIND_ROW, .count = s[1]};
+  return (struct channels){.space = {.outers = 1, .outer = {s[0]}, .rows = s[1], .cols = inner},
+                           .kind = VKIND_COLUMN,
+                           .count = s[1]};
+}
+
+/* x and y follow the space without a gap. */
+static void set_whole(struct vew_operand *operand, enum dtype dtype,
+                      const struct vtile_space *space) {
+  struct vtile_operand *tile = &operand->tile;
+  uint64_t stride = space->rows * space->cols;
+  operand->type = tile->dtype = dtype;
+  operand->kind = VKIND_FULL;
+  tile->row_stride = space->cols;
+  tile->col_stride = 1;
+  for (unsigned i = space->outers; i-- > 0; stride *= space->outer[i])
+    tile->outer_stride[i] = stride;
+}
+
+static void set_numbers(struct vew *ew, unsigned input, const char *name, enum dtype dtype,
+                        const struct channels *channels) {
+  struct vew_operand *operand = &ew->in[input];
+  ew->rank[input] = 1;
+  ew->shape[input][0] = channels->count;
+  operand->type = dtype;
+  operand->kind = channels->kind;
+  operand->tile.name = name;
+  operand->tile.dtype = dtype;
+  operand->tile.row_stride = channels->kind == VKIND_COLUMN;
+  operand->tile.col_stride = channels->kind == VKIND_ROW;
+  memcpy(operand->tile.outer_stride, channels->outer_stride, sizeof channels->outer_stride);
+}
+
+static enum vinci_status batch_norm_setup(struct lower_job *job) {
+  static const char *const parameters[] = {"epsilon", NULL};
+  static const struct vfunc func = {.name = "batch_norm",
+                                    .inputs = CHANNEL_INPUTS,
+                                    .outputs = 1,
+                                    .steps = batch_norm_steps,
+                                    .parameters = parameters};
+  static const char *const numbers[] = {"mean", "var", "gamma", "beta"};
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  enum dtype dtype = job->value[KEY_DTYPE].dtype;
+  bool blocked = job->value[KEY_FORMAT].word == FORMAT_NC1HWC0;
+  if (blocked ? shape->rank != BLOCKED_RANK : shape->rank < 2)
+    return lower_error(job, "shape has %s extents", blocked ? "5" : "at least 2");
+  if (job->value[KEY_EPSILON].number < 0)
+    return lower_error(job, "epsilon is at least 0, not %.9g", job->value[KEY_EPSILON].number);
+  struct vew *ew = vew_new(job, &func);
+  if (!ew)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  struct channels channels = find_channels(shape, blocked);
+  ew->tile.space = channels.space;
+  set_whole(&ew->in[0], dtype, &channels.space);
+  for (unsigned k = 1; k < CHANNEL_INPUTS; k++)
+    set_numbers(ew, k, numbers[k - 1], job->value[KEY_DTYPE1].dtype, &channels);
+  ew->rank[0] = ew->out_rank = shape->rank;
+  memcpy(ew->shape[0], shape->shape, sizeof ew->shape[0]);
+  memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
+  enum vinci_status status = vew_program(job, ew);
+  if (status != VINCI_OK)
+    return status;
+  /* The template takes the widest type; y has that of x, which converts both ways. */
+  set_whole(&ew->out[0], dtype, &channels.space);
+  if (dtype != ew->type && !vconvert_inst(job->soc, ew->type, dtype))
+    return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(ew->type),
+                       dtype_name(dtype), job->soc->name);
+  return VINCI_OK;
+}
+
+/* With mean and variance among the inputs it is the form of inference. */
+static bool call_batch_norm(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  if (call->input_count < CHANNEL_INPUTS || call->input[CHANNEL_INPUTS - 1].rank == 0)
+    return lower_cannot(call, "mean and variance are no inputs");
+  bool blocked = strcmp(x->format, "NC1HWC0") == 0;
+  if (blocked ? x->rank != BLOCKED_RANK : strcmp(x->format, "NHWC") == 0)
+    return lower_cannot(call, "channels of %s are not supported", x->format);
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg(call, "format=%s", blocked ? "nc1hwc0" : "nchw");
+  lower_arg_dtype(call, "dtype", x);
+  lower_arg_dtype(call, "dtype1", &call->input[CALL_GAMMA]);
+  return true;
+}
+
+VEW_OP(batch_norm, "BNInfer|BNInferD|BNInferenceD|BatchNorm",
+       "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel", batch_norm_keys,
+       BATCH_NORM_KEYS, call_batch_norm)

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The template of elementwise operators. Operands are aligned as numpy does; dimensions that all
+ * of them walk alike are merged, so that most calls are one long row. Otherwise a tile is some
+ * rows, and operands that repeat along rows or columns are spread over it before computing.
+ */
+#include "traces/lower/vector/elementwise.h"
+
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/isa/isa.h"
+
+typedef unsigned long long ull;
+
+enum {
+  REPEATS_MAX = 255,
+  STRIDE_MAX = 255,
+  WIDE_ROW_BYTES = 4096,
+  WIDEST_ROW_BYTES = 16384,
+  HALVINGS = 4
+};
+
+const struct lower_value *vkey(const struct lower_job *job, const char *name) {
+  for (size_t i = 0; i < job->op->key_count; i++)
+    if (strcmp(job->op->keys[i].name, name) == 0)
+      return job->value[i].present ? &job->value[i] : NULL;
+  return NULL;
+}
+
+size_t vew_tiling_keys(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
+
+/* ---- types -------------------------------------------------------------------------- */
+
+static bool computes_in(unsigned types, enum dtype type) {
+  if (types & VTYPES_ANY)
+    return true;
+  switch (type) {
+  case DTYPE_FP32:
+    return true;
+  case DTYPE_FP16:
+    return types & VTYPES_FP16;
+  case DTYPE_INT32:
+    return types & VTYPES_INT32;
+  case DTYPE_INT16:
+    return types & VTYPES_INT16;
+  case DTYPE_INT64:
+    return types & VTYPES_PAIRS;
+  default:
+    return false;
+  }
+}
+
+static bool is_byte(enum dtype type) { return type == DTYPE_INT8 || type == DTYPE_UINT8; }
+
+/* The type of the registers and of the result. */
+static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
+  const struct vfunc *func = &ew->func;
+  unsigned masks = func->boolean | func->bits, first = masks & 1 ? 1 : 0;
+  enum dtype widest = func->inputs ? ew->in[first].type : vkey(job, "dtype")->dtype;
+  bool same = true, bytes = is_byte(widest);
+  for (unsigned i = first; i < func->inputs; i++) {
+    enum dtype type = ew->in[i].type;
+    if (masks & 1u << i)
+      continue;
+    same &= type == ew->in[first].type;
+    bytes &= is_byte(type);
+    if (type != widest)
+      widest = DTYPE_FP32;
+  }
+  ew->type = same && computes_in(func->types, widest) ? widest : DTYPE_FP32;
+  if (bytes && (func->types & VTYPES_BYTES))
+    ew->type = DTYPE_FP16;
+  for (unsigned i = 0; i < func->inputs; i++) {
+    struct vew_operand *in = &ew->in[i];
+    in->computed = func->boolean & 1u << i ? DTYPE_FP16
+                   : func->bits & 1u << i  ? in->type
+                                           : ew->type;
+    if (in->type != in->computed && !vconvert_inst(job->soc, in->type, in->computed))
+      return lower_error(job, "%s of %s is not supported on %s", job->op->name,
+                         dtype_name(in->type), job->soc->name);
+  }
+  const struct lower_value *out = vkey(job, "out");
+  for (unsigned i = 0; i < func->outputs; i++) {
+    ew->out[i].computed = ew->type;
+    ew->out[i].type = out ? out->dtype : func->in_place ? ew->in[i].type : widest;
+    if (ew->out[i].type != ew->type && !vconvert_inst(job->soc, ew->type, ew->out[i].type))
+      return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(ew->type),
+                         dtype_name(ew->out[i].type), job->soc->name);
+  }
+  return VINCI_OK;
+}
+
+/* ---- shapes --------------------------------------------------------------------------- */
+
+/* The i-th extent from the right; 1 beyond the rank. */
+static uint64_t extent(const uint64_t *shape, unsigned rank, unsigned i) {
+  return i < rank ? shape[rank - 1 - i] : 1;
+}
+
+static enum vinci_status broadcast(struct lower_job *job, struct vew *ew) {
+  if (ew->func.inputs == 0) {
+    const struct lower_value *shape = vkey(job, "shape");
+    ew->out_rank = shape->rank;
+    memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
+    return VINCI_OK;
+  }
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    ew->out_rank = ew->rank[k] > ew->out_rank ? ew->rank[k] : ew->out_rank;
+  for (unsigned i = 0; i < ew->out_rank; i++) {
+    uint64_t out = 1;
+    for (unsigned k = 0; k < ew->func.inputs; k++) {
+      uint64_t own = extent(ew->shape[k], ew->rank[k], i);
+      if (own != 1 && out != 1 && own != out)
+        return lower_error(job, "the shapes do not broadcast: %llu and %llu", (ull)out, (ull)own);
+      out = own != 1 ? own : out;
+    }
+    ew->out_shape[ew->out_rank - 1 - i] = out;
+  }
+  return VINCI_OK;
+}
+
+/* Dimensions from the right after merging, and each operand's strides in them. */
+struct merged {
+  unsigned count;
+  uint64_t extent[TENSOR_RANK_MAX];
+  uint64_t stride[VFUNC_INPUTS][TENSOR_RANK_MAX];
+};
+
+static void add_dimension(const struct vew *ew, struct merged *merged, uint64_t out,
+                          const uint64_t *own, uint64_t *done) {
+  unsigned inputs = ew->func.inputs, last = merged->count ? merged->count - 1 : 0;
+  bool joins = merged->count > 0;
+  for (unsigned k = 0; k < inputs; k++) {
+    uint64_t stride = own[k] == 1 && out != 1 ? 0 : done[k];
+    uint64_t below = merged->stride[k][last];
+    joins &= stride == 0 ? below == 0 : below != 0 && stride == below * merged->extent[last];
+  }
+  if (joins) {
+    merged->extent[last] *= out;
+  } else {
+    for (unsigned k = 0; k < inputs; k++)
+      merged->stride[k][merged->count] = own[k] == 1 && out != 1 ? 0 : done[k];
+    merged->extent[merged->count++] = out;
+  }
+  for (unsigned k = 0; k < inputs; k++)
+    done[k] *= own[k];
+}
+
+static void merge(const struct vew *ew, struct merged *merged) {
+  uint64_t done[VFUNC_INPUTS] = {1, 1, 1, 1, 1, 1}, own[VFUNC_INPUTS];
+  *merged = (struct merged){0};
+  for (unsigned i = 0; i < ew->out_rank; i++) {
+    uint64_t out = extent(ew->out_shape, ew->out_rank, i);
+    for (unsigned k = 0; k < ew->func.inputs; k++)
+      own[k] = extent(ew->shape[k], ew->rank[k], i);
+    if (out != 1)
+      add_dimension(ew, merged, out, own, done);
+  }
+  if (merged->count == 0) {
+    merged->count = 1;
+    merged->extent[0] = 1;
+    for (unsigned k = 0; k < ew->func.inputs; k++)
+      merged->stride[k][0] = 1;
+  }
+}
+
+static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
+  struct merged merged;
+  merge(ew, &merged);
+  struct vtile_space *space = &ew->tile.space;
+  if (merged.count > VTILE_OUTERS + 2)
+    return lower_error(job, "the broadcast alternates too often");
+  space->cols = merged.extent[0];
+  space->rows = merged.count > 1 ? merged.extent[1] : 1;
+  space->outers = merged.count > 2 ? merged.count - 2 : 0;
+  uint64_t out_stride[TENSOR_RANK_MAX] = {1};
+  for (unsigned d = 1; d < merged.count; d++)
+    out_stride[d] = out_stride[d - 1] * merged.extent[d - 1];
+  for (unsigned d = 2; d < merged.count; d++)
+    space->outer[merged.count - 1 - d] = merged.extent[d];
+  for (unsigned k = 0; k < ew->func.inputs + ew->func.outputs; k++) {
+    bool in = k < ew->func.inputs;
+    const uint64_t *stride = in ? merged.stride[k] : out_stride;
+    struct vew_operand *operand = in ? &ew->in[k] : &ew->out[k - ew->func.inputs];
+    operand->tile.dtype = operand->type;
+    operand->tile.col_stride = stride[0];
+    operand->tile.row_stride = merged.count > 1 ? stride[1] : 0;
+    for (unsigned d = 2; d < merged.count; d++)
+      operand->tile.outer_stride[merged.count - 1 - d] = stride[d];
+    operand->kind = stride[0]
+                        ? operand->tile.row_stride || space->rows == 1 ? VKIND_FULL : VKIND_ROW
+                    : operand->tile.row_stride ? VKIND_COLUMN
+                                               : VKIND_SCALAR;
+  }
+  return VINCI_OK;
+}
+
+/* ---- buffers ---------------------------------------------------------------------------- */
+
+/* Tiles of one row see rows and columns of operands as whole operands and scalars. */
+enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
+  if (ew->tile.rows > 1 || operand->kind == VKIND_FULL)
+    return operand->kind;
+  return operand->kind == VKIND_ROW ? VKIND_FULL : VKIND_SCALAR;
+}
+
+static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
+  switch (kind) {
+  case VKIND_FULL:
+    return ew->tile.rows * ew->pitch;
+  case VKIND_ROW:
+    return ew->pitch;
+  case VKIND_COLUMN:
+    return ew->tile.rows;
+  default:
+    return 1;
+  }
+}
+
+/* What an input needs beside its buffer: converted, a block per row, spread over the tile. */
+static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used) {
+  enum vkind kind = vew_kind(ew, in);
+  uint64_t bytes = vtile_bytes(in->computed), whole = ew->tile.rows * ew->pitch * bytes;
+  bool converts = in->type != in->computed;
+  in->compact = in->block = in->spread = 0;
+  if (kind == VKIND_FULL) {
+    in->spread = converts ? vtile_reserve(used, whole) : 0;
+    return;
+  }
+  if (converts)
+    in->compact = vtile_reserve(used, (raw_elements(ew, kind) + VBRCB_ELEMENTS) * bytes);
+  if (kind != VKIND_ROW)
+    in->block = vtile_reserve(used, ceil_div(raw_elements(ew, kind), VBRCB_ELEMENTS) *
+                                        VBRCB_ELEMENTS * BLOCK_BYTES);
+  if (kind != VKIND_SCALAR)
+    in->spread = vtile_reserve(used, whole);
+}
+
+void vew_lay_out(struct vew *ew) {
+  struct vtile *tile = &ew->tile;
+  unsigned narrow = sizeof(uint64_t), wide = vtile_bytes(ew->type);
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    narrow = narrow < vtile_bytes(ew->in[k].type) ? narrow : vtile_bytes(ew->in[k].type);
+  for (unsigned k = 0; k < ew->func.outputs; k++)
+    narrow = narrow < vtile_bytes(ew->out[k].type) ? narrow : vtile_bytes(ew->out[k].type);
+  narrow = narrow < wide ? narrow : wide;
+  ew->pitch = vtile_pitch(tile->cols, narrow);
+  uint64_t slot = 0, whole = tile->rows * ew->pitch;
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    struct vew_operand *in = &ew->in[k];
+    in->tile.pitch = ew->pitch;
+    in->tile.address =
+        vtile_reserve(&slot, raw_elements(ew, vew_kind(ew, in)) * vtile_bytes(in->type));
+  }
+  for (unsigned k = 0; k < ew->func.outputs; k++) {
+    ew->out[k].tile.pitch = ew->pitch;
+    ew->out[k].tile.address = vtile_reserve(&slot, whole * vtile_bytes(ew->out[k].type));
+  }
+  tile->slot_bytes = slot;
+  uint64_t used = slot * tile->buffers;
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    lay_out_input(ew, &ew->in[k], &used);
+  uint32_t needed = 0;
+  for (unsigned i = 0; i < ew->step_count; i++)
+    needed |= 1u << ew->steps[i].dst;
+  for (unsigned r = Y0; r < VREGS; r++) {
+    bool kept = r < T0 && ew->out[r - Y0].type == ew->out[r - Y0].computed;
+    if ((needed & 1u << r) && !kept)
+      ew->temp[r] = vtile_reserve(&used, whole * (ew->func.casts ? sizeof(uint64_t) : wide));
+  }
+  ew->ub_bytes = used;
+}
+
+static bool fits(struct lower_job *job, struct vew *ew) {
+  vew_lay_out(ew);
+  return ew->ub_bytes <= vtile_ub_bytes(job->soc);
+}
+
+/* The largest extent up to `most` for which the layout fits; 0 when none does. */
+static uint64_t largest(struct lower_job *job, struct vew *ew, uint64_t *extent_of_tile,
+                        uint64_t most) {
+  uint64_t low = 0, high = most;
+  while (low < high) {
+    uint64_t middle = low + (high - low + 1) / 2;
+    *extent_of_tile = middle;
+    if (fits(job, ew))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/* ---- tilings ------------------------------------------------------------------------------ */
+
+static bool is_run(const struct vtile_space *space) {
+  uint64_t rows = space->rows;
+  for (unsigned i = 0; i < space->outers; i++)
+    rows *= space->outer[i];
+  return rows == 1;
+}
+
+static unsigned widest_bytes(const struct vew *ew) {
+  unsigned bytes = vtile_bytes(ew->type);
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    bytes = bytes > vtile_bytes(ew->in[k].type) ? bytes : vtile_bytes(ew->in[k].type);
+  for (unsigned k = 0; k < ew->func.outputs; k++)
+    bytes = bytes > vtile_bytes(ew->out[k].type) ? bytes : vtile_bytes(ew->out[k].type);
+  return bytes;
+}
+
+/* Long rows are cut into pieces of one row, short ones stay whole and go in groups. */
+static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
+  struct vtile *tile = &ew->tile;
+  const struct vtile_space *space = &tile->space;
+  bool repeats = false;
+  for (unsigned k = 0; k < ew->func.inputs; k++)
+    repeats |= ew->in[k].kind != VKIND_FULL;
+  tile->rows = 1;
+  if (is_run(space)) {
+    uint64_t most = largest(job, ew, &tile->cols, space->cols);
+    vtile_split_run(job->cores, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
+  } else if (space->rows == 1 ||
+             space->cols * widest_bytes(ew) >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
+    uint64_t most = max_u64(largest(job, ew, &tile->cols, space->cols) >> halvings, 1);
+    uint64_t pieces = ceil_div(space->cols, most);
+    uint64_t unit = BLOCK_BYTES;
+    tile->cols = min_u64(space->cols, ceil_div(ceil_div(space->cols, pieces), unit) * unit);
+    uint64_t rows = space->rows;
+    for (unsigned i = 0; i < space->outers; i++)
+      rows *= space->outer[i];
+    uint64_t tiles = rows * ceil_div(space->cols, tile->cols);
+    tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, job->cores)));
+  } else {
+    tile->cols = space->cols;
+    uint64_t most = largest(job, ew, &tile->rows, min_u64(space->rows, REPEATS_MAX - 7));
+    vtile_split_rows(job->cores, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
+  }
+}
+
+bool vew_candidate(struct lower_job *job, size_t index) {
+  struct vew *ew = job->data;
+  if (index > HALVINGS)
+    return false;
+  ew->tile.buffers = index == HALVINGS ? 1 : 2;
+  split(job, ew, index % HALVINGS);
+  vtile_give(job, vew_tiling_keys(job), &ew->tile);
+  return true;
+}
+
+static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) {
+  uint64_t repeat_bytes = (uint64_t)soc->vector_bytes, elements = ew->tile.rows * ew->pitch;
+  uint64_t repeats = ceil_div(elements * vtile_bytes(ew->type), repeat_bytes), sum = 0;
+  for (unsigned i = 0; i < ew->step_count; i++)
+    sum += repeats * vstep_mcycles(soc, &ew->steps[i], ew->type);
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    bool spreads =
+        vew_kind(ew, &ew->in[k]) == VKIND_ROW || vew_kind(ew, &ew->in[k]) == VKIND_COLUMN;
+    sum += repeats * MILLI * (uint64_t)((ew->in[k].type != ew->in[k].computed) + spreads);
+  }
+  for (unsigned k = 0; k < ew->func.outputs; k++)
+    sum += repeats * MILLI * (uint64_t)(ew->out[k].type != ew->out[k].computed);
+  return sum;
+}
+
+bool vew_cost(struct lower_job *job) {
+  struct vew *ew = job->data;
+  vtile_take(job, vew_tiling_keys(job), &ew->tile);
+  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
+    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
+  if (!vtile_count(job, &ew->tile))
+    return false;
+  if (!fits(job, ew))
+    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu", (ull)ew->ub_bytes,
+                        (ull)vtile_ub_bytes(job->soc));
+  bool spreads = false;
+  struct vtile_work work = {.vector_cycles = tile_mcycles(job->soc, ew) / MILLI};
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    enum vkind kind = vew_kind(ew, &ew->in[k]);
+    spreads |= kind == VKIND_ROW || kind == VKIND_COLUMN;
+    work.in_bytes += raw_elements(ew, kind) * vtile_bytes(ew->in[k].type);
+    work.in_copies++;
+  }
+  if (spreads &&
+      (ew->tile.rows > REPEATS_MAX || ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES > STRIDE_MAX))
+    return lower_refuse(job, "tiles of more than one row have at most %d rows of %d bytes",
+                        REPEATS_MAX, STRIDE_MAX * BLOCK_BYTES);
+  for (unsigned k = 0; k < ew->func.outputs; k++) {
+    work.out_bytes += ew->tile.rows * ew->tile.cols * vtile_bytes(ew->out[k].type);
+    work.out_copies++;
+  }
+  vtile_cost(job, &ew->tile, &work);
+  return true;
+}
+
+/* ---- setup ---------------------------------------------------------------------------------- */
+
+static const char *const names[VFUNC_INPUTS] = {"x", "x1", "x2", "x3", "x4", "x5"};
+static const char *const out_names[VFUNC_OUTPUTS] = {"y", "y1", "y2"};
+
+static void read_operands(const struct lower_job *job, struct vew *ew) {
+  static const char *const shape_keys[] = {"shape",  "shape1", "shape2",
+                                           "shape3", "shape4", "shape5"};
+  static const char *const type_keys[] = {"dtype",  "dtype1", "dtype2",
+                                          "dtype3", "dtype4", "dtype5"};
+  for (unsigned k = 0; k < ew->func.inputs; k++) {
+    const struct lower_value *shape = vkey(job, shape_keys[k]), *type = vkey(job, type_keys[k]);
+    shape = shape ? shape : vkey(job, "shape");
+    type = type ? type : vkey(job, "dtype");
+    ew->rank[k] = shape->rank;
+    memcpy(ew->shape[k], shape->shape, sizeof ew->shape[k]);
+    bool bits = (ew->func.boolean | ew->func.bits) & 1u << k;
+    ew->in[k].type = bits ? DTYPE_UINT8 : type->dtype;
+  }
+}
+
+/* A conversion is a program of one instruction per hop. */
+static enum vinci_status set_cast(struct lower_job *job, struct vew *ew) {
+  enum dtype hops[VCONVERT_HOPS], from = ew->in[0].type, to = vkey(job, "to")->dtype;
+  unsigned count = from == to ? 0 : vconvert_chain(job->soc, from, to, hops);
+  if (count == 0)
+    return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(from),
+                       dtype_name(to), job->soc->name);
+  for (unsigned i = 0; i < count; i++) {
+    const char *inst = vconvert_inst(job->soc, from, hops[i]);
+    /* A detour to an integer must not round up on the way. */
+    if (i + 1 < count && from == DTYPE_FP32 && hops[i] == DTYPE_FP16)
+      inst = "vconv_f322f16,round=z";
+    ew->steps[i] = (struct vstep){.inst = inst,
+                                  .form = VFORM_CONVERT,
+                                  .dst = (uint8_t)(i + 1 == count ? Y0 : T0 + i),
+                                  .a = (uint8_t)(i == 0 ? X0 : T0 + i - 1)};
+    from = hops[i];
+  }
+  ew->step_count = count;
+  ew->type = vtile_bytes(to) > vtile_bytes(ew->in[0].type) ? to : ew->in[0].type;
+  ew->in[0].computed = ew->in[0].type;
+  ew->out[0].type = ew->out[0].computed = to;
+  return VINCI_OK;
+}
+
+enum vinci_status vew_program(struct lower_job *job, struct vew *ew) {
+  if (ew->func.casts)
+    return set_cast(job, ew);
+  for (const struct vstep *step = ew->func.steps; step->form != VFORM_END; step++) {
+    if (ew->step_count == VFUNC_STEPS)
+      vinci_bug("the program of %s is too long", job->op->name);
+    ew->steps[ew->step_count++] = *step;
+  }
+  enum vinci_status status = choose_type(job, ew);
+  const char *const *key = ew->func.parameters;
+  for (; status == VINCI_OK && key && *key; key++)
+    status = lower_fits(job, *key, ew->type, vkey(job, *key)->number);
+  return status;
+}
+
+struct vew *vew_new(struct lower_job *job, const struct vfunc *func) {
+  struct vew *ew = ARENA_NEW(job->arena, struct vew);
+  job->data = ew;
+  if (!ew)
+    return NULL;
+  ew->func = *func;
+  ew->tile.prefix = "";
+  ew->tile.parts = (func->inputs ? VTILE_LOADS : 0) | VTILE_COMPUTES | VTILE_STORES;
+  for (unsigned k = 0; k < func->inputs; k++) {
+    ew->in[k].tile.name = names[k];
+    ew->in[k].tile.bits = func->bits & 1u << k;
+  }
+  for (unsigned k = 0; k < func->outputs; k++)
+    ew->out[k].tile.name = func->in_place ? names[k] : out_names[k];
+  return ew;
+}
+
+enum vinci_status vew_setup(struct lower_job *job, const struct vfunc *func) {
+  struct vew *ew = vew_new(job, func);
+  if (!ew)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  read_operands(job, ew);
+  enum vinci_status status = vew_program(job, ew);
+  if (status == VINCI_OK)
+    status = broadcast(job, ew);
+  if (status == VINCI_OK)
+    status = set_space(job, ew);
+  return status;
+}

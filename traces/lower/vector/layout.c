@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that move elements: transpose, transdata, slice, concat. */
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "traces/lower/vector/elementwise.h"
+#include "traces/lower/vector/permute.h"
+
+typedef unsigned long long ull;
+
+#define ANY_TYPE "fp16|bf16|fp32|int8|uint8|int16|int32|int64"
+
+static enum vinci_status no_memory(struct lower_job *job) {
+  return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+}
+
+static void copy_shape(uint64_t *to, unsigned *rank, const struct lower_value *shape) {
+  memcpy(to, shape->shape, sizeof shape->shape);
+  *rank = shape->rank;
+}
+
+static void strides_of(const uint64_t *shape, unsigned rank, uint64_t *strides) {
+  uint64_t stride = 1;
+  for (unsigned i = rank; i-- > 0; stride *= shape[i])
+    strides[i] = stride;
+}
+
+/* ---- transpose ------------------------------------------------------------------------------- */
+
+enum { KEY_SHAPE, KEY_PERM, KEY_DTYPE, KEY_TILING, TRANSPOSE_KEYS = KEY_TILING + VTILE_KEYS };
+
+static const struct lower_key transpose_keys[TRANSPOSE_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    [KEY_PERM] = {"perm", LOWER_SHAPE, NULL, NULL,
+                  "dimensions of x, from 1, in the order of y: 2x1 swaps two", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", ANY_TYPE, "type of x and y", false},
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
+static enum vinci_status transpose_setup(struct lower_job *job) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE], *perm = &job->value[KEY_PERM];
+  struct permute *permute = permute_new(job, job->value[KEY_DTYPE].dtype);
+  uint64_t from[TENSOR_RANK_MAX], to[TENSOR_RANK_MAX];
+  uint32_t seen = 0;
+  if (!permute)
+    return no_memory(job);
+  for (unsigned i = 0; i < perm->rank; i++)
+    seen |= perm->shape[i] <= shape->rank ? 1u << (perm->shape[i] - 1) : 0;
+  if (perm->rank != shape->rank || seen != (1u << shape->rank) - 1)
+    return lower_error(job, "perm has to name each of the %u dimensions once", shape->rank);
+  permute->code = KERNEL_PERMUTE;
+  copy_shape(permute->in_shape, &permute->in_rank, shape);
+  permute->out_rank = shape->rank;
+  for (unsigned i = 0; i < shape->rank; i++)
+    permute->out_shape[i] = shape->shape[perm->shape[i] - 1];
+  strides_of(shape->shape, shape->rank, from);
+  strides_of(permute->out_shape, shape->rank, to);
+  struct pmap map = {.count = shape->rank};
+  for (unsigned i = 0; i < shape->rank; i++) {
+    map.extent[i] = permute->out_shape[i];
+    map.from[i] = from[perm->shape[i] - 1];
+    map.to[i] = to[i];
+  }
+  return permute_add(job, permute, &map);
+}
+
+/* The order is a value that profiles lack: each dimension of y is the first of x that fits. */
+static bool call_transpose(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  char text[TENSOR_RANK_MAX * 4] = "";
+  size_t at = 0;
+  uint32_t used = 0;
+  if (call->output_count == 0 || x->rank != y->rank)
+    return lower_cannot(call, "no shapes of equal rank");
+  for (unsigned i = 0; i < y->rank; i++) {
+    unsigned j = 0;
+    while (j < x->rank && (used & 1u << j || x->shape[j] != y->shape[i]))
+      j++;
+    if (j == x->rank)
+      return lower_cannot(call, "the shapes are no permutation of each other");
+    used |= 1u << j;
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%u", i ? "x" : "", j + 1);
+  }
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg(call, "perm=%s", text);
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
+const struct lower_op lower_transpose = {
+    .name = "transpose",
+    .vendor_types = "Transpose|TransposeD",
+    .text = "y = x with its dimensions in another order",
+    .keys = transpose_keys,
+    .key_count = TRANSPOSE_KEYS,
+    .setup = transpose_setup,
+    .candidate = permute_candidate,
+    .cost = permute_cost,
+    .emit = permute_emit,
+    .from_tensors = call_transpose,
+};
+
+/* ---- transdata ------------------------------------------------------------------------------- */
+
+enum { TD_SHAPE, TD_WAY, TD_C0, TD_DTYPE, TD_TILING, TRANSDATA_KEYS = TD_TILING + VTILE_KEYS };
+enum { VENDOR_FRACTAL_BYTES = 12288 };
+enum way { TO_5HD, FROM_5HD, TO_Z, FROM_Z, TO_NZ, FROM_NZ };
+#define WAYS                                                                                       \
+  "nchw_to_nc1hwc0|nc1hwc0_to_nchw|nchw_to_fractal_z|fractal_z_to_nchw|nd_to_fractal_nz|"          \
+  "fractal_nz_to_nd"
+
+static const struct lower_key transdata_keys[TRANSDATA_KEYS] = {
+    [TD_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents in NCHW or ND order", false},
+    [TD_WAY] = {"way", LOWER_WORD, NULL, WAYS, "from which format to which", false},
+    [TD_C0] = {"c0", LOWER_SIZE, "", NULL, "innermost extent; a 32-byte block", false},
+    [TD_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|int16|int32", "type of x and y",
+                  false},
+    VTILE_KEY_ROWS_TABLE(TD_TILING),
+};
+
+static void swap_sides(struct pmap *map) {
+  struct pmap other = *map;
+  memcpy(map->from, other.to, sizeof map->from);
+  memcpy(map->to, other.from, sizeof map->to);
+  map->from_base = other.to_base;
+  map->to_base = other.from_base;
+}
+
+static uint64_t in_fractals(uint64_t rows) { return ceil_div(rows, FRACTAL_ROWS) * FRACTAL_ROWS; }
+
+/* The rows that the last fractal of each of so many columns lacks. */
+static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *permute,
+                                       uint64_t rows, uint64_t columns, uint64_t c0) {
+  uint64_t all = in_fractals(rows);
+  struct pmap map = {.count = 3,
+                     .extent = {columns, all - rows, c0},
+                     .from = {all * c0, c0, 1},
+                     .to = {all * c0, c0, 1},
+                     .to_base = rows * c0,
+                     .fills = true};
+  return permute_add(job, permute, &map);
+}
+
+/* NCHW and a format of blocks of channels: all whole blocks, then the last one. */
+static enum vinci_status add_channels(struct lower_job *job, struct permute *permute,
+                                      const uint64_t *nchw, uint64_t c0, bool is_z, bool back) {
+  uint64_t n = nchw[0], c = nchw[1], hw = nchw[2] * nchw[3], whole = c / c0, rest = c % c0;
+  uint64_t c1 = ceil_div(c, c0), z_rows = in_fractals(n);
+  uint64_t z_n = c0, z_c1 = hw * z_rows * c0, z_hw = z_rows * c0;
+  struct pmap map = {
+      .count = 4,
+      .extent = {n, whole, c0, hw},
+      .from = {c * hw, c0 * hw, hw, 1},
+      .to = {is_z ? z_n : c1 * hw * c0, is_z ? z_c1 : hw * c0, 1, is_z ? z_hw : c0},
+  };
+  struct pmap tail = map;
+  tail.extent[1] = rest > 0;
+  tail.extent[2] = rest;
+  tail.from_base = whole * map.from[1];
+  tail.to_base = whole * map.to[1];
+  tail.padded = back ? 0 : c0;
+  if (back) {
+    swap_sides(&map);
+    swap_sides(&tail);
+  }
+  enum vinci_status status = permute_add(job, permute, &map);
+  if (status == VINCI_OK && rest)
+    status = permute_add(job, permute, &tail);
+  if (status == VINCI_OK && is_z && !back)
+    status = add_zero_rows(job, permute, n, c1 * hw, c0);
+  return status;
+}
+
+/* Rows of whole fractals, and columns of whole blocks, the rest of them filled with zeros. */
+static enum vinci_status add_fractals(struct lower_job *job, struct permute *permute,
+                                      const struct lower_value *shape, uint64_t c0, bool back) {
+  uint64_t m = shape->shape[shape->rank - 2], n = shape->shape[shape->rank - 1];
+  uint64_t batch = lower_elements(shape->shape, shape->rank - 2), rows = in_fractals(m);
+  uint64_t whole = n / c0, rest = n % c0, blocks = ceil_div(n, c0);
+  struct pmap map = {.count = 4,
+                     .extent = {batch, whole, m, c0},
+                     .from = {m * n, c0, n, 1},
+                     .to = {rows * blocks * c0, rows * c0, c0, 1}};
+  struct pmap tail = map;
+  tail.extent[1] = rest > 0;
+  tail.extent[3] = rest;
+  tail.from_base = whole * map.from[1];
+  tail.to_base = whole * map.to[1];
+  tail.padded = back ? 0 : c0;
+  if (back) {
+    swap_sides(&map);
+    swap_sides(&tail);
+  }
+  enum vinci_status status = permute_add(job, permute, &map);
+  if (status == VINCI_OK && rest)
+    status = permute_add(job, permute, &tail);
+  if (status == VINCI_OK && !back)
+    status = add_zero_rows(job, permute, m, batch * blocks, c0);
+  return status;
+}
+
+static void set_block_shape(struct permute *permute, const struct lower_value *shape, uint64_t c0,
+                            enum way way) {
+  const uint64_t *s = shape->shape;
+  bool back = way == FROM_5HD || way == FROM_Z || way == FROM_NZ;
+  uint64_t *to = back ? permute->in_shape : permute->out_shape;
+  unsigned *rank = back ? &permute->in_rank : &permute->out_rank;
+  const char **format = back ? &permute->in_format : &permute->out_format;
+  if (way == TO_5HD || way == FROM_5HD) {
+    memcpy(to, (uint64_t[]){s[0], ceil_div(s[1], c0), s[2], s[3], c0}, 5 * sizeof *to);
+    *rank = 5;
+    *format = "NC1HWC0";
+  } else if (way == TO_Z || way == FROM_Z) {
+    memcpy(to,
+           (uint64_t[]){ceil_div(s[1], c0) * s[2] * s[3], ceil_div(s[0], FRACTAL_ROWS),
+                        FRACTAL_ROWS, c0},
+           4 * sizeof *to);
+    *rank = 4;
+    *format = "FRACTAL_Z";
+  } else {
+    unsigned lead = shape->rank - 2;
+    memcpy(to, s, lead * sizeof *to);
+    memcpy(
+        to + lead,
+        (uint64_t[]){ceil_div(s[lead + 1], c0), ceil_div(s[lead], FRACTAL_ROWS), FRACTAL_ROWS, c0},
+        4 * sizeof *to);
+    *rank = lead + 4;
+    *format = "FRACTAL_NZ";
+  }
+  copy_shape(back ? permute->out_shape : permute->in_shape,
+             back ? &permute->out_rank : &permute->in_rank, shape);
+}
+
+static enum vinci_status transdata_setup(struct lower_job *job) {
+  const struct lower_value *shape = &job->value[TD_SHAPE];
+  enum way way = (enum way)job->value[TD_WAY].word;
+  struct permute *permute = permute_new(job, job->value[TD_DTYPE].dtype);
+  if (!permute)
+    return no_memory(job);
+  uint64_t c0 =
+      job->value[TD_C0].present ? job->value[TD_C0].size : BLOCK_BYTES / vtile_bytes(permute->type);
+  bool fractal = way == TO_NZ || way == FROM_NZ;
+  if (fractal ? shape->rank < 2 || shape->rank > 4 : shape->rank != 4)
+    return lower_error(job, "shape has %s extents", fractal ? "2 to 4" : "4");
+  if (c0 * vtile_bytes(permute->type) % BLOCK_BYTES != 0 || c0 > FRACTAL_ROWS)
+    return lower_error(job, "c0 is a multiple of %u up to %d",
+                       BLOCK_BYTES / vtile_bytes(permute->type), FRACTAL_ROWS);
+  bool is_z = way == TO_Z || way == FROM_Z;
+  permute->code = KERNEL_FORMAT;
+  set_block_shape(permute, shape, c0, way);
+  if (fractal)
+    return add_fractals(job, permute, shape, c0, way == FROM_NZ);
+  return add_channels(job, permute, shape->shape, c0, is_z, way == FROM_5HD || way == FROM_Z);
+}
+
+/* Formats are told by rank and extents, since profiles give those of the inputs only. */
+static bool call_transdata(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  if (call->input_count == 0 || call->output_count == 0)
+    return lower_cannot(call, "no shapes");
+  bool to_blocks = strcmp(x->format, "NCHW") == 0 || strcmp(x->format, "ND") == 0;
+  const struct lower_tensor *blocks = to_blocks ? y : x, *plain = to_blocks ? x : y;
+  if (blocks->rank == 5 && plain->rank == 4)
+    lower_arg(call, to_blocks ? "way=nchw_to_nc1hwc0" : "way=nc1hwc0_to_nchw");
+  else if (blocks->rank == 4 && plain->rank == 4)
+    lower_arg(call, to_blocks ? "way=nchw_to_fractal_z" : "way=fractal_z_to_nchw");
+  else if (blocks->rank == plain->rank + 2)
+    lower_arg(call, to_blocks ? "way=nd_to_fractal_nz" : "way=fractal_nz_to_nd");
+  else
+    return lower_cannot(call, "no known pair of formats");
+  lower_arg_shape(call, "shape", plain->shape, plain->rank);
+  lower_arg(call, "c0=%llu", (ull)blocks->shape[blocks->rank - 1]);
+  lower_arg_dtype(call, "dtype", x);
+  /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
+  uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
+  uint64_t bytes = lower_elements(plain->shape, plain->rank) * vtile_bytes(x->dtype);
+  if (blocks->rank == 5)
+    lower_arg(call, "blocks=%llu", (ull)min_u64(cores, plain->shape[0]));
+  else if (blocks->rank == plain->rank)
+    lower_arg(call, "blocks=%llu", (ull)min_u64(cores, ceil_div(bytes, VENDOR_FRACTAL_BYTES)));
+  return true;
+}
+
+const struct lower_op lower_transdata = {
+    .name = "transdata",
+    .vendor_types = "TransData",
+    .text = "y = x in another format",
+    .keys = transdata_keys,
+    .key_count = TRANSDATA_KEYS,
+    .setup = transdata_setup,
+    .candidate = permute_candidate,
+    .cost = permute_cost,
+    .emit = permute_emit,
+    .from_tensors = call_transdata,
+};
+
+/* ---- slice ----------------------------------------------------------------------------------- */
+
+enum { VENDOR_SLICE_ROWS = 4 };
+enum { SL_SHAPE, SL_OUT, SL_BEGIN, SL_DTYPE, SL_TILING, SLICE_KEYS = SL_TILING + VTILE_KEYS };
+
+static const struct lower_key slice_keys[SLICE_KEYS] = {
+    [SL_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    [SL_OUT] = {"out", LOWER_SHAPE, NULL, NULL, "extents of y", false},
+    [SL_BEGIN] = {"begin", LOWER_SIZE, "", "0", "elements of x before the first of y", false},
+    [SL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", ANY_TYPE, "type of x and y", false},
+    VTILE_KEY_ROWS_TABLE(SL_TILING),
+};
+
+static enum vinci_status slice_setup(struct lower_job *job) {
+  const struct lower_value *shape = &job->value[SL_SHAPE], *out = &job->value[SL_OUT];
+  struct permute *permute = permute_new(job, job->value[SL_DTYPE].dtype);
+  struct pmap map = {.count = shape->rank, .from_base = job->value[SL_BEGIN].size};
+  uint64_t last = map.from_base;
+  if (!permute)
+    return no_memory(job);
+  if (out->rank != shape->rank)
+    return lower_error(job, "shape and out need equal ranks");
+  strides_of(shape->shape, shape->rank, map.from);
+  strides_of(out->shape, shape->rank, map.to);
+  for (unsigned i = 0; i < shape->rank; i++) {
+    uint64_t first = map.from_base / map.from[i] % shape->shape[i];
+    if (first + out->shape[i] > shape->shape[i])
+      return lower_error(job, "y reaches beyond dimension %u of x", i + 1);
+    map.extent[i] = out->shape[i];
+    last += (out->shape[i] - 1) * map.from[i];
+  }
+  if (last >= lower_elements(shape->shape, shape->rank))
+    return lower_error(job, "y reaches beyond x");
+  copy_shape(permute->in_shape, &permute->in_rank, shape);
+  copy_shape(permute->out_shape, &permute->out_rank, out);
+  return permute_add(job, permute, &map);
+}
+
+static bool call_slice(struct lower_call *call) {
+  if (call->input_count == 0 || call->output_count == 0)
+    return lower_cannot(call, "no shapes");
+  lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
+  lower_arg_shape(call, "out", call->output[0].shape, call->output[0].rank);
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  /* The vendor's kernel moves few rows at a time, as its durations tell. */
+  const struct lower_tensor *y = &call->output[0];
+  if (y->rank > 1 && y->shape[y->rank - 1] < call->input[0].shape[y->rank - 1])
+    lower_arg(call, "rows=%llu", (ull)min_u64(y->shape[y->rank - 2], VENDOR_SLICE_ROWS));
+  return true;
+}
+
+const struct lower_op lower_slice = {
+    .name = "slice",
+    .vendor_types = "Slice|SliceD|StridedSlice",
+    .text = "y = a part of x",
+    .keys = slice_keys,
+    .key_count = SLICE_KEYS,
+    .setup = slice_setup,
+    .candidate = permute_candidate,
+    .cost = permute_cost,
+    .emit = permute_emit,
+    .from_tensors = call_slice,
+};
+
+/* ---- concat ---------------------------------------------------------------------------------- */
+
+enum {
+  CC_SHAPE,
+  CC_AXIS = PERMUTE_PASSES,
+  CC_DTYPE,
+  CC_TILING,
+  CONCAT_KEYS = CC_TILING + VTILE_KEYS
+};
+
+#define MORE(index, name) [index] = {name, LOWER_SHAPE, "", NULL, "extents of one more", false}
+static const struct lower_key concat_keys[CONCAT_KEYS] = {
+    [CC_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    MORE(1, "shape1"),
+    MORE(2, "shape2"),
+    MORE(3, "shape3"),
+    MORE(4, "shape4"),
+    MORE(5, "shape5"),
+    [CC_AXIS] = {"axis", LOWER_SIZE, "", "0", "dimension along which they follow, from 0; the last",
+                 false},
+    [CC_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", ANY_TYPE, "type of all", false},
+    VTILE_KEY_ROWS_TABLE(CC_TILING),
+};
+
+static enum vinci_status concat_setup(struct lower_job *job) {
+  static const char *const names[PERMUTE_PASSES] = {"x", "x1", "x2", "x3", "x4", "x5"};
+  struct permute *permute = permute_new(job, job->value[CC_DTYPE].dtype);
+  const struct lower_value *first = &job->value[CC_SHAPE];
+  uint64_t axis = job->value[CC_AXIS].present ? job->value[CC_AXIS].size : first->rank - 1;
+  if (!permute)
+    return no_memory(job);
+  if (axis >= first->rank)
+    return lower_error(job, "x has only %u dimensions", first->rank);
+  copy_shape(permute->out_shape, &permute->out_rank, first);
+  permute->in_rank = first->rank;
+  permute->inputs = 0;
+  permute->out_shape[axis] = 0;
+  for (unsigned k = 0; k < PERMUTE_PASSES; k++) {
+    const struct lower_value *shape = &job->value[CC_SHAPE + k];
+    if (!shape->present)
+      continue;
+    for (unsigned i = 0; i < first->rank; i++)
+      if (shape->rank != first->rank || (i != axis && shape->shape[i] != first->shape[i]))
+        return lower_error(job, "all shapes need to agree but for dimension %llu", (ull)axis);
+    memcpy(permute->in_shapes[permute->inputs++], shape->shape, sizeof shape->shape);
+    permute->out_shape[axis] += shape->shape[axis];
+  }
+  memcpy(permute->in_shape, permute->in_shapes[0], sizeof permute->in_shape);
+  uint64_t before = 0;
+  enum vinci_status status = VINCI_OK;
+  for (unsigned k = 0; k < permute->inputs && status == VINCI_OK; k++) {
+    struct pmap map = {.count = first->rank, .source = names[k]};
+    strides_of(permute->in_shapes[k], first->rank, map.from);
+    strides_of(permute->out_shape, first->rank, map.to);
+    memcpy(map.extent, permute->in_shapes[k], sizeof permute->in_shapes[k]);
+    map.to_base = before * map.to[axis];
+    before += permute->in_shapes[k][axis];
+    status = permute_add(job, permute, &map);
+  }
+  return status;
+}
+
+static bool call_concat(struct lower_call *call) {
+  const struct lower_tensor *y = &call->output[0];
+  if (call->input_count > PERMUTE_PASSES || call->output_count == 0)
+    return lower_cannot(call, "up to %d inputs can be joined", PERMUTE_PASSES);
+  for (unsigned k = 0; k < call->input_count; k++)
+    lower_arg_shape(call, concat_keys[CC_SHAPE + k].name, call->input[k].shape,
+                    call->input[k].rank);
+  for (unsigned i = 0; i < y->rank; i++)
+    if (y->shape[i] != call->input[0].shape[i])
+      lower_arg(call, "axis=%u", i);
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  return true;
+}
+
+const struct lower_op lower_concat = {
+    .name = "concat",
+    .vendor_types = "Concat|ConcatD|ConcatV2",
+    .text = "y = x, x1 ... one after the other",
+    .keys = concat_keys,
+    .key_count = CONCAT_KEYS,
+    .setup = concat_setup,
+    .candidate = permute_candidate,
+    .cost = permute_cost,
+    .emit = permute_emit,
+    .from_tensors = call_concat,
+};

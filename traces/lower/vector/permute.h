@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moving elements to other places: any map between two tensors that is a stride per dimension on
+ * both sides. Where the same dimension lies innermost on both, rows are copied; else tiles are
+ * transposed in UB, 16 rows at a time, and leave row by row of the other side.
+ */
+#ifndef VINCI_TRACES_LOWER_VECTOR_PERMUTE_H
+#define VINCI_TRACES_LOWER_VECTOR_PERMUTE_H
+
+#include "traces/lower/vector/tiles.h"
+
+enum {
+  PERMUTE_DIMENSIONS = 10,
+  PERMUTE_PASSES = 6,
+  PERMUTE_SIDE = 16, /* rows that one transposition takes */
+  PERMUTE_CHUNK = 8, /* rows of 32-bit elements that make half a block row */
+  PERMUTE_REPEATS_MAX = 255
+};
+
+struct pmap {
+  unsigned count;
+  uint64_t extent[PERMUTE_DIMENSIONS], from[PERMUTE_DIMENSIONS], to[PERMUTE_DIMENSIONS];
+  uint64_t from_base, to_base;
+  const char *source, *target; /* tensors; "x" and "y" */
+  uint64_t padded;             /* of the innermost dimension of the target, filled with zeros */
+  bool fills;                  /* the target gets permute->fill; strides of the source as its own */
+};
+
+/* One map, cut into tiles. */
+struct ppass {
+  struct vtile tile;
+  struct vtile_operand in, out;
+  bool transposes;
+  bool fills;
+  bool chunks; /* rows go to UB in turns of 8, see put_load() */
+  uint64_t in_pitch, out_pitch;
+  uint64_t padded; /* elements of a row of the result, or 0 */
+  /* Rows of the result come in so many short pieces, which lie apart in the source. */
+  uint64_t fan, fan_stride;
+};
+
+struct permute {
+  enum dtype type;
+  unsigned passes;
+  struct ppass pass[PERMUTE_PASSES];
+  uint64_t in_shape[TENSOR_RANK_MAX], out_shape[TENSOR_RANK_MAX];
+  unsigned in_rank, out_rank;
+  const char *in_format, *out_format;
+  enum kernel_code code;
+  uint32_t fill;   /* 4 bytes of whole elements */
+  unsigned inputs; /* more than one: in_shapes, named x, x1, ... */
+  uint64_t in_shapes[PERMUTE_PASSES][TENSOR_RANK_MAX];
+  uint64_t buffers;
+  uint64_t ub_bytes;
+};
+
+struct permute *permute_new(struct lower_job *job, enum dtype type);
+/* Adds the map; an empty one is left out. */
+enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
+                              const struct pmap *map);
+bool permute_candidate(struct lower_job *job, size_t index);
+bool permute_cost(struct lower_job *job);
+/* The tiling that was chosen or given. Passes after the first are cut by the rule for as many
+ * blocks, whatever rows and columns were given for the first. */
+void permute_take_tiling(const struct lower_job *job, struct permute *permute);
+/* Rows (permute_rows.c). */
+void permute_emit(const struct lower_job *job, struct emit *emit);
+
+/* The tiling keys, last in the tables: of the first pass; the others take as many blocks. */
+#define PERMUTE_KEYS VTILE_KEYS
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pooling of NC1HWC0 maps. A unit is one map of C0 channels; a tile is some rows and columns of
+ * its result. The part of the map under the windows of a tile is copied into UB as an image of
+ * constant pitch, and what lies outside the map is filled there.
+ *
+ * Windows are folded along rows first, then along columns, as extremes and sums can be.
+ * A pixel is one 32-byte block, or several: then strided instructions take one block of each
+ * pixel at a time.
+ */
+#ifndef VINCI_TRACES_LOWER_VECTOR_POOL_H
+#define VINCI_TRACES_LOWER_VECTOR_POOL_H
+
+#include "traces/lower/vector/program.h"
+#include "traces/lower/vector/tiles.h"
+
+enum pool_kind { POOL_MAX, POOL_AVERAGE };
+
+/* Keys that all operators of pooling begin with. */
+enum { POOL_SHAPE, POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_CEIL, POOL_DTYPE, POOL_KEYS };
+#define POOL_KEYS_TABLE(types)                                                                     \
+  [POOL_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of the map: N, C1, H, W, C0", false}, \
+  [POOL_KERNEL] = {"kernel", LOWER_SHAPE, NULL, NULL, "window, such as 3x3", false},               \
+  [POOL_STRIDE] = {"stride", LOWER_SHAPE, "", NULL, "distance of windows; the window", false},     \
+  [POOL_PAD] = {"pad",                                                                             \
+                LOWER_SHAPE,                                                                       \
+                "",                                                                                \
+                "0",                                                                               \
+                "padding: rows x columns, or top x bottom x left x right; none",                   \
+                false},                                                                            \
+  [POOL_CEIL] = {"ceil", LOWER_WORD, "0", "0|1", "windows that reach beyond the padding count",    \
+                 false},                                                                           \
+  [POOL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", types, "type of x and y", false}
+
+struct pool {
+  enum pool_kind kind;
+  enum dtype type, work; /* in device memory; of the computation */
+  uint64_t units, h, w, c0;
+  uint64_t kh, kw, sh, sw, top, bottom, left, right;
+  uint64_t oh, ow;
+  bool counts_pad; /* of averages: padding is part of the count */
+  struct vtile tile;
+  /* Of a tile: rows and columns of its image, addresses in UB. */
+  uint64_t in_rows, in_cols;
+  uint64_t out;        /* in the buffer */
+  uint64_t wide, sums; /* the image and the result in the type of the computation; 0: as they are */
+  uint64_t folded;     /* rows folded; 0: the window has one row */
+  uint64_t ones, counts, heights;
+  uint64_t ub_bytes;
+};
+
+/* One core's way through its rows: texts of the tile being walked. */
+struct pool_walk {
+  struct emit *e;
+  const struct pool *pool;
+  struct vmachine machine;
+  const char *in, *out; /* addresses of the buffer's image and result, as they were copied */
+  const char *image, *result;
+  const char *in_rows, *in_cols;
+};
+
+/* Fills the geometry from the keys. */
+enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool);
+uint64_t pool_pixel_bytes(const struct pool *pool, enum dtype type);
+/* 32-byte blocks of a pixel, which strided instructions take one by one. */
+uint64_t pool_blocks(const struct pool *pool, enum dtype type);
+/* Lays out image and result of the buffers and what the folds need; returns the bytes used. */
+uint64_t pool_lay_out(struct pool *pool);
+/* Checks that all operators of pooling share; false, with a reason. */
+bool pool_legal(struct lower_job *job, struct pool *pool);
+/* Candidate tilings: as many rows of the result as fit, then fewer. */
+bool pool_candidate(struct lower_job *job, struct pool *pool, size_t first, size_t index,
+                    void (*lay_out)(struct pool *pool));
+
+/* Rows: the image of the tile into the buffer, between vtile_open() and vtile_loaded(). */
+void pool_load(struct pool_walk *walk);
+/* The result of the tile, between vtile_loaded() and vtile_computed(). */
+void pool_compute(struct pool_walk *walk);
+void pool_store(struct pool_walk *walk, const char *tensor);
+/*
+ * For each row of the result: dst = op(a, b) over its pixels, where a and b are dense rows, or
+ * strided ones of the image. A row is given by its address for row `r`.
+ */
+struct pool_row {
+  const char *address; /* may name r */
+  bool strided;        /* pixels lie stride columns apart */
+};
+void pool_each_row(struct pool_walk *walk, const char *inst, const char *rows, struct pool_row dst,
+                   struct pool_row a, struct pool_row b);
+/* A tensor's shape N, C1, rows, columns, C0. */
+void pool_tensor(struct emit *e, const struct lower_job *job, const char *name, enum dtype type,
+                 enum tensor_io io, uint64_t rows, uint64_t cols);
+
+/* Kernel and stride that a profile does not tell, from the extents of map and result: without
+ * padding. */
+bool pool_call(struct lower_call *call, const struct lower_tensor *x, const struct lower_tensor *y);
+
+#endif

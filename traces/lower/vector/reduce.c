@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reductions: the dimensions, the tiling, and the template for short rows. */
+#include "traces/lower/vector/reduce.h"
+
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/isa/isa.h"
+#include "traces/lower/launch.h"
+
+typedef unsigned long long ull;
+
+enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4 };
+enum {
+  KEY_SHAPE,
+  KEY_AXIS,
+  KEY_AXES,
+  KEY_AXIS2,
+  KEY_DTYPE,
+  KEY_TILING,
+  REDUCE_KEYS = KEY_TILING + VTILE_KEYS
+};
+
+static const struct lower_key keys[REDUCE_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
+    [KEY_AXIS] = {"axis", LOWER_SIZE, "", "0", "first dimension to reduce, from 0; the last",
+                  false},
+    [KEY_AXES] = {"axes", LOWER_SIZE, "1", NULL, "how many from there on", false},
+    [KEY_AXIS2] = {"axis2", LOWER_SIZE, "", "0", "one more dimension", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
+/* ---- dimensions ------------------------------------------------------------------------------ */
+
+struct groups {
+  unsigned count;
+  uint64_t extent[TENSOR_RANK_MAX];
+  bool reduced[TENSOR_RANK_MAX];
+};
+
+static bool is_reduced(const struct lower_job *job, unsigned dimension) {
+  const struct lower_value *value = job->value;
+  unsigned rank = value[KEY_SHAPE].rank;
+  uint64_t axis = value[KEY_AXIS].present ? value[KEY_AXIS].size : rank - 1;
+  return (dimension >= axis && dimension < axis + value[KEY_AXES].size) ||
+         (value[KEY_AXIS2].present && value[KEY_AXIS2].size == dimension);
+}
+
+static enum vinci_status group(struct lower_job *job, struct groups *groups) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE], *axis2 = &job->value[KEY_AXIS2];
+  uint64_t axis = job->value[KEY_AXIS].present ? job->value[KEY_AXIS].size : shape->rank - 1;
+  uint64_t end = axis + job->value[KEY_AXES].size;
+  if (end > shape->rank || (axis2->present && axis2->size >= shape->rank))
+    return lower_error(job, "x has only %u dimensions", shape->rank);
+  if (axis2->present && axis2->size >= axis && axis2->size < end)
+    return lower_error(job, "axis2=%llu is among the dimensions that axis and axes name",
+                       (ull)axis2->size);
+  *groups = (struct groups){0};
+  for (unsigned i = 0; i < shape->rank; i++) {
+    bool reduced = is_reduced(job, i);
+    unsigned last = groups->count - 1;
+    if (shape->shape[i] == 1)
+      continue;
+    if (groups->count && groups->reduced[last] == reduced) {
+      groups->extent[last] *= shape->shape[i];
+      continue;
+    }
+    groups->reduced[groups->count] = reduced;
+    groups->extent[groups->count++] = shape->shape[i];
+  }
+  return VINCI_OK;
+}
+
+/* y keeps the extents that are not reduced, as numpy does; one element when all are. */
+static void put_result(struct emit *e, const struct lower_job *job, enum dtype type) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  uint64_t kept[TENSOR_RANK_MAX] = {1};
+  unsigned rank = 0;
+  for (unsigned i = 0; i < shape->rank; i++)
+    if (!is_reduced(job, i))
+      kept[rank++] = shape->shape[i];
+  emit_tensor(e, "y", type, TENSOR_OUT, kept, rank ? rank : 1, NULL);
+}
+
+/* The region of one result, from at most three groups. */
+static void set_region(struct vreduce *reduce, const struct groups *g) {
+  bool folds = g->reduced[g->count - 1];
+  unsigned first_kept = g->reduced[0] ? 1 : 0;
+  reduce->rows = 1;
+  reduce->outer = 1;
+  reduce->cols = g->extent[g->count - 1];
+  if (folds) {
+    reduce->form = VREDUCE_FOLD;
+    reduce->outer = g->count > 1 ? g->extent[first_kept] : 1;
+    reduce->unit_stride = reduce->cols;
+    reduce->rows = g->count == 3 ? g->extent[0] : 1;
+    reduce->row_stride = reduce->cols * reduce->outer;
+    reduce->results = reduce->outer;
+    if (reduce->rows == 1 && reduce->cols <= SHORT_ROW && reduce->outer > 1)
+      reduce->form = VREDUCE_ROWS;
+    return;
+  }
+  reduce->form = VREDUCE_COLUMNS;
+  reduce->rows = g->extent[g->count - 2];
+  reduce->outer = g->count == 3 ? g->extent[0] : 1;
+  reduce->row_stride = reduce->cols;
+  reduce->unit_stride = reduce->rows * reduce->cols;
+  reduce->results = reduce->outer * reduce->cols;
+}
+
+/* Cuts off the last group to fold and what is behind it; all before it stands for one kept group.
+ */
+static struct groups cut_last(struct groups *g) {
+  bool folds = g->reduced[g->count - 1];
+  unsigned last = g->count - (folds ? 1 : 2);
+  struct groups cut = {2, {lower_elements(g->extent, last), g->extent[last]}, {false, true}};
+  if (!folds) {
+    cut.extent[cut.count++] = g->extent[last + 1];
+    g->extent[last - 1] *= g->extent[last + 1];
+  }
+  g->count = last;
+  return cut;
+}
+
+static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_func *func,
+                                 const struct groups *groups, const char *source, enum dtype type) {
+  struct vreduce *reduce = ARENA_NEW(job->arena, struct vreduce);
+  if (!reduce)
+    return NULL;
+  reduce->func = func;
+  reduce->type = type;
+  reduce->result = DTYPE_FP32;
+  reduce->source = source;
+  reduce->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  reduce->tile.prefix = "";
+  reduce->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
+  set_region(reduce, groups);
+  if (reduce->form == VREDUCE_ROWS)
+    reduce->tile.space = (struct vtile_space){.rows = reduce->outer, .cols = reduce->cols};
+  else
+    reduce->tile.space = (struct vtile_space){.rows = reduce->rows, .cols = reduce->cols};
+  return reduce;
+}
+
+static enum vinci_status add_kernels(struct lower_job *job, const struct vreduce_func *func) {
+  static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
+  static const char *const parts[] = {"part0", "part1", "part2", "part3"};
+  enum dtype type = job->value[KEY_DTYPE].dtype;
+  struct vreduce *last = NULL;
+  struct groups g;
+  enum vinci_status status = group(job, &g);
+  if (status != VINCI_OK)
+    return status;
+  if (g.count == 0 || (g.count == 1 && !g.reduced[0]))
+    g = (struct groups){2, {lower_elements(g.extent, g.count), 1}, {false, true}};
+  uint64_t count = 1;
+  for (unsigned i = 0; i < g.count; i++)
+    count *= g.reduced[i] ? g.extent[i] : 1;
+  for (unsigned stage = 0; g.count > 0; stage++) {
+    bool more = g.count > 3;
+    struct groups now = more ? cut_last(&g) : g;
+    struct vreduce *reduce =
+        new_stage(job, func, &now, last ? last->target : "x", last ? DTYPE_FP32 : type);
+    if (!reduce)
+      return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+    reduce->count = count;
+    reduce->squares = func->norm && !last;
+    reduce->target = more ? between[stage] : "y";
+    reduce->partial = more ? parts[stage] : "partial";
+    if (!more) {
+      reduce->result = type;
+      reduce->averages = func->mean;
+      reduce->roots = func->norm;
+      g.count = 0;
+    }
+    if (last)
+      last->next = reduce;
+    else
+      job->data = reduce;
+    last = reduce;
+  }
+  return VINCI_OK;
+}
+
+/* ---- short rows ------------------------------------------------------------------------------ */
+
+static void rows_lay_out(struct vreduce *reduce) {
+  uint64_t bytes = vtile_bytes(reduce->type), rows = reduce->tile.rows;
+  bool converts = reduce->type != DTYPE_FP32;
+  reduce->pitch = vtile_pitch(reduce->cols, (unsigned)bytes);
+  uint64_t slot = vtile_align(rows * reduce->pitch * bytes);
+  reduce->out = slot;
+  reduce->slot_bytes = slot + vtile_align(rows * vtile_bytes(reduce->result));
+  reduce->tile.slot_bytes = reduce->slot_bytes;
+  uint64_t used = reduce->slot_bytes * reduce->tile.buffers;
+  reduce->converted =
+      converts || reduce->squares ? vtile_reserve(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
+  reduce->accumulator = vtile_reserve(&used, rows * VROW_LANES * FLOAT_BYTES);
+  reduce->column = vreduce_narrows(reduce) ? vtile_reserve(&used, rows * FLOAT_BYTES) : 0;
+  reduce->ub_bytes = used;
+}
+
+static void lay_out(struct vreduce *reduce) {
+  if (reduce->form == VREDUCE_ROWS)
+    rows_lay_out(reduce);
+  else
+    vreduce_region_lay_out(reduce);
+}
+
+static void rows_split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *reduce) {
+  struct vtile *tile = &reduce->tile;
+  uint64_t low = 1, high = min_u64(tile->space.rows, VROWS_MAX);
+  tile->cols = tile->space.cols;
+  while (low < high) {
+    tile->rows = low + (high - low + 1) / 2;
+    rows_lay_out(reduce);
+    if (reduce->ub_bytes <= vtile_ub_bytes(soc))
+      low = tile->rows;
+    else
+      high = tile->rows - 1;
+  }
+  vtile_split_rows(cores, tile, vtile_bytes(reduce->type), low);
+}
+
+/* x in single precision, squared for a norm: where the tile is then. */
+static const char *put_prepared(struct vmachine *machine, const struct vreduce *reduce,
+                                const char *raw, const char *count) {
+  struct emit *e = machine->emit;
+  const char *now = raw, *converted = emit_text(e, "%llu", (ull)reduce->converted);
+  vmachine_count(machine, count);
+  if (reduce->type != DTYPE_FP32) {
+    vmachine_order(machine, 0, 1u << X0);
+    emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, reduce->type, DTYPE_FP32),
+             converted, raw);
+    now = converted;
+  }
+  if (reduce->squares) {
+    vmachine_order(machine, 1u << X0, 1u << X0);
+    emit_row(e, "vmul,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", converted, now, now);
+    now = converted;
+  }
+  return now;
+}
+
+static void put_rows(struct emit *e, struct vreduce *reduce) {
+  struct vtile *tile = &reduce->tile;
+  struct vrows rows = {.machine = {.emit = e, .type = DTYPE_FP32},
+                       .rows = tile->rows_text,
+                       .single = tile->rows == 1,
+                       .cols = reduce->cols,
+                       .pitch = reduce->pitch,
+                       .accumulator = reduce->accumulator};
+  struct vmachine *machine = &rows.machine;
+  machine->written = (1u << VREGS) - 1;
+  const char *count = rows.single ? emit_text(e, "%llu", (ull)reduce->cols)
+                                  : emit_text(e, "%s*%llu", rows.rows, (ull)reduce->pitch);
+  const char *x = put_prepared(machine, reduce, tile->slot_text, count);
+  const char *out = emit_text(e, "%s+%llu", tile->slot_text, (ull)reduce->out);
+  const char *column = reduce->column ? emit_text(e, "%llu", (ull)reduce->column) : out;
+  vrow_reduce(&rows, reduce->func->reduction, T1, column, X0, x);
+  vrow_column(&rows);
+  machine->reg[T1] = column;
+  if (reduce->averages)
+    vmachine_step(machine, &(struct vstep)S("vmuls", T1, T1, 1.0 / (double)reduce->count));
+  if (reduce->roots)
+    vmachine_step(machine, &(struct vstep)U("vsqrt", T1, T1));
+  if (reduce->column) {
+    vmachine_order(machine, 1u << T1, 0);
+    emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, reduce->result), out,
+             column);
+  }
+  vmachine_rest(machine);
+}
+
+static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
+  struct vtile *tile = &reduce->tile;
+  struct vtile_operand x = {.name = reduce->source,
+                            .dtype = reduce->type,
+                            .row_stride = reduce->cols,
+                            .col_stride = 1,
+                            .pitch = reduce->pitch};
+  struct vtile_operand y = {
+      .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
+  emit_stream(e, emit_vector_core(job->soc));
+  emit_kernel_start(e, vreduce_code(reduce), tile->blocks);
+  emit_row(e, "set_mask_count");
+  vtile_open(e, tile);
+  vtile_load(e, tile, &x);
+  vtile_loaded(e, tile);
+  put_rows(e, reduce);
+  vtile_computed(e, tile);
+  vtile_store(e, tile, &y);
+  vtile_close(e, tile);
+}
+
+/* ---- tilings and rows ------------------------------------------------------------------------ */
+
+static void split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *reduce) {
+  if (reduce->form == VREDUCE_ROWS)
+    rows_split(soc, cores, reduce);
+  else
+    vreduce_region_split(cores, reduce);
+}
+
+/* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit. */
+static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce) {
+  const struct vtile *tile = &reduce->tile;
+  struct vtile counted = *tile;
+  if (reduce->form != VREDUCE_ROWS) {
+    counted.space.outers = 1;
+    counted.space.outer[0] = reduce->outer;
+  }
+  vtile_counts(&counted);
+  if (!vtile_count(job, &counted) && reduce->form == VREDUCE_ROWS)
+    return false;
+  if (reduce->form != VREDUCE_ROWS) {
+    uint64_t units = vreduce_units(reduce);
+    counted.per_block = ceil_div(units, tile->blocks) * ceil_div(counted.tiles, units);
+  }
+  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
+  struct vtile_work work = {.in_bytes = bytes,
+                            .in_copies = 1,
+                            .vector_cycles = tile->rows * ceil_div(tile->cols, VROW_LANES) * 2,
+                            .code = vreduce_code(reduce)};
+  vtile_cost(job, &counted, &work);
+  return true;
+}
+
+/*
+ * Kernels after the first have a tiling of their own, on as many cores as have them done first,
+ * whatever the first one takes.
+ */
+static void plan_later_kernel(struct lower_job *job, struct vreduce *reduce) {
+  uint64_t best = 1, cycles = UINT64_MAX;
+  reduce->tile.buffers = 2;
+  for (uint64_t cores = job->cores; cores > 0; cores--) {
+    split(job->soc, cores, reduce);
+    lay_out(reduce);
+    if (estimate_kernel(job, reduce) && job->cost.total_cycles < cycles) {
+      best = cores;
+      cycles = job->cost.total_cycles;
+    }
+  }
+  split(job->soc, best, reduce);
+  reduce->cycles = cycles + launch_cycles(job->soc, 1);
+}
+
+static enum vinci_status setup(struct lower_job *job, const struct vreduce_func *func) {
+  enum vinci_status status = add_kernels(job, func);
+  struct vreduce *first = job->data;
+  if (status == VINCI_OK)
+    for (struct vreduce *reduce = first->next; reduce; reduce = reduce->next)
+      plan_later_kernel(job, reduce);
+  job->cost = (struct lower_cost){0};
+  return status;
+}
+
+/* The keys are those of the first kernel, which reads x; later ones have tilings of their own. */
+static bool candidate(struct lower_job *job, size_t index) {
+  struct vreduce *reduce = job->data;
+  if (index > 1)
+    return false;
+  reduce->tile.buffers = index == 0 ? 2 : 1;
+  split(job->soc, job->cores, reduce);
+  vtile_give(job, KEY_TILING, &reduce->tile);
+  return true;
+}
+
+static bool cost(struct lower_job *job) {
+  struct vreduce *reduce = job->data;
+  struct vtile *tile = &reduce->tile;
+  vtile_take(job, KEY_TILING, tile);
+  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
+    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
+  if (tile->buffers > 2 || tile->rows > tile->space.rows || tile->cols > tile->space.cols)
+    return lower_refuse(job, "buffers is 1 or 2, a tile at most %llu x %llu", (ull)tile->space.rows,
+                        (ull)tile->space.cols);
+  lay_out(reduce);
+  if (reduce->ub_bytes > vtile_ub_bytes(job->soc))
+    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
+                        (ull)reduce->ub_bytes, (ull)vtile_ub_bytes(job->soc));
+  if (tile->rows > VROWS_MAX || (tile->rows > 1 && reduce->pitch > VROW_PITCH_MAX))
+    return lower_refuse(job, "tiles of more than one row have at most %d rows of %d columns",
+                        VROWS_MAX, VROW_PITCH_MAX);
+  if (reduce->form == VREDUCE_ROWS && tile->cols != tile->space.cols)
+    return lower_refuse(job, "a tile takes whole rows");
+  if (reduce->form == VREDUCE_COLUMNS && tile->cols < tile->space.cols &&
+      tile->cols % VROW_LANES != 0)
+    return lower_refuse(job, "tiles of columns are multiples of %d", VROW_LANES);
+  if (!estimate_kernel(job, reduce))
+    return false;
+  for (reduce = reduce->next; reduce; reduce = reduce->next)
+    job->cost.total_cycles += reduce->cycles;
+  return true;
+}
+
+static void put_kernel(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  lay_out(reduce);
+  vtile_counts(&reduce->tile);
+  emit_kernel(e, job->op->name, (uint32_t)reduce->tile.blocks);
+  if (reduce == job->data)
+    emit_tensor(e, "x", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
+  else
+    emit_vector(e, reduce->source, DTYPE_FP32, TENSOR_WORKSPACE,
+                reduce->outer * reduce->rows * reduce->cols);
+  if (reduce->next)
+    emit_vector(e, reduce->target, DTYPE_FP32, TENSOR_WORKSPACE, reduce->results);
+  else
+    put_result(e, job, reduce->result);
+  if (reduce->segments > 1)
+    emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
+  emit_buffer(e, "buf", SPACE_UB, reduce->ub_bytes);
+  if (reduce->form == VREDUCE_ROWS)
+    rows_emit(job, e, reduce);
+  else
+    vreduce_region_emit(job, e, reduce);
+}
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  struct vreduce *reduce = job->data;
+  vtile_take(job, KEY_TILING, &reduce->tile);
+  put_kernel(job, e, reduce);
+  while ((reduce = reduce->next))
+    put_kernel(job, e, reduce);
+}
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+/* The dimensions that the output lacks, or has 1 of. */
+static bool find_axes(const struct lower_tensor *x, const struct lower_tensor *y, uint32_t *axes) {
+  unsigned kept = 0;
+  *axes = 0;
+  for (unsigned i = 0; i < x->rank; i++) {
+    bool same_rank = y->rank == x->rank;
+    if (same_rank ? y->shape[i] == x->shape[i] : kept < y->rank && y->shape[kept] == x->shape[i])
+      kept++;
+    else
+      *axes |= 1u << i;
+  }
+  return y->rank == x->rank || kept == y->rank;
+}
+
+static bool call_reduce(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  const struct lower_tensor scalar = {.rank = 0};
+  uint32_t axes;
+  if (x->rank == 0)
+    return lower_cannot(call, "no shape");
+  if (!find_axes(x, call->output_count ? &call->output[0] : &scalar, &axes))
+    return lower_cannot(call, "the output does not fit the input");
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg_dtype(call, "dtype", x);
+  if (axes == 0)
+    axes = 1;
+  unsigned first = (unsigned)__builtin_ctz(axes), run = (unsigned)__builtin_ctz(~(axes >> first));
+  uint32_t rest = axes & ~(((1u << run) - 1) << first);
+  lower_arg(call, "axis=%u", first);
+  lower_arg(call, "axes=%u", run);
+  if (rest & (rest - 1))
+    return lower_cannot(call, "the reduced dimensions are too scattered");
+  if (rest)
+    lower_arg(call, "axis2=%u", (unsigned)__builtin_ctz(rest));
+  return true;
+}
+
+#define OPERATOR(id, vendor, summary, ...)                                                         \
+  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
+    static const struct vreduce_func func = {__VA_ARGS__};                                         \
+    return setup(job, &func);                                                                      \
+  }                                                                                                \
+  const struct lower_op lower_##id = {                                                             \
+      .name = #id,                                                                                 \
+      .vendor_types = vendor,                                                                      \
+      .text = summary,                                                                             \
+      .keys = keys,                                                                                \
+      .key_count = REDUCE_KEYS,                                                                    \
+      .setup = id##_setup,                                                                         \
+      .candidate = candidate,                                                                      \
+      .cost = cost,                                                                                \
+      .emit = emit,                                                                                \
+      .from_tensors = call_reduce,                                                                 \
+  };
+
+OPERATOR(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = VROW_SUM)
+OPERATOR(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = VROW_SUM,
+         .mean = true)
+OPERATOR(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = VROW_MAX)
+OPERATOR(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = VROW_MIN)
+OPERATOR(lp_norm, "LpNormV2|LpNorm", "y = root of the sum of squares of x", .reduction = VROW_SUM,
+         .norm = true)

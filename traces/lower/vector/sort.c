@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sort and topk: arguments, which way to sort, tilings. */
+#include "traces/lower/vector/sort.h"
+
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/isa/isa.h"
+#include "traces/lower/estimate.h"
+#include "traces/lower/launch.h"
+
+typedef unsigned long long ull;
+
+enum { KEY_SHAPE, KEY_ORDER, KEY_DTYPE, KEY_K, KEY_TILING };
+enum { KEY_CHUNK = KEY_TILING, KEY_BLOCKS, TOPK_KEYS, SORT_KEYS = TOPK_KEYS - 1 };
+enum { FLOAT_BYTES = 4, CHUNK_WHOLE = 8192, CHUNK_PAIRED = 4096, KEEP_MAX = 2048, HALVINGS = 3 };
+enum { BEST_UNIT = BLOCK_BYTES / FLOAT_BYTES };
+
+/* sort has no k, so its tiling keys come one earlier. */
+static const struct lower_key sort_keys[SORT_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
+    [KEY_ORDER] = {"descending", LOWER_WORD, "0", "0|1", "1: the largest first", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
+    [KEY_CHUNK - 1] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that UB sorts at once", true},
+    [KEY_BLOCKS - 1] = {"blocks", LOWER_SIZE, NULL, "0",
+                        "cores to use; 0: all that have something to sort", true, true},
+};
+
+static const struct lower_key topk_keys[TOPK_KEYS] = {
+    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
+    [KEY_ORDER] = {"largest", LOWER_WORD, "1", "0|1", "0: the smallest", false},
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
+    [KEY_K] = {"k", LOWER_SIZE, NULL, NULL, "how many of each row", false},
+    [KEY_CHUNK] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that UB sorts at once", true},
+    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0",
+                    "cores to use; 0: all that have something to sort", true, true},
+};
+
+static size_t tiling_key(const struct lower_job *job) { return job->op->key_count - 2; }
+
+static enum vinci_status setup(struct lower_job *job) {
+  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  struct sort *sort = ARENA_NEW(job->arena, struct sort);
+  if (!sort)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  job->data = sort;
+  sort->type = job->value[KEY_DTYPE].dtype;
+  sort->descending = job->value[KEY_ORDER].word == 1;
+  sort->columns = shape->shape[shape->rank - 1];
+  sort->rows = lower_elements(shape->shape, shape->rank - 1);
+  sort->keep = job->op->key_count == TOPK_KEYS ? job->value[KEY_K].size : sort->columns;
+  if (!(isa_row(OP_VBITSORT)->archs & 1u << job->soc->arch))
+    return lower_error(job, "%s has no instruction that sorts", job->soc->name);
+  if (sort->keep > sort->columns)
+    return lower_error(job, "k is at most %llu, the last extent of x", (ull)sort->columns);
+  return VINCI_OK;
+}
+
+/* ---- tilings --------------------------------------------------------------------------------- */
+
+static uint64_t in_runs(uint64_t elements) { return ceil_div(elements, SORT_RUN) * SORT_RUN; }
+
+static void choose_form(struct sort *sort) {
+  uint64_t cores = sort->blocks;
+  sort->chunks = ceil_div(sort->columns, sort->chunk);
+  sort->best = ceil_div(sort->keep, BEST_UNIT) * BEST_UNIT;
+  sort->segments = 1;
+  sort->form = sort->chunks == 1                                         ? SORT_WHOLE
+               : sort->keep <= KEEP_MAX && 2 * sort->best <= sort->chunk ? SORT_RUNNING
+                                                                         : SORT_NETWORK;
+  if (sort->form == SORT_RUNNING && cores > sort->rows)
+    sort->segments = min_u64(cores / sort->rows, sort->chunks);
+}
+
+static void lay_out(struct sort *sort) {
+  uint64_t used = 0, entries = sort->chunk;
+  choose_form(sort);
+  /* The network merges two chunks at once and needs the numbers no more by then. */
+  sort->numbers_at = vtile_reserve(&used, sort->chunk * FLOAT_BYTES);
+  sort->a_at = vtile_reserve(&used, entries * SORT_ENTRY);
+  sort->b_at = vtile_reserve(&used, entries * SORT_ENTRY);
+  sort->best_at = sort->form == SORT_RUNNING ? vtile_reserve(&used, sort->best * SORT_ENTRY) : 0;
+  uint64_t paired = sort->form == SORT_NETWORK ? 4 * sort->chunk * SORT_ENTRY : 0;
+  sort->ub_bytes = max_u64(used, paired);
+}
+
+/* Pieces of work that cores can share in the first phase. */
+static uint64_t units(const struct sort *sort) {
+  if (sort->form == SORT_RUNNING)
+    return sort->rows * sort->segments;
+  return sort->rows * (sort->form == SORT_NETWORK ? sort->chunks : 1);
+}
+
+/* All cores of the chip wait for each other, idle ones too. */
+static bool meet(const struct sort *sort) {
+  return sort->form == SORT_NETWORK || sort->segments > 1;
+}
+
+/* So many cores share the pieces evenly. Fewer than the chip has do not meet, where that can be. */
+static uint64_t blocks_for(const struct lower_job *job, struct sort *sort, uint64_t cores) {
+  uint64_t all = soc_core_count(job->soc, emit_vector_core(job->soc));
+  sort->blocks = sort->form == SORT_RUNNING && cores < all ? min_u64(cores, sort->rows) : cores;
+  choose_form(sort);
+  return meet(sort) ? all : ceil_div(units(sort), ceil_div(units(sort), sort->blocks));
+}
+
+static bool candidate(struct lower_job *job, size_t index) {
+  struct sort *sort = job->data;
+  size_t key = tiling_key(job);
+  if (index > HALVINGS)
+    return false;
+  uint64_t longest =
+      sort->columns <= CHUNK_WHOLE ? (uint64_t)CHUNK_WHOLE : (uint64_t)CHUNK_PAIRED >> index;
+  sort->chunk = min_u64(in_runs(sort->columns), longest);
+  if (job->value[key].given)
+    sort->chunk = job->value[key].size;
+  sort->blocks = job->cores;
+  choose_form(sort);
+  sort->blocks = blocks_for(job, sort, job->cores);
+  job->value[key] = (struct lower_value){.present = true, .size = sort->chunk};
+  job->value[key + 1] = (struct lower_value){.present = true, .size = sort->blocks};
+  return true;
+}
+
+/* Levels of merging four lists, from runs of 32 to a chunk. */
+static uint64_t levels(uint64_t chunk) {
+  uint64_t count = 0;
+  for (uint64_t list = SORT_RUN; list < chunk; list *= 4)
+    count++;
+  return count;
+}
+
+/* Between two stages of the network all pipes run dry, cores wait for the slowest one and for its
+ * signal, and the next chunks come from device memory with nothing to hide that: far more than the
+ * signal alone. Only estimates and the choice of a tiling depend on it; assumed, no measurement is
+ * known. */
+enum { STAGE_CYCLES = 2000 };
+
+static void estimate(struct lower_job *job, const struct sort *sort) {
+  const struct vinci_soc *soc = job->soc;
+  uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SORT].per_repeat_mcycles / MILLI;
+  uint64_t runs = ceil_div(sort->chunk, SORT_RUN), chunks = sort->rows * sort->chunks;
+  uint64_t bytes = sort->chunk * vtile_bytes(sort->type), stages = 0, merges = 0;
+  struct sort_stage stage = {0};
+  while (sort->form == SORT_NETWORK && sort_next_stage(sort->chunks, &stage)) {
+    merges += ceil_div(sort->rows * stage.pairs, sort->blocks);
+    stages++;
+  }
+  uint64_t turns = ceil_div(chunks, sort->blocks);
+  uint64_t vector = turns * runs * step * (1 + levels(sort->chunk)) + 2 * merges * runs * step;
+  uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * SORT_ENTRY;
+  uint64_t most = turns * bytes + 4 * merges * sort->chunk * SORT_ENTRY;
+  uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
+  uint64_t start = launch_spread_cycles(soc, sort->blocks) +
+                   estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks);
+  job->cost = (struct lower_cost){.total_cycles = start + vector + copy + stages * STAGE_CYCLES,
+                                  .vector_cycles = vector,
+                                  .mte2_cycles = copy,
+                                  .gm_bytes = moved,
+                                  .blocks = (uint32_t)sort->blocks};
+}
+
+static void take_tiling(const struct lower_job *job, struct sort *sort) {
+  sort->chunk = job->value[tiling_key(job)].size;
+  sort->blocks = job->value[tiling_key(job) + 1].size;
+}
+
+static bool cost(struct lower_job *job) {
+  struct sort *sort = job->data;
+  take_tiling(job, sort);
+  uint64_t unit = sort->chunk < sort->columns ? 2 * SORT_RUN : SORT_RUN;
+  if (sort->chunk % unit != 0 || sort->chunk > CHUNK_WHOLE)
+    return lower_refuse(job, "chunks of %s are multiples of %llu up to %d",
+                        sort->chunk < sort->columns ? "a row" : "whole rows", (ull)unit,
+                        CHUNK_WHOLE);
+  unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  if (sort->blocks > cores)
+    return lower_refuse(job, "there are only %u cores", cores);
+  lay_out(sort);
+  if (meet(sort) && sort->blocks != cores)
+    return lower_refuse(job, "cores meet on the way, so all %u take part", cores);
+  if (sort->form == SORT_NETWORK && sort->chunk > CHUNK_PAIRED)
+    return lower_refuse(job, "chunks that are merged in pairs have at most %d elements",
+                        CHUNK_PAIRED);
+  if (sort->ub_bytes > vtile_ub_bytes(job->soc))
+    return lower_refuse(job, "the chunk takes %llu bytes of UB, there are %llu",
+                        (ull)sort->ub_bytes, (ull)vtile_ub_bytes(job->soc));
+  estimate(job, sort);
+  return true;
+}
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+static void emit(const struct lower_job *job, struct emit *e) {
+  struct sort *sort = job->data;
+  const struct lower_value *x = &job->value[KEY_SHAPE];
+  uint64_t shape[TENSOR_RANK_MAX];
+  take_tiling(job, sort);
+  lay_out(sort);
+  memcpy(shape, x->shape, sizeof shape);
+  shape[x->rank - 1] = sort->keep;
+  emit_kernel(e, job->op->name, (uint32_t)sort->blocks);
+  emit_tensor(e, "x", sort->type, TENSOR_IN, x->shape, x->rank, NULL);
+  emit_tensor(e, "y", sort->type, TENSOR_OUT, shape, x->rank, NULL);
+  emit_tensor(e, "y1", DTYPE_INT32, TENSOR_OUT, shape, x->rank, NULL);
+  uint64_t kept = sort->form == SORT_NETWORK ? sort->chunks * sort->chunk
+                  : sort->segments > 1       ? sort->segments * sort->best
+                                             : 0;
+  if (kept > 0)
+    emit_vector(e, "lists", DTYPE_UINT32, TENSOR_WORKSPACE,
+                sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
+  emit_buffer(e, "buf", SPACE_UB, sort->ub_bytes);
+  emit_stream(e, emit_vector_core(job->soc));
+  emit_kernel_start(e, KERNEL_ELEMENTWISE, sort->blocks);
+  emit_row(e, "set_mask_count");
+  sort_emit_rows(e, sort);
+}
+
+static bool call_sort(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  if (call->input_count == 0 || x->rank == 0)
+    return lower_cannot(call, "no shape");
+  lower_arg_shape(call, "shape", x->shape, x->rank);
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
+static bool call_topk(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
+  if (call->output_count == 0 || y->rank == 0 || y->rank != x->rank)
+    return lower_cannot(call, "no shapes of equal rank");
+  for (unsigned i = 0; i + 1 < x->rank; i++)
+    if (x->shape[i] != y->shape[i])
+      return lower_cannot(call, "only the last dimension can be sorted");
+  lower_arg(call, "k=%llu", (ull)y->shape[y->rank - 1]);
+  return call_sort(call);
+}
+
+#define OPERATOR(id, vendor, summary, count)                                                       \
+  const struct lower_op lower_##id = {                                                             \
+      .name = #id,                                                                                 \
+      .vendor_types = vendor,                                                                      \
+      .text = summary,                                                                             \
+      .keys = id##_keys,                                                                           \
+      .key_count = count,                                                                          \
+      .setup = setup,                                                                              \
+      .candidate = candidate,                                                                      \
+      .cost = cost,                                                                                \
+      .emit = emit,                                                                                \
+      .from_tensors = call_##id,                                                                   \
+  };
+
+OPERATOR(sort, "Sort",
+         "y = x sorted along the last dimension; y1 = where it was; what is no number comes first, "
+         "either way, which the vendor leaves open",
+         SORT_KEYS)
+OPERATOR(
+    topk, "TopK|TopKV2|TopKD",
+    "y = the k largest of each row of x, sorted; y1 = where they were; what is no number comes "
+    "first, either way, which the vendor leaves open",
+    TOPK_KEYS)

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elementwise operators of one input: functions, scalar operands, conversion. */
+#include "core/chip/layout.h"
+#include "traces/lower/vector/elementwise.h"
+
+#define TYPES "fp16|bf16|fp32|int32|int16|int8|uint8"
+#define FLOATS "fp16|bf16|fp32"
+
+enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, UNARY_KEYS = KEY_TILING + VTILE_KEYS };
+enum { KEY_ALPHA = KEY_TILING, KEY_ALPHA_TILING, ALPHA_KEYS = KEY_ALPHA_TILING + VTILE_KEYS };
+enum { KEY_TO = KEY_TILING, KEY_TO_TILING, CAST_KEYS = KEY_TO_TILING + VTILE_KEYS };
+
+#define SHAPE_ROW                                                                                  \
+  { "shape", LOWER_SHAPE, NULL, NULL, "extents of x", false }
+#define DTYPE_ROW(types)                                                                           \
+  { "dtype", LOWER_DTYPE, "fp16", types, "type of x and y", false }
+
+static const struct lower_key float_keys[UNARY_KEYS] = {
+    [KEY_SHAPE] = SHAPE_ROW,
+    [KEY_DTYPE] = DTYPE_ROW(FLOATS),
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
+static const struct lower_key number_keys[UNARY_KEYS] = {
+    [KEY_SHAPE] = SHAPE_ROW,
+    [KEY_DTYPE] = DTYPE_ROW("fp16|bf16|fp32|int32|int16"),
+    VTILE_KEY_ROWS_TABLE(KEY_TILING),
+};
+
+static const struct lower_key alpha_keys[ALPHA_KEYS] = {
+    [KEY_SHAPE] = SHAPE_ROW,
+    [KEY_DTYPE] = DTYPE_ROW("fp16|bf16|fp32|int32|int16"),
+    [KEY_ALPHA] = {"alpha", LOWER_NUMBER, "2", NULL, "the number", false},
+    VTILE_KEY_ROWS_TABLE(KEY_ALPHA_TILING),
+};
+
+static const struct lower_key cast_keys[CAST_KEYS] = {
+    [KEY_SHAPE] = SHAPE_ROW,
+    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", TYPES "|int64", "type of x", false},
+    [KEY_TO] = {"to", LOWER_DTYPE, NULL, TYPES "|int64", "type of y", false},
+    VTILE_KEY_ROWS_TABLE(KEY_TO_TILING),
+};
+
+/* Shape and type of the first input; a scalar has one element. */
+static bool call_x(struct lower_call *call) {
+  const struct lower_tensor *x = &call->input[0];
+  if (call->input_count == 0)
+    return lower_cannot(call, "no input");
+  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
+  lower_arg_dtype(call, "dtype", x);
+  return true;
+}
+
+/* Profiles do not tell the type of the result: bf16 for fp32 and back, as in mixed training. */
+static bool call_cast(struct lower_call *call) {
+  if (!call_x(call))
+    return false;
+  bool single = call->input[0].dtype == DTYPE_FP32;
+  lower_arg(call, "to=%s", single ? "bf16" : "fp32");
+  return true;
+}
+
+/* ---- programs -------------------------------------------------------------------------- */
+
+static const struct vstep relu_steps[] = {U("vrelu", Y0, X0), END};
+static const struct vstep abs_steps[] = {U("vabs", Y0, X0), END};
+static const struct vstep exp_steps[] = {U("vexp", Y0, X0), END};
+static const struct vstep ln_steps[] = {U("vln", Y0, X0), END};
+static const struct vstep sqrt_steps[] = {U("vsqrt", Y0, X0), END};
+static const struct vstep neg_steps[] = {S("vmuls", Y0, X0, -1), END};
+static const struct vstep square_steps[] = {B("vmul", Y0, X0, X0), END};
+/* vrec and vrsqrt are approximations of some 10 bits; division is exact. */
+static const struct vstep reciprocal_steps[] = {F(T0, 1), B("vdiv", Y0, T0, X0), END};
+static const struct vstep rsqrt_steps[] = {U("vsqrt", T1, X0), F(T0, 1), B("vdiv", Y0, T0, T1),
+                                           END};
+static const struct vstep sigmoid_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0, T0),
+                                             S("vadds", T0, T0, 1),  F(T1, 1),
+                                             B("vdiv", Y0, T1, T0),  END};
+static const struct vstep silu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0, T0),
+                                          S("vadds", T0, T0, 1), B("vdiv", Y0, X0, T0), END};
+/* Beyond 9 tanh is 1 in single precision; exp must not overflow. */
+static const struct vstep tanh_steps[] = {
+    S("vmins", T0, X0, 9),  S("vmaxs", T0, T0, -9), S("vmuls", T0, T0, 2), U("vexp", T0, T0),
+    S("vadds", T1, T0, -1), S("vadds", T0, T0, 1),  B("vdiv", Y0, T1, T0), END};
+/* x * sigmoid(1.5957691 * (x + 0.044715 x^3)), the tanh form. */
+static const struct vstep gelu_steps[] = {B("vmul", T0, X0, X0),
+                                          B("vmul", T0, T0, X0),
+                                          S("vmuls", T0, T0, 0.044715),
+                                          B("vadd", T0, T0, X0),
+                                          S("vmuls", T0, T0, -1.5957691216057308),
+                                          S("vmins", T0, T0, 80),
+                                          U("vexp", T0, T0),
+                                          S("vadds", T0, T0, 1),
+                                          B("vdiv", Y0, X0, T0),
+                                          END};
+/*
+ * x = k pi + r with pi in three parts; (-1)^k times the odd Taylor polynomial of r to the 11th
+ * power.
+ */
+#define REDUCED                                                                                    \
+  C("vconv_f322f32,round=r", T0, T0), S("vmuls", T1, T0, -3.140625), B("vadd", T2, X0, T1),        \
+      S("vmuls", T1, T0, -0.0009670257568359375), B("vadd", T2, T2, T1),                           \
+      S("vmuls", T1, T0, -6.2771141529083252e-07), B("vadd", T2, T2, T1)
+#define SINE_OF_REST                                                                               \
+  S("vmuls", T1, T0, 0.5), C("vconv_f322f32,round=f", T1, T1), S("vmuls", T1, T1, -2),             \
+      B("vadd", T0, T0, T1), S("vmuls", T0, T0, -2), S("vadds", T0, T0, 1), B("vmul", T3, T2, T2), \
+      S("vmuls", T1, T3, -2.505210838544172e-08), S("vadds", T1, T1, 2.7557319223985893e-06),      \
+      B("vmul", T1, T1, T3), S("vadds", T1, T1, -1.984126984126984e-04), B("vmul", T1, T1, T3),    \
+      S("vadds", T1, T1, 8.333333333333333e-03), B("vmul", T1, T1, T3),                            \
+      S("vadds", T1, T1, -1.6666666666666666e-01), B("vmul", T1, T1, T3), S("vadds", T1, T1, 1),   \
+      B("vmul", T1, T1, T2), B("vmul", Y0, T1, T0)
+static const struct vstep sin_steps[] = {S("vmuls", T0, X0, 0.31830988618379067), REDUCED,
+                                         SINE_OF_REST, END};
+/* cos(x) = sin(x + pi / 2), where the half turn is added to what is left. */
+static const struct vstep cos_steps[] = {S("vmuls", T0, X0, 0.31830988618379067),
+                                         S("vadds", T0, T0, 0.5),
+                                         REDUCED,
+                                         S("vadds", T2, T2, 1.5707963267948966),
+                                         SINE_OF_REST,
+                                         END};
+static const struct vstep muls_steps[] = {P("vmuls", Y0, X0, 1), END};
+static const struct vstep adds_steps[] = {P("vadds", Y0, X0, 1), END};
+static const struct vstep maxs_steps[] = {P("vmaxs", Y0, X0, 1), END};
+static const struct vstep mins_steps[] = {P("vmins", Y0, X0, 1), END};
+static const struct vstep leaky_relu_steps[] = {P("vlrelu", Y0, X0, 1), END};
+static const char *const alpha_parameter[] = {"alpha", NULL};
+
+/* ---- operators ---------------------------------------------------------------------------- */
+
+#define OPERATOR(id, vendor, summary, table, count, types_, parameter, call)                       \
+  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
+    static const struct vfunc func = {.name = #id,                                                 \
+                                      .inputs = 1,                                                 \
+                                      .outputs = 1,                                                \
+                                      .types = types_,                                             \
+                                      .steps = id##_steps,                                         \
+                                      .parameters = parameter};                                    \
+    return vew_setup(job, &func);                                                                  \
+  }                                                                                                \
+  VEW_OP(id, vendor, summary, table, count, call)
+#define FUNCTION(id, vendor, summary, types)                                                       \
+  OPERATOR(id, vendor, summary, float_keys, UNARY_KEYS, types, NULL, call_x)
+#define NUMBERS(id, vendor, summary, types)                                                        \
+  OPERATOR(id, vendor, summary, number_keys, UNARY_KEYS, types, NULL, call_x)
+#define WITH_ALPHA(id, vendor, summary, types)                                                     \
+  OPERATOR(id, vendor, summary, alpha_keys, ALPHA_KEYS, types, alpha_parameter, call_x)
+
+NUMBERS(relu, "Relu", "y = max(x, 0)", VTYPES_FP16 | VTYPES_INT32)
+FUNCTION(abs, "Abs", "y = |x|", VTYPES_FP16)
+FUNCTION(exp, "Exp", "y = exp(x)", VTYPES_FP32)
+FUNCTION(ln, "Log", "y = ln(x)", VTYPES_FP32)
+FUNCTION(sqrt, "Sqrt", "y = sqrt(x)", VTYPES_FP32)
+FUNCTION(rsqrt, "Rsqrt", "y = 1 / sqrt(x)", VTYPES_FP32)
+FUNCTION(reciprocal, "Reciprocal", "y = 1 / x", VTYPES_FP32)
+NUMBERS(neg, "Neg", "y = -x", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+FUNCTION(square, "Square", "y = x * x", VTYPES_FP32)
+FUNCTION(sigmoid, "Sigmoid", "y = 1 / (1 + exp(-x))", VTYPES_FP32)
+FUNCTION(tanh, "Tanh", "y = tanh(x)", VTYPES_FP32)
+FUNCTION(gelu, "Gelu|FastGelu|GeluV2", "y = x * Phi(x), in its tanh form", VTYPES_FP32)
+FUNCTION(silu, "Swish|Silu", "y = x / (1 + exp(-x))", VTYPES_FP32)
+FUNCTION(sin, "Sin", "y = sin(x)", VTYPES_FP32)
+FUNCTION(cos, "Cos", "y = cos(x)", VTYPES_FP32)
+WITH_ALPHA(muls, "Muls", "y = x * alpha", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(adds, "Adds", "y = x + alpha", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(maxs, "", "y = max(x, alpha)", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(mins, "", "y = min(x, alpha)", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(leaky_relu, "LeakyRelu", "y = x > 0 ? x : x * alpha", VTYPES_FP16)
+
+/* ---- powers ------------------------------------------------------------------------------- */
+
+enum { POWER_MAX = 64, POWER_STEPS = 16 };
+
+/*
+ * Whole powers are products, from the highest bit of alpha down: exact where the type is. Others
+ * are exp(alpha ln(x)).
+ */
+static const struct vstep *power_steps(struct lower_job *job, uint64_t power) {
+  struct vstep *steps = ARENA_ARRAY(job->arena, struct vstep, POWER_STEPS);
+  unsigned count = 0, bit = power ? 63u - (unsigned)__builtin_clzll(power) : 0;
+  if (!steps)
+    return NULL;
+  if (power == 0)
+    steps[count++] = (struct vstep)F(Y0, 1);
+  else if (power == 1)
+    steps[count++] = (struct vstep)S("vmuls", Y0, X0, 1);
+  for (bool first = true; bit-- > 0; first = false) {
+    uint8_t so_far = first ? X0 : Y0;
+    steps[count++] = (struct vstep)B("vmul", Y0, so_far, so_far);
+    if (power >> bit & 1)
+      steps[count++] = (struct vstep)B("vmul", Y0, Y0, X0);
+  }
+  steps[count] = (struct vstep)END;
+  return steps;
+}
+
+static enum vinci_status pows_setup(struct lower_job *job) {
+  static const struct vstep steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1), U("vexp", Y0, T0),
+                                       END};
+  struct vfunc func = {
+      .name = "pows", .inputs = 1, .outputs = 1, .steps = steps, .parameters = alpha_parameter};
+  double alpha = job->value[KEY_ALPHA].number;
+  enum dtype type = job->value[KEY_DTYPE].dtype;
+  bool whole = alpha >= 0 && alpha <= POWER_MAX && alpha == (double)(int)alpha;
+  if (!whole && (type == DTYPE_INT32 || type == DTYPE_INT16))
+    return lower_error(job, "alpha of %s is a whole number from 0 to %d", dtype_name(type),
+                       POWER_MAX);
+  if (whole) {
+    func.types = VTYPES_INT32 | VTYPES_INT16;
+    func.steps = power_steps(job, (uint64_t)alpha);
+  }
+  if (!func.steps)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  return vew_setup(job, &func);
+}
+
+VEW_OP(pows, "Pows", "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64",
+       alpha_keys, ALPHA_KEYS, call_x)
+
+static enum vinci_status cast_setup(struct lower_job *job) {
+  static const struct vfunc func = {.name = "cast", .inputs = 1, .outputs = 1, .casts = true};
+  return vew_setup(job, &func);
+}
+
+VEW_OP(cast, "Cast", "y = x in another data type; towards zero into integers, to nearest even else",
+       cast_keys, CAST_KEYS, call_cast)
