@@ -34,6 +34,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/emit.h \
 	traces/lower/estimate.c \
 	traces/lower/estimate.h \
+	traces/lower/expr.c \
+	traces/lower/expr.h \
 	traces/lower/launch.c \
 	traces/lower/launch.h \
 	traces/lower/lower.h \

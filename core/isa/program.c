@@ -10,6 +10,17 @@
 
 __extension__ typedef __int128 int128;
 
+const struct expr_form expr_forms[EXPR_MAX + 1] = {
+    [EXPR_CONST] = {"", EXPR_LEVEL_VALUE},  [EXPR_VAR] = {"", EXPR_LEVEL_VALUE},
+    [EXPR_ADD] = {"+", EXPR_LEVEL_SUM},     [EXPR_SUB] = {"-", EXPR_LEVEL_SUM},
+    [EXPR_MUL] = {"*", EXPR_LEVEL_PRODUCT}, [EXPR_DIV] = {"/", EXPR_LEVEL_PRODUCT},
+    [EXPR_MOD] = {"%", EXPR_LEVEL_PRODUCT}, [EXPR_NEG] = {"-", EXPR_LEVEL_UNARY},
+    [EXPR_LT] = {"<", EXPR_LEVEL_COMPARE},  [EXPR_LE] = {"<=", EXPR_LEVEL_COMPARE},
+    [EXPR_GT] = {">", EXPR_LEVEL_COMPARE},  [EXPR_GE] = {">=", EXPR_LEVEL_COMPARE},
+    [EXPR_EQ] = {"==", EXPR_LEVEL_COMPARE}, [EXPR_NE] = {"!=", EXPR_LEVEL_COMPARE},
+    [EXPR_MIN] = {"min", EXPR_LEVEL_VALUE}, [EXPR_MAX] = {"max", EXPR_LEVEL_VALUE},
+};
+
 bool program_apply(enum expr_op op, int64_t left, int64_t right, int64_t *out) {
   switch (op) {
   case EXPR_ADD:

@@ -63,6 +63,20 @@ enum expr_op {
   EXPR_MAX,
 };
 
+/* How an operator is written; what binds weaker than its place asks for stands in parentheses. */
+enum expr_level {
+  EXPR_LEVEL_COMPARE = 1,
+  EXPR_LEVEL_SUM,
+  EXPR_LEVEL_PRODUCT,
+  EXPR_LEVEL_UNARY,
+  EXPR_LEVEL_VALUE
+};
+struct expr_form {
+  const char *text;
+  uint8_t level;
+};
+extern const struct expr_form expr_forms[EXPR_MAX + 1]; /* by enum expr_op */
+
 struct program_code {
   int64_t value; /* EXPR_CONST: value; EXPR_VAR: variable */
   uint8_t op;    /* enum expr_op */

@@ -95,6 +95,8 @@ static bool emit(struct parser *parser, enum expr_op op, int64_t value) {
 
 static bool is_constant(const struct part *part) { return part->affine && part->terms_count == 0; }
 
+static bool is_one(const struct part *part) { return is_constant(part) && part->constant == 1; }
+
 /* Begins a part that is one constant; what code it had before is dropped. */
 static bool make_constant(struct parser *parser, size_t first_code, int64_t value,
                           struct part *out) {
@@ -197,6 +199,12 @@ static bool apply(struct parser *parser, enum expr_op op, const char *at, struct
       return fail(parser, at, "the value does not fit 64 bits");
     return make_constant(parser, left->first_code, value, left);
   }
+  if (op == EXPR_DIV && is_one(right)) {
+    parser->reader->codes.count = right->first_code;
+    return true;
+  }
+  if (op == EXPR_MOD && is_one(right))
+    return make_constant(parser, left->first_code, 0, left);
   unsigned depth = op == EXPR_NEG ? left->depth : right->depth + 1;
   left->depth = left->depth > depth ? left->depth : depth;
   left->affine =

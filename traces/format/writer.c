@@ -35,24 +35,6 @@ static void put_text(struct writer *writer, const char *key, const char *text) {
 
 /* ---- expressions ---------------------------------------------------------- */
 
-enum { LEVEL_COMPARE = 1, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_UNARY, LEVEL_VALUE };
-
-struct operator_form {
-  const char *text;
-  uint8_t level;
-};
-
-static const struct operator_form forms[] = {
-    [EXPR_CONST] = {"", LEVEL_VALUE},  [EXPR_VAR] = {"", LEVEL_VALUE},
-    [EXPR_ADD] = {"+", LEVEL_SUM},     [EXPR_SUB] = {"-", LEVEL_SUM},
-    [EXPR_MUL] = {"*", LEVEL_PRODUCT}, [EXPR_DIV] = {"/", LEVEL_PRODUCT},
-    [EXPR_MOD] = {"%", LEVEL_PRODUCT}, [EXPR_NEG] = {"-", LEVEL_UNARY},
-    [EXPR_LT] = {"<", LEVEL_COMPARE},  [EXPR_LE] = {"<=", LEVEL_COMPARE},
-    [EXPR_GT] = {">", LEVEL_COMPARE},  [EXPR_GE] = {">=", LEVEL_COMPARE},
-    [EXPR_EQ] = {"==", LEVEL_COMPARE}, [EXPR_NE] = {"!=", LEVEL_COMPARE},
-    [EXPR_MIN] = {"min", LEVEL_VALUE}, [EXPR_MAX] = {"max", LEVEL_VALUE},
-};
-
 /* The lowest number has no decimal form without a sign: it is written as its bits. */
 static void put_number(struct writer *writer, int64_t value) {
   if (value == INT64_MIN)
@@ -73,19 +55,20 @@ static void put_code(struct writer *writer, const struct program_code *code, con
     fputs(writer->var_names[code[end].value], writer->out);
     return;
   }
-  unsigned own = forms[op].level;
+  unsigned own = expr_forms[op].level;
   bool call = op == EXPR_MIN || op == EXPR_MAX;
   bool enclose = call || own < level;
   uint32_t right = end - 1;
-  fprintf(writer->out, "%s%s", call ? forms[op].text : "", enclose ? "(" : "");
+  fprintf(writer->out, "%s%s", call ? expr_forms[op].text : "", enclose ? "(" : "");
   if (op == EXPR_NEG) {
-    fputs(forms[op].text, writer->out);
-    put_code(writer, code, first, right, LEVEL_UNARY);
+    fputs(expr_forms[op].text, writer->out);
+    put_code(writer, code, first, right, EXPR_LEVEL_UNARY);
   } else {
-    unsigned inner = call ? LEVEL_COMPARE : own;
-    put_code(writer, code, first, first[right] - 1, own == LEVEL_COMPARE ? LEVEL_SUM : inner);
-    fputs(call ? "," : forms[op].text, writer->out);
-    put_code(writer, code, first, right, call ? LEVEL_COMPARE : own + 1);
+    unsigned inner = call ? EXPR_LEVEL_COMPARE : own;
+    put_code(writer, code, first, first[right] - 1,
+             own == EXPR_LEVEL_COMPARE ? EXPR_LEVEL_SUM : inner);
+    fputs(call ? "," : expr_forms[op].text, writer->out);
+    put_code(writer, code, first, right, call ? EXPR_LEVEL_COMPARE : own + 1);
   }
   if (enclose)
     fputc(')', writer->out);
@@ -102,7 +85,7 @@ static void put_postfix(struct writer *writer, const struct program_expr *expr) 
     else
       first[i] = first[first[i - 1] - 1];
   }
-  put_code(writer, code, first, expr->code_count - 1, LEVEL_COMPARE);
+  put_code(writer, code, first, expr->code_count - 1, EXPR_LEVEL_COMPARE);
 }
 
 /* What is added to a sum or a tensor's name. */

@@ -22,7 +22,7 @@ void emit_free(struct emit *emit) {
   emit->length = emit->capacity = 0;
 }
 
-static void no_memory(struct emit *emit) {
+void emit_no_memory(struct emit *emit) {
   if (emit->status == VINCI_OK)
     emit->status = diag_error(emit->diag, VINCI_E_NOMEM, "out of memory");
 }
@@ -36,7 +36,7 @@ static void append(struct emit *emit, const char *text, size_t length) {
       capacity *= 2;
     char *grown = realloc(emit->text, capacity);
     if (!grown) {
-      no_memory(emit);
+      emit_no_memory(emit);
       return;
     }
     emit->text = grown;
@@ -67,7 +67,7 @@ const char *emit_text(struct emit *emit, const char *format, ...) {
   va_end(arguments);
   const char *text = arena_strdup(emit->arena, line);
   if (!text)
-    no_memory(emit);
+    emit_no_memory(emit);
   return text ? text : "0";
 }
 
@@ -258,4 +258,64 @@ void emit_wait_flag(struct emit *emit, enum pipe src, enum pipe dst, const char 
 
 void emit_barrier(struct emit *emit, enum pipe pipe) {
   emit_row(emit, "pipe_barrier,pipe=%s", pipe_name(pipe));
+}
+
+/* ---- fields ---- */
+
+static size_t put_word(char *line, size_t at, const char *text) {
+  size_t length = strlen(text);
+  if (at + length >= EMIT_LINE_BYTES)
+    vinci_bug("a lowered row is too long: %.60s...", line);
+  memcpy(line + at, text, length + 1);
+  return at + length;
+}
+
+/* ",name=value"; a field with commas of its own stands in quotes. */
+static size_t put_field(char *line, size_t at, const struct field *field) {
+  char value[EMIT_LINE_BYTES];
+  const char *text = field->word ? field->word : value;
+  bool quotes = false;
+  if (!field->word && x_print(value, sizeof value, field->value, &quotes) >= sizeof value)
+    vinci_bug("an operand of a lowered row is too long: %.60s...", value);
+  at = put_word(line, at, quotes ? ",\"" : ",");
+  at = put_word(line, at, field->name);
+  at = put_word(line, at, *field->name ? "=" : "");
+  at = put_word(line, at, text);
+  return put_word(line, at, quotes ? "\"" : "");
+}
+
+void emit_fields(struct emit *emit, const char *inst, const struct field *fields, size_t count) {
+  char line[EMIT_LINE_BYTES];
+  size_t at = put_word(line, 0, inst);
+  for (size_t i = 0; i < count; i++)
+    if (fields[i].name)
+      at = put_field(line, at, &fields[i]);
+  indent(emit);
+  append(emit, line, at);
+  append(emit, "\n", 1);
+}
+
+void emit_plain(struct emit *emit, const char *inst) { emit_fields(emit, inst, NULL, 0); }
+
+struct expr emit_for_of(struct emit *emit, const char *name, struct expr count) {
+  EMIT(emit, "loop", W("", name), F("", count));
+  emit->depth++;
+  return x_name(emit, name);
+}
+
+void emit_end(struct emit *emit) {
+  emit->depth--;
+  emit_plain(emit, "endloop");
+}
+
+struct expr emit_named(struct emit *emit, const char *name, struct expr value) {
+  if (x_is_number(value))
+    return value;
+  EMIT(emit, "let", W("", name), F("", value));
+  return x_name(emit, name);
+}
+
+void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id) {
+  EMIT(emit, set ? "set_flag" : "wait_flag", W("src", pipe_name(src)), W("dst", pipe_name(dst)),
+       F("id", id));
 }

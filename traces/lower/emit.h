@@ -11,6 +11,7 @@
 #include "core/base/diag.h"
 #include "core/chip/soc.h"
 #include "core/isa/program.h"
+#include "traces/lower/expr.h"
 
 struct emit {
   const struct vinci_soc *soc;
@@ -28,6 +29,8 @@ struct emit {
 void emit_start(struct emit *emit, const struct vinci_soc *soc, struct arena *arena,
                 struct vinci_diag *diag);
 void emit_free(struct emit *emit);
+/* Keeps "out of memory" as the failure. */
+void emit_no_memory(struct emit *emit);
 
 /* An expression or name for use in rows, in the arena; never NULL. */
 const char *emit_text(struct emit *emit, const char *format, ...)
@@ -40,6 +43,47 @@ void emit_comment(struct emit *emit, const char *format, ...) __attribute__((for
  * parentheses are put in quotes.
  */
 void emit_row(struct emit *emit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- rows of a stream ---- */
+
+/* A field of a row: an expression, or a word. Fields without a name are left out. */
+struct field {
+  const char *name;
+  struct expr value;
+  const char *word; /* NULL: the value */
+};
+/* clang-format off */
+#define F(name_, value_) {.name = (name_), .value = EXPR(value_)}
+#define W(name_, word_) {.name = (name_), .word = (word_)}
+/* A field that is there under a condition. */
+#define F_IF(condition_, name_, value_) {.name = (condition_) ? (name_) : NULL, .value = EXPR(value_)}
+#define W_IF(condition_, name_, word_) {.name = (condition_) ? (name_) : NULL, .word = (word_)}
+/* clang-format on */
+/* EMIT(e, "vadds", F("dst", a), F("src", b), F("scalar", 1), F("repeat", 1), W("type", "fp32")) */
+#define EMIT(emit_, inst_, ...)                                                                    \
+  emit_fields(emit_, inst_, (const struct field[]){__VA_ARGS__},                                   \
+              sizeof((const struct field[]){__VA_ARGS__}) / sizeof(struct field))
+void emit_fields(struct emit *emit, const char *inst, const struct field *fields, size_t count);
+/* A row without fields. */
+void emit_plain(struct emit *emit, const char *inst);
+
+/* Opens a loop and gives its counter; emit_end() closes it. A condition is a loop of one turn or
+ * none, whose counter says what holds. */
+#define emit_for(emit_, name_, count_) emit_for_of(emit_, name_, EXPR(count_))
+#define emit_if(emit_, name_, condition_) ((void)emit_for_of(emit_, name_, EXPR(condition_)))
+struct expr emit_for_of(struct emit *emit, const char *name, struct expr count);
+void emit_end(struct emit *emit);
+/* Gives an expression a name, so that rows stay short; a number stays a number. */
+struct expr emit_named(struct emit *emit, const char *name, struct expr value);
+#define emit_set(emit_, src_, dst_, id_) emit_flag_of(emit_, true, src_, dst_, EXPR(id_))
+#define emit_wait(emit_, src_, dst_, id_) emit_flag_of(emit_, false, src_, dst_, EXPR(id_))
+void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id);
+/* Sets the flag and waits for it: dst goes on when src has come here. */
+#define emit_handshake(emit_, src_, dst_, id_)                                                     \
+  do {                                                                                             \
+    emit_set(emit_, src_, dst_, id_);                                                              \
+    emit_wait(emit_, src_, dst_, id_);                                                             \
+  } while (0)
 
 /* Rows kernel (of the chip's architecture), tensor, buffer, stream. */
 void emit_kernel(struct emit *emit, const char *name, uint32_t blocks);

@@ -41,8 +41,8 @@ static const struct lower_key add_keys[BINARY_KEYS] = {
 
 static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
 /* What vew_put_pairs() does, for its cost and its registers; the fills are made once. */
-static const struct vstep pair_steps[] = {F(T2, 1),
-                                          F(T3, 1),
+static const struct vstep pair_steps[] = {FILL(T2, 1),
+                                          FILL(T3, 1),
                                           B("vadd", Y0, X0, X1),
                                           B("vor", T0, X0, X1),
                                           U("vnot", T1, Y0),
@@ -59,7 +59,7 @@ static const struct vstep mul_steps[] = {B("vmul", Y0, X0, X1), END};
 static const struct vstep div_steps[] = {B("vdiv", Y0, X0, X1), END};
 static const struct vstep max_steps[] = {B("vmax", Y0, X0, X1), END};
 static const struct vstep min_steps[] = {B("vmin", Y0, X0, X1), END};
-static const struct vstep relu_grad_steps[] = {F(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
+static const struct vstep relu_grad_steps[] = {FILL(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
                                                SEL(Y0, X0, T1, T0), END};
 
 static bool call_binary(struct lower_call *call) {
@@ -198,7 +198,7 @@ static const struct lower_key fill_keys[FILL_KEYS] = {
     VTILE_KEY_ROWS_TABLE(FILL_TILING),
 };
 
-static const struct vstep fill_steps[] = {PF(Y0, 1), END};
+static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
 
 static enum vinci_status fill_setup(struct lower_job *job) {
   static const char *const parameters[] = {"value", NULL};
@@ -232,8 +232,8 @@ static const struct lower_key dropout_keys[DROP_KEYS] = {
     VTILE_KEY_ROWS_TABLE(DROP_TILING),
 };
 
-static const struct vstep dropout_steps[] = {F(T1, 0), P("vmuls", T0, X1, 1), SEL(Y0, T0, T1, X0),
-                                             END};
+static const struct vstep dropout_steps[] = {FILL(T1, 0), P("vmuls", T0, X1, 1),
+                                             SEL(Y0, T0, T1, X0), END};
 
 static void dropout_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
   parameter[0] = 1 / job->value[DROP_KEEP].number;

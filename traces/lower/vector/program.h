@@ -44,7 +44,7 @@ struct vstep {
   { .inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = value_ }
 #define P(inst_, dst_, a_, number_)                                                                \
   { .inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = 1, .parameter = number_ }
-#define F(dst_, value_)                                                                            \
+#define FILL(dst_, value_)                                                                         \
   { .form = VFORM_FILL, .dst = dst_, .scalar = value_ }
 #define C(inst_, dst_, a_)                                                                         \
   { .inst = inst_, .form = VFORM_CONVERT, .dst = dst_, .a = a_ }
@@ -54,7 +54,7 @@ struct vstep {
   { .inst = inst_, .form = VFORM_COMPARE, .dst = dst_, .a = a_, .scalar = value_ }
 #define SEL(dst_, a_, b_, bits_)                                                                   \
   { .form = VFORM_SELECT, .dst = dst_, .a = a_, .b = b_, .c = bits_ }
-#define PF(dst_, number_)                                                                          \
+#define FILL_BY(dst_, number_)                                                                     \
   { .form = VFORM_FILL, .dst = dst_, .scalar = 1, .parameter = number_ }
 #define PM(inst_, dst_, a_, value_, number_)                                                       \
   {                                                                                                \

@@ -70,11 +70,11 @@ static const struct vstep sqrt_steps[] = {U("vsqrt", Y0, X0), END};
 static const struct vstep neg_steps[] = {S("vmuls", Y0, X0, -1), END};
 static const struct vstep square_steps[] = {B("vmul", Y0, X0, X0), END};
 /* vrec and vrsqrt are approximations of some 10 bits; division is exact. */
-static const struct vstep reciprocal_steps[] = {F(T0, 1), B("vdiv", Y0, T0, X0), END};
-static const struct vstep rsqrt_steps[] = {U("vsqrt", T1, X0), F(T0, 1), B("vdiv", Y0, T0, T1),
+static const struct vstep reciprocal_steps[] = {FILL(T0, 1), B("vdiv", Y0, T0, X0), END};
+static const struct vstep rsqrt_steps[] = {U("vsqrt", T1, X0), FILL(T0, 1), B("vdiv", Y0, T0, T1),
                                            END};
 static const struct vstep sigmoid_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0, T0),
-                                             S("vadds", T0, T0, 1),  F(T1, 1),
+                                             S("vadds", T0, T0, 1),  FILL(T1, 1),
                                              B("vdiv", Y0, T1, T0),  END};
 static const struct vstep silu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0, T0),
                                           S("vadds", T0, T0, 1), B("vdiv", Y0, X0, T0), END};
@@ -180,7 +180,7 @@ static const struct vstep *power_steps(struct lower_job *job, uint64_t power) {
   if (!steps)
     return NULL;
   if (power == 0)
-    steps[count++] = (struct vstep)F(Y0, 1);
+    steps[count++] = (struct vstep)FILL(Y0, 1);
   else if (power == 1)
     steps[count++] = (struct vstep)S("vmuls", Y0, X0, 1);
   for (bool first = true; bit-- > 0; first = false) {
