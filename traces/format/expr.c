@@ -95,7 +95,27 @@ static bool emit(struct parser *parser, enum expr_op op, int64_t value) {
 
 static bool is_constant(const struct part *part) { return part->affine && part->terms_count == 0; }
 
-static bool is_one(const struct part *part) { return is_constant(part) && part->constant == 1; }
+static bool is_number(const struct part *part, int64_t number) {
+  return is_constant(part) && part->constant == number;
+}
+
+/* The other side changes nothing: it is added to 0, multiplied or divided by 1. */
+static bool keeps_left(enum expr_op op, const struct part *right) {
+  bool sum = op == EXPR_ADD || op == EXPR_SUB, product = op == EXPR_MUL || op == EXPR_DIV;
+  return (sum && is_number(right, 0)) || (product && is_number(right, 1));
+}
+
+static bool keeps_right(enum expr_op op, const struct part *left) {
+  return (op == EXPR_ADD && is_number(left, 0)) || (op == EXPR_MUL && is_number(left, 1));
+}
+
+/* Removes the code of a constant from before the code of what follows. */
+static void drop_constant(struct parser *parser, size_t first) {
+  struct growing *codes = &parser->reader->codes;
+  struct program_code *code = GROWING_AT(codes, struct program_code, first);
+  memmove(code, code + 1, (codes->count - first - 1) * sizeof *code);
+  codes->count--;
+}
 
 /* Begins a part that is one constant; what code it had before is dropped. */
 static bool make_constant(struct parser *parser, size_t first_code, int64_t value,
@@ -199,12 +219,18 @@ static bool apply(struct parser *parser, enum expr_op op, const char *at, struct
       return fail(parser, at, "the value does not fit 64 bits");
     return make_constant(parser, left->first_code, value, left);
   }
-  if (op == EXPR_DIV && is_one(right)) {
+  if (op == EXPR_MOD && is_number(right, 1))
+    return make_constant(parser, left->first_code, 0, left);
+  if (keeps_left(op, right)) {
     parser->reader->codes.count = right->first_code;
     return true;
   }
-  if (op == EXPR_MOD && is_one(right))
-    return make_constant(parser, left->first_code, 0, left);
+  if (keeps_right(op, left)) {
+    drop_constant(parser, left->first_code);
+    right->first_code = left->first_code;
+    *left = *right;
+    return true;
+  }
   unsigned depth = op == EXPR_NEG ? left->depth : right->depth + 1;
   left->depth = left->depth > depth ? left->depth : depth;
   left->affine =

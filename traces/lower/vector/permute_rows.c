@@ -18,7 +18,7 @@ static void put_chunks(struct emit *e, const struct ppass *pass, const char *fir
                        const char *chunks, uint64_t ub_row) {
   const struct vtile *tile = &pass->tile;
   ull bytes = vtile_bytes(pass->in.dtype), row = pass->in_pitch * bytes;
-  const char *p = tile->prefix, *from = vtile_offset(e, tile, &pass->in);
+  const char *p = tile->prefix, *from = x_text(e, vtile_offset(e, tile, &pass->in));
   const char *count = emit_text(e, "%schunk%llu", p, (ull)ub_row);
   emit_loop(e, count, "%s", chunks);
   emit_let(e, emit_text(e, "%sleft%llu", p, (ull)ub_row), "min(%d,%s-(%s)-%s*%d)", PERMUTE_CHUNK,
@@ -41,8 +41,8 @@ static void put_pieces(struct emit *e, const struct ppass *pass) {
   emit_loop(e, index, "%llu", (ull)pass->fan);
   emit_row(e, "%s,dst=%s+%s*%llu,src=%s+%s*%llu,n_burst=%s,len_burst=%llu,dst_gap=%llu",
            vtile_copy_name(false, pass->in.dtype), tile->slot_text, index, piece,
-           vtile_offset(e, tile, &pass->in), index, (ull)pass->fan_stride * bytes, tile->rows_text,
-           piece, (pass->in_pitch * bytes - piece) / BLOCK_BYTES);
+           x_text(e, vtile_offset(e, tile, &pass->in)), index, (ull)pass->fan_stride * bytes,
+           tile->rows_text, piece, (pass->in_pitch * bytes - piece) / BLOCK_BYTES);
   emit_endloop(e);
 }
 
@@ -50,7 +50,7 @@ static void put_pieces(struct emit *e, const struct ppass *pass) {
 static void put_packed(struct emit *e, const struct ppass *pass, ull turns, ull chunk_bytes) {
   const struct vtile *tile = &pass->tile;
   const char *rows = tile->rows_text, *slot = tile->slot_text, *p = tile->prefix;
-  const char *from = vtile_offset(e, tile, &pass->in);
+  const char *from = x_text(e, vtile_offset(e, tile, &pass->in));
   ull gap = chunk_bytes / BLOCK_BYTES;
   emit_row(
       e,
@@ -164,6 +164,7 @@ static void put_store(struct emit *e, const struct ppass *pass) {
     if (pass->padded) {
       view.space.cols = view.cols = pass->padded;
       view.cols_text = emit_text(e, "%llu", (ull)pass->padded);
+      view.n_cols = EXPR(pass->padded);
     }
     vtile_store(e, &view, &out);
     return;
@@ -175,6 +176,10 @@ static void put_store(struct emit *e, const struct ppass *pass) {
   view.row_tiles = pass->tile.col_tiles;
   view.col_tiles = pass->tile.row_tiles;
   view.rows_text = pass->tile.cols_text;
+  view.n_rows = pass->tile.n_cols;
+  view.n_cols = pass->padded ? EXPR(pass->padded) : pass->tile.n_rows;
+  view.row = pass->tile.col;
+  view.col = pass->tile.row;
   view.cols_text = pass->padded ? emit_text(e, "%llu", (ull)pass->padded) : pass->tile.rows_text;
   view.row_text = pass->tile.col_text;
   view.col_text = pass->tile.row_text;

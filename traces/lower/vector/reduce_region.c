@@ -206,6 +206,11 @@ static void put_region(struct region *region, const char *rows, const char *cols
     here.slot_text = emit_text(e, "half*%llu", (ull)tile->slot_bytes);
     id = "half";
   }
+  here.row = x_name(e, here.row_text);
+  here.col = x_name(e, here.col_text);
+  here.n_rows = tile->rows == 1 ? EXPR(1) : x_name(e, here.rows_text);
+  here.n_cols = x_name(e, here.cols_text);
+  here.slot = x_name(e, here.slot_text);
   emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%s", id);
   vtile_load(e, &here, &x);
   emit_set_flag(e, PIPE_MTE2, PIPE_V, "%s", id);

@@ -102,55 +102,61 @@ void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes
   tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, cores)));
 }
 
+const char *x_text(struct emit *e, struct expr x) {
+  char text[2000];
+  bool calls = false;
+  x_print(text, sizeof text, x, &calls);
+  return emit_text(e, "%s", text);
+}
+
+static void vtile_texts(struct emit *e, struct vtile *tile) {
+  tile->rows_text = x_text(e, tile->n_rows);
+  tile->cols_text = x_text(e, tile->n_cols);
+  tile->row_text = x_text(e, tile->row);
+  tile->col_text = x_text(e, tile->col);
+  tile->slot_text = x_text(e, tile->slot);
+  for (unsigned i = 0; i < tile->space.outers; i++)
+    tile->outer_text[i] = x_text(e, tile->outer_at[i]);
+}
+
 /* ---- the loop ------------------------------------------------------------------ */
 
-/* "min(tile,all-start)", or a number where it is the same for all tiles. */
-static const char *extent_text(struct emit *e, const char *name, uint64_t tile, uint64_t all,
-                               const char *start) {
-  if (all % tile == 0)
-    return emit_text(e, "%llu", (ull)tile);
-  emit_let(e, name, "min(%llu,%llu-%s)", (ull)tile, (ull)all, start);
-  return emit_text(e, "%s", name);
+static const char *name_of(struct emit *e, const struct vtile *tile, const char *name) {
+  return *tile->prefix ? emit_text(e, "%s%s", tile->prefix, name) : name;
 }
 
-static const char *start_text(struct emit *e, const char *name, const char *index, uint64_t step,
-                              uint64_t count) {
-  if (count == 1)
-    return "0";
-  emit_let(e, name, "%s*%llu", index, (ull)step);
-  return emit_text(e, "%s", name);
+/* min(tile, all - start); the tile where all are alike. */
+static struct expr extent_of(struct emit *e, const char *name, uint64_t tile, uint64_t all,
+                             struct expr start) {
+  return all % tile == 0 ? EXPR(tile) : emit_named(e, name, x_min(tile, x_sub(all, start)));
 }
 
-/* Names of the tile t: its outer indices, where it starts, how large it is. */
-static void put_position(struct emit *e, struct vtile *tile) {
-  const char *p = tile->prefix, *rest = emit_text(e, "%st", p);
-  uint64_t below = tile->col_tiles;
-  const char *row = emit_text(e, tile->col_tiles > 1 ? "(%st/%llu)" : "%st", p, (ull)below);
-  const char *col = emit_text(e, "(%st%%%llu)", p, (ull)below);
-  uint64_t outer = 1;
-  for (unsigned i = 0; i < tile->space.outers; i++)
-    outer *= tile->space.outer[i];
+static struct expr start_of(struct emit *e, const char *name, struct expr index, uint64_t step,
+                            uint64_t count) {
+  return count == 1 ? EXPR(0) : emit_named(e, name, x_mul(index, step));
+}
+
+/* The tile t: its outer indices, where it starts, how large it is. */
+static void put_position(struct emit *e, struct vtile *tile, struct expr t) {
+  static const char *const outers[VTILE_OUTERS] = {"o0", "o1", "o2", "o3", "o4", "o5"};
+  uint64_t inner = tile->row_tiles * tile->col_tiles, outer = tile->tiles / inner;
+  struct expr row = x_div(t, tile->col_tiles), col = x_mod(t, tile->col_tiles);
   if (outer > 1 || tile->col_tiles > 1)
-    row = emit_text(e, "(%s%%%llu)", row, (ull)tile->row_tiles);
+    row = x_mod(row, tile->row_tiles);
   if (outer == 1 && tile->row_tiles == 1)
-    col = rest;
-  tile->row_text = start_text(e, emit_text(e, "%srow", p), row, tile->rows, tile->row_tiles);
-  tile->col_text = start_text(e, emit_text(e, "%scol", p), col, tile->cols, tile->col_tiles);
-  tile->rows_text =
-      extent_text(e, emit_text(e, "%srows", p), tile->rows, tile->space.rows, tile->row_text);
-  tile->cols_text =
-      extent_text(e, emit_text(e, "%scols", p), tile->cols, tile->space.cols, tile->col_text);
-  below *= tile->row_tiles;
+    col = t;
+  tile->row = start_of(e, name_of(e, tile, "row"), row, tile->rows, tile->row_tiles);
+  tile->col = start_of(e, name_of(e, tile, "col"), col, tile->cols, tile->col_tiles);
+  tile->n_rows = extent_of(e, name_of(e, tile, "rows"), tile->rows, tile->space.rows, tile->row);
+  tile->n_cols = extent_of(e, name_of(e, tile, "cols"), tile->cols, tile->space.cols, tile->col);
   for (unsigned i = tile->space.outers; i-- > 0;) {
-    const char *name = emit_text(e, "%so%u", p, i);
-    if (tile->space.outer[i] == 1)
-      name = "0";
-    else if (i == 0)
-      emit_let(e, name, "%s/%llu", rest, (ull)below);
-    else
-      emit_let(e, name, "%s/%llu%%%llu", rest, (ull)below, (ull)tile->space.outer[i]);
-    tile->outer_text[i] = name;
-    below *= tile->space.outer[i];
+    uint64_t extent = tile->space.outer[i];
+    struct expr index = x_div(t, inner);
+    tile->outer_at[i] = EXPR(0);
+    if (extent > 1)
+      tile->outer_at[i] =
+          emit_named(e, name_of(e, tile, outers[i]), i == 0 ? index : x_mod(index, extent));
+    inner *= extent;
   }
 }
 
@@ -169,82 +175,59 @@ static unsigned free_flags(const struct vtile *tile, struct flag_pair pairs[2]) 
   return count;
 }
 
-static const char *flag_text(struct emit *e, const struct vtile *tile) {
-  if (tile->buffers == 1)
-    return emit_text(e, "%u", tile->flag);
-  return emit_text(e, tile->flag ? "%shalf+%u" : "%shalf", tile->prefix, tile->flag);
-}
-
 static void put_ends(struct emit *e, const struct vtile *tile, bool start) {
   struct flag_pair pairs[2];
   unsigned count = free_flags(tile, pairs);
   if (count == 0)
     return;
-  emit_loop(e, emit_text(e, "%s%s", tile->prefix, start ? "first" : "last"), "%llu",
-            (ull)tile->buffers);
-  for (unsigned i = 0; i < count; i++) {
-    const char *id = emit_text(e, "%s%s", tile->prefix, start ? "first" : "last");
-    id = tile->flag ? emit_text(e, "%s+%u", id, tile->flag) : id;
-    if (start)
-      emit_set_flag(e, pairs[i].from, pairs[i].to, "%s", id);
-    else
-      emit_wait_flag(e, pairs[i].from, pairs[i].to, "%s", id);
-  }
-  emit_endloop(e);
+  struct expr buffer = emit_for(e, name_of(e, tile, start ? "first" : "last"), tile->buffers);
+  for (unsigned i = 0; i < count; i++)
+    emit_flag_of(e, start, pairs[i].from, pairs[i].to, x_add(buffer, tile->flag));
+  emit_end(e);
 }
 
 void vtile_open(struct emit *e, struct vtile *tile) {
-  const char *p = tile->prefix;
+  uint64_t per = tile->per_block;
+  struct expr blk = x_name(e, "blk"), first = x_mul(blk, per), mine = EXPR(per);
   emit_comment(e, "Buffers are free at the start.");
   put_ends(e, tile, true);
-  if (tile->tiles == tile->blocks * tile->per_block)
-    emit_loop(e, emit_text(e, "%si", p), "%llu", (ull)tile->per_block);
-  else
-    emit_loop(e, emit_text(e, "%si", p), "min(%llu,%llu-blk*%llu)", (ull)tile->per_block,
-              (ull)tile->tiles, (ull)tile->per_block);
-  emit_let(e, emit_text(e, "%st", p), "blk*%llu+%si", (ull)tile->per_block, p);
-  put_position(e, tile);
-  tile->slot_text = emit_text(e, "%llu", (ull)tile->slot_address);
+  if (tile->tiles != tile->blocks * per)
+    mine = x_min(per, x_sub(tile->tiles, first));
+  struct expr i = emit_for(e, name_of(e, tile, "i"), mine);
+  put_position(e, tile, emit_named(e, name_of(e, tile, "t"), x_add(first, i)));
+  tile->slot = EXPR(tile->slot_address);
+  tile->flag_id = EXPR(tile->flag);
   if (tile->buffers > 1) {
-    emit_let(e, emit_text(e, "%shalf", p), "%si%%%llu", p, (ull)tile->buffers);
-    tile->slot_text = emit_text(e, "%shalf*%llu", p, (ull)tile->slot_bytes);
-    if (tile->slot_address)
-      tile->slot_text = emit_text(e, "%s+%llu", tile->slot_text, (ull)tile->slot_address);
+    struct expr half = emit_named(e, name_of(e, tile, "half"), x_mod(i, tile->buffers));
+    tile->slot = x_add(x_mul(half, tile->slot_bytes), tile->slot_address);
+    tile->flag_id = x_add(half, tile->flag);
   }
   if (tile->parts & VTILE_LOADS)
-    emit_wait_flag(e, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE3, PIPE_MTE2, "%s",
-                   flag_text(e, tile));
+    emit_wait(e, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE3, PIPE_MTE2, tile->flag_id);
+  vtile_texts(e, tile);
 }
 
 void vtile_loaded(struct emit *e, struct vtile *tile) {
-  const char *id = flag_text(e, tile);
   bool computes = tile->parts & VTILE_COMPUTES;
-  enum pipe next = computes ? PIPE_V : PIPE_MTE3;
-  if (tile->parts & VTILE_LOADS) {
-    emit_set_flag(e, PIPE_MTE2, next, "%s", id);
-    emit_wait_flag(e, PIPE_MTE2, next, "%s", id);
-  }
+  if (tile->parts & VTILE_LOADS)
+    emit_handshake(e, PIPE_MTE2, computes ? PIPE_V : PIPE_MTE3, tile->flag_id);
   if (computes && (tile->parts & VTILE_STORES))
-    emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%s", id);
+    emit_wait(e, PIPE_MTE3, PIPE_V, tile->flag_id);
 }
 
 void vtile_computed(struct emit *e, struct vtile *tile) {
-  const char *id = flag_text(e, tile);
   if (!(tile->parts & VTILE_COMPUTES))
     return;
   if (tile->parts & VTILE_LOADS)
-    emit_set_flag(e, PIPE_V, PIPE_MTE2, "%s", id);
-  if (tile->parts & VTILE_STORES) {
-    emit_set_flag(e, PIPE_V, PIPE_MTE3, "%s", id);
-    emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%s", id);
-  }
+    emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
+  if (tile->parts & VTILE_STORES)
+    emit_handshake(e, PIPE_V, PIPE_MTE3, tile->flag_id);
 }
 
 void vtile_close(struct emit *e, struct vtile *tile) {
   if (tile->parts & VTILE_STORES)
-    emit_set_flag(e, PIPE_MTE3, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE2, "%s",
-                  flag_text(e, tile));
-  emit_endloop(e);
+    emit_set(e, PIPE_MTE3, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE2, tile->flag_id);
+  emit_end(e);
   emit_comment(e, "Take back what is left set.");
   put_ends(e, tile, false);
 }
@@ -260,123 +243,67 @@ const char *vtile_copy_name(bool to_gm, enum dtype dtype) {
   return names[to_gm][bytes >= 4 ? 2 : bytes - 1];
 }
 
-/* "index*step" onto a sum. */
-static const char *plus(struct emit *e, const char *sum, const char *index, uint64_t step) {
-  if (step == 0 || (index[0] == '0' && index[1] == '\0'))
-    return sum;
-  return emit_text(e, "%s+%s*%llu", sum, index, (ull)step);
-}
-
-const char *vtile_offset(struct emit *e, const struct vtile *tile,
+struct expr vtile_offset(struct emit *e, const struct vtile *tile,
                          const struct vtile_operand *operand) {
   uint64_t bytes = vtile_bytes(operand->dtype);
-  const char *sum = emit_text(e, "%s", operand->name);
-  if (operand->base)
-    sum = emit_text(e, "%s+%llu", sum, (ull)(operand->base * bytes));
+  struct expr sum = x_add(x_name(e, operand->name), operand->base * bytes);
   for (unsigned i = 0; i < tile->space.outers; i++)
-    sum = plus(e, sum, tile->outer_text[i], operand->outer_stride[i] * bytes);
-  sum = plus(e, sum, tile->row_text, operand->row_stride * bytes);
-  if (operand->bits)
-    return emit_text(e, "%s+%s/%d", sum, tile->col_text, BITS_PER_BYTE);
-  return plus(e, sum, tile->col_text, operand->col_stride * bytes);
+    sum = x_add(sum, x_mul(tile->outer_at[i], operand->outer_stride[i] * bytes));
+  sum = x_add(sum, x_mul(tile->row, operand->row_stride * bytes));
+  return x_add(sum, operand->bits ? x_div(tile->col, BITS_PER_BYTE)
+                                  : x_mul(tile->col, operand->col_stride * bytes));
 }
 
-static bool is_number(const char *text) {
-  while (*text >= '0' && *text <= '9')
-    text++;
-  return *text == '\0';
+struct expr vtile_pad(struct expr bytes, enum dtype dtype) {
+  unsigned unit = vtile_bytes(dtype);
+  return x_div(x_pad(bytes, BLOCK_BYTES), unit > 4 ? 4 : unit);
 }
 
-static uint64_t number_of(const char *text) {
-  uint64_t value = 0;
-  for (; *text >= '0' && *text <= '9'; text++)
-    value = value * 10 + (uint64_t)(*text - '0');
-  return value;
-}
-
-/* Bursts of one copy: how many, how many bytes, gaps on both sides; "" where there is none. */
+/* Bursts of one copy: how many (0: one), how many bytes, gaps on both sides. */
 struct bursts {
-  const char *count, *bytes, *gm_gap, *ub_gap, *pad;
+  struct expr count, bytes, gm_gap, ub_gap;
 };
 
-static const char *pad_text(struct emit *e, const char *bytes, unsigned element_bytes) {
-  unsigned unit = element_bytes > 4 ? 4 : element_bytes;
-  if (!is_number(bytes))
-    return emit_text(e, ",right_pad=(%d-(%s)%%%d)%%%d/%u", BLOCK_BYTES, bytes, BLOCK_BYTES,
-                     BLOCK_BYTES, unit);
-  uint64_t pad = (BLOCK_BYTES - number_of(bytes) % BLOCK_BYTES) % BLOCK_BYTES / unit;
-  return pad ? emit_text(e, ",right_pad=%llu", (ull)pad) : "";
-}
-
-static const char *times(struct emit *e, const char *text, uint64_t factor) {
-  if (is_number(text))
-    return emit_text(e, "%llu", (ull)(number_of(text) * factor));
-  return emit_text(e, factor == 1 ? "%s" : "%s*%llu", text, (ull)factor);
-}
-
-/* Rows of cols elements at strides on both sides. */
-static void row_bursts(struct emit *e, const struct vtile *tile,
-                       const struct vtile_operand *operand, struct bursts *bursts) {
+static struct bursts bursts_of(const struct vtile *tile, const struct vtile_operand *operand) {
   uint64_t size = vtile_bytes(operand->dtype), pitch = operand->pitch * size;
-  bursts->count = emit_text(e, ",n_burst=%s", tile->rows_text);
-  bursts->bytes = times(e, tile->cols_text, size);
-  if (is_number(bursts->bytes)) {
-    uint64_t bytes = number_of(bursts->bytes);
-    uint64_t gap = (pitch - round_up(bytes, BLOCK_BYTES)) / BLOCK_BYTES;
-    uint64_t gm = operand->row_stride * size - bytes;
-    bursts->ub_gap = gap ? emit_text(e, "%llu", (ull)gap) : "";
-    bursts->gm_gap = gm ? emit_text(e, "%llu", (ull)gm) : "";
-    return;
-  }
-  bursts->ub_gap = emit_text(e, "%llu-(%s+%d)/%d", (ull)(pitch / BLOCK_BYTES), bursts->bytes,
-                             BLOCK_BYTES - 1, BLOCK_BYTES);
-  bursts->gm_gap = emit_text(e, "%llu-%s", (ull)(operand->row_stride * size), bursts->bytes);
-}
-
-static struct bursts bursts_of(struct emit *e, const struct vtile *tile,
-                               const struct vtile_operand *operand) {
-  uint64_t size = vtile_bytes(operand->dtype);
-  struct bursts bursts = {.count = "", .gm_gap = "", .ub_gap = ""};
+  struct expr row_bytes = x_mul(tile->n_cols, size);
   bool single_row = tile->rows == 1 || operand->row_stride == 0;
   bool packed = tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
                 operand->row_stride == tile->space.cols;
   if (operand->bits)
-    bursts.bytes = emit_text(e, "(%s+%d)/%d", tile->cols_text, BITS_PER_BYTE - 1, BITS_PER_BYTE);
-  else if (operand->col_stride == 0)
-    bursts.bytes =
-        operand->row_stride ? times(e, tile->rows_text, size) : emit_text(e, "%llu", (ull)size);
-  else if (single_row)
-    bursts.bytes = times(e, tile->cols_text, size);
-  else if (packed)
-    bursts.bytes = times(e, tile->rows_text, size * tile->space.cols);
-  else
-    row_bursts(e, tile, operand, &bursts);
-  bursts.pad = pad_text(e, bursts.bytes, (unsigned)size);
-  return bursts;
+    return (struct bursts){.bytes = x_ceil_div(tile->n_cols, BITS_PER_BYTE)};
+  if (operand->col_stride == 0)
+    return (struct bursts){.bytes = operand->row_stride ? x_mul(tile->n_rows, size) : EXPR(size)};
+  if (single_row)
+    return (struct bursts){.bytes = row_bytes};
+  if (packed)
+    return (struct bursts){.bytes = x_mul(tile->n_rows, size * tile->space.cols)};
+  return (struct bursts){.count = tile->n_rows,
+                         .bytes = row_bytes,
+                         .gm_gap = x_sub(operand->row_stride * size, row_bytes),
+                         .ub_gap = x_sub(pitch / BLOCK_BYTES, x_ceil_div(row_bytes, BLOCK_BYTES))};
 }
 
-static const char *gap_text(struct emit *e, const char *name, const char *value) {
-  return *value ? emit_text(e, ",%s=%s", name, value) : "";
-}
-
-static const char *in_slot(struct emit *e, const struct vtile *tile, uint64_t address) {
-  return address ? emit_text(e, "%s+%llu", tile->slot_text, (ull)address) : tile->slot_text;
+static void put_copy(struct emit *e, const struct vtile *tile, const struct vtile_operand *operand,
+                     bool to_gm) {
+  struct bursts bursts = bursts_of(tile, operand);
+  struct expr in_gm = vtile_offset(e, tile, operand), in_ub = x_add(tile->slot, operand->address);
+  struct expr pad = vtile_pad(bursts.bytes, operand->dtype);
+  struct expr src_gap = to_gm ? bursts.ub_gap : bursts.gm_gap;
+  struct expr dst_gap = to_gm ? bursts.gm_gap : bursts.ub_gap;
+  EMIT(e, vtile_copy_name(to_gm, operand->dtype), F("dst", to_gm ? in_gm : in_ub),
+       F("src", to_gm ? in_ub : in_gm), F_IF(!x_is(bursts.count, 0), "n_burst", bursts.count),
+       F("len_burst", bursts.bytes), F_IF(!x_is(src_gap, 0), "src_gap", src_gap),
+       F_IF(!x_is(dst_gap, 0), "dst_gap", dst_gap),
+       F_IF(!to_gm && !x_is(pad, 0), "right_pad", pad));
 }
 
 void vtile_load(struct emit *e, const struct vtile *tile, const struct vtile_operand *operand) {
-  struct bursts bursts = bursts_of(e, tile, operand);
-  emit_row(e, "%s,dst=%s,src=%s%s,len_burst=%s%s%s%s", vtile_copy_name(false, operand->dtype),
-           in_slot(e, tile, operand->address), vtile_offset(e, tile, operand), bursts.count,
-           bursts.bytes, gap_text(e, "src_gap", bursts.gm_gap),
-           gap_text(e, "dst_gap", bursts.ub_gap), bursts.pad);
+  put_copy(e, tile, operand, false);
 }
 
 void vtile_store(struct emit *e, const struct vtile *tile, const struct vtile_operand *operand) {
-  struct bursts bursts = bursts_of(e, tile, operand);
-  emit_row(e, "%s,dst=%s,src=%s%s,len_burst=%s%s%s", vtile_copy_name(true, operand->dtype),
-           vtile_offset(e, tile, operand), in_slot(e, tile, operand->address), bursts.count,
-           bursts.bytes, gap_text(e, "src_gap", bursts.ub_gap),
-           gap_text(e, "dst_gap", bursts.gm_gap));
+  put_copy(e, tile, operand, true);
 }
 
 /* ---- keys and cost --------------------------------------------------------------- */

@@ -41,9 +41,14 @@ struct vtile {
   const char *prefix;    /* of its names; "" unless a kernel has more than one pass */
   uint64_t slot_bytes;   /* from one buffer to the next */
   uint64_t slot_address; /* of the first buffer */
+  uint64_t ub_bytes;     /* that the kernel takes */
+  /* Sets all addresses, slot_bytes and ub_bytes for rows, cols and buffers. */
+  void (*lay_out)(struct vtile *tile);
   /* From vtile_count(). */
   uint64_t row_tiles, col_tiles, tiles, per_block;
-  /* From vtile_open(): expressions of the tile that is being walked. */
+  /* From vtile_open(), of the tile that is being walked: its extents, where it starts, its buffer
+   * and the flag id of that. */
+  struct expr n_rows, n_cols, row, col, outer_at[VTILE_OUTERS], slot, flag_id;
   const char *rows_text, *cols_text, *row_text, *col_text, *slot_text;
   const char *outer_text[VTILE_OUTERS];
 };
@@ -84,7 +89,10 @@ void vtile_close(struct emit *emit, struct vtile *tile);
 void vtile_load(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
 void vtile_store(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
 /* Where the operand's part begins in device memory: "x+(...)". */
-const char *vtile_offset(struct emit *emit, const struct vtile *tile,
+const char *x_text(struct emit *e, struct expr x);
+/* Elements of right_pad that fill the last block of a burst. */
+struct expr vtile_pad(struct expr bytes, enum dtype dtype);
+struct expr vtile_offset(struct emit *emit, const struct vtile *tile,
                          const struct vtile_operand *operand);
 
 /* Bytes of an element, elements of a 32-byte block, the pitch of a row of so many elements. */
