@@ -346,7 +346,7 @@ bool vew_candidate(struct lower_job *job, size_t index) {
     return false;
   ew->tile.buffers = index == HALVINGS ? 1 : 2;
   split(job, ew, index % HALVINGS);
-  vtile_give(job, vew_tiling_keys(job), &ew->tile);
+  vtile_give(job, &ew->tile);
   return true;
 }
 
@@ -367,7 +367,7 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
 
 bool vew_cost(struct lower_job *job) {
   struct vew *ew = job->data;
-  vtile_take(job, vew_tiling_keys(job), &ew->tile);
+  vtile_take(job, &ew->tile);
   if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
   if (!vtile_count(job, &ew->tile))

@@ -185,7 +185,7 @@ static void put_gaps(struct emit *e, const struct vew *ew) {
 void vew_emit(const struct lower_job *job, struct emit *e) {
   struct vew *ew = job->data;
   struct vtile *tile = &ew->tile;
-  vtile_take(job, vew_tiling_keys(job), tile);
+  vtile_take(job, tile);
   vtile_counts(tile);
   vew_lay_out(ew);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);

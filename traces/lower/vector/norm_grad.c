@@ -113,8 +113,8 @@ static bool candidate(struct lower_job *job, size_t index) {
       high = tile->rows - 1;
   }
   vtile_split_rows(job->cores, tile, vtile_bytes(grad->type), max_u64(low >> index % HALVINGS, 1));
-  vtile_fit(job, KEY_TILING, tile);
-  vtile_give(job, KEY_TILING, tile);
+  vtile_fit(job, tile);
+  vtile_give(job, tile);
   return true;
 }
 
@@ -131,7 +131,7 @@ static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vgrad *gra
 static bool cost(struct lower_job *job) {
   struct vgrad *grad = job->data;
   struct vtile *tile = &grad->tile;
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tile);
   if (!vtile_count(job, tile))
     return false;
   if (tile->cols != tile->space.cols)
@@ -294,7 +294,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   unsigned cores = soc_core_count(job->soc, CORE_AIV);
   unsigned outer = shape->rank - (unsigned)job->value[KEY_WEIGHTS].size;
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tile);
   vtile_counts(tile);
   lay_out(grad);
   emit_kernel(e, job->op->name, cores);

@@ -364,14 +364,14 @@ static bool candidate(struct lower_job *job, size_t index) {
     return false;
   reduce->tile.buffers = index == 0 ? 2 : 1;
   split(job->soc, job->cores, reduce);
-  vtile_give(job, KEY_TILING, &reduce->tile);
+  vtile_give(job, &reduce->tile);
   return true;
 }
 
 static bool cost(struct lower_job *job) {
   struct vreduce *reduce = job->data;
   struct vtile *tile = &reduce->tile;
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tile);
   if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
   if (tile->buffers > 2 || tile->rows > tile->space.rows || tile->cols > tile->space.cols)
@@ -421,7 +421,7 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct vreduce *reduce = job->data;
-  vtile_take(job, KEY_TILING, &reduce->tile);
+  vtile_take(job, &reduce->tile);
   put_kernel(job, e, reduce);
   while ((reduce = reduce->next))
     put_kernel(job, e, reduce);
