@@ -96,7 +96,6 @@ static void lay_out(struct pool *pool) {
     lay_out_forward(pool);
 }
 
-
 static bool candidate(struct lower_job *job, size_t index) {
   struct argmax *argmax = job->data;
   return pool_candidate(job, &argmax->pool, index, lay_out);

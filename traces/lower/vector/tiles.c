@@ -58,6 +58,11 @@ bool vtile_copies_bytes(struct lower_job *job) {
          lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
 }
 
+bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile) {
+  return tile->cols == tile->space.cols ||
+         lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)tile->space.cols);
+}
+
 static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_t *extent,
                         uint64_t low, uint64_t high) {
   while (low < high) {

@@ -86,6 +86,8 @@ bool vtile_in_ub(struct lower_job *job, struct vtile *tile);
 bool vtile_ub_holds(struct lower_job *job, const char *what, uint64_t bytes);
 /* Whether the chip has copies of single bytes, which most templates take for granted. */
 bool vtile_copies_bytes(struct lower_job *job);
+/* "a tile takes whole rows", or true. */
+bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile);
 /* The largest value from low to high of tile->rows, or of tile->cols, for which UB holds the tile;
  * low when none does. */
 uint64_t vtile_most_rows(const struct lower_job *job, struct vtile *tile, uint64_t low,
