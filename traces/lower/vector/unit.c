@@ -73,7 +73,8 @@ void vunit_rest(struct vunit *unit) {
 /* ---- steps -------------------------------------------------------------------------- */
 
 static bool has_two_sources(enum vform form) {
-  return form == VFORM_BINARY || form == VFORM_SELECT || form == VFORM_WITH_ROW;
+  return form == VFORM_BINARY || form == VFORM_SELECT || form == VFORM_WITH_ROW ||
+         form == VFORM_GATHER;
 }
 
 uint32_t vstep_reads(const struct vstep *step) {
@@ -85,15 +86,17 @@ uint32_t vstep_reads(const struct vstep *step) {
 
 void vunit_step(struct vunit *unit, const struct vstep *step) {
   enum vform form = step->form;
-  bool two = has_two_sources(form), one = !two && form != VFORM_FILL;
+  bool gather = form == VFORM_GATHER, two = has_two_sources(form) && !gather;
+  bool one = !two && form != VFORM_FILL;
   bool scalar = form == VFORM_SCALAR || form == VFORM_FILL || form == VFORM_COMPARE;
-  bool half = form == VFORM_COMPARE && (unit->halves & V(step->a));
   bool a_block = unit->scalars & V(step->a), b_block = two && unit->scalars & V(step->b);
-  enum dtype type = half ? DTYPE_FP16 : unit->type;
+  enum dtype type = step->type ? (enum dtype)(step->type - 1) : unit->type;
   double value = step->scalar * (step->parameter ? unit->parameter[step->parameter - 1] : 1.0);
-  struct expr a = unit->reg[step->a];
+  struct expr a = unit->reg[step->a], b = unit->reg[step->b];
+  if (form == VFORM_HELD)
+    return;
   VROW(unit, vstep_reads(step), V(step->dst), step->inst, F("dst", unit->reg[step->dst]),
-       F_IF(one, "src", a), F_IF(two, "src0", a), F_IF(two, "src1", unit->reg[step->b]),
+       F_IF(gather, "offset", b), F_IF(one, "src", a), F_IF(two, "src0", a), F_IF(two, "src1", b),
        F_IF(form == VFORM_SELECT, "mask", unit->reg[step->c]),
        F_IF(scalar, "scalar", vscalar(type, value)), F("repeat", 1),
        F_IF(one && a_block, "src_block", 0), F_IF(one && a_block, "src_repeat", 0),

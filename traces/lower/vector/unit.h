@@ -25,6 +25,8 @@ enum vform {
   VFORM_COMPARE,     /* bits of dst = a against scalar */
   VFORM_SELECT,      /* dst = bit of c ? a : b */
   VFORM_CONVERT,     /* dst, a; the instruction names both types */
+  VFORM_GATHER,      /* dst = a at the byte offsets b */
+  VFORM_HELD,        /* dst is filled once, before the tiles */
   VFORM_REDUCE,      /* column dst of tile a */
   VFORM_SPREAD,      /* column a, for the steps with a column that follow */
   VFORM_WITH_COLUMN, /* dst = a op the spread column */
@@ -44,6 +46,8 @@ struct vstep {
   double scalar;     /* times the parameter, if there is one */
   uint8_t parameter; /* 0: none, else its number */
   bool column;       /* the step is on columns */
+  uint8_t type;      /* 0: of the program; else 1 + enum dtype */
+  uint8_t per;       /* elements of that type in one of the program; 0: 1 */
 };
 
 /* Steps as rows of a table. */
@@ -54,20 +58,25 @@ struct vstep {
   .inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = 1, .parameter = number_
 #define U(...) STEP(U_(__VA_ARGS__))
 #define P(...) STEP(P_(__VA_ARGS__))
-#define B(inst_, dst_, a_, b_) \
-  STEP(.inst = inst_, .form = VFORM_BINARY, .dst = dst_, .a = a_, .b = b_)
-#define S(inst_, dst_, a_, value_) \
-  STEP(.inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = value_)
+#define B_(inst_, dst_, a_, b_) .inst = inst_, .form = VFORM_BINARY, .dst = dst_, .a = a_, .b = b_
+#define B(...) STEP(B_(__VA_ARGS__))
+#define S_(inst_, dst_, a_, value_) \
+  .inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = value_
+#define S(...) STEP(S_(__VA_ARGS__))
 #define FILL(dst_, value_) \
   STEP(.inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = value_)
 #define FILL_BY(dst_, number_) \
   STEP(.inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = 1, .parameter = number_)
 #define C(inst_, round_, dst_, a_) \
   STEP(.inst = inst_, .round = round_, .form = VFORM_CONVERT, .dst = dst_, .a = a_)
-#define Q(inst_, dst_, a_, value_) \
-  STEP(.inst = inst_, .form = VFORM_COMPARE, .dst = dst_, .a = a_, .scalar = value_)
-#define SELECT(dst_, a_, b_, bits_) \
-  STEP(.inst = "vsel", .form = VFORM_SELECT, .dst = dst_, .a = a_, .b = b_, .c = bits_)
+#define Q_(inst_, dst_, a_, value_) \
+  .inst = inst_, .form = VFORM_COMPARE, .dst = dst_, .a = a_, .scalar = value_
+#define Q(...) STEP(Q_(__VA_ARGS__))
+#define SELECT_(dst_, a_, b_, bits_) \
+  .inst = "vsel", .form = VFORM_SELECT, .dst = dst_, .a = a_, .b = b_, .c = bits_
+#define SELECT(...) STEP(SELECT_(__VA_ARGS__))
+#define GATHER_(dst_, a_, b_) .inst = "vgather", .form = VFORM_GATHER, .dst = dst_, .a = a_, .b = b_
+#define HELD(dst_) STEP(.inst = "vector_dup", .form = VFORM_HELD, .dst = dst_)
 #define REDUCE(dst_, a_, reduction_) \
   STEP(.form = VFORM_REDUCE, .dst = dst_, .a = a_, .reduction = reduction_)
 #define SPREAD(a_) STEP(.form = VFORM_SPREAD, .a = a_)
@@ -76,8 +85,9 @@ struct vstep {
 #define WITH_ROW(inst_, dst_, a_, b_) \
   STEP(.inst = inst_, .form = VFORM_WITH_ROW, .dst = dst_, .a = a_, .b = b_)
 #define ADD_ROWS(dst_, a_) STEP(.form = VFORM_ADD_ROWS, .dst = dst_, .a = a_)
-/* COLUMN(U_("vsqrt", T1, T1)) */
+/* COLUMN(U_("vsqrt", T1, T1)); AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0)) */
 #define COLUMN(...) STEP(.column = true, __VA_ARGS__)
+#define AS(type_, per_, ...) STEP(.type = 1 + (type_), .per = per_, __VA_ARGS__)
 #define END STEP(.form = VFORM_END)
 /* clang-format on */
 
@@ -92,7 +102,6 @@ struct vunit {
   bool masked;            /* the mask register is known */
   struct expr count;      /* elements, in counter mode */
   unsigned lanes;         /* not 0: the mask is one of lanes */
-  uint32_t halves;        /* bit per register: compared as fp16 whatever the type */
 };
 
 #define V(reg_) (1u << (reg_))
@@ -114,7 +123,7 @@ void vunit_lanes(struct vunit *unit, unsigned lanes);
 void vunit_forget(struct vunit *unit);
 /* At the end of a loop body: back to the mode of its start, which is counter mode. */
 void vunit_rest(struct vunit *unit);
-/* A step on whole registers: the forms up to VFORM_CONVERT. */
+/* A step on whole registers: the forms up to VFORM_GATHER. */
 void vunit_step(struct vunit *unit, const struct vstep *step);
 /* dst = src in another type. */
 void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dtype from,
