@@ -312,7 +312,8 @@ const char *vtile_copy_name(bool to_gm, enum dtype dtype) {
 struct expr vtile_offset(struct emit *e, const struct vtile *tile,
                          const struct vtile_operand *operand) {
   uint64_t bytes = vtile_bytes(operand->dtype);
-  struct expr sum = x_add(x_name(e, operand->name), operand->base * bytes);
+  struct expr start = operand->name ? x_name(e, operand->name) : operand->at;
+  struct expr sum = x_add(start, operand->base * bytes);
   for (unsigned i = 0; i < tile->space.outers; i++)
     sum = x_add(sum, x_mul(tile->outer_at[i], operand->outer_stride[i] * bytes));
   sum = x_add(sum, x_mul(tile->row, operand->row_stride * bytes));

@@ -54,7 +54,8 @@ struct vtile {
 };
 
 struct vtile_operand {
-  const char *name; /* of the tensor */
+  const char *name; /* of the tensor; NULL: the operand begins at `at` */
+  struct expr at;
   enum dtype dtype;
   uint64_t base; /* elements before the first */
   uint64_t outer_stride[VTILE_OUTERS];
