@@ -326,6 +326,19 @@ struct expr vtile_pad(struct expr bytes, enum dtype dtype) {
   return x_div(x_pad(bytes, BLOCK_BYTES), unit > 4 ? 4 : unit);
 }
 
+void vtile_load_run(struct emit *e, enum dtype dtype, struct expr dst, struct expr src,
+                    struct expr elements) {
+  struct expr bytes = x_mul(elements, vtile_bytes(dtype));
+  EMIT(e, vtile_copy_name(false, dtype), F("dst", dst), F("src", src), F("len_burst", bytes),
+       F("right_pad", vtile_pad(bytes, dtype)));
+}
+
+void vtile_store_run(struct emit *e, enum dtype dtype, struct expr dst, struct expr src,
+                     struct expr elements) {
+  EMIT(e, vtile_copy_name(true, dtype), F("dst", dst), F("src", src),
+       F("len_burst", x_mul(elements, vtile_bytes(dtype))));
+}
+
 /* Bursts of one copy: how many (0: one), how many bytes, gaps on both sides. */
 struct bursts {
   struct expr count, bytes, gm_gap, ub_gap;

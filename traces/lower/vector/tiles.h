@@ -115,6 +115,11 @@ void vtile_load(struct emit *emit, const struct vtile *tile, const struct vtile_
 void vtile_store(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
 const char *x_text(struct emit *e, struct expr x);
 /* Where the operand's part begins in device memory. */
+/* A run of elements into UB, padded to whole blocks; out of UB. */
+void vtile_load_run(struct emit *emit, enum dtype dtype, struct expr dst, struct expr src,
+                    struct expr elements);
+void vtile_store_run(struct emit *emit, enum dtype dtype, struct expr dst, struct expr src,
+                     struct expr elements);
 /* Elements of right_pad that fill the last block of a burst. */
 struct expr vtile_pad(struct expr bytes, enum dtype dtype);
 struct expr vtile_offset(struct emit *emit, const struct vtile *tile,
