@@ -207,10 +207,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   if (kept > 0)
     emit_vector(e, "lists", DTYPE_UINT32, TENSOR_WORKSPACE,
                 sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
-  emit_buffer(e, "buf", SPACE_UB, sort->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_ELEMENTWISE, sort->blocks);
-  emit_row(e, "set_mask_count");
+  vkernel_stream(e, sort->ub_bytes, KERNEL_ELEMENTWISE, sort->blocks);
   sort_emit_rows(e, sort);
 }
 

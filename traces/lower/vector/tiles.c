@@ -92,9 +92,8 @@ void vtile_settle(const struct lower_job *job, struct vtile *tile) {
   tile->lay_out(tile);
 }
 
-void vtile_stream(struct emit *e, const struct vtile *tile, enum kernel_code code,
-                  uint64_t blocks) {
-  emit_buffer(e, "buf", SPACE_UB, tile->ub_bytes);
+void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks) {
+  emit_buffer(e, "buf", SPACE_UB, ub_bytes);
   emit_stream(e, emit_vector_core(e->soc));
   emit_kernel_start(e, code, blocks);
   emit_plain(e, "set_mask_count");

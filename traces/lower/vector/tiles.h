@@ -98,8 +98,11 @@ uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64
 /* The tiling as it was chosen or given, counted and laid out. */
 void vtile_settle(const struct lower_job *job, struct vtile *tile);
 /* The stream of the kernel: buffer, start of the kernel, counter mode. */
-void vtile_stream(struct emit *emit, const struct vtile *tile, enum kernel_code code,
-                  uint64_t blocks);
+void vkernel_stream(struct emit *emit, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks);
+static inline void vtile_stream(struct emit *emit, const struct vtile *tile, enum kernel_code code,
+                                uint64_t blocks) {
+  vkernel_stream(emit, tile->ub_bytes, code, blocks);
+}
 
 /* Sets the flags that say that buffers are free, or takes them back at the end. */
 void vtile_ends(struct emit *emit, const struct vtile *tile, bool start);
