@@ -110,7 +110,8 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   clock_init(&core_clock, (uint64_t)soc->core_hz);
   clock_init(&memory->slice_clock, slice_hz(soc));
   memory->hit_ps = clock_edge_ps(&core_clock, (uint64_t)soc->l2_hit_cycles);
-  memory->train_ps = network_ops->arrivals ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
+  memory->burst_window_ps =
+      network_ops->arrivals ? clock_edge_ps(&core_clock, BURST_WINDOW_CYCLES) : 0;
   memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
   if (!create_ports(memory, arena, shape) ||
