@@ -61,7 +61,7 @@ static const struct option_row run_options[] = {
         "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
         "what kernels of the same kind left, to be written back; dirty: what others wrote, "
         "l2.owed at most; used: the same, with the inputs that have room in l2.kept_share of it; "
-        "--ops chooses by operator, see README.md"),
+        "--ops chooses by operator, see the manual"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
