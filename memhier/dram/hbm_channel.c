@@ -87,7 +87,7 @@ static inline bool turn_ends(const struct hbm_channel *ch) {
   return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
 }
 
-/* Takes a request out of its queue; list->hit must not be left pointing to it. */
+/* Takes a request out of its queue; list->hit must not point to the request afterwards. */
 static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
   struct hbm_list *list = &ch->bank[bank].list[direction];
   const struct hbm_entry *entry = &ch->entry[e];
@@ -418,8 +418,8 @@ static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_l
   return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
 }
 
-/* Queues a burst, or has the write queue serve it; false when its queue is full. Its bank joins
- * those whose lists have changed. */
+/* Queues a burst, or serves the burst from the write queue; false when its queue is full. Adds its
+ * bank to the changed banks. */
 static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
                         uint64_t tag, uint64_t cycle, uint32_t *changed) {
   unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;

@@ -40,8 +40,8 @@ void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem) {
 }
 
 /*
- * Streams that lie a power of two apart would meet in the same bank in other rows again
- * and again; bits of the row spread them (Zhang, Zhu and Zhang, "A permutation-based page
+ * Streams that lie a power of two apart would often meet in the same bank in other rows;
+ * bits of the row spread them (Zhang, Zhu and Zhang, "A permutation-based page
  * interleaving scheme", MICRO 2000). What the parts do is not published.
  */
 static void permute_banks(const struct hbm_layout *layout, struct hbm_place *place) {
@@ -50,7 +50,7 @@ static void permute_banks(const struct hbm_layout *layout, struct hbm_place *pla
   place->group = (uint8_t)(place->group ^ (spread >> 4 & layout->group_mask));
 }
 
-/* Place of a burst of a line: no bit of the line's address is one of the burst's number in it. */
+/* Place of a burst of a line. Line address and burst number share no bit, so OR joins them. */
 static struct hbm_place place_of(const struct hbm_layout *layout, const struct hbm_op *op,
                                  unsigned burst) {
   const struct hbm_place *offset = &layout->offset[burst];
@@ -119,7 +119,7 @@ static void offer_waiting(struct hbm_port *port, uint64_t cycle) {
   }
 }
 
-/* Works through all commands up to a cycle; what waits goes on as the queues have room. */
+/* Executes all commands up to a cycle; waiting operations go on when the queues have room. */
 static void catch_up(struct hbm_port *port, uint64_t cycle) {
   while (port->first && hbm_channel_next(port->channel) <= cycle) {
     uint64_t next = hbm_channel_next(port->channel);

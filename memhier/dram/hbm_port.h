@@ -37,7 +37,7 @@ struct hbm_op {
   uint32_t waiting;   /* bursts offered and not done */
   uint64_t end_cycle; /* of the reads done */
   bool write;
-  /* A read: its data are there at end_ps, now or later. A write: the controller has taken it.
+  /* A read: its data are there at end_ps, now or later. A write: the controller has taken the data.
    * In PHASE_ARBITRATE. */
   void (*done)(struct hbm_op *op, uint64_t end_ps);
   struct hbm_op *next;

@@ -62,7 +62,7 @@ struct memory_request {
   uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch */
   uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
   struct engine_event event;          /* at the slice */
-  struct network_message message;     /* there and back, where the network needs it */
+  struct network_message message;     /* there and back, where the network needs messages */
   struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
 };
 

@@ -27,7 +27,7 @@ static enum vinci_status check_spaces(struct trace_reader *reader, const struct 
     if (arg->kind != ARG_ADDRESS)
       continue;
     enum space space = (enum space)arg->space;
-    /* The fixpipe of the 950 writes to UB of the AIV beside it. */
+    /* The fixpipe of the 950 writes to UB of the AIV of its block. */
     bool remote = isa->pipe == PIPE_FIX && space == SPACE_UB && reader->core == CORE_AIC;
     if (!remote && !core_has_space(reader->core, space))
       return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which an %s core does not have",
