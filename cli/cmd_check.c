@@ -42,7 +42,7 @@ static const struct option_row check_options[] = {
                     "also write the trace in canonical form, '-' for standard output"),
     OPTION_NUMBER_ROW("timeout", 0, struct check_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
-                      "stop after N minutes of each trace with partial findings (exit code 7)"),
+                      "end each trace after this time with partial findings (exit code 7)"),
     OPTION_FLAG_ROW("quiet", 'q', struct check_settings, quiet, "print errors only"),
 };
 

@@ -76,7 +76,7 @@ static const struct option_row run_options[] = {
                       "stop after N core cycles with partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
-                      "stop after N minutes of each trace, checks and values included, with "
+                      "end each trace after this time, checks and values included, with "
                       "partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
                       TIMELINE_EVENTS_MAX,

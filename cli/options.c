@@ -11,7 +11,7 @@ struct parser {
   const struct option_table *table;
   int argc;
   char **argv;
-  int next; /* index of the word after the current one */
+  int next; /* index of the next word */
   char *settings;
   struct text_list *arguments;
   bool *help;

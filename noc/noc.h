@@ -7,7 +7,7 @@
  *   within 10% of a flit-accurate model up to half of the network's capacity.
  * - flit: routers with virtual channels and credits, cycle by cycle.
  *
- * Time is in cycles of the network's clock, counted from 0; noc_port.h puts either
+ * Time is in cycles of the network's clock, counted from 0; transport.h puts either
  * level behind the event engine.
  */
 #ifndef VINCI_NOC_NOC_H

@@ -84,6 +84,7 @@ script_tests = \
 	tests/tree/check_exports.sh \
 	tests/tree/check_install.sh \
 	tests/tree/check_layers.sh \
+	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
 	tests/values/test_values_attention.sh \
 	tests/values/test_values_convs.sh \
