@@ -196,7 +196,7 @@ const struct cli_verb cli_verb_check = {
         "and any program that hangs. Errors are printed with the lines of the trace, each\n"
         "pair of lines once; the exit code is then 5. Else 'ok' is printed with the number\n"
         "of kernels and rows. '-' reads standard input.\n"
-        "Checks that are stopped early tell what they have found so far; exit code 7.\n",
+        "Checks that are stopped early report their findings so far; exit code 7.\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };

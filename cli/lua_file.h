@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Study and suite files: Lua that returns one table. The file sees the functions of lua_words.h
- * and runs in a bounded state (lua_bounds.h), so that what it says depends on the file alone and
- * comes soon.
+ * and runs in a bounded state (lua_bounds.h), so the result depends on the file alone, and its time
+ * is bounded.
  */
 #ifndef VINCI_CLI_LUA_FILE_H
 #define VINCI_CLI_LUA_FILE_H

@@ -103,8 +103,8 @@ VINCI_API const char *vinci_model_revision(void);
 
 /*
  * Loads the hardware description of a SoC ("Ascend910B4"). data_dir is the
- * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed one (a
- * library in its build folder: at the sources). The caller frees the result.
+ * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed folder (a library in its
+ * build folder: at the sources). The caller frees the result.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_soc_load(const char *name, const char *data_dir, vinci_soc **out, struct vinci_diag *diag);
@@ -190,7 +190,7 @@ struct vinci_tiling {
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_op_tiling(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
                 char *text, size_t text_size, struct vinci_tiling *out, struct vinci_diag *diag);
-/* All legal ones, with the tiling keys in args held fixed; visit returns false to stop. */
+/* All legal tilings, with the tiling keys in args held fixed; visit returns false to stop. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_op_tilings(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
                  bool (*visit)(void *context, const struct vinci_tiling *tiling), void *context,
@@ -209,12 +209,12 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
-/* What lies in L2 when the first kernel starts. A larger one has never less of the inputs; what
- * other kernels have written is at most l2.owed of the chip, whatever L2's size. */
+/* What lies in L2 when the first kernel starts. A larger L2 never holds less of the inputs. The
+ * bytes that other kernels have written are at most l2.owed of the chip, whatever L2's size. */
 enum vinci_l2 {
   VINCI_L2_EMPTY,
-  /* The inputs, clean, that have room beside what the kernels write. Of a larger one each byte
-   * beyond its room has pushed out another. */
+  /* The inputs, clean, that have room beside what the kernels write. An input larger than its room
+   * has pushed out a part of itself. */
   VINCI_L2_WARM,
   /* Lines of other kernels of the same kind: as large a share is dirty as the trace's own tensors
    * are written. What comes in pushes them out, as in an endless sequence of such kernels. */
@@ -360,8 +360,8 @@ struct vinci_check_options {
 typedef struct vinci_findings vinci_findings;
 
 /*
- * Executes all kernels of a trace without time and checks what they do, independent of the
- * order in which things happen to run. options may be NULL. VINCI_OK when nothing was found;
+ * Executes all kernels of a trace without time and checks their accesses and flags. The findings do
+ * not depend on the order of one run. options may be NULL. VINCI_OK when nothing was found;
  * VINCI_E_CHECK with the findings in *out when something was, a program that hangs included;
  * VINCI_E_LIMIT with what was found so far when progress asked for an end or max_shadow_bytes
  * are too few. On other failures *out is NULL. The caller frees the findings.

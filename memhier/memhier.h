@@ -93,8 +93,8 @@ static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t lin
                            .mark = round & UINT8_MAX};
 }
 
-/* A large cache's tags lie in the host's memory: its caches fetch what look-ups to come will ask
- * for, first the hint at the way, then the way. Neither changes an outcome. */
+/* The tags of a large L2 lie in the host's memory. These calls fetch what later look-ups need into
+ * the host's cache: first the hint, then the way. They change no outcome. */
 static inline uint8_t *l2_hint(const struct l2_tags *l2, const struct l2_place *place) {
   return &l2->hints[(size_t)place->set * L2_HINTS + place->mark % L2_HINTS];
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The network between the clusters of cores and the slices of L2, as a topology of
- * routers. Requests and answers travel in networks of their own, alike, as protocols
- * with requests and answers need to be free of deadlock. Clusters and slices are spread
- * evenly over the routers (where they sit is not published).
+ * routers. Requests and answers travel in two equal networks, which keeps the protocol free of
+ * deadlock. Clusters and slices are spread evenly over the routers (where they sit is not
+ * published).
  */
 #include "core/base/arith.h"
 #include "core/sim/memsys.h"
