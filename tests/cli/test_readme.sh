@@ -14,7 +14,7 @@ plan 3
 # "..." stands for lines left out.
 awk '/^```$/ { if (inside) exit; next } /^\$ vinci / { inside = 1 } inside' "$readme" >"$work/shown"
 command=$(sed -n '1s/^\$ vinci //p' "$work/shown")
-# shellcheck disable=SC2086 # the words of the command
+# shellcheck disable=SC2086,SC2016 # the words of the command; what sh expands
 keep sh -c 'cd "$1" && shift && exec "$@"' sh "$srcdir" "$(readlink -f "$vinci")" $command
 report "the report of README.md: '$command'" "$(expect 0 -
   [ -n "$command" ] || echo "README.md shows no command"

@@ -3,7 +3,7 @@
 # The words of comments, messages and pages: no phrase at which readers stumble, no sentence that
 # ends on a word without a meaning of its own, no file or function that does not exist, pages of a
 # readable length. CONTRIBUTING.md has the rules.
-# shellcheck disable=SC2086 # file names of this tree hold no blanks
+# shellcheck disable=SC2086,SC2016 # file names of this tree hold no blanks; backquotes of Markdown
 set -u
 cd "${TESTS_SRCDIR:-.}" || exit 99
 . tests/support/tap.sh
