@@ -273,8 +273,8 @@ static enum vinci_status check_l0c(struct trace_reader *reader, enum isa_op op,
   if (convert == 0 || type == wanted)
     return VINCI_OK;
   char text[96];
-  snprintf(text, sizeof text, "this conversion takes %s accumulators, not %s",
-           dtype_name(wanted), dtype_name(type));
+  snprintf(text, sizeof text, "this conversion takes %s accumulators, not %s", dtype_name(wanted),
+           dtype_name(type));
   return fail_operand(reader, "convert", text);
 }
 
