@@ -60,8 +60,9 @@ static const struct option_row run_options[] = {
         "l2", 0, struct run_settings, l2, "STATE",
         "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
         "what kernels of the same kind left, to be written back; dirty: what others wrote, "
-        "l2.owed at most; used: the same, with the inputs that have room in l2.kept_share of it; "
-        "--ops chooses by operator, see README.md"),
+        "l2.owed at most; used: the same, with the inputs that have room in its share "
+        "l2.kept_share; "
+        "--ops chooses by operator, see the manual"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -75,7 +76,7 @@ static const struct option_row run_options[] = {
                       "stop after N core cycles with partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
-                      "stop after so many minutes of each trace, checks and values included, with "
+                      "end each trace after this time, checks and values included, with "
                       "partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
                       TIMELINE_EVENTS_MAX,

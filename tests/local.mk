@@ -70,6 +70,7 @@ script_tests = \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
 	tests/cli/test_ops.sh \
+	tests/cli/test_readme.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \
@@ -83,6 +84,7 @@ script_tests = \
 	tests/tree/check_exports.sh \
 	tests/tree/check_install.sh \
 	tests/tree/check_layers.sh \
+	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
 	tests/values/test_values_attention.sh \
 	tests/values/test_values_convs.sh \

@@ -13,13 +13,13 @@ static uint64_t largest_window(const struct vinci_soc *soc) {
   return largest;
 }
 
-/* Requests of a port: as many granules as its window holds, and one for a window of less. Most
- * ports never need more than a few of them: they are prepared when they are first taken. */
+/* Requests of a port: the granules of its bytes in flight, at least 1. Most ports never need more
+ * than a few requests, so a request is prepared when first taken. */
 static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
   uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
   port->requests = ARENA_ARRAY(arena, struct memory_request, count);
-  port->known_room = 2 * count; /* so that they are moved to the front now and then only */
+  port->known_room = 2 * count; /* so that they are seldom moved to the front */
   port->known = ARENA_ARRAY(arena, uint64_t, port->known_room);
   port->request_count = port->unprepared = count;
   port->first_id = memory->request_count;
@@ -110,7 +110,8 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   clock_init(&core_clock, (uint64_t)soc->core_hz);
   clock_init(&memory->slice_clock, slice_hz(soc));
   memory->hit_ps = clock_edge_ps(&core_clock, (uint64_t)soc->l2_hit_cycles);
-  memory->train_ps = network_ops->arrivals ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
+  memory->burst_window_ps =
+      network_ops->arrivals ? clock_edge_ps(&core_clock, BURST_WINDOW_CYCLES) : 0;
   memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
   if (!create_ports(memory, arena, shape) ||

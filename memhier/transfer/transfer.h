@@ -188,11 +188,11 @@ uint64_t transfer_square_fractals(const struct inst *inst);
 bool transfer_load3d_transposes(const struct inst *inst);
 uint64_t transfer_load3d_columns(const struct inst *inst);
 struct transfer_runs transfer_fill_runs(const struct inst *inst);
-/* What a fixpipe instruction puts into one place: itself, or a half of it into UB of one AIV. */
+/* What a fixpipe instruction puts into one place: all, or a half for UB of one AIV. */
 struct fix_part {
   struct inst inst; /* with the sizes and the source of the part */
   unsigned sub;     /* AIV of the block; of UB only */
-  uint64_t column;  /* its first one */
+  uint64_t column;  /* first column of the part */
 };
 unsigned transfer_fix_parts(const struct inst *inst, struct fix_part parts[FIX_PARTS_MAX]);
 
@@ -217,8 +217,8 @@ void transfer_store(const struct inst *inst, uint8_t *to, const uint8_t *from, u
  * The law of a path, fitted to public measurements: bytes are through after
  *   max(start-up + bytes / rate, minimum, bytes / sustained rate)
  * where the start-up grows by path.*.spread_cycles each time the requests double: the copy
- * ends with the slowest of them. The two rates are those of a buffer on the way that fills,
- * and of what drains it.
+ * ends with the slowest of them. The first rate is that of a buffer on the way while the
+ * buffer fills; the sustained rate is that of its other end.
  */
 uint64_t transfer_startup_mcycles(const struct path_cost *path, uint64_t bytes);
 uint64_t transfer_minimum_mcycles(const struct path_cost *path, uint64_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values of copies that leave data as it is, of the pads of unaligned copies, of ND2NZ and of
- * fills; and what is written to GM, where atomics change it.
+ * fills; and what is written to GM, where atomics change the result.
  */
 #include "core/base/diag.h"
 #include "core/base/number.h"

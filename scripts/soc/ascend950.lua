@@ -5,7 +5,7 @@
 -- the 910_95 tables of KPP at 1650 MHz. Their GM tables are flat up to 8 KiB and step at
 -- 16 KiB; startup_cycles 50 with minimum_cycles describes that best over the five of them.
 -- The old vector instructions are emulated by register code here: their start-up is that of
--- a vector function, their slope that of the fitted vector functions where there is one.
+-- a vector function, their slope that of the fitted vector functions where those exist.
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
 local gm_startup = "common start-up of the GM tables; see the head of this file"

@@ -16,7 +16,8 @@ struct stem_operands {
   const char *names; /* in the order of the stem's enum */
 };
 
-/* The order that each enum of operands stands for. A data type follows, where there is one. */
+/* The order that each enum of operands stands for. A data type follows, if the instruction has
+ * types. */
 static const struct stem_operands stems[] = {
     {"vec_binary", BINARY_ARGS,
      "dst src0 src1 repeat dst_block src0_block src1_block dst_repeat src0_repeat src1_repeat"},
@@ -304,7 +305,7 @@ static void last_lane_ends_the_range(void **state) {
   assert_int_equal(test_cost(&inst).operations, 36);
   test_set(&inst, "src0_block", 3);
   assert_int_equal(test_bytes(&inst, "src0", READ), 256 + 3 * 32 + 4);
-  test_set(&inst, "src0_block", 0); /* every block is the same one */
+  test_set(&inst, "src0_block", 0); /* every block is the same block */
   assert_int_equal(test_bytes(&inst, "src0", READ), 256 + 32);
   inst.mask = (struct vector_mask){.high = 1}; /* lane 64: block 4 */
   assert_int_equal(test_access(&inst, "src1", READ).address, 4 * 32);

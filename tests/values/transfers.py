@@ -37,7 +37,7 @@ LEGAL_ATOMICS = {
 
 
 def choose_atomic(case, element):
-    """Now and then makes the case an atomic one; element: bytes that a run is a multiple of."""
+    """Sometimes makes the case atomic; element: bytes that a run is a multiple of."""
     case.atomic = None
     actions, types = LEGAL_ATOMICS[case.machine.arch]
     types = [kind for kind in types if element % (ref.BITS[kind] // 8) == 0]

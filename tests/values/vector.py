@@ -54,7 +54,7 @@ class Machine:
 
 
 class Case:
-    """One instruction: register writes, operands, image of UB and what is expected of it."""
+    """One instruction: register writes, operands, image of UB, and the expected result."""
 
     def __init__(self, op, rng, pools, kind):
         self.op = op
@@ -78,7 +78,7 @@ class Case:
         return "".join(row + "\n" for row in self.rows) + ",".join([self.op] + self.fields) + "\n"
 
     def place(self, span, alignment=BLOCK):
-        """A random place for so many bytes."""
+        """A random place for N bytes."""
         return int(self.rng.integers(0, (IMAGE - span) // alignment + 1)) * alignment
 
 
@@ -189,7 +189,7 @@ class Walk:
 
 
 def disjoint(dst, sources):
-    """Whether what a repeat writes is no source of a later one."""
+    """Whether no repeat reads what an earlier repeat has written."""
     return all(not dst.overlaps(src) or (dst.base, dst.block, dst.repeat) ==
                (src.base, src.block, src.repeat) for src in sources)
 
