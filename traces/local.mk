@@ -36,8 +36,6 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/estimate.h \
 	traces/lower/expr.c \
 	traces/lower/expr.h \
-	traces/lower/launch.c \
-	traces/lower/launch.h \
 	traces/lower/lower.h \
 	traces/lower/ops.def \
 	traces/lower/plan.c \

@@ -51,6 +51,7 @@ struct lower_key {
   const char *text;     /* one line */
   bool tiling;          /* chosen by cost unless given */
   bool cores;           /* how many cores share the work: candidates for fewer are tried as well */
+  bool cube_cores;      /* the same of the cube: also candidates of chips with smaller buffers */
 };
 
 /* The value of one key. `given`: by the caller, not by default or choice. */

@@ -136,7 +136,7 @@ struct attention_tiling {
                           "keys of the last step that all rows of a causal task ignore: left "     \
                           "out, or computed and hidden",                                           \
                           true},                                                                   \
-  [ATTENTION_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cube cores to use", true}
+  [ATTENTION_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cube cores to use", true, false, true}
 
 enum vinci_status attention_setup(struct lower_job *job, bool gradient);
 /* Profiles name the shapes of both alike: those of Q and K, and the tensor with a row's numbers. */

@@ -4,7 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum { WORD_BYTES = 4, HALF_BYTES = 2, VECTORS = 2 };
 

@@ -8,7 +8,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/grad.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum {
   HALF_BYTES = 2,

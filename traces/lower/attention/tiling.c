@@ -10,7 +10,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/attention/grad.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 #include "traces/lower/vector/rows.h"
 
 /* Blocks from row to row of parts, when they are joined. */

@@ -44,7 +44,7 @@ static const struct lower_key keys[CONV_KEY_COUNT] = {
                          "a: the map, b: the weights stay in L1 from block to block", true},
     [CONV_TILING + 3] = {"band", LOWER_SIZE, NULL, NULL,
                          "rows of blocks that the cores walk through together", true},
-    [CONV_TILING + 4] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [CONV_TILING + 4] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
 };
 
 /* ---- arguments ---- */

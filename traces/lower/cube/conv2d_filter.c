@@ -11,7 +11,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum { L0_SLOTS = 2, L1_SLOTS = 2, PANEL_POINTS_MAX = 32767, MAD_MAX = 4080, TURNS_MAX = 1 << 30 };
 
@@ -28,7 +28,7 @@ static const struct lower_key keys[FILTER_KEY_COUNT] = {
     [FILTER_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of dy in a panel in L1", true},
     [FILTER_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
                       "parts of the sum over points and images, added up in dw", true},
-    [FILTER_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [FILTER_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
 };
 
 static enum vinci_status setup(struct lower_job *job) {

@@ -29,7 +29,7 @@ static const struct lower_key keys[INPUT_KEY_COUNT] = {
                           "a: dy, b: the weights stay in L1 from block to block", true},
     [INPUT_TILING + 3] = {"band", LOWER_SIZE, NULL, NULL,
                           "rows of blocks that the cores walk through together", true},
-    [INPUT_TILING + 4] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [INPUT_TILING + 4] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
 };
 
 /* ---- arguments ---- */

@@ -51,7 +51,7 @@ static const struct lower_key keys[MATMUL_KEY_COUNT] = {
                          "operand that stays in L1 from block to block", true},
     [MATMUL_BAND] = {"band", LOWER_SIZE, NULL, NULL,
                      "rows of blocks that the cores walk through together", true},
-    [MATMUL_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [MATMUL_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
 };
 
 enum { SHARED_A = 1, SHARED_B };

@@ -11,7 +11,7 @@
 #include "core/chip/layout.h"
 #include "core/result/result.h"
 #include "traces/lower/cube/matmul.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
 

@@ -12,7 +12,6 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
 #include "traces/lower/vector/rowwise.h"
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_CHUNK, KEY_BLOCKS, ARG_KEYS };

@@ -6,7 +6,6 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
 #include "traces/lower/lower.h"
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_BUFFERS, KEY_COUNT };

@@ -6,7 +6,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4 };
 enum {

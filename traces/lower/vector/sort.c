@@ -9,7 +9,6 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
 
 enum { KEY_SHAPE, KEY_ORDER, KEY_DTYPE, KEY_K, KEY_TILING };
 enum { KEY_CHUNK = KEY_TILING, KEY_BLOCKS, TOPK_KEYS, SORT_KEYS = TOPK_KEYS - 1 };

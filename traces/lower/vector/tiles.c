@@ -8,7 +8,6 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
 
 enum {
   BANKS_BYTES = 512, /* where the banks of UB and fast GM addresses repeat */
