@@ -87,6 +87,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/elementwise_rows.c \
 	traces/lower/vector/gather.c \
 	traces/lower/vector/halves.c \
+	traces/lower/vector/kernel.c \
+	traces/lower/vector/kernel.h \
 	traces/lower/vector/layout.c \
 	traces/lower/vector/norm.c \
 	traces/lower/vector/norm.h \

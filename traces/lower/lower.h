@@ -54,6 +54,21 @@ struct lower_key {
   bool cube_cores;      /* the same of the cube: also candidates of chips with smaller buffers */
 };
 
+/* Rows of a table of keys. */
+/* clang-format off */
+#define LOWER_KEY(name_, kind_, fallback_, choices_, text_)                                        \
+  {.name = (name_), .kind = LOWER_##kind_, .fallback = (fallback_), .choices = (choices_), .text = (text_)}
+#define SHAPE_KEY(text_) LOWER_KEY("shape", SHAPE, NULL, NULL, text_)
+#define DTYPE_KEY(fallback_, types_, text_) LOWER_KEY("dtype", DTYPE, fallback_, types_, text_)
+#define NUMBER_KEY(name_, fallback_, text_) LOWER_KEY(name_, NUMBER, fallback_, NULL, text_)
+#define WORD_KEY(name_, fallback_, words_, text_) LOWER_KEY(name_, WORD, fallback_, words_, text_)
+#define TILING_KEY(name_, text_) \
+  {.name = (name_), .kind = LOWER_SIZE, .text = (text_), .tiling = true}
+/* How many vector cores share the work. */
+#define BLOCKS_KEY(text_) \
+  {.name = "blocks", .kind = LOWER_SIZE, .choices = "0", .text = (text_), .tiling = true, .cores = true}
+/* clang-format on */
+
 /* The value of one key. `given`: by the caller, not by default or choice. */
 struct lower_value {
   bool given;
@@ -120,13 +135,8 @@ struct lower_call {
   char reason[160];
 };
 
-struct lower_op {
-  const char *name;
-  const char *vendor_types; /* "MatMulV2|MatMulV3", "" when none */
-  const char *text;         /* one line */
-  const struct lower_key *keys;
-  size_t key_count;
-  const void *spec; /* the operator's table in its template; NULL: none */
+/* What the operators of a family share: how arguments become a trace. */
+struct lower_template {
   /* Checks the arguments together and fills job->data; NULL: nothing to do. */
   enum vinci_status (*setup)(struct lower_job *job);
   /* Puts the index-th candidate into the tiling keys of job->value; false: there are no more.
@@ -136,9 +146,30 @@ struct lower_op {
   bool (*cost)(struct lower_job *job);
   /* Writes the trace for the tiling in job->value. */
   void (*emit)(const struct lower_job *job, struct emit *emit);
+};
+
+struct lower_op {
+  const char *name;
+  const char *vendor_types; /* "MatMulV2|MatMulV3", "" when none */
+  const char *text;         /* one line */
+  const struct lower_key *keys;
+  size_t key_count;
+  const struct lower_template *template;
+  const void *spec; /* the operator's table in its template; NULL: none */
   /* Turns a call into arguments; false, with a reason, when it cannot. NULL: never. */
   bool (*from_tensors)(struct lower_call *call);
 };
+
+/* LOWER_OPERATOR(relu, "Relu", "y = max(x, 0)", keys, &template, &spec, from_tensors) */
+#define LOWER_OPERATOR(id_, vendor_types_, text_, keys_, template_, spec_, from_tensors_)          \
+  const struct lower_op lower_##id_ = {.name = #id_,                                               \
+                                       .vendor_types = (vendor_types_),                            \
+                                       .text = (text_),                                            \
+                                       .keys = (keys_),                                            \
+                                       .key_count = sizeof(keys_) / sizeof *(keys_),               \
+                                       .template = (template_),                                    \
+                                       .spec = (spec_),                                            \
+                                       .from_tensors = (from_tensors_)};
 
 #define LOWER_OP(name) extern const struct lower_op lower_##name;
 #include "traces/lower/ops.def"
@@ -184,6 +215,13 @@ VINCI_MUST_CHECK enum vinci_status lower_parse_args(struct lower_job *job, const
 bool lower_format_arg(const struct lower_key *key, const struct lower_value *value, char *text,
                       size_t size);
 
+/* Value of a key by name; NULL when the operator has none or it is absent. */
+const struct lower_value *lower_get(const struct lower_job *job, const char *name);
+/* Sets a tiling key that candidate() chooses. */
+void lower_choose(struct lower_job *job, const char *name, uint64_t size);
+/* Zeroed memory of the request in job->data; NULL, with an error, when there is none. */
+void *lower_data(struct lower_job *job, size_t size);
+
 /* For setup() and cost(): reports a usage error; stores a reason and returns false. */
 enum vinci_status lower_error(struct lower_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -202,6 +240,9 @@ void lower_arg_dtype(struct lower_call *call, const char *key, const struct lowe
 /* key=8x128 of a tensor's extents, or other numbers of its rank; without any it is 1. */
 void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
                      unsigned rank);
+/* shape=8x128 dtype=fp16 of a tensor; shape=1024 dtype=fp16, as one row of its elements. */
+void lower_arg_tensor(struct lower_call *call, const struct lower_tensor *tensor);
+void lower_arg_elements(struct lower_call *call, const struct lower_tensor *tensor);
 
 /* ---- choosing a tiling (plan.c) ---- */
 

@@ -58,7 +58,7 @@ struct walk {
 
 static void consider(struct lower_job *job, struct walk *walk) {
   job->cost = (struct lower_cost){0};
-  if (!job->op->cost(job) || job->cost.total_cycles > walk->most_cycles)
+  if (!job->op->template->cost(job) || job->cost.total_cycles > walk->most_cycles)
     return;
   if (job->cost.total_cycles < walk->cheapest_cycles) {
     walk->cheapest_cycles = job->cost.total_cycles;
@@ -111,7 +111,7 @@ static bool set_candidate(struct lower_job *job, const struct walk *walk,
                           const struct vinci_soc *chip, size_t index) {
   const struct vinci_soc *own = job->soc;
   job->soc = chip;
-  bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
+  bool more = job->op->template->candidate ? job->op->template->candidate(job, index) : index == 0;
   job->soc = own;
   if (more)
     keep_given(job, walk->given);
@@ -244,8 +244,8 @@ enum vinci_status lower_prepare(struct lower_job *job, const char *const *args, 
   job->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (status == VINCI_OK)
     status = lower_parse_args(job, args, count);
-  if (status == VINCI_OK && job->op->setup)
-    status = job->op->setup(job);
+  if (status == VINCI_OK && job->op->template->setup)
+    status = job->op->template->setup(job);
   return status;
 }
 

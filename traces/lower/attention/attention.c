@@ -195,16 +195,11 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_flash_attention = {
-    .name = "flash_attention",
-    .vendor_types =
-        "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
-    .text = "O = softmax(scale Q K^T) V, cube and vector cores in one kernel",
-    .keys = keys,
-    .key_count = ATTENTION_KEY_COUNT,
-    .setup = setup,
-    .candidate = attention_candidate,
-    .cost = attention_cost,
-    .emit = attention_emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = {setup, attention_candidate, attention_cost,
+                                               attention_emit};
+
+LOWER_OPERATOR(
+    flash_attention,
+    "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
+    "O = softmax(scale Q K^T) V, cube and vector cores in one kernel", keys, &template, NULL,
+    from_tensors)

@@ -104,15 +104,9 @@ static bool from_tensors(struct lower_call *call) {
   return attention_arguments(call, &call->input[maxima]);
 }
 
-const struct lower_op lower_flash_attention_grad = {
-    .name = "flash_attention_grad",
-    .vendor_types = "FlashAttentionScoreGrad",
-    .text = "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows",
-    .keys = keys,
-    .key_count = ATTENTION_STATISTICS,
-    .setup = setup,
-    .candidate = attention_candidate,
-    .cost = cost,
-    .emit = attention_grad_emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = {setup, attention_candidate, cost,
+                                               attention_grad_emit};
+
+LOWER_OPERATOR(flash_attention_grad, "FlashAttentionScoreGrad",
+               "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows", keys,
+               &template, NULL, from_tensors)

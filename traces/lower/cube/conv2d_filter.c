@@ -287,16 +287,10 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_conv2d_backprop_filter = {
-    .name = "conv2d_backprop_filter",
-    .vendor_types = "Conv2DBackpropFilter|Conv2DBackpropFilterD",
-    .text = "dw[k,c,kh,kw]: gradient of conv2d for its weights, from x[n,c,h,w] and dy[n,k,ho,wo]; "
-            "between joined groups it holds sums that belong to no weight",
-    .keys = keys,
-    .key_count = FILTER_KEY_COUNT,
-    .setup = setup,
-    .candidate = candidate,
-    .cost = cost,
-    .emit = filter_emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = {setup, candidate, cost, filter_emit};
+
+LOWER_OPERATOR(
+    conv2d_backprop_filter, "Conv2DBackpropFilter|Conv2DBackpropFilterD",
+    "dw[k,c,kh,kw]: gradient of conv2d for its weights, from x[n,c,h,w] and dy[n,k,ho,wo]; "
+    "between joined groups it holds sums that belong to no weight",
+    keys, &template, NULL, from_tensors)

@@ -212,29 +212,13 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_matmul = {
-    .name = "matmul",
-    .vendor_types = "MatMul|MatMulV2|MatMulV3|Gemm",
-    .text = "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation",
-    .keys = keys,
-    .key_count = MATMUL_KEY_COUNT,
-    .setup = setup,
-    .candidate = matmul_candidate,
-    .cost = matmul_cost,
-    .emit = matmul_emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = {setup, matmul_candidate, matmul_cost, matmul_emit};
+
+LOWER_OPERATOR(matmul, "MatMul|MatMulV2|MatMulV3|Gemm",
+               "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation", keys, &template, NULL,
+               from_tensors)
 
 /* The same, under the name that people look for. */
-const struct lower_op lower_batch_matmul = {
-    .name = "batch_matmul",
-    .vendor_types = "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
-    .text = "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul",
-    .keys = keys,
-    .key_count = MATMUL_KEY_COUNT,
-    .setup = setup,
-    .candidate = matmul_candidate,
-    .cost = matmul_cost,
-    .emit = matmul_emit,
-    .from_tensors = from_tensors,
-};
+LOWER_OPERATOR(batch_matmul, "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
+               "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul", keys, &template, NULL,
+               from_tensors)

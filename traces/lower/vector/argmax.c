@@ -12,9 +12,9 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_CHUNK, KEY_BLOCKS, ARG_KEYS };
 enum {
   FLOAT_BYTES = 4,
   LANES = 64,
@@ -26,13 +26,10 @@ enum {
   OUT_FLAG = 2,
 };
 
-static const struct lower_key keys[ARG_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x", false},
-    [KEY_CHUNK] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that come in at once", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0", "cores to use; 0: all that have a row", true,
-                    true},
-};
+static const struct lower_key keys[] = {SHAPE_KEY("extents of x; along the last"),
+                                        DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x"),
+                                        TILING_KEY("chunk", "elements that come in at once"),
+                                        BLOCKS_KEY("cores to use; 0: all that have a row")};
 
 /* Which element of a row: lower_op.spec. */
 struct argmost_func {
@@ -70,13 +67,12 @@ static void lay_out(struct argmost *arg) {
 
 static enum vinci_status setup(struct lower_job *job) {
   const struct argmost_func *func = job->op->spec;
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  struct argmost *arg = ARENA_NEW(job->arena, struct argmost);
+  const struct lower_value *shape = lower_get(job, "shape");
+  struct argmost *arg = lower_data(job, sizeof *arg);
   if (!arg)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  job->data = arg;
+    return VINCI_E_NOMEM;
   arg->smallest = func->smallest;
-  arg->type = job->value[KEY_DTYPE].dtype;
+  arg->type = lower_get(job, "dtype")->dtype;
   arg->columns = shape->shape[shape->rank - 1];
   arg->rows = lower_elements(shape->shape, shape->rank - 1);
   if (arg->columns >= 1u << 24)
@@ -90,15 +86,14 @@ static bool candidate(struct lower_job *job, size_t index) {
   if (index > HALVINGS)
     return false;
   chunk = arg->columns <= chunk ? arg->columns : chunk;
-  job->value[KEY_CHUNK] = (struct lower_value){.present = true, .size = chunk};
-  job->value[KEY_BLOCKS] =
-      (struct lower_value){.present = true, .size = ceil_div(arg->rows, turns)};
+  lower_choose(job, "chunk", chunk);
+  lower_choose(job, "blocks", ceil_div(arg->rows, turns));
   return true;
 }
 
 static void take_tiling(const struct lower_job *job, struct argmost *arg) {
-  arg->chunk = job->value[KEY_CHUNK].size;
-  arg->blocks = job->value[KEY_BLOCKS].size;
+  arg->chunk = lower_get(job, "chunk")->size;
+  arg->blocks = lower_get(job, "blocks")->size;
   lay_out(arg);
 }
 
@@ -252,8 +247,7 @@ static void put_rows(struct emit *e, const struct argmost *arg) {
   struct vunit unit = {.emit = e};
   struct expr first = x_mul(x_name(e, "blk"), arg->per_block);
   put_start(e, arg);
-  emit_set(e, PIPE_V, PIPE_MTE2, emit_for(e, "first", BUFFERS));
-  emit_end(e);
+  emit_flags(e, "first", true, PIPE_V, PIPE_MTE2, BUFFERS);
   struct expr units =
       emit_named(e, "units", x_max(0, x_min(arg->per_block, x_sub(arg->rows, first))));
   struct expr u = emit_for(e, "u", units);
@@ -269,13 +263,12 @@ static void put_rows(struct emit *e, const struct argmost *arg) {
   vtile_store_run(e, DTYPE_INT32, x_add(x_name(e, "y"), x_mul(first, FLOAT_BYTES)), EXPR(out),
                   units);
   emit_end(e);
-  emit_wait(e, PIPE_V, PIPE_MTE2, emit_for(e, "last", BUFFERS));
-  emit_end(e);
+  emit_flags(e, "last", false, PIPE_V, PIPE_MTE2, BUFFERS);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct argmost *arg = job->data;
-  const struct lower_value *x = &job->value[KEY_SHAPE];
+  const struct lower_value *x = lower_get(job, "shape");
   const uint64_t one = 1;
   take_tiling(job, arg);
   emit_kernel(e, job->op->name, (uint32_t)arg->blocks);
@@ -283,6 +276,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "y", DTYPE_INT32, TENSOR_OUT, x->rank > 1 ? x->shape : &one,
               x->rank > 1 ? x->rank - 1 : 1, NULL);
   vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE, arg->blocks);
+  emit_plain(e, "set_mask_count");
   put_rows(e, arg);
 }
 
@@ -298,27 +292,16 @@ static bool from_tensors(struct lower_call *call) {
     last &= x->shape[i] == y->shape[i];
   if (!last)
     return lower_cannot(call, "only the last dimension can be searched");
-  lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_tensor(call, x);
   return true;
 }
 
-#define OPERATOR(id, vendor, summary, ...)                                                         \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = keys,                                                                                \
-      .key_count = ARG_KEYS,                                                                       \
-      .spec = &(const struct argmost_func){__VA_ARGS__},                                           \
-      .setup = setup,                                                                              \
-      .candidate = candidate,                                                                      \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = from_tensors,                                                                \
-  };
+static const struct lower_template template = {setup, candidate, cost, emit};
+#define ARGMOST(id, vendor, summary, ...)                                                          \
+  LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
+                 (&(const struct argmost_func){__VA_ARGS__}), from_tensors)
 
-OPERATOR(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of x is, the first",
-         .smallest = false)
-OPERATOR(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first",
-         .smallest = true)
+ARGMOST(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of x is, the first",
+        .smallest = false)
+ARGMOST(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first",
+        .smallest = true)

@@ -6,20 +6,12 @@
 
 #define FLOATS "fp16|bf16|fp32"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, HALVES_KEYS = KEY_TILING + VTILE_KEYS };
-
-static const struct lower_key gate_keys[HALVES_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; the last is even", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", FLOATS, "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-static const struct lower_key rope_keys[HALVES_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL,
-                   "extents of x: positions first, the even extent of a head last", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", FLOATS, "type of all", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key gate_keys[] = {SHAPE_KEY("extents of x; the last is even"),
+                                             DTYPE_KEY("fp16", FLOATS, "type of x and y"),
+                                             VTILE_KEYS_TABLE};
+static const struct lower_key rope_keys[] = {
+    SHAPE_KEY("extents of x: positions first, the even extent of a head last"),
+    DTYPE_KEY("fp16", FLOATS, "type of all"), VTILE_KEYS_TABLE};
 
 /* An operand of half a row, at a stride from row to row. */
 static void set_operand(struct vew_operand *operand, const char *name, enum dtype dtype,
@@ -39,18 +31,20 @@ static void set_tensor(struct vew *ew, unsigned input, const uint64_t *shape, un
   memcpy(ew->shape[input], shape, rank * sizeof *shape);
 }
 
-static enum vinci_status even_rows(struct lower_job *job, uint64_t *half) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
+/* x as the first input; y has its extents. */
+static enum vinci_status set_x(struct lower_job *job, struct vew *ew, uint64_t *half) {
+  const struct lower_value *shape = lower_get(job, "shape");
   *half = shape->shape[shape->rank - 1] / 2;
   if (shape->shape[shape->rank - 1] % 2 != 0)
     return lower_error(job, "the last extent of x is even");
+  set_tensor(ew, 0, shape->shape, shape->rank);
+  memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
+  ew->out_rank = shape->rank;
   return VINCI_OK;
 }
 
 static bool call_halves(struct lower_call *call) {
-  const struct lower_tensor *x = &call->input[0];
-  lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_tensor(call, &call->input[0]);
   return true;
 }
 
@@ -60,31 +54,26 @@ static const struct vstep swiglu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0
                                             S("vadds", T0, T0, 1),  B("vdiv", T0, X0, T0),
                                             B("vmul", Y0, T0, X1),  END};
 
-static enum vinci_status swiglu_setup(struct lower_job *job) {
-  static const struct vfunc func = {.inputs = 2, .outputs = 1, .steps = swiglu_steps};
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  struct vew *ew = vew_new(job, &func);
+static enum vinci_status swiglu_operands(struct lower_job *job, struct vew *ew) {
+  const struct lower_value *shape = lower_get(job, "shape");
+  enum dtype dtype = lower_get(job, "dtype")->dtype;
   uint64_t half;
-  if (!ew)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = even_rows(job, &half);
+  enum vinci_status status = set_x(job, ew, &half);
   if (status != VINCI_OK)
     return status;
-  for (unsigned k = 0; k < func.inputs; k++)
+  for (unsigned k = 0; k < ew->func.inputs; k++)
     set_operand(&ew->in[k], "x", dtype, k * half, 0, 2 * half);
   set_operand(&ew->out[0], "y", dtype, 0, 0, half);
-  set_tensor(ew, 0, shape->shape, shape->rank);
-  memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
-  ew->out_rank = shape->rank;
   ew->out_shape[shape->rank - 1] = half;
-  ew->tile.space =
+  ew->kernel.tile.space =
       (struct vtile_space){.rows = lower_elements(shape->shape, shape->rank - 1), .cols = half};
-  return vew_program(job, ew);
+  return VINCI_OK;
 }
 
-VEW_OP(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
-       gate_keys, HALVES_KEYS, call_halves, swiglu_setup, NULL)
+VEW_OPERATOR(swiglu, "SwiGlu",
+             "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x", gate_keys,
+             call_halves, .inputs = 2, .outputs = 1, .steps = swiglu_steps,
+             .operands = swiglu_operands)
 
 /* ---- rotary position embedding --------------------------------------------------------------- */
 
@@ -104,14 +93,11 @@ static const struct vstep rope_grad_steps[] = {B("vmul", T0, X0, X2),
                                                B("vsub", Y1, T0, T1),
                                                END};
 
-static enum vinci_status rope_setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  struct vew *ew = vew_new(job, job->op->spec);
+static enum vinci_status rope_operands(struct lower_job *job, struct vew *ew) {
+  const struct lower_value *shape = lower_get(job, "shape");
+  enum dtype dtype = lower_get(job, "dtype")->dtype;
   uint64_t half;
-  if (!ew)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = even_rows(job, &half);
+  enum vinci_status status = set_x(job, ew, &half);
   if (status != VINCI_OK)
     return status;
   uint64_t positions = shape->rank > 1 ? shape->shape[0] : 1;
@@ -123,19 +109,16 @@ static enum vinci_status rope_setup(struct lower_job *job) {
     set_operand(&ew->in[4 + h], "sin", dtype, h * half, 2 * half, 0);
     set_operand(&ew->out[h], "y", dtype, h * half, heads * 2 * half, 2 * half);
   }
-  set_tensor(ew, 0, shape->shape, shape->rank);
   set_tensor(ew, 2, table, 2);
   set_tensor(ew, 4, table, 2);
-  memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
-  ew->out_rank = shape->rank;
-  ew->tile.space =
+  ew->kernel.tile.space =
       (struct vtile_space){.outers = 1, .outer = {positions}, .rows = heads, .cols = half};
-  return vew_program(job, ew);
+  return VINCI_OK;
 }
 
 #define ROPE(id, vendor, summary)                                                                  \
-  VEW_OP(id, vendor, summary, rope_keys, HALVES_KEYS, call_halves, rope_setup,                     \
-         VFUNC(.inputs = 6, .outputs = 2, .steps = id##_steps))
+  VEW_OPERATOR(id, vendor, summary, rope_keys, call_halves, .inputs = 6, .outputs = 2,             \
+               .steps = id##_steps, .operands = rope_operands)
 
 ROPE(rope, "RotaryPositionEmbedding",
      "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position")

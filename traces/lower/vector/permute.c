@@ -14,16 +14,21 @@ enum {
   COPY_BYTES = 65536, /* of one buffer of plain rows */
 };
 
-struct permute *permute_new(struct lower_job *job, enum dtype type) {
-  struct permute *permute = ARENA_NEW(job->arena, struct permute);
+struct permute *permute_new(struct lower_job *job) {
+  struct permute *permute = lower_data(job, sizeof *permute);
   if (permute) {
-    permute->type = type;
+    permute->type = lower_get(job, "dtype")->dtype;
     permute->buffers = 2;
     permute->inputs = 1;
     permute->code = KERNEL_SLICE;
   }
-  job->data = permute;
   return permute;
+}
+
+void permute_strides(const uint64_t *shape, unsigned rank, uint64_t *strides) {
+  uint64_t stride = 1;
+  for (unsigned i = rank; i-- > 0; stride *= shape[i])
+    strides[i] = stride;
 }
 
 /* ---- dimensions ------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 #define VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
 struct vreduce_func {

@@ -32,6 +32,8 @@ struct rowwise rowwise_of(struct emit *emit, const struct vtile *tile, uint64_t 
 const char *vreduction_inst(enum vreduction reduction);
 double vreduction_identity(enum vreduction reduction);
 void rowwise_step(struct rowwise *rows, const struct vstep *step);
+/* Steps up to VFORM_END. */
+void rowwise_steps(struct rowwise *rows, const struct vstep *steps);
 /* Counter mode over the whole tile; over one number per row. */
 void rowwise_all(struct rowwise *rows);
 void rowwise_column(struct rowwise *rows);

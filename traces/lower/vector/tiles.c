@@ -61,10 +61,10 @@ bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile) {
 }
 
 static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_t *extent,
-                        uint64_t low, uint64_t high) {
+                        uint64_t unit, uint64_t low, uint64_t high) {
   while (low < high) {
     uint64_t middle = low + (high - low + 1) / 2;
-    *extent = middle;
+    *extent = middle * unit;
     if (vtile_fits(job, tile))
       low = middle;
     else
@@ -75,25 +75,18 @@ static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_
 
 uint64_t vtile_most_rows(const struct lower_job *job, struct vtile *tile, uint64_t low,
                          uint64_t high) {
-  return largest(job, tile, &tile->rows, low, high);
+  return largest(job, tile, &tile->rows, 1, low, high);
 }
 
-uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t low,
-                         uint64_t high) {
-  return largest(job, tile, &tile->cols, low, high);
+uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t unit,
+                         uint64_t low, uint64_t high) {
+  return largest(job, tile, &tile->cols, unit, low, high);
 }
 
 void vtile_settle(const struct lower_job *job, struct vtile *tile) {
   vtile_take(job, tile);
   vtile_counts(tile);
   tile->lay_out(tile);
-}
-
-void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks) {
-  emit_buffer(e, "buf", SPACE_UB, ub_bytes);
-  emit_stream(e, emit_vector_core(e->soc));
-  emit_kernel_start(e, code, blocks);
-  emit_plain(e, "set_mask_count");
 }
 
 /* ---- splitting ---------------------------------------------------------------- */
@@ -435,6 +428,6 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,
       .gm_bytes = bytes,
-      .blocks = (uint32_t)tile->blocks,
+      .blocks = (uint32_t)blocks,
   };
 }
