@@ -86,6 +86,10 @@ static void set_kernels(struct vinci_soc *soc) {
   for (unsigned i = 0; i < KERNEL_CODE_COUNT; i++)
     soc->kernel[i] =
         (struct kernel_start){.start_cycles = 1009 + 503 * i, .block_cycles = 151 + 89 * i};
+  soc->ub_reserved_bytes = (8 << 10) + 256;
+  soc->kernel_core_bytes = 4096;
+  soc->kernel_turn_cycles = 64;
+  soc->kernel_stage_cycles = 2000;
 }
 
 static struct vinci_soc *make(const char *name, enum arch arch) {
