@@ -411,12 +411,14 @@ static void name_operands(struct vew *ew) {
   ew->kernel.tile.parts = (func->inputs ? VTILE_LOADS : 0) | VTILE_COMPUTES | VTILE_STORES;
   for (unsigned k = 0; k < func->inputs; k++) {
     ew->kernel.in[k] = &ew->in[k].tile;
-    ew->in[k].tile.name = names[k];
+    ew->in[k].tile.name = func->names ? func->names[k] : names[k];
     ew->in[k].tile.bits = func->bits & 1u << k;
   }
   for (unsigned k = 0; k < func->outputs; k++) {
     ew->kernel.out[k] = &ew->out[k].tile;
-    ew->out[k].tile.name = func->in_place ? names[k] : out_names[k];
+    ew->out[k].tile.name = func->names      ? func->names[func->inputs + k]
+                           : func->in_place ? names[k]
+                                            : out_names[k];
   }
 }
 

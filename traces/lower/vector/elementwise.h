@@ -41,6 +41,7 @@ struct vfunc {
   uint8_t bits;                  /* bit per input: one bit for each element, packed */
   bool truth;                    /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */
+  const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
   /* Checks the keys, and completes the function by them; may be NULL. */
   enum vinci_status (*choose)(struct lower_job *job, struct vfunc *func);

@@ -63,8 +63,9 @@ struct vstep {
 #define S_(inst_, dst_, a_, value_) \
   .inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = value_
 #define S(...) STEP(S_(__VA_ARGS__))
-#define FILL(dst_, value_) \
-  STEP(.inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = value_)
+#define FILL_(dst_, value_) \
+  .inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = value_
+#define FILL(...) STEP(FILL_(__VA_ARGS__))
 #define FILL_BY(dst_, number_) \
   STEP(.inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = 1, .parameter = number_)
 #define C(inst_, round_, dst_, a_) \
