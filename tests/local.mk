@@ -86,6 +86,7 @@ script_tests = \
 	tests/values/test_values.sh \
 	tests/values/test_values_attention.sh \
 	tests/values/test_values_convs.sh \
+	tests/values/test_values_coverage.sh \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_ops.sh \
@@ -278,6 +279,7 @@ CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
+	tests/values/coverage.py \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \
