@@ -275,6 +275,10 @@ accuracy: $(accuracy_programs)
 .PHONY: accuracy
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code
 
+# ---- what one addition takes ----
+dist_noinst_DATA += \
+	tests/additions/instruction.patch
+
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \

@@ -22,7 +22,6 @@
 #define VINCI_CORE_ISA_ISA_H
 
 #include "core/chip/arch.h"
-#include "core/isa/isa_rows.h"
 #include "core/vinci.h"
 
 enum isa_op {
