@@ -231,6 +231,8 @@ static void parse_signature(struct isa_row *row) {
   }
   if ((row->type_arg >= 0) != (row->dtypes != 0))
     malformed(&cursor, "a dtype operand and a set of data types go together");
+  if (row->type_arg >= 0 && row->has_fixed_types)
+    malformed(&cursor, "a dtype operand and fixed types exclude each other");
 }
 
 static void add_to_hash(unsigned op) {
