@@ -2,7 +2,8 @@
 /*
  * The operands of instructions, in their order: one list for each family of instructions. A list
  * expands into the signature of rows of core/isa/isa.def (grammar: core/isa/isa.h) and, in the
- * headers of the units, into the operands' numbers in inst.arg[]: the order stands here alone. An operand is
+ * headers of the units, into the operands' numbers in inst.arg[]: the order stands here alone. An
+ * operand is
  *   O(family, id, text): its number is FAMILY_ID, its text a part of the signature.
  * Parameters of a list are what rows of the family differ in. This header: control, transfers and
  * the matrix unit; core/isa/operands_vector.h: the vector unit.
