@@ -54,7 +54,10 @@ libvinci_core_la_SOURCES = \
 	core/isa/isa.c \
 	core/isa/isa.def \
 	core/isa/isa.h \
+	core/isa/isa_rows.h \
 	core/isa/isa_types.def \
+	core/isa/operands.h \
+	core/isa/operands_vector.h \
 	core/isa/program.c \
 	core/isa/program.h \
 	core/isa/program_count.c \
@@ -62,6 +65,7 @@ libvinci_core_la_SOURCES = \
 	core/isa/stream.h \
 	core/isa/unit_flag.c \
 	core/isa/unit_flag.h \
+	core/isa/unit_functions.h \
 	core/machine/machine.c \
 	core/machine/machine.h \
 	core/machine/machine_core.c \

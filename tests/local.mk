@@ -88,6 +88,7 @@ script_tests = \
 	tests/values/test_values.sh \
 	tests/values/test_values_attention.sh \
 	tests/values/test_values_convs.sh \
+	tests/values/test_values_coverage.sh \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_ops.sh \
@@ -276,10 +277,15 @@ accuracy: $(accuracy_programs)
 .PHONY: accuracy
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code
 
+# ---- what one addition takes ----
+dist_noinst_DATA += \
+	tests/additions/instruction.patch
+
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
+	tests/values/coverage.py \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \
