@@ -70,6 +70,9 @@ libvinci_core_la_SOURCES = \
 	core/machine/machine_units.c \
 	core/machine/values.c \
 	core/machine/values.h \
+	core/result/counters.c \
+	core/result/counters.def \
+	core/result/counters.h \
 	core/result/critical.c \
 	core/result/critical.h \
 	core/result/metrics.c \

@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/diag.h"
-#include "core/result/result.h"
+#include "core/result/counters.h"
 
 /* ---- decimals ------------------------------------------------------------- */
 
@@ -24,6 +24,8 @@ struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned de
 struct decimal decimal_exact(uint64_t value, unsigned decimals);
 /* Bytes in a time as a rate in units of `unit` bytes per second. */
 struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
+/* A counter as it is printed. */
+struct decimal decimal_counter(const struct counter *row, uint64_t value);
 
 /* ---- JSON ------------------------------------------------------------------ */
 
@@ -44,6 +46,7 @@ void json_array(struct json_writer *json, const char *key, bool one_line);
 void json_end(struct json_writer *json);
 void json_number(struct json_writer *json, const char *key, uint64_t value);
 void json_decimal(struct json_writer *json, const char *key, struct decimal value);
+void json_counter(struct json_writer *json, const struct counter *row, uint64_t value);
 void json_bool(struct json_writer *json, const char *key, bool value);
 void json_hex64(struct json_writer *json, const char *key, uint64_t value);
 /* Text is escaped; bytes that are not UTF-8 become U+FFFD. The first writes a lone string. */
@@ -84,7 +87,6 @@ enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
 enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag);
 
 /* Sum over all kernels. */
-uint64_t export_blocks(const struct vinci_result *result);
 bool export_is_mixed(const struct vinci_result *result);
 
 /* Flushes and reports a failed write of `what` as VINCI_E_IO. */

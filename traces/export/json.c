@@ -62,6 +62,14 @@ struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, uns
   return decimal_ratio((uint128)bytes * PS_PER_SECOND, (uint128)time_ps * unit, decimals);
 }
 
+struct decimal decimal_counter(const struct counter *row, uint64_t value) {
+  if (row->unit != UNIT_WORD)
+    return decimal_exact(value, counter_decimals(row->unit));
+  struct decimal word;
+  snprintf(word.text, sizeof word.text, "%s", bound_name((enum bound)value));
+  return word;
+}
+
 /* ---- JSON ------------------------------------------------------------------ */
 
 void json_start(struct json_writer *json, FILE *out) { *json = (struct json_writer){.out = out}; }
@@ -152,6 +160,14 @@ void json_decimal(struct json_writer *json, const char *key, struct decimal valu
   fputs(value.text, json->out);
 }
 
+void json_counter(struct json_writer *json, const struct counter *row, uint64_t value) {
+  struct decimal text = decimal_counter(row, value);
+  if (row->unit == UNIT_WORD)
+    json_text(json, counter_key(row), text.text);
+  else
+    json_decimal(json, counter_key(row), text);
+}
+
 void json_bool(struct json_writer *json, const char *key, bool value) {
   write_key(json, key);
   fputs(value ? "true" : "false", json->out);
@@ -177,13 +193,6 @@ void json_text_add(struct json_writer *json, const char *value) { write_escaped(
 void json_text_end(struct json_writer *json) { fputc('"', json->out); }
 
 /* ---- shared ---------------------------------------------------------------- */
-
-uint64_t export_blocks(const struct vinci_result *result) {
-  uint64_t blocks = 0;
-  for (uint32_t i = 0; i < result->kernel_count; i++)
-    blocks += result->kernels[i].blocks;
-  return blocks;
-}
 
 bool export_is_mixed(const struct vinci_result *result) {
   for (uint32_t i = 0; i < result->kernel_count; i++)
