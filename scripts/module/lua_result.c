@@ -153,6 +153,23 @@ static int counters(lua_State *lua) {
   return 1;
 }
 
+/* vinci.counters(): { name = { unit =, better =, kind =, text = } } */
+static int counter_table(lua_State *lua) {
+  size_t count;
+  const struct counter *rows = counter_rows(&count);
+  lua_args_end(lua, "vinci.counters", 0);
+  lua_createtable(lua, 0, (int)count);
+  for (size_t i = 0; i < count; i++) {
+    lua_createtable(lua, 0, 4);
+    set_text(lua, "unit", counter_unit_name(rows[i].unit));
+    set_text(lua, "better", counter_better_name(rows[i].better));
+    set_text(lua, "kind", counter_kind_name(rows[i].kind));
+    set_text(lua, "text", rows[i].text);
+    lua_setfield(lua, -2, rows[i].name);
+  }
+  return 1;
+}
+
 /* result:get(name): the value of one counter and its unit. */
 static int get(lua_State *lua) {
   static const char function[] = "result:get";
@@ -323,7 +340,7 @@ void lua_result_open(lua_State *lua) {
                                      {"text", text},
                                      {"write_folder", write_folder},
                                      {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"run", run}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"run", run}, {"counters", counter_table}, {NULL, NULL}};
   lua_vinci_type(lua, lua_result_type, methods, free_result);
   luaL_setfuncs(lua, functions, 0);
 }
