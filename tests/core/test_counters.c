@@ -127,14 +127,24 @@ static void names_tell_unit_and_direction(void **state) {
   assert_null(counter_find("l2.read_hits.more"));
 }
 
-/* Keys of results that scripts rely on; others may follow. */
+/* Scripts rely on the keys; tests/traces/test_export.c takes them from the list. */
 static void stalls_keep_their_keys(void **state) {
   (void)state;
-  static const char *const keys[] = {"wait_flag", "pipe_barrier", "cross_core", "queue_full",
-                                     "unit_flag"};
-  assert_true(STALL_COUNT >= sizeof keys / sizeof *keys);
-  for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
-    assert_string_equal(stall_key((enum stall)i), keys[i]);
+  static const struct {
+    enum stall stall;
+    const char *key, *text;
+  } known[] = {
+      {STALL_WAIT_FLAG, "wait_flag", "waits for a flag of another pipe"},
+      {STALL_BARRIER, "pipe_barrier", "drains for a barrier"},
+      {STALL_CROSS_CORE, "cross_core", "waits for a flag of another core"},
+      {STALL_QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full"},
+      {STALL_UNIT_FLAG, "unit_flag",
+       "waits for L0C blocks that mad or the fixpipe has not handed over"},
+  };
+  for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+    assert_string_equal(stall_key(known[i].stall), known[i].key);
+    assert_string_equal(stall_text(known[i].stall), known[i].text);
+  }
 }
 
 /* ---- pages -------------------------------------------------------------------------------- */
