@@ -55,6 +55,7 @@ static uint64_t hbm_peak(const struct vinci_result *result, unsigned member) {
   {GROUP_##group,   offset,      figure,   name,   printed, UNIT_##unit,                           \
    METRIC_##better, KIND_##kind, (places), report, text},
 #define FIELD(group, type, field, ...) ROW(group, offsetof(struct type, field), NULL, __VA_ARGS__)
+#define NAMED(group, type, field, name, ...) FIELD(group, type, field, name, name, __VA_ARGS__)
 #define STALL(id, key, text, mostly)                                                               \
   FIELD(PIPE, pipe_counters, stall_cycles[STALL_##id], "pipe.*." key "_cycles",                    \
         "pipe.*.stall_cycles." key, CYCLE, NEUTRAL, SUM,                                           \
@@ -62,16 +63,16 @@ static uint64_t hbm_peak(const struct vinci_result *result, unsigned member) {
 
 static const struct counter rows[] = {
 #define RUN_COUNTER(field, ...) FIELD(RUN, vinci_result, field, __VA_ARGS__)
-#define PIPE_COUNTER(field, ...) FIELD(PIPE, pipe_counters, field, __VA_ARGS__)
+#define PIPE_COUNTER(field, ...) NAMED(PIPE, pipe_counters, field, "pipe.*." #field, __VA_ARGS__)
 #define PIPE_STALLS STALL_LIST(STALL)
-#define CORE_COUNTER(field, ...) FIELD(CORE, core_result, field, __VA_ARGS__)
-#define PATH_COUNTER(field, ...) FIELD(PATH, core_result, field, __VA_ARGS__)
-#define L2_COUNTER(field, ...) FIELD(L2, l2_counters, field, __VA_ARGS__)
-#define HBM_COUNTER(field, ...) FIELD(HBM, hbm_totals, field, __VA_ARGS__)
+#define CORE_COUNTER(field, ...) NAMED(CORE, core_result, field, __VA_ARGS__)
+#define PATH_COUNTER(field, ...) NAMED(PATH, core_result, field, __VA_ARGS__)
+#define L2_COUNTER(field, ...) NAMED(L2, l2_counters, field, "l2." #field, __VA_ARGS__)
+#define HBM_COUNTER(field, ...) NAMED(HBM, hbm_totals, field, "hbm." #field, __VA_ARGS__)
 #define RUN_FIGURE(function, ...) ROW(RUN, 0, function, __VA_ARGS__)
-#define PIPE_FIGURE(function, ...) ROW(PIPE, 0, function, __VA_ARGS__)
-#define L2_FIGURE(function, ...) ROW(L2, 0, function, __VA_ARGS__)
-#define HBM_FIGURE(function, ...) ROW(HBM, 0, function, __VA_ARGS__)
+#define PIPE_FIGURE(function, name, ...) ROW(PIPE, 0, function, name, name, __VA_ARGS__)
+#define L2_FIGURE(function, name, ...) ROW(L2, 0, function, name, name, __VA_ARGS__)
+#define HBM_FIGURE(function, name, ...) ROW(HBM, 0, function, name, name, __VA_ARGS__)
 #include "core/result/counters.def"
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
