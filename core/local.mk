@@ -9,6 +9,8 @@ libvinci_core_la_SOURCES = \
 	core/base/arith.h \
 	core/base/clock.c \
 	core/base/clock.h \
+	core/base/decimal.c \
+	core/base/decimal.h \
 	core/base/diag.c \
 	core/base/diag.h \
 	core/base/digest.c \

@@ -6,7 +6,6 @@
 
 #include "cli/sweep/sweep.h"
 #include "core/result/metrics.h"
-#include "traces/export/export.h"
 
 enum { ERROR_MAX = 1200 };
 
@@ -46,7 +45,7 @@ static void write_figures(FILE *out, const struct vinci_result *result) {
     for (size_t i = 0; i < list.count; i++)
       if (list.item[i].counter->places & places[p])
         fprintf(out, ",%s",
-                result ? decimal_counter(list.item[i].counter, list.item[i].value).text : "");
+                result ? counter_decimal(list.item[i].counter, list.item[i].value).text : "");
 }
 
 /* "failed" with its exit code and reason; the figures stay empty: they could not be compared. */

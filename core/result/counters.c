@@ -133,6 +133,14 @@ unsigned counter_decimals(enum counter_unit unit) {
   return unit == UNIT_PS || unit == UNIT_PPM ? 6 : 0;
 }
 
+struct decimal counter_decimal(const struct counter *row, uint64_t value) {
+  if (row->unit != UNIT_WORD)
+    return decimal_exact(value, counter_decimals(row->unit));
+  struct decimal word;
+  snprintf(word.text, sizeof word.text, "%s", bound_name((enum bound)value));
+  return word;
+}
+
 /* ---- sums ----------------------------------------------------------------- */
 
 uint64_t counter_value(const struct counter *row, const void *part) {

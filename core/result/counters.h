@@ -6,6 +6,7 @@
 #ifndef VINCI_CORE_RESULT_COUNTERS_H
 #define VINCI_CORE_RESULT_COUNTERS_H
 
+#include "core/base/decimal.h"
 #include "core/result/result.h"
 
 enum counter_unit {
@@ -68,6 +69,7 @@ const char *counter_better_name(enum metric_better better); /* "lower" */
 const char *counter_kind_name(enum counter_kind kind);      /* "sum" */
 const char *counter_key(const struct counter *row);         /* "read_hits" of "l2.read_hits" */
 unsigned counter_decimals(enum counter_unit unit);          /* in print */
+struct decimal counter_decimal(const struct counter *row, uint64_t value); /* as it is printed */
 
 /* The field of a struct of the row's group. */
 uint64_t counter_value(const struct counter *row, const void *part);

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the writers of results share: exact decimals, a small JSON writer, and the
- * single files of a result folder. Everything is computed from the counters in
+ * What the writers of results share: a small JSON writer and the single files of a result
+ * folder. Everything is computed from the counters in
  * integers, so the bytes written do not depend on host, build or locale.
  */
 #ifndef VINCI_TRACES_EXPORT_EXPORT_H
 #define VINCI_TRACES_EXPORT_EXPORT_H
 
-#include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/result/counters.h"
-
-/* ---- decimals ------------------------------------------------------------- */
-
-struct decimal {
-  char text[64];
-};
-
-/* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
- * the denominator is 0. */
-struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
-/* value / 10^decimals exactly; trailing zeros are left out but for one. */
-struct decimal decimal_exact(uint64_t value, unsigned decimals);
-/* Bytes in a time as a rate in units of `unit` bytes per second. */
-struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
-/* A counter as it is printed. */
-struct decimal decimal_counter(const struct counter *row, uint64_t value);
 
 /* ---- JSON ------------------------------------------------------------------ */
 

@@ -335,7 +335,7 @@ static struct decimal phrase_number(const struct counter *row, uint64_t value) {
   if (row->unit == UNIT_BYTE)
     return human_bytes(value);
   if (row->unit != UNIT_PPM)
-    return decimal_counter(row, value);
+    return counter_decimal(row, value);
   snprintf(text.text, sizeof text.text, "%.40s %%", decimal_ratio(value, 10000, 1).text);
   return text;
 }
