@@ -333,6 +333,7 @@ mutants:
 	  $(if $(FULL),--full) $(MUTANTS)
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
+dist_noinst_DATA += tests/additions/counter.patch
 clean-local:
 	rm -rf mutants
 

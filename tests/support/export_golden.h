@@ -78,7 +78,8 @@ static const char *const golden_summary[] = {
     "    \"L0C->UB\": 0",
     "  },",
     "  \"l2\": {\"start\": \"empty\", \"start_owed_bytes\": 0, \"read_hits\": 4096, \"read_misses\": "
-    "12288, \"write_hits\": 8192, \"write_misses\": 0, \"writebacks\": 100, \"hit_rate\": 0.5},",
+    "12288, \"write_hits\": 8192, \"write_misses\": 0, \"writebacks\": 100, "
+    "\"hit_rate\": 0.5},",
     "  \"hbm\": {",
     "    \"read_bytes\": 1572864,",
     "    \"write_bytes\": 12800,",
@@ -130,7 +131,8 @@ static const char *const golden_report[] = {
     "  GM->UB          2.0 MiB          2097152            64      209.7     52.4 %",
     "  UB->GM          1.0 MiB          1048576            32      104.9          -",
     "",
-    "L2        16384 reads (25.0 % hits), 8192 writes (100.0 % hits), 100 write-backs, in units of 128 bytes",
+    "L2        16384 reads (25.0 % hits), 8192 writes (100.0 % hits), 100 write-backs, "
+    "in units of 128 bytes",
     "HBM       read 1.5 MiB, written 12.5 KiB: 158.6 GB/s, 19.8 % of the 800.0 GB/s peak",
     "Network   busiest link used 12.3 % of the time",
     "",
