@@ -47,7 +47,7 @@ static uint64_t value_of(const struct counter *row, unsigned member, const struc
     return counter_value(row, &sums->active[member]);
   case GROUP_CORE:
     return counter_value(row, &sums->cores);
-  case GROUP_PATH:
+  case GROUP_PATH: /* an array */
     return counter_value(row, (const uint64_t *)&sums->cores + member);
   case GROUP_L2:
     return counter_value(row, &result->l2);

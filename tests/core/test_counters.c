@@ -132,6 +132,28 @@ static void names_tell_unit_and_direction(void **state) {
   assert_null(counter_find("l2.read_hits.more"));
 }
 
+/* No row promises a place that the writers do not have. */
+static void rows_stand_where_they_say(void **state) {
+  (void)state;
+  size_t count;
+  struct vinci_result *result = vector_result();
+  char *json = written(result, vinci_result_write_json);
+  char *report = written(result, vinci_result_write_text);
+  const struct counter *rows = counter_rows(&count);
+  for (size_t i = 0; i < count; i++) {
+    const struct counter *row = &rows[i];
+    char key[80];
+    const char *phrase = strchr(row->report, '#');
+    snprintf(key, sizeof key, "\"%s\": ", row->group == GROUP_PATH ? "bytes" : counter_key(row));
+    if ((row->places & IN_SUMMARY && !strstr(json, key)) ||
+        !strstr(report, phrase ? phrase + 1 : row->report))
+      fail_msg("%s does not stand where its row says", row->name);
+  }
+  free(json);
+  free(report);
+  vinci_result_free(result);
+}
+
 /* Scripts rely on the keys; tests/traces/test_export.c takes them from the list. */
 static void stalls_keep_their_keys(void **state) {
   (void)state;
@@ -207,6 +229,7 @@ int main(void) {
       cmocka_unit_test(metrics_have_their_values),
       cmocka_unit_test(names_are_the_same_without_a_result),
       cmocka_unit_test(names_tell_unit_and_direction),
+      cmocka_unit_test(rows_stand_where_they_say),
       cmocka_unit_test(stalls_keep_their_keys),
       cmocka_unit_test(pages_name_counters_that_exist),
   };
