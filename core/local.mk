@@ -9,6 +9,8 @@ libvinci_core_la_SOURCES = \
 	core/base/arith.h \
 	core/base/clock.c \
 	core/base/clock.h \
+	core/base/decimal.c \
+	core/base/decimal.h \
 	core/base/diag.c \
 	core/base/diag.h \
 	core/base/digest.c \
@@ -74,6 +76,9 @@ libvinci_core_la_SOURCES = \
 	core/machine/machine_units.c \
 	core/machine/values.c \
 	core/machine/values.h \
+	core/result/counters.c \
+	core/result/counters.def \
+	core/result/counters.h \
 	core/result/critical.c \
 	core/result/critical.h \
 	core/result/metrics.c \

@@ -16,6 +16,7 @@ unit_tests = \
 	tests/core/test_base \
 	tests/core/test_core \
 	tests/core/test_core_errors \
+	tests/core/test_counters \
 	tests/core/test_engine \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
@@ -340,6 +341,7 @@ mutants:
 	  $(if $(FULL),--full) $(MUTANTS)
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
+dist_noinst_DATA += tests/additions/counter.patch
 clean-local:
 	rm -rf mutants
 
