@@ -7,7 +7,7 @@
 #ifndef VINCI_CLI_CLI_H
 #define VINCI_CLI_CLI_H
 
-#include "cli/options.h"
+#include "cli/support/options.h"
 
 struct cli_verb {
   const char *name;

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/gate/gate.h"
-#include "cli/gate/gate_bless.h"
-#include "cli/gate/gate_import.h"
 #include "core/base/diag.h"
+#include "scripts/gate/bless.h"
+#include "scripts/gate/gate.h"
+#include "traces/lower/calls/suite.h"
 
 struct gate_settings {
   struct gate_overrides overrides;

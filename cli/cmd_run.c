@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/checks.h"
 #include "cli/cli.h"
-#include "cli/monitor.h"
-#include "cli/operator.h"
-#include "cli/ops/run_ops.h"
-#include "cli/sweep/workload.h"
-#include "cli/values.h"
+#include "cli/ops/run.h"
+#include "cli/support/checks.h"
+#include "cli/support/monitor.h"
+#include "cli/support/operator.h"
+#include "cli/support/values.h"
 #include "core/base/diag.h"
+#include "core/study/workload.h"
 #include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 250 MB of trace.json. */

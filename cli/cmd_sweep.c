@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/sweep/sweep.h"
-#include "cli/sweep/sweep_submit.h"
+#include "cli/sweep/submit.h"
 #include "core/base/diag.h"
+#include "scripts/sweep/sweep.h"
 #include "traces/export/export.h"
 
 struct sweep_settings {

@@ -92,4 +92,6 @@ libvinci_core_la_SOURCES = \
 	core/sim/pipe_units.c \
 	core/sim/pipe_units.h \
 	core/sim/run.c \
-	core/sim/scalar.c
+	core/sim/scalar.c \
+	core/study/workload.c \
+	core/study/workload.h

@@ -3,6 +3,18 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
+	scripts/gate/bless.c \
+	scripts/gate/bless.h \
+	scripts/gate/compare.c \
+	scripts/gate/explain.c \
+	scripts/gate/gate.h \
+	scripts/gate/measure.c \
+	scripts/gate/policy.c \
+	scripts/gate/replay.c \
+	scripts/gate/report.c \
+	scripts/gate/rows.c \
+	scripts/gate/run.c \
+	scripts/gate/suite.c \
 	scripts/host/lua_bounds.c \
 	scripts/host/lua_bounds.h \
 	scripts/host/mem_host.c \
@@ -15,7 +27,18 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_lua.c \
 	scripts/host/soc_lua.h \
 	scripts/host/soc_named.c \
-	scripts/host/soc_unknown.c
+	scripts/host/soc_unknown.c \
+	scripts/study/file.c \
+	scripts/study/file.h \
+	scripts/study/words.c \
+	scripts/study/words.h \
+	scripts/sweep/journal.c \
+	scripts/sweep/pool.c \
+	scripts/sweep/record.c \
+	scripts/sweep/study.c \
+	scripts/sweep/study_lua.c \
+	scripts/sweep/sweep.h \
+	scripts/sweep/table.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 

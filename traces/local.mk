@@ -60,6 +60,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/list.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
+	traces/lower/calls/suite.c \
+	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
 	traces/lower/cube/conv.h \
 	traces/lower/cube/conv2d.c \

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "cli/monitor.h"
-#include "cli/ops/run_ops.h"
+#include "cli/ops/run.h"
+#include "cli/support/monitor.h"
 #include "traces/lower/calls/calls.h"
 
 enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64 };
@@ -34,7 +34,7 @@ struct ops_outcome {
   uint64_t l2_owed_bytes; /* at the start */
 };
 
-/* ---- one row (cli/ops/ops_row.c) ---- */
+/* ---- one row (cli/ops/row.c) ---- */
 /* What a process needs to simulate rows. */
 struct ops_worker {
   const struct run_ops *options;
@@ -54,12 +54,12 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
                  struct ops_outcome *outcome);
 void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
 
-/* ---- the table (cli/ops/ops_table.c) ---- */
+/* ---- the table (cli/ops/table.c) ---- */
 void ops_put_header(FILE *out);
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome);
 
 /*
- * ---- the journal (cli/ops/ops_journal.c) ----
+ * ---- the journal (cli/ops/journal.c) ----
  * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
  * which they were finished, so that the same command goes on where an earlier one was ended. A
  * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has

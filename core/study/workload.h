@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a study or a suite runs: an operator with its arguments or a trace, on a chip with
+ * overrides, by some models of memory and network. Shared by vinci sweep and vinci gate.
+ */
+#ifndef VINCI_CORE_STUDY_WORKLOAD_H
+#define VINCI_CORE_STUDY_WORKLOAD_H
+
+#include "core/base/arena.h"
+#include "core/vinci.h"
+
+/* One of op and trace is set. */
+struct workload {
+  const char *op;
+  const char *trace;
+  const char **args; /* "m=512", of op */
+  size_t arg_count;
+};
+
+/* Chips loaded once by name, from which points make copies of their own. */
+enum { CHIPS_MAX = 32 };
+struct chip_cache {
+  const char *data; /* --data, may be NULL */
+  vinci_soc *soc[CHIPS_MAX];
+  size_t count;
+};
+void chip_cache_free(struct chip_cache *cache);
+/* The chip of a name as its file describes it; owned by the cache. */
+VINCI_MUST_CHECK enum vinci_status chip_cache_get(struct chip_cache *cache, const char *name,
+                                                  const vinci_soc **out, struct vinci_diag *diag);
+
+/* Whether key names something that vinci_soc_set can change; if not, the diagnostic says so. */
+VINCI_MUST_CHECK enum vinci_status workload_check_key(const vinci_soc *soc, const char *key,
+                                                      struct vinci_diag *diag);
+
+/* Whether the operator exists, and with key not NULL whether it has such an argument. */
+VINCI_MUST_CHECK enum vinci_status
+workload_check_operator(const struct workload *workload, const char *key, struct vinci_diag *diag);
+
+/* Loads the trace or compiles the operator for a chip. */
+VINCI_MUST_CHECK enum vinci_status workload_open(const struct workload *workload,
+                                                 const vinci_soc *soc, vinci_trace **out,
+                                                 struct vinci_diag *diag);
+/*
+ * Digest of what is asked for: the operator with its arguments in any order, or the text of
+ * the trace file.
+ */
+VINCI_MUST_CHECK enum vinci_status workload_digest(const struct workload *workload, uint64_t *out,
+                                                   struct vinci_diag *diag);
+/* "matmul m=512 k=512", or the name of the trace. */
+char *workload_text(const struct workload *workload, struct arena *arena);
+
+/* --memory, --network and --l2 as given, NULL when not. */
+struct workload_models {
+  const char *memory;
+  const char *network;
+  const char *l2;
+};
+/* The member that a word names, or NULL. */
+const char **workload_model(struct workload_models *models, const char *word);
+/* Into run options; what is not given stays. */
+VINCI_MUST_CHECK enum vinci_status workload_choose(const struct workload_models *models,
+                                                   struct vinci_run_options *options,
+                                                   struct vinci_diag *diag);
+
+/* Says on stderr when one of the keys, or "KEY=VALUE", is a number of L2 and what lies in L2 at the
+ * start is assumed: `assumed` says which state, NULL when none is. */
+void workload_warn_of_l2(const char *const *keys, size_t count, const char *assumed);
+
+/* The models by name, with the limit of cycles: what a result depends on beside chip and program.
+ */
+enum { WORKLOAD_MODELS_MAX = 96 };
+void workload_models_text(const struct vinci_run_options *options, char *buffer, size_t size);
+/* The models of such a text, back into options; false when it is none. */
+bool workload_models_parse(const char *text, struct vinci_run_options *options);
+
+#endif
