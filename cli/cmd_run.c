@@ -352,11 +352,11 @@ static bool choose_models(struct run_settings *settings) {
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
-  if (!settings->quiet)
-    workload_warn_of_l2(settings->sets.items, settings->sets.count,
-                        settings->l2    ? settings->l2
-                        : settings->ops ? "by kind of operator"
-                                        : NULL);
+  char warning[WORKLOAD_WARNING_MAX];
+  const char *assumed = settings->l2 ? settings->l2 : settings->ops ? "by kind of operator" : NULL;
+  if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
+                                              warning, sizeof warning))
+    fprintf(stderr, "warning: %s\n", warning);
   return true;
 }
 

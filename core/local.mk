@@ -9,10 +9,14 @@ libvinci_core_la_SOURCES = \
 	core/base/arith.h \
 	core/base/clock.c \
 	core/base/clock.h \
+	core/base/decimal.c \
+	core/base/decimal.h \
 	core/base/diag.c \
 	core/base/diag.h \
 	core/base/digest.c \
 	core/base/digest.h \
+	core/base/file.c \
+	core/base/file.h \
 	core/base/number.c \
 	core/base/number.h \
 	core/base/status.c \

@@ -7,6 +7,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/gate/bless.h \
 	scripts/gate/compare.c \
 	scripts/gate/explain.c \
+	scripts/gate/gate.c \
 	scripts/gate/gate.h \
 	scripts/gate/measure.c \
 	scripts/gate/policy.c \
@@ -28,8 +29,12 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_lua.h \
 	scripts/host/soc_named.c \
 	scripts/host/soc_unknown.c \
+	scripts/study/cells.c \
+	scripts/study/cells.h \
 	scripts/study/file.c \
 	scripts/study/file.h \
+	scripts/study/reader.c \
+	scripts/study/reader.h \
 	scripts/study/words.c \
 	scripts/study/words.h \
 	scripts/sweep/journal.c \
@@ -37,6 +42,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/sweep/record.c \
 	scripts/sweep/study.c \
 	scripts/sweep/study_lua.c \
+	scripts/sweep/sweep.c \
 	scripts/sweep/sweep.h \
 	scripts/sweep/table.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \

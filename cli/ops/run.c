@@ -26,6 +26,7 @@
 #include "cli/ops/ops.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "core/base/file.h"
 #include "traces/export/export.h"
 
 enum { JOBS_MAX = 256, POLL_MS = 200 };
@@ -309,7 +310,7 @@ static enum vinci_status begin(struct session *session) {
   const struct run_ops *options = session->options;
   session->journal.file = -1;
   enum vinci_status status =
-      options->output ? export_make_folder(options->output, &session->diag)
+      options->output ? folder_make(options->output, &session->diag)
                       : diag_error(&session->diag, VINCI_E_USAGE, "--ops needs --output=DIR");
   if (status == VINCI_OK)
     status = calls_read(options->list, &session->list, &session->diag);

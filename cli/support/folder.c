@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The result folder of each of several traces; folders that one process has for itself. */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "core/base/diag.h"
-#include "traces/export/export.h"
+#include "core/base/file.h"
 
 enum vinci_status cli_result_folder(const char *output, const char *trace, bool several,
                                     char *folder, size_t size, struct vinci_diag *diag) {
@@ -49,33 +45,18 @@ enum vinci_status cli_check_folders(const char *output, const struct text_list *
   return status;
 }
 
-/* The lock is that of the folder itself, so that no file is left behind; it ends with the process,
- * however that ends. File systems without locks do without. */
-enum vinci_status cli_lock_folder(const char *folder, const char *who, struct vinci_diag *diag) {
-  int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0)
-    return VINCI_OK;
-  int locked = flock(file, LOCK_EX | LOCK_NB);
-  if (locked == 0 || errno != EWOULDBLOCK)
-    return VINCI_OK; /* stays open up to the end of the process */
-  close(file);
-  (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = folder},
-                      "%s is working in this folder", who);
-  diag_hint(diag, "wait for its end, or name another one");
-  return VINCI_E_USAGE;
-}
-
 enum vinci_status cli_make_folders(const char *output, const struct text_list *traces,
                                    struct vinci_diag *diag) {
   char folder[PATH_MAX];
+  int lock; /* stays open up to the end of the process */
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; output && status == VINCI_OK && i < traces->count; i++) {
     status =
         cli_result_folder(output, traces->items[i], traces->count > 1, folder, sizeof folder, diag);
     if (status == VINCI_OK)
-      status = export_make_folder(folder, diag);
+      status = folder_make(folder, diag);
     if (status == VINCI_OK)
-      status = cli_lock_folder(folder, "another run", diag);
+      status = folder_lock(folder, "another run", &lock, diag);
   }
   return status;
 }

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/support/monitor.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "traces/export/export.h"
 
 enum { TENSOR_NAME_MAX = 64 };
@@ -147,7 +148,7 @@ static enum vinci_status save_outputs(const vinci_values *values, const char *fo
   int length = snprintf(path, sizeof path, "%s/tensors", folder);
   if (length < 0 || (size_t)length + TENSOR_NAME_MAX + sizeof "/.npy" > sizeof path)
     return diag_error(diag, VINCI_E_IO, "the name of the result folder is too long");
-  enum vinci_status status = export_make_folder(path, diag);
+  enum vinci_status status = folder_make(path, diag);
   for (size_t i = 0; i < vinci_values_count(values) && status == VINCI_OK; i++) {
     if (!vinci_values_tensor(values, i, &tensor) || !tensor.output)
       continue;

@@ -15,13 +15,9 @@
 
 #include "cli/sweep/submit.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
 
 enum { JOB_ID_MAX = 64 };
-
-static enum vinci_status io_error(struct vinci_diag *diag, const char *path, const char *doing) {
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
-                       doing, strerror(errno));
-}
 
 /* A word as the shell reads it back. */
 static void put_word(FILE *out, const char *word) {
@@ -44,22 +40,23 @@ static void put_option(FILE *out, const char *name, const char *value) {
 
 /* The command that runs a shard: the study as it was given here. */
 static void put_study(const struct sweep_submit *submit, const char *program, FILE *out) {
-  const struct sweep_request *request = submit->request;
+  const struct vinci_sweep_options *options = submit->options;
+  const struct vinci_overrides *overrides = &options->overrides;
   put_word(out, program);
   fputs(" sweep run", out);
   for (size_t i = 0; i < submit->arguments->count; i++)
     put_word(out, submit->arguments->items[i]);
-  for (size_t i = 0; i < request->params.count; i++)
-    put_option(out, "param", request->params.items[i]);
-  for (size_t i = 0; i < request->sets.count; i++)
-    put_option(out, "set", request->sets.items[i]);
-  put_option(out, "soc-version", request->soc);
-  put_option(out, "data", request->data);
-  put_option(out, "memory", request->models.memory);
-  put_option(out, "network", request->models.network);
-  put_option(out, "l2", request->models.l2);
-  if (request->max_cycles)
-    fprintf(out, " --max-cycles=%llu", (unsigned long long)request->max_cycles);
+  for (size_t i = 0; i < options->param_count; i++)
+    put_option(out, "param", options->params[i]);
+  for (size_t i = 0; i < overrides->set_count; i++)
+    put_option(out, "set", overrides->sets[i]);
+  put_option(out, "soc-version", overrides->soc);
+  put_option(out, "data", overrides->data_dir);
+  put_option(out, "memory", overrides->memory);
+  put_option(out, "network", overrides->network);
+  put_option(out, "l2", overrides->l2);
+  if (options->max_cycles)
+    fprintf(out, " --max-cycles=%llu", (unsigned long long)options->max_cycles);
   put_option(out, "output", submit->folder);
   fprintf(out, " --quiet --jobs=%u", submit->jobs);
 }
@@ -73,7 +70,7 @@ static enum vinci_status write_script(const struct sweep_submit *submit, enum jo
   snprintf(path, size, "%s/slurm/%s.sh", submit->folder, job_names[job]);
   FILE *out = fopen(path, "w");
   if (!out)
-    return io_error(diag, path, "write");
+    return file_error(diag, path, "write");
   fputs("#!/bin/sh\nexec", out);
   if (job == JOB_COLLECT) {
     put_word(out, program);
@@ -88,7 +85,7 @@ static enum vinci_status write_script(const struct sweep_submit *submit, enum jo
   }
   fputc('\n', out);
   if (fclose(out) != 0)
-    return io_error(diag, path, "write");
+    return file_error(diag, path, "write");
   return VINCI_OK;
 }
 
@@ -195,11 +192,11 @@ enum vinci_status sweep_submit_slurm(const struct sweep_submit *submit, struct v
   char canary[JOB_ID_MAX], shards[JOB_ID_MAX], collect[JOB_ID_MAX];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   if (length <= 0)
-    return io_error(diag, "/proc/self/exe", "read");
+    return file_error(diag, "/proc/self/exe", "read");
   program[length] = '\0';
   snprintf(folder, sizeof folder, "%s/slurm", submit->folder);
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return io_error(diag, folder, "make the folder");
+    return file_error(diag, folder, "make the folder");
   enum vinci_status status = submit_job(submit, JOB_CANARY, program, NULL, canary, diag);
   if (status == VINCI_OK)
     status = submit_job(submit, JOB_SHARDS, program, canary, shards, diag);

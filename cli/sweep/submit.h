@@ -3,10 +3,11 @@
 #ifndef VINCI_CLI_SWEEP_SUBMIT_H
 #define VINCI_CLI_SWEEP_SUBMIT_H
 
-#include "scripts/sweep/sweep.h"
+#include "cli/support/options.h"
+#include "core/vinci_study.h"
 
 struct sweep_submit {
-  const struct sweep_request *request;
+  const struct vinci_sweep_options *options;
   const struct text_list *arguments;
   const struct text_list *sbatch; /* further options of sbatch */
   const char *folder;

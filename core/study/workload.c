@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a study or a suite runs. */
+/* What studies, suites and lists of operators run. */
 #include "core/study/workload.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "core/chip/soc.h"
 #include "core/chip/soc_numbers.h"
 
 /* ---- chips --------------------------------------------------------------------------- */
@@ -33,6 +34,70 @@ enum vinci_status chip_cache_get(struct chip_cache *cache, const char *name, con
     *out = cache->soc[cache->count++];
   return status;
 }
+
+enum vinci_status chip_cache_copy(struct chip_cache *cache, const char *name,
+                                  const struct run_spec *spec, vinci_soc **out,
+                                  struct vinci_diag *diag) {
+  const vinci_soc *base;
+  *out = NULL;
+  enum vinci_status status = chip_cache_get(cache, name, &base, diag);
+  vinci_soc *soc = status == VINCI_OK ? soc_copy(base) : NULL;
+  if (status == VINCI_OK && !soc)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  for (size_t i = 0; status == VINCI_OK && i < spec->set_count; i++)
+    status = vinci_soc_set(soc, spec->sets[i], diag);
+  if (status == VINCI_OK)
+    *out = soc;
+  else
+    vinci_soc_free(soc);
+  return status;
+}
+
+/* ---- runs ---------------------------------------------------------------------------- */
+
+/* An absent text stays absent. */
+static bool keep_text(struct arena *arena, const char *text, const char **out) {
+  *out = text ? arena_strdup(arena, text) : NULL;
+  return !text || *out;
+}
+
+bool overrides_keep(const struct vinci_overrides *overrides, struct arena *arena,
+                    struct run_spec *out) {
+  *out = (struct run_spec){.sets = ARENA_ARRAY(arena, const char *, overrides->set_count + 1)};
+  bool kept = out->sets && keep_text(arena, overrides->soc, &out->soc) &&
+              keep_text(arena, overrides->memory, &out->models.memory) &&
+              keep_text(arena, overrides->network, &out->models.network) &&
+              keep_text(arena, overrides->l2, &out->models.l2);
+  for (size_t i = 0; kept && i < overrides->set_count; i++)
+    kept = keep_text(arena, overrides->sets[i], &out->sets[out->set_count++]);
+  return kept;
+}
+
+bool spec_override(struct run_spec *spec, const struct run_spec *overrides, struct arena *arena) {
+  if (overrides->soc)
+    spec->soc = overrides->soc;
+  if (overrides->models.memory)
+    spec->models.memory = overrides->models.memory;
+  if (overrides->models.network)
+    spec->models.network = overrides->models.network;
+  if (overrides->models.l2)
+    spec->models.l2 = overrides->models.l2;
+  if (overrides->max_cycles > 0)
+    spec->max_cycles = overrides->max_cycles;
+  if (overrides->set_count == 0)
+    return true;
+  const char **sets = ARENA_ARRAY(arena, const char *, spec->set_count + overrides->set_count);
+  if (!sets)
+    return false;
+  if (spec->set_count > 0)
+    memcpy(sets, spec->sets, spec->set_count * sizeof *sets);
+  memcpy(sets + spec->set_count, overrides->sets, overrides->set_count * sizeof *sets);
+  spec->sets = sets;
+  spec->set_count += overrides->set_count;
+  return true;
+}
+
+/* ---- names of parameters ------------------------------------------------------------- */
 
 enum vinci_status workload_check_key(const vinci_soc *soc, const char *key,
                                      struct vinci_diag *diag) {
@@ -89,10 +154,6 @@ enum vinci_status workload_open(const struct workload *workload, const vinci_soc
              : vinci_trace_load(workload->trace, soc, out, diag);
 }
 
-static uint64_t digest_text(uint64_t digest, const char *text) {
-  return digest_bytes(digest, text, strlen(text) + 1);
-}
-
 static int compare_texts(const void *left, const void *right) {
   return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -105,9 +166,9 @@ static enum vinci_status digest_operator(const struct workload *workload, uint64
   if (workload->arg_count > 0)
     memcpy(sorted, workload->args, workload->arg_count * sizeof *sorted);
   qsort(sorted, workload->arg_count, sizeof *sorted, compare_texts);
-  *out = digest_text(DIGEST_SEED, workload->op);
+  *out = digest_string(DIGEST_SEED, workload->op);
   for (size_t i = 0; i < workload->arg_count; i++)
-    *out = digest_text(*out, sorted[i]);
+    *out = digest_string(*out, sorted[i]);
   free(sorted);
   return VINCI_OK;
 }
@@ -218,18 +279,19 @@ enum vinci_status workload_choose(const struct workload_models *models,
   return status;
 }
 
-void workload_warn_of_l2(const char *const *keys, size_t count, const char *assumed) {
+bool workload_l2_warning(const char *const *keys, size_t count, const char *assumed, char *text,
+                         size_t size) {
   for (size_t i = 0; assumed && strcmp(assumed, "empty") != 0 && i < count; i++) {
     if (strncmp(keys[i], "l2.", strlen("l2.")) != 0)
       continue;
-    fprintf(
-        stderr,
-        "warning: %.*s is varied, and what lies in L2 at the start is assumed (%s): a larger L2 "
-        "keeps more of the inputs, and what it has to write back stays the same; --l2=empty "
-        "assumes nothing\n",
-        (int)strcspn(keys[i], "="), keys[i], assumed);
-    return;
+    snprintf(text, size,
+             "%.*s is varied, and what lies in L2 at the start is assumed (%s): a larger L2 "
+             "keeps more of the inputs, and what it has to write back stays the same; --l2=empty "
+             "assumes nothing",
+             (int)strcspn(keys[i], "="), keys[i], assumed);
+    return true;
   }
+  return false;
 }
 
 /* An empty L2 is not mentioned: digests of before there was a choice stay what they were. */

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "scripts/gate/bless.h"
 #include "scripts/gate/gate.h"
-#include "scripts/study/file.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -144,11 +144,11 @@ static enum vinci_status append_log(const struct gate_bless *bless, const struct
   if (snprintf(path, sizeof path, "%s.changes", bless->path) >= (int)sizeof path)
     return diag_error(diag, VINCI_E_IO, "the name of the baseline is too long");
   bool exists = access(path, F_OK) == 0;
-  char *before = exists ? cli_read_text(path, SIZE_MAX, &length, diag) : strdup("");
+  char *before = exists ? file_read(path, SIZE_MAX, &length, diag) : strdup("");
   if (!before)
     return exists ? diag->status : no_memory(diag);
   struct log_entry entry = {bless, merged, before};
-  enum vinci_status status = gate_replace_file(path, write_log, &entry, diag);
+  enum vinci_status status = file_replace(path, write_log, &entry, diag);
   free(before);
   return status;
 }
@@ -168,7 +168,7 @@ enum vinci_status gate_bless_write(const struct gate_bless *bless, bool *changed
     if (status == VINCI_OK)
       status = append_log(bless, &merged, diag);
     if (status == VINCI_OK)
-      status = gate_replace_file(bless->path, write_baseline, &merged, diag);
+      status = file_replace(bless->path, write_baseline, &merged, diag);
   }
   gate_rows_free(&merged);
   return status;

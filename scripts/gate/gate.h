@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vinci gate: a suite of points is run and compared with a baseline under a policy. The
+ * A gate: a suite of points is run and compared with a baseline under a policy. The
  * baseline holds integers, one a line, sorted; the policy says which of them may move; an
  * explanation splits a change of total_cycles into parts that sum to it.
  */
 #ifndef VINCI_SCRIPTS_GATE_GATE_H
 #define VINCI_SCRIPTS_GATE_GATE_H
 
-#include "cli/support/options.h"
 #include "core/base/arena.h"
 #include "core/study/workload.h"
 
@@ -48,41 +47,25 @@ VINCI_MUST_CHECK enum vinci_status gate_rows_parse(struct gate_rows *rows, FILE 
                                                    const char *path, bool header,
                                                    struct vinci_diag *diag);
 void gate_rows_write(const struct gate_rows *rows, bool header, FILE *out);
-/* Writes path by a temporary name; writer gets context and the open file. */
-VINCI_MUST_CHECK enum vinci_status gate_replace_file(const char *path,
-                                                     void (*writer)(void *context, FILE *out),
-                                                     void *context, struct vinci_diag *diag);
 
 /* ---- suites (suite.c) --------------------------------------------------------------- */
 
 struct gate_point {
   const char *name;
-  const char *soc;
-  const char **sets;
-  size_t set_count;
-  struct workload workload;
-  struct vinci_run_options options;
+  struct run_spec spec;
+  struct vinci_run_options options; /* as spec says */
 };
 
 struct gate_suite {
   struct arena arena;
   const char *path;
   const char *name; /* of the file, without folder and .lua */
-  const char *data; /* --data */
   struct gate_point *points;
   size_t count;
 };
 
-/* What the command line adds to all points. */
-struct gate_overrides {
-  const char *soc;
-  const char *data;
-  struct workload_models models;
-  struct text_list sets;
-};
-
 VINCI_MUST_CHECK enum vinci_status gate_suite_open(struct gate_suite *suite, const char *path,
-                                                   const struct gate_overrides *overrides,
+                                                   const struct vinci_overrides *overrides,
                                                    struct vinci_diag *diag);
 void gate_suite_free(struct gate_suite *suite);
 
@@ -207,9 +190,9 @@ void gate_explain(const struct gate_run *run, const struct gate_rows *baseline,
 void gate_replay(const struct gate_run *run, const struct gate_rows *baseline,
                  const char *baseline_path, const struct gate_outcome *outcome, const char *prefix,
                  FILE *out);
-/* Takes the baseline and what is kept beside it for this process; and gives up what it has not
- * written to. */
-VINCI_MUST_CHECK enum vinci_status gate_lock_inputs(const char *baseline_path,
+/* Takes the baseline and what is kept beside it for this process until *lock is closed; and gives
+ * up what has not been written to. */
+VINCI_MUST_CHECK enum vinci_status gate_lock_inputs(const char *baseline_path, int *lock,
                                                     struct vinci_diag *diag);
 void gate_drop_inputs(const char *baseline_path);
 /* Keeps chip and program of each point beside the baseline, by digest. */
@@ -225,12 +208,35 @@ struct gate_report {
   const struct gate_rows *baseline;
   const char *baseline_path;
   const struct gate_verdicts *verdicts;
-  bool explain;
 };
 
 void gate_report_text(const struct gate_report *report, FILE *out);
 void gate_report_junit(const struct gate_report *report, FILE *out);
 void gate_report_tap(const struct gate_report *report, FILE *out);
 void gate_report_markdown(const struct gate_report *report, FILE *out);
+
+/* ---- gates (gate.c) ------------------------------------------------------------------------- */
+
+struct vinci_gate {
+  struct arena arena; /* of the texts below */
+  const char *baseline_path;
+  const char *only;   /* glob; NULL: all points */
+  const char *policy; /* path; NULL: none */
+  bool strict, rebase_inputs;
+  struct gate_suite suite;
+  struct chip_cache chips;
+  struct gate_run run;
+  struct gate_rows baseline;
+  struct gate_policy rules;
+  struct gate_verdicts verdicts;
+};
+
+/* Reads a suite and leaves the points that `only` of the options names; free in any case. */
+VINCI_MUST_CHECK enum vinci_status gate_open(vinci_gate *gate, const char *suite,
+                                             const char *baseline,
+                                             const struct vinci_gate_options *options,
+                                             struct vinci_diag *diag);
+/* What gate_open() has taken, but not the gate itself. */
+void gate_close(vinci_gate *gate);
 
 #endif

@@ -21,28 +21,18 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
 
 enum vinci_status gate_point_open(const struct gate_point *point, struct chip_cache *chips,
                                   vinci_soc **soc, vinci_trace **trace, struct vinci_diag *diag) {
-  const vinci_soc *base;
-  *soc = NULL;
   *trace = NULL;
-  enum vinci_status status = chip_cache_get(chips, point->soc, &base, diag);
-  if (status == VINCI_OK && (*soc = soc_copy(base)) == NULL)
-    status = no_memory(diag);
-  for (size_t i = 0; status == VINCI_OK && i < point->set_count; i++)
-    status = vinci_soc_set(*soc, point->sets[i], diag);
-  return status == VINCI_OK ? workload_open(&point->workload, *soc, trace, diag) : status;
+  enum vinci_status status = chip_cache_copy(chips, point->spec.soc, &point->spec, soc, diag);
+  return status == VINCI_OK ? workload_open(&point->spec.workload, *soc, trace, diag) : status;
 }
 
 /* ---- digests ---------------------------------------------------------------------------- */
-
-static uint64_t digest_text(uint64_t digest, const char *text) {
-  return digest_bytes(digest, text, strlen(text) + 1);
-}
 
 static uint64_t config_digest(const struct gate_point *point, const vinci_soc *soc) {
   char models[WORKLOAD_MODELS_MAX], text[WORKLOAD_MODELS_MAX + 32];
   workload_models_text(&point->options, models, sizeof models);
   snprintf(text, sizeof text, "%016" PRIx64 " %s", soc_digest(soc), models);
-  return digest_text(DIGEST_SEED, text);
+  return digest_string(DIGEST_SEED, text);
 }
 
 /* What a trace computes on: architecture, types, shapes, directions. */
@@ -50,17 +40,17 @@ static uint64_t problem_digest(const struct vinci_trace *trace) {
   uint64_t digest = DIGEST_SEED;
   char text[64];
   for (uint32_t k = 0; k < trace->kernel_count; k++)
-    digest = digest_text(digest, arch_name(trace->kernels[k].arch));
+    digest = digest_string(digest, arch_name(trace->kernels[k].arch));
   for (uint32_t t = 0; t < trace->tensor_count; t++) {
     const struct program_tensor *tensor = &trace->tensors[t];
     if (tensor->io == TENSOR_WORKSPACE) /* how, not what */
       continue;
     snprintf(text, sizeof text, "%s %d %s", dtype_name(tensor->dtype), (int)tensor->io,
              tensor->format);
-    digest = digest_text(digest, text);
+    digest = digest_string(digest, text);
     for (unsigned d = 0; d < tensor->rank; d++) {
       snprintf(text, sizeof text, "%" PRIu64, tensor->shape[d]);
-      digest = digest_text(digest, text);
+      digest = digest_string(digest, text);
     }
   }
   return digest;
@@ -69,8 +59,8 @@ static uint64_t problem_digest(const struct vinci_trace *trace) {
 static enum vinci_status input_digest(const struct gate_point *point,
                                       const struct vinci_trace *trace, uint64_t *out,
                                       struct vinci_diag *diag) {
-  if (point->workload.op)
-    return workload_digest(&point->workload, out, diag);
+  if (point->spec.workload.op)
+    return workload_digest(&point->spec.workload, out, diag);
   *out = problem_digest(trace);
   return VINCI_OK;
 }

@@ -12,12 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "core/chip/soc_numbers.h"
 #include "core/result/result.h"
 #include "scripts/gate/gate.h"
-#include "scripts/study/file.h"
 
 enum { PATH_SIZE = 4096, VALUE_SIZE = 64, KEY_SIZE = 128, CONFIG_LINES_MAX = 40 };
 
@@ -59,10 +58,10 @@ static void write_program(void *context, FILE *out) {
 /* The program as text: of the file, or as it was compiled. */
 static char *program_text(const struct gate_point *point, const vinci_soc *soc, size_t *length,
                           struct vinci_diag *diag) {
-  const struct workload *workload = &point->workload;
+  const struct workload *workload = &point->spec.workload;
   char *text = NULL;
   if (workload->trace)
-    return cli_read_text(workload->trace, SIZE_MAX, length, diag);
+    return file_read(workload->trace, SIZE_MAX, length, diag);
   char *compiled;
   if (vinci_compile_text(soc, workload->op, workload->args, workload->arg_count, &compiled, diag) !=
       VINCI_OK)
@@ -84,7 +83,7 @@ static enum vinci_status keep_point(const struct gate_run *run, const struct gat
   if (status == VINCI_OK) {
     input_path(baseline_path, "config", gate_rows_text(baseline, point->name, "digest.config"),
                path, sizeof path);
-    status = gate_replace_file(path, write_config, &keeping, diag);
+    status = file_replace(path, write_config, &keeping, diag);
   }
   char *text = status == VINCI_OK ? program_text(point, soc, &keeping.length, diag) : NULL;
   if (status == VINCI_OK && !text)
@@ -93,7 +92,7 @@ static enum vinci_status keep_point(const struct gate_run *run, const struct gat
     keeping.text = text;
     input_path(baseline_path, "program", gate_rows_text(baseline, point->name, "digest.program"),
                path, sizeof path);
-    status = gate_replace_file(path, write_program, &keeping, diag);
+    status = file_replace(path, write_program, &keeping, diag);
   }
   free(text);
   vinci_trace_free(trace);
@@ -140,10 +139,10 @@ static enum vinci_status make_folder(const char *baseline_path, char folder[PATH
                        "cannot make the folder: %s", strerror(errno));
 }
 
-enum vinci_status gate_lock_inputs(const char *baseline_path, struct vinci_diag *diag) {
+enum vinci_status gate_lock_inputs(const char *baseline_path, int *lock, struct vinci_diag *diag) {
   char folder[PATH_SIZE];
   enum vinci_status status = make_folder(baseline_path, folder, diag);
-  return status == VINCI_OK ? cli_lock_folder(folder, "another bless", diag) : status;
+  return status == VINCI_OK ? folder_lock(folder, "another bless", lock, diag) : status;
 }
 
 void gate_drop_inputs(const char *baseline_path) {
@@ -193,7 +192,7 @@ static bool restore_models(struct replaying *replaying, const char *models) {
 /* Makes the old chip from its file and tells what is different now. */
 static bool restore_chip(struct replaying *replaying, const char *path) {
   size_t length, printed = 0;
-  char *text = cli_read_text(path, SIZE_MAX, &length, NULL), *rest = NULL;
+  char *text = file_read(path, SIZE_MAX, &length, NULL), *rest = NULL;
   bool good = text != NULL;
   for (char *line = good ? strtok_r(text, "\n", &rest) : NULL; line && good;
        line = strtok_r(NULL, "\n", &rest)) {

@@ -31,7 +31,7 @@ static char *explanation(const struct gate_report *report, const struct gate_out
   FILE *out = open_memstream(&text, &length);
   if (!out)
     return NULL;
-  if (report->explain && outcome->change_count > 0)
+  if (outcome->change_count > 0)
     gate_explain(report->run, report->baseline, report->baseline_path, outcome, prefix, out);
   fclose(out);
   return text;

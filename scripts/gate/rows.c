@@ -6,13 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "scripts/gate/gate.h"
-#include "scripts/sweep/sweep.h"
+#include "scripts/study/cells.h"
 
-enum { CELLS = 5, BASELINE_SCHEMA = 1, LINE_MAX_BYTES = 8192 };
+enum { CELLS = 5, BASELINE_SCHEMA = 1 };
 
 static const char column_row[] = "point,metric,value,unit,kind";
 static const char schema_row[] = "# schema: ";
@@ -116,31 +115,6 @@ static enum vinci_status refuse(struct reading *reading, const char *text) {
   return VINCI_E_INPUT;
 }
 
-/* Splits a line of CSV in place; the count of cells, or 0 when its quotes are wrong. */
-static size_t split(char *line, char *cells[CELLS + 1]) {
-  size_t count = 0;
-  for (char *at = line;; at++) {
-    if (count == CELLS + 1)
-      return count;
-    char *out = at;
-    cells[count++] = out;
-    bool quoted = *at == '"';
-    for (at += quoted; *at && (quoted || *at != ','); at++) {
-      if (quoted && *at == '"' && *++at != '"') {
-        quoted = false;
-        break;
-      }
-      *out++ = *at;
-    }
-    char end = *at;
-    *out = '\0';
-    if (quoted || (end && end != ','))
-      return 0;
-    if (!end)
-      return count;
-  }
-}
-
 /* Differences of any two are then numbers too. */
 static bool is_whole_number(const char *text) {
   errno = 0;
@@ -150,9 +124,9 @@ static bool is_whole_number(const char *text) {
 }
 
 static enum vinci_status read_row(struct reading *reading, char *line) {
-  char *cells[CELLS + 1];
+  char *cells[CELLS];
   struct gate_rows *rows = reading->rows;
-  if (split(line, cells) != CELLS)
+  if (cells_split(line, cells, CELLS) != CELLS)
     return refuse(reading, "is not a row of a baseline: point,metric,value,unit,kind");
   bool number = strcmp(cells[4], "metric") == 0 || strcmp(cells[4], "detail") == 0;
   bool text = strcmp(cells[4], "digest") == 0 || strcmp(cells[4], "failure") == 0;
@@ -259,29 +233,8 @@ void gate_rows_write(const struct gate_rows *rows, bool header, FILE *out) {
     const struct gate_row *row = &rows->items[i];
     const char *const cells[CELLS] = {row->point, row->metric, row->value, row->unit, row->kind};
     for (size_t c = 0; c < CELLS; c++) {
-      sweep_cell(out, cells[c]);
+      cell_write(out, cells[c]);
       fputc(c + 1 < CELLS ? ',' : '\n', out);
     }
   }
-}
-
-enum vinci_status gate_replace_file(const char *path, void (*writer)(void *context, FILE *out),
-                                    void *context, struct vinci_diag *diag) {
-  char temporary[4096];
-  struct diag_position position = {.path = path};
-  if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
-    return diag_error_at(diag, VINCI_E_IO, position, "the name is too long");
-  FILE *out = fopen(temporary, "w");
-  if (!out)
-    return diag_error_at(diag, VINCI_E_IO, position, "cannot write: %s", strerror(errno));
-  writer(context, out);
-  errno = 0;
-  bool failed = fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0;
-  failed |= fclose(out) != 0;
-  if (!failed && rename(temporary, path) == 0)
-    return VINCI_OK;
-  enum vinci_status status = diag_error_at(diag, VINCI_E_IO, position, "cannot write: %s",
-                                           errno ? strerror(errno) : "write error");
-  remove(temporary);
-  return status;
 }

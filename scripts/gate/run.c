@@ -4,6 +4,8 @@
  * is the verdict of that one. A child sends its rows through a file without a name.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,8 @@ enum { CHILD_FAILED = 1 };
 
 struct child {
   pid_t pid; /* 0: none */
-  int fd;
+  int fd;    /* of its rows */
+  int alive; /* the end of a pipe that closes when the process ends */
   size_t task;
   double start_seconds;
 };
@@ -77,18 +80,32 @@ static _Noreturn void measure(const struct gate_run *run, size_t task, int fd) {
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
+static void close_child(struct child *child) {
+  if (child->fd >= 0)
+    close(child->fd);
+  if (child->alive >= 0)
+    close(child->alive);
+  child->pid = 0;
+}
+
 static enum vinci_status start(const struct gate_run *run, struct child *child, size_t task,
                                struct vinci_diag *diag) {
+  int pipes[2] = {-1, -1};
   child->fd = memfd_create("gate", MFD_CLOEXEC);
   child->task = task;
   child->start_seconds = now_seconds();
-  child->pid = child->fd < 0 ? -1 : fork();
+  bool opened = child->fd >= 0 && pipe2(pipes, O_CLOEXEC) == 0;
+  child->alive = pipes[0];
+  child->pid = opened ? fork() : -1;
   if (child->pid == 0)
     measure(run, task, child->fd);
+  int error = errno;
+  if (opened)
+    close(pipes[1]);
   if (child->pid > 0)
     return VINCI_OK;
-  child->pid = 0;
-  return diag_error(diag, VINCI_E_NOMEM, "cannot start a process: %s", strerror(errno));
+  close_child(child);
+  return diag_error(diag, VINCI_E_NOMEM, "cannot start a process: %s", strerror(error));
 }
 
 /* Rows of a repetition against those of the first run. */
@@ -146,14 +163,26 @@ static enum vinci_status collect(struct gate_run *run, struct gate_rows *tasks, 
     if (!add_failure(rows, name, vinci_status_exit_code(VINCI_E_INTERNAL), text))
       result = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
-  close(child->fd);
-  child->pid = 0;
+  close_child(child);
   return result;
 }
 
-static struct child *find_child(struct child *children, unsigned jobs, pid_t pid) {
+static struct child *find_idle(struct child *children, unsigned jobs) {
   for (unsigned i = 0; i < jobs; i++)
-    if (children[i].pid == pid)
+    if (children[i].pid == 0)
+      return &children[i];
+  return NULL;
+}
+
+/* Waits for the end of one of our processes; others of the caller's are not ours to wait for. */
+static struct child *wait_for_child(struct child *children, unsigned jobs, int *ended) {
+  struct pollfd ends[GATE_JOBS_MAX];
+  for (unsigned i = 0; i < jobs; i++)
+    ends[i] = (struct pollfd){.fd = children[i].pid ? children[i].alive : -1};
+  if (poll(ends, jobs, -1) <= 0)
+    return NULL;
+  for (unsigned i = 0; i < jobs; i++)
+    if (ends[i].revents != 0 && waitpid(children[i].pid, ended, 0) == children[i].pid)
       return &children[i];
   return NULL;
 }
@@ -165,15 +194,14 @@ static enum vinci_status run_tasks(struct gate_run *run, struct gate_rows *tasks
   size_t started = 0;
   unsigned alive = 0;
   while (alive > 0 || (status == VINCI_OK && started < count)) {
-    struct child *idle = find_child(children, run->jobs, 0);
+    struct child *idle = find_idle(children, run->jobs);
     if (status == VINCI_OK && started < count && idle) {
       status = start(run, idle, started++, diag);
       alive += status == VINCI_OK;
       continue;
     }
     int ended;
-    pid_t pid = waitpid(-1, &ended, 0);
-    struct child *child = pid > 0 ? find_child(children, run->jobs, pid) : NULL;
+    struct child *child = wait_for_child(children, run->jobs, &ended);
     if (!child)
       continue;
     enum vinci_status collected = collect(run, tasks, child, ended, diag);
@@ -191,12 +219,11 @@ enum vinci_status gate_run_all(struct gate_run *run, struct vinci_diag *diag) {
   enum vinci_status status = tasks && run->differs && run->seconds
                                  ? VINCI_OK
                                  : diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  fflush(stdout);
   /* Chips are loaded before there are children, which then share them; what cannot be loaded is
    * the failure of its points. */
   for (size_t i = 0; status == VINCI_OK && i < points; i++) {
     const vinci_soc *chip;
-    if (chip_cache_get(run->chips, run->suite->points[i].soc, &chip, NULL) != VINCI_OK)
+    if (chip_cache_get(run->chips, run->suite->points[i].spec.soc, &chip, NULL) != VINCI_OK)
       continue;
   }
   if (status == VINCI_OK)

@@ -2,12 +2,12 @@
 /* Study and suite files. */
 #include "scripts/study/file.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "scripts/study/words.h"
 
 enum { TEXT_MAX = 256 };
@@ -45,54 +45,13 @@ static enum vinci_status lua_failed(struct lua_file *file, int code, struct vinc
   return VINCI_E_USAGE;
 }
 
-/* Reads to the end of a stream; NULL with errno when that fails, E2BIG beyond the maximum. */
-static char *read_all(FILE *in, size_t maximum, size_t *length) {
-  size_t capacity = 4096;
-  char *text = malloc(capacity);
-  *length = 0;
-  while (text) {
-    *length += fread(text + *length, 1, capacity - *length, in);
-    if (*length < capacity && !ferror(in)) {
-      text[*length] = '\0';
-      return text;
-    }
-    int error = ferror(in) ? (errno ? errno : EIO) : *length > maximum ? E2BIG : 0;
-    char *more = error || capacity > SIZE_MAX / 2 ? NULL : realloc(text, capacity *= 2);
-    if (!more) {
-      free(text);
-      errno = error ? error : ENOMEM;
-    }
-    text = more;
-  }
-  return NULL;
-}
-
-char *cli_read_text(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag) {
-  FILE *in = fopen(path, "r");
-  char *text = in ? read_all(in, maximum, length) : NULL;
-  int error = text ? 0 : errno;
-  if (in)
-    fclose(in);
-  struct diag_position position = {.path = path};
-  if (text && *length > maximum) {
-    free(text);
-    text = NULL;
-    error = E2BIG;
-  }
-  if (error == E2BIG)
-    (void)diag_error_at(diag, VINCI_E_USAGE, position, "is longer than %zu MiB", maximum >> 20);
-  else if (error)
-    (void)diag_error_at(diag, VINCI_E_IO, position, "cannot read: %s", strerror(error));
-  return text;
-}
-
 enum vinci_status lua_file_open(struct lua_file *file, const char *path, struct arena *arena,
                                 struct vinci_diag *diag) {
   static const struct lua_limits limits = {LUA_FILE_MEMORY_MIB, LUA_FILE_INSTRUCTIONS_MAX,
                                            LUA_FILE_CPU_MS_MAX};
   size_t length;
   *file = (struct lua_file){.path = path, .arena = arena};
-  char *text = cli_read_text(path, LUA_FILE_BYTES_MAX, &length, diag);
+  char *text = file_read(path, LUA_FILE_BYTES_MAX, &length, diag);
   if (!text)
     return diag ? diag->status : VINCI_E_IO;
   if (!lua_bounds_open(&file->bounds, &limits)) {

@@ -13,10 +13,6 @@
 #include "core/vinci.h"
 #include "scripts/host/lua_bounds.h"
 
-/* The bytes of a file of at most `maximum`, with a zero after them; free() it. NULL with a
- * diagnostic. */
-char *cli_read_text(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
-
 /* What one study or suite may use: far above any honest one. */
 enum {
   LUA_FILE_MEMORY_MIB = 96,

@@ -17,14 +17,10 @@
 
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "core/base/file.h"
 #include "scripts/sweep/sweep.h"
 
 enum { ID_DIGITS = 16, LOCK_TRIES = 30 };
-
-static enum vinci_status io_error(struct vinci_diag *diag, const char *path, const char *doing) {
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
-                       doing, strerror(errno));
-}
 
 /* ---- writing --------------------------------------------------------------------------- */
 
@@ -45,7 +41,7 @@ enum vinci_status sweep_journal_open(struct sweep_journal *journal, const char *
     return diag_error(diag, VINCI_E_IO, "the name of the result folder is too long");
   journal->fd = open(journal->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (journal->fd < 0 || !end_torn_line(journal->fd))
-    return io_error(diag, journal->path, "write");
+    return file_error(diag, journal->path, "write");
   return VINCI_OK;
 }
 
@@ -82,11 +78,11 @@ enum vinci_status sweep_lock(const char *folder, const char *name, int *fd,
   char path[512];
   snprintf(path, sizeof path, "%s/journal", folder);
   if (mkdir(path, 0777) != 0 && errno != EEXIST)
-    return io_error(diag, path, "make the folder");
+    return file_error(diag, path, "make the folder");
   snprintf(path, sizeof path, "%s/journal/%s.lock", folder, name);
   *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (*fd < 0)
-    return io_error(diag, path, "write");
+    return file_error(diag, path, "write");
   /* Workers of a killed sweep end at once, but not in no time. */
   for (int i = 0; i < LOCK_TRIES; i++) {
     if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
@@ -156,7 +152,7 @@ static enum vinci_status read_journal(struct reading *reading, const char *path)
   enum vinci_status status = VINCI_OK;
   FILE *in = fopen(path, "r");
   if (!in)
-    return io_error(reading->diag, path, "read");
+    return file_error(reading->diag, path, "read");
   while (status == VINCI_OK && (length = getline(&line, &capacity, in)) > 0) {
     struct sweep_record record;
     bool whole = line[length - 1] == '\n';
@@ -200,7 +196,7 @@ enum vinci_status sweep_records_read(const char *folder, struct sweep_records *o
   snprintf(path, sizeof path, "%s/journal", folder);
   DIR *journals = opendir(path);
   if (!journals)
-    return errno == ENOENT ? VINCI_OK : io_error(diag, path, "read");
+    return errno == ENOENT ? VINCI_OK : file_error(diag, path, "read");
   for (struct dirent *entry; status == VINCI_OK && (entry = readdir(journals)) != NULL;) {
     size_t length = strlen(entry->d_name);
     if (length < 4 || strcmp(entry->d_name + length - 4, ".log") != 0)

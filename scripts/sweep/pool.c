@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pool: forked workers that take points by index from memory they share, run them with
- * the chips the parent has loaded, and append to a journal each. The parent shows progress,
+ * the chips the parent has loaded, and append to a journal each. The parent tells progress,
  * passes on Ctrl-C, and replaces workers that die; the point one died of becomes a record.
  */
 #include <errno.h>
@@ -40,11 +40,8 @@ struct parent {
   unsigned alive;
   sigset_t signals;
   double start_seconds;
-  double shown_seconds;
   double synced_seconds;
   size_t synced_done;
-  bool terminal;
-  bool shown;
   struct sweep_journal crashes;
   enum vinci_status status; /* the first error, and what it says */
   struct vinci_diag *diag;
@@ -136,23 +133,17 @@ static enum vinci_status start_worker(struct parent *parent, unsigned worker) {
 
 /* ---- progress -------------------------------------------------------------------------- */
 
-static void show(struct parent *parent, bool last) {
-  static const double terminal_seconds = 0.2, file_seconds = 10.0;
+/* Whether the run goes on. */
+static bool tell(const struct parent *parent) {
   const struct sweep_pool *pool = parent->pool;
-  double now = now_seconds(), elapsed = now - parent->start_seconds;
-  double period = parent->terminal ? terminal_seconds : file_seconds;
-  size_t done = parent->board->done;
-  if (pool->quiet || (!last && now - parent->shown_seconds < period) || done == 0 || elapsed <= 0)
-    return;
-  double rate = (double)done / elapsed;
-  double left = (double)(pool->todo_count - done) / rate;
-  size_t total = pool->todo_count + pool->reused;
-  fprintf(stderr, "%s%zu of %zu points, %zu failed, %.1f/s, %.0f s left%s",
-          parent->terminal ? "\r\033[K" : "", done + pool->reused, total,
-          (size_t)parent->board->failed, rate, left, parent->terminal && !last ? "" : "\n");
-  fflush(stderr);
-  parent->shown = true;
-  parent->shown_seconds = now;
+  struct vinci_sweep_progress progress = {
+      .points = pool->todo_count + pool->reused,
+      .reused = pool->reused,
+      .done = parent->board->done,
+      .failed = parent->board->failed,
+      .seconds = now_seconds() - parent->start_seconds,
+  };
+  return !pool->progress || pool->progress(pool->progress_context, &progress);
 }
 
 /* ---- the parent ------------------------------------------------------------------------ */
@@ -220,17 +211,21 @@ static void sync_journals(struct parent *parent) {
   parent->synced_seconds = now_seconds();
 }
 
+static void stop(struct parent *parent) {
+  parent->board->stop = true;
+  parent->pool->interrupted = true;
+}
+
 static void watch(struct parent *parent) {
   const struct timespec tick = {.tv_nsec = TICK_NS};
   while (parent->alive > 0) {
     int got = sigtimedwait(&parent->signals, NULL, &tick);
-    if (got == SIGINT || got == SIGTERM) {
-      parent->board->stop = true;
-      parent->pool->interrupted = true;
-    }
+    if (got == SIGINT || got == SIGTERM)
+      stop(parent);
     reap(parent);
     sync_journals(parent);
-    show(parent, false);
+    if (!tell(parent))
+      stop(parent);
   }
 }
 
@@ -241,13 +236,10 @@ static enum vinci_status run_workers(struct parent *parent) {
   enum vinci_status status = sweep_journal_open(&parent->crashes, pool->folder, name, parent->diag);
   if (status != VINCI_OK)
     return status;
-  fflush(stdout);
   for (unsigned i = 0; i < pool->jobs && !parent->board->stop; i++)
     if ((status = start_worker(parent, i)) != VINCI_OK)
       fail(parent, status);
   watch(parent);
-  if (parent->shown)
-    show(parent, true);
   sweep_journal_close(&parent->crashes);
   return parent->status;
 }
@@ -260,13 +252,10 @@ enum vinci_status sweep_pool_run(struct sweep_pool *pool, struct vinci_diag *dia
     free(parent);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }
-  *parent = (struct parent){.pool = pool,
-                            .board = board,
-                            .start_seconds = now_seconds(),
-                            .terminal = isatty(STDERR_FILENO),
-                            .diag = diag};
+  *parent =
+      (struct parent){.pool = pool, .board = board, .start_seconds = now_seconds(), .diag = diag};
   sigset_t before;
-  parent->shown_seconds = parent->synced_seconds = parent->start_seconds;
+  parent->synced_seconds = parent->start_seconds;
   if (pool->jobs > pool->todo_count)
     pool->jobs = (unsigned)pool->todo_count;
   sigemptyset(&parent->signals);

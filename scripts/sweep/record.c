@@ -4,25 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "core/result/metrics.h"
+#include "scripts/study/cells.h"
 #include "scripts/sweep/sweep.h"
-#include "traces/export/export.h"
 
 enum { PPM_DIGITS = 6, ERROR_MAX = 1200 };
-
-void sweep_cell(FILE *out, const char *text) {
-  if (!strpbrk(text, ",\"\n\r")) {
-    fputs(text, out);
-    return;
-  }
-  fputc('"', out);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc('"', out);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-  }
-  fputc('"', out);
-}
 
 /* Counters of the metrics list that are columns as they are. */
 static const char *const counters[] = {"l2.read_hits",    "l2.read_misses", "l2.write_hits",
@@ -84,7 +71,7 @@ static void write_figures(FILE *out, const struct vinci_result *result) {
 /* "failed" with its exit code and reason; the figures stay empty: they could not be compared. */
 static void write_failure(FILE *out, const char *status, int exit_code, const char *text) {
   fprintf(out, "%s,%d,", status, exit_code);
-  sweep_cell(out, text);
+  cell_write(out, text);
   for (unsigned i = 0; i < FIGURES; i++)
     fputc(',', out);
 }

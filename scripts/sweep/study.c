@@ -23,7 +23,6 @@ static bool ends_with(const char *text, const char *end) {
 void sweep_study_free(struct sweep_study *study) {
   free(study->values);
   free(study->ids);
-  text_list_free(&study->sets);
   arena_free(&study->arena);
   *study = (struct sweep_study){0};
 }
@@ -95,53 +94,66 @@ static enum vinci_status parse_axis(struct sweep_study *study, const char *text,
   }
 }
 
-static enum vinci_status expand_request(struct sweep_study *study, const struct text_list *params,
-                                        struct vinci_diag *diag) {
+static enum vinci_status expand_params(struct sweep_study *study,
+                                       const struct vinci_sweep_options *options,
+                                       struct vinci_diag *diag) {
   struct sweep_axis axes[SWEEP_PARAMS_MAX];
-  if (params->count > SWEEP_PARAMS_MAX)
+  if (options->param_count > SWEEP_PARAMS_MAX)
     return diag_error(diag, VINCI_E_USAGE, "more than %d parameters", SWEEP_PARAMS_MAX);
-  for (size_t i = 0; i < params->count; i++) {
-    enum vinci_status status = parse_axis(study, params->items[i], &axes[i], diag);
+  for (size_t i = 0; i < options->param_count; i++) {
+    enum vinci_status status = parse_axis(study, options->params[i], &axes[i], diag);
     if (status != VINCI_OK)
       return status;
   }
-  return sweep_expand(study, axes, params->count, diag);
+  return sweep_expand(study, axes, options->param_count, diag);
 }
 
-/* ---- the command line ------------------------------------------------------------------ */
+/* ---- arguments -------------------------------------------------------------------------- */
 
-static enum vinci_status read_arguments(struct sweep_study *study,
-                                        const struct sweep_request *request,
-                                        const struct text_list *arguments, size_t first,
+/* A trace, or an operator with the arguments that follow. */
+static enum vinci_status keep_workload(struct sweep_study *study, const char *const *arguments,
+                                       size_t count, bool is_trace, struct vinci_diag *diag) {
+  struct workload *workload = &study->spec.workload;
+  const char *what = arena_strdup(&study->arena, arguments[0]);
+  workload->args = ARENA_ARRAY(&study->arena, const char *, count);
+  if (!what || !workload->args)
+    return no_memory(diag);
+  if (is_trace)
+    workload->trace = what;
+  else
+    workload->op = what;
+  for (size_t i = 1; i < count; i++) {
+    if (!strchr(arguments[i], '='))
+      return diag_error(diag, VINCI_E_USAGE, "argument '%s' of %s is not key=value", arguments[i],
+                        what);
+    char *argument = arena_strdup(&study->arena, arguments[i]);
+    if (!argument)
+      return no_memory(diag);
+    workload->args[workload->arg_count++] = argument;
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status read_arguments(struct sweep_study *study, const char *const *arguments,
+                                        size_t count, const struct vinci_sweep_options *options,
                                         struct vinci_diag *diag) {
-  if (arguments->count <= first) {
+  if (count == 0) {
     (void)diag_error(diag, VINCI_E_USAGE, "nothing to run: no study, no trace, no operator");
     diag_hint(diag, "for example matmul m=512 k=512 n=512 dtype=fp16");
     return VINCI_E_USAGE;
   }
-  const char *what = arguments->items[first];
-  size_t rest = arguments->count - first - 1;
+  const char *what = arguments[0];
   bool is_study = ends_with(what, ".lua");
   bool is_trace = ends_with(what, ".csv") || strchr(what, '/') != NULL;
-  if ((is_study || is_trace) && rest > 0)
-    return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments",
-                      arguments->items[first + 1], what);
-  if (is_study) {
-    if (request->params.count > 0)
-      return diag_error(diag, VINCI_E_USAGE, "--param and a study file exclude each other");
+  if ((is_study || is_trace) && count > 1)
+    return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments", arguments[1],
+                      what);
+  if (is_study && options->param_count > 0)
+    return diag_error(diag, VINCI_E_USAGE, "--param and a study file exclude each other");
+  if (is_study)
     return sweep_study_read(study, what, diag);
-  }
-  for (size_t i = 0; i < rest; i++)
-    if (!strchr(arguments->items[first + 1 + i], '='))
-      return diag_error(diag, VINCI_E_USAGE, "argument '%s' of %s is not key=value",
-                        arguments->items[first + 1 + i], what);
-  if (is_trace)
-    study->workload.trace = what;
-  else
-    study->workload.op = what;
-  study->workload.args = arguments->items + first + 1;
-  study->workload.arg_count = rest;
-  return expand_request(study, &request->params, diag);
+  enum vinci_status status = keep_workload(study, arguments, count, is_trace, diag);
+  return status == VINCI_OK ? expand_params(study, options, diag) : status;
 }
 
 static bool is_operator_key(const char *key) { return strncmp(key, op_prefix, OP_PREFIX) == 0; }
@@ -164,64 +176,57 @@ static const char *chip_name(const struct sweep_study *study, size_t point) {
   for (size_t p = 0; p < study->param_count; p++)
     if (strcmp(study->keys[p], "soc") == 0 && param_value(study, point, p))
       return param_value(study, point, p);
-  return study->soc;
+  return study->spec.soc;
 }
 
 /* A misspelt key is a mistake of the study; a bad value is the failure of its points. */
 static enum vinci_status check_keys(const struct sweep_study *study, struct vinci_diag *diag) {
   struct chip_cache chips = {.data = study->data};
   const vinci_soc *soc = NULL;
-  const char *name = study->point_count > 0 ? chip_name(study, 0) : study->soc;
+  const char *name = study->point_count > 0 ? chip_name(study, 0) : study->spec.soc;
   if (!name) {
     (void)diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
     diag_hint(diag, "'vinci soc list' shows the names");
     return VINCI_E_USAGE;
   }
   enum vinci_status status = chip_cache_get(&chips, name, &soc, diag);
-  if (status == VINCI_OK && study->workload.op)
-    status = workload_check_operator(&study->workload, NULL, diag);
+  if (status == VINCI_OK && study->spec.workload.op)
+    status = workload_check_operator(&study->spec.workload, NULL, diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++) {
     const char *key = study->keys[p];
-    if (is_operator_key(key) && !study->workload.op)
+    if (is_operator_key(key) && !study->spec.workload.op)
       status = diag_error(diag, VINCI_E_USAGE, "parameter '%s': a trace has no arguments", key);
     else if (is_operator_key(key))
-      status = workload_check_operator(&study->workload, key + OP_PREFIX, diag);
+      status = workload_check_operator(&study->spec.workload, key + OP_PREFIX, diag);
     else if (is_chip_key(key))
       status = workload_check_key(soc, key, diag);
   }
-  for (size_t i = 0; status == VINCI_OK && i < study->sets.count; i++) {
-    const char *set = study->sets.items[i];
-    vinci_soc *copy = soc_copy(soc);
-    status = copy ? vinci_soc_set(copy, set, diag) : no_memory(diag);
+  for (size_t i = 0; status == VINCI_OK && i < study->spec.set_count; i++) {
+    struct run_spec alone = {.sets = &study->spec.sets[i], .set_count = 1};
+    vinci_soc *copy;
+    status = chip_cache_copy(&chips, name, &alone, &copy, diag);
     vinci_soc_free(copy);
   }
   chip_cache_free(&chips);
   return status;
 }
 
-enum vinci_status sweep_study_open(struct sweep_study *study, const struct sweep_request *request,
-                                   const struct text_list *arguments, size_t first,
+enum vinci_status sweep_study_open(struct sweep_study *study, const char *const *arguments,
+                                   size_t count, const struct vinci_sweep_options *options,
                                    struct vinci_diag *diag) {
-  *study = (struct sweep_study){.data = request->data};
-  study->options.struct_size = sizeof study->options;
-  enum vinci_status status = read_arguments(study, request, arguments, first, diag);
-  if (status != VINCI_OK)
-    return status;
-  if (request->soc)
-    study->soc = request->soc; /* the command line wins over the file */
-  static const char *const words[] = {"memory", "network", "l2"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    struct workload_models given = request->models;
-    const char *word = *workload_model(&given, words[i]);
-    if (word)
-      *workload_model(&study->models, words[i]) = word;
-  }
-  if (request->max_cycles > 0)
-    study->options.max_cycles = request->max_cycles;
-  for (size_t i = 0; i < request->sets.count; i++)
-    if (!text_list_add(&study->sets, request->sets.items[i]))
-      return no_memory(diag);
-  status = workload_choose(&study->models, &study->options, diag);
+  struct run_spec overrides;
+  *study = (struct sweep_study){.options = {.struct_size = sizeof study->options}};
+  const char *data = options->overrides.data_dir;
+  study->data = data ? arena_strdup(&study->arena, data) : NULL;
+  if ((data && !study->data) || !overrides_keep(&options->overrides, &study->arena, &overrides))
+    return no_memory(diag);
+  overrides.max_cycles = options->max_cycles;
+  enum vinci_status status = read_arguments(study, arguments, count, options, diag);
+  if (status == VINCI_OK && !spec_override(&study->spec, &overrides, &study->arena))
+    status = no_memory(diag);
+  study->options.max_cycles = study->spec.max_cycles;
+  if (status == VINCI_OK)
+    status = workload_choose(&study->spec.models, &study->options, diag);
   return status == VINCI_OK ? check_keys(study, diag) : status;
 }
 
@@ -245,13 +250,13 @@ static bool put_argument(struct workload *workload, struct arena *arena, const c
 
 bool sweep_workload(const struct sweep_study *study, size_t point, struct arena *arena,
                     struct workload *out) {
-  size_t count = study->workload.arg_count;
-  *out = study->workload;
+  size_t count = study->spec.workload.arg_count;
+  *out = study->spec.workload;
   out->args = ARENA_ARRAY(arena, const char *, count + study->param_count + 1);
   if (!out->args)
     return false;
   if (count > 0)
-    memcpy(out->args, study->workload.args, count * sizeof *out->args);
+    memcpy(out->args, study->spec.workload.args, count * sizeof *out->args);
   for (size_t p = 0; p < study->param_count; p++) {
     const char *value = param_value(study, point, p);
     if (value && is_operator_key(study->keys[p]) &&
@@ -284,42 +289,32 @@ enum vinci_status sweep_options(const struct sweep_study *study, size_t point,
 
 enum vinci_status sweep_resolve(const struct sweep_study *study, struct chip_cache *chips,
                                 size_t point, vinci_soc **out, struct vinci_diag *diag) {
-  const vinci_soc *base = NULL;
   const char *name = chip_name(study, point);
   *out = NULL;
   if (!name)
     return diag_error(diag, VINCI_E_USAGE, "no chip is named");
-  enum vinci_status status = chip_cache_get(chips, name, &base, diag);
-  vinci_soc *soc = status == VINCI_OK ? soc_copy(base) : NULL;
-  if (status == VINCI_OK && !soc)
-    status = no_memory(diag);
-  for (size_t i = 0; status == VINCI_OK && i < study->sets.count; i++)
-    status = vinci_soc_set(soc, study->sets.items[i], diag);
+  enum vinci_status status = chip_cache_copy(chips, name, &study->spec, out, diag);
   for (size_t p = 0; status == VINCI_OK && p < study->param_count; p++) {
     const char *value = param_value(study, point, p);
     if (value && is_chip_key(study->keys[p]))
-      status = set_value(soc, study->keys[p], value, diag);
+      status = set_value(*out, study->keys[p], value, diag);
   }
-  if (status == VINCI_OK)
-    *out = soc;
-  else
-    vinci_soc_free(soc);
+  if (status != VINCI_OK) {
+    vinci_soc_free(*out);
+    *out = NULL;
+  }
   return status;
-}
-
-static uint64_t digest_text(uint64_t digest, const char *text) {
-  return digest_bytes(digest, text, strlen(text) + 1);
 }
 
 /* A point whose chip cannot be made is known by what was asked for. */
 static uint64_t unresolved_digest(const struct sweep_study *study, size_t point) {
-  uint64_t digest = digest_text(DIGEST_SEED, chip_name(study, point));
-  for (size_t i = 0; i < study->sets.count; i++)
-    digest = digest_text(digest, study->sets.items[i]);
+  uint64_t digest = digest_string(DIGEST_SEED, chip_name(study, point));
+  for (size_t i = 0; i < study->spec.set_count; i++)
+    digest = digest_string(digest, study->spec.sets[i]);
   for (size_t p = 0; p < study->param_count; p++) {
     const char *value = param_value(study, point, p);
-    digest = digest_text(digest, study->keys[p]);
-    digest = digest_text(digest, value ? value : "");
+    digest = digest_string(digest, study->keys[p]);
+    digest = digest_string(digest, value ? value : "");
   }
   return digest;
 }
@@ -337,15 +332,15 @@ static enum vinci_status identify(const struct sweep_study *study, struct chip_c
   uint64_t config = status == VINCI_OK ? soc_digest(soc) : unresolved_digest(study, point);
   vinci_soc_free(soc);
   status = VINCI_OK;
-  if (study->workload.op)
+  if (study->spec.workload.op)
     status = sweep_workload(study, point, &scratch, &workload)
                  ? workload_digest(&workload, &input, diag)
                  : no_memory(diag);
   if (sweep_options(study, point, &options, &ignored) != VINCI_OK)
     config = unresolved_digest(study, point);
   workload_models_text(&options, models, sizeof models);
-  *id = digest_text(DIGEST_SEED, vinci_model_revision());
-  *id = digest_text(*id, models);
+  *id = digest_string(DIGEST_SEED, vinci_model_revision());
+  *id = digest_string(*id, models);
   *id = digest_bytes(*id, &config, sizeof config);
   *id = digest_bytes(*id, &input, sizeof input);
   arena_free(&scratch);
@@ -356,11 +351,12 @@ enum vinci_status sweep_identify(struct sweep_study *study, struct chip_cache *c
                                  struct vinci_diag *diag) {
   uint64_t input = 0;
   enum vinci_status status = VINCI_OK;
+  free(study->ids); /* of an earlier run: the trace may be another one by now */
   study->ids = calloc(study->point_count + 1, sizeof *study->ids);
   if (!study->ids)
     return no_memory(diag);
-  if (study->workload.trace)
-    status = workload_digest(&study->workload, &input, diag);
+  if (study->spec.workload.trace)
+    status = workload_digest(&study->spec.workload, &input, diag);
   for (size_t i = 0; status == VINCI_OK && i < study->point_count; i++)
     status = identify(study, chips, i, input, &study->ids[i], diag);
   return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vinci sweep: a study expands to points, points run in a pool of workers, each finished
+ * A sweep: a study expands to points, points run in a pool of workers, each finished
  * point is one record in a journal, and the table is made of the records.
  *
  * A point is done when a journal holds its record, and for no other reason. Its identity is
@@ -10,7 +10,6 @@
 #ifndef VINCI_SCRIPTS_SWEEP_SWEEP_H
 #define VINCI_SCRIPTS_SWEEP_SWEEP_H
 
-#include "cli/support/options.h"
 #include "core/base/arena.h"
 #include "core/study/workload.h"
 
@@ -20,11 +19,8 @@ enum { SWEEP_CELLS_MAX = SWEEP_POINTS_MAX };
 
 struct sweep_study {
   struct arena arena;
-  const char *soc;
-  const char *data;
-  struct text_list sets; /* overrides common to all points */
-  struct workload workload;
-  struct workload_models models;
+  const char *data;                 /* the folder that holds soc/, may be NULL */
+  struct run_spec spec;             /* common to all points */
   struct vinci_run_options options; /* of points that do not say others */
   const char *keys[SWEEP_PARAMS_MAX];
   size_t param_count;
@@ -33,20 +29,10 @@ struct sweep_study {
   uint64_t *ids; /* by point */
 };
 
-/* What the command line says of a study, before its file is read. */
-struct sweep_request {
-  const char *soc;
-  const char *data;
-  struct workload_models models;
-  struct text_list sets;
-  struct text_list params;
-  uint64_t max_cycles;
-};
-
-/* arguments[first..]: a study file, a trace, or an operator with key=value. Free in any case. */
+/* As vinci_sweep_open(). Free in any case. */
 VINCI_MUST_CHECK enum vinci_status sweep_study_open(struct sweep_study *study,
-                                                    const struct sweep_request *request,
-                                                    const struct text_list *arguments, size_t first,
+                                                    const char *const *arguments, size_t count,
+                                                    const struct vinci_sweep_options *options,
                                                     struct vinci_diag *diag);
 void sweep_study_free(struct sweep_study *study);
 /* The Lua form of a study (study_lua.c). */
@@ -82,8 +68,6 @@ sweep_identify(struct sweep_study *study, struct chip_cache *chips, struct vinci
 
 enum { SWEEP_RECORD_MAX = 4096 };
 
-/* Appends text as one CSV cell. */
-void sweep_cell(FILE *out, const char *text);
 /* The header of the part of a row that comes from the record: status to hbm. */
 void sweep_record_header(FILE *out);
 /*
@@ -138,11 +122,12 @@ struct sweep_pool {
   struct chip_cache *chips;
   const uint32_t *todo; /* points, in order */
   size_t todo_count;
-  size_t reused; /* for the progress line */
+  size_t reused; /* for the progress */
   unsigned jobs;
   const char *folder;
   const char *shard; /* first part of the names of journals */
-  bool quiet;
+  bool (*progress)(void *context, const struct vinci_sweep_progress *progress); /* may be NULL */
+  void *progress_context;
   bool interrupted; /* out */
   size_t failed;    /* out: points that ended with an error */
   size_t done;      /* out: points that have a record now */
@@ -154,16 +139,17 @@ VINCI_MUST_CHECK enum vinci_status sweep_pool_run(struct sweep_pool *pool, struc
 
 /* ---- tables (table.c) ------------------------------------------------------------ */
 
-/* The cells of a point that come from the study: id, parameters, workload. shared: others may
- * write the same file at the same time. */
+/* Writes DIR/manifest.csv, the cells of points that come from the study: id, parameters, workload.
+ * shared: others may write the same file at the same time. */
 VINCI_MUST_CHECK enum vinci_status sweep_write_manifest(const struct sweep_study *study,
                                                         const char *folder, bool shared,
                                                         struct vinci_diag *diag);
-struct sweep_counts {
-  size_t points, done, failed;
+/* ---- sweeps (sweep.c) ------------------------------------------------------------------ */
+
+struct vinci_sweep {
+  struct sweep_study study;
+  struct chip_cache chips;
+  char warning[WORKLOAD_WARNING_MAX];
 };
-/* Counts the points of DIR/manifest.csv; with write, makes DIR/results.csv when all are done. */
-VINCI_MUST_CHECK enum vinci_status
-sweep_collect(const char *folder, bool write, struct sweep_counts *counts, struct vinci_diag *diag);
 
 #endif

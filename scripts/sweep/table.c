@@ -11,14 +11,11 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
+#include "scripts/study/cells.h"
 #include "scripts/sweep/sweep.h"
 
 enum { ID_DIGITS = 16, PATH_SIZE = 1024 };
-
-static enum vinci_status io_error(struct vinci_diag *diag, const char *path, const char *doing) {
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
-                       doing, errno ? strerror(errno) : "write error");
-}
 
 struct table {
   FILE *out;
@@ -43,7 +40,7 @@ static enum vinci_status table_open(struct table *table, const char *folder, con
     return diag_error(diag, VINCI_E_IO, "the name of the result folder is too long");
   snprintf(table->path, sizeof table->path, "%s/%s", folder, name);
   table->out = shared ? open_shared(table->temporary) : fopen(table->temporary, "w");
-  return table->out ? VINCI_OK : io_error(diag, table->temporary, "write");
+  return table->out ? VINCI_OK : file_error(diag, table->temporary, "write");
 }
 
 /* Closes; with keep the file takes its name. */
@@ -53,7 +50,7 @@ static enum vinci_status table_close(struct table *table, bool keep, struct vinc
   bool failed = fflush(table->out) != 0 || ferror(table->out);
   failed |= fclose(table->out) != 0;
   if (failed || (keep && rename(table->temporary, table->path) != 0))
-    status = io_error(diag, table->path, "write");
+    status = file_error(diag, table->path, "write");
   if (!keep || status != VINCI_OK)
     remove(table->temporary);
   return status;
@@ -93,13 +90,13 @@ static bool write_point(const struct sweep_study *study, size_t point, FILE *out
   for (size_t p = 0; p < study->param_count; p++) {
     const char *value = study->values[point * study->param_count + p];
     fputc(',', out);
-    sweep_cell(out, value ? value : "");
+    cell_write(out, value ? value : "");
   }
   if (sweep_workload(study, point, &scratch, &workload))
     text = workload_text(&workload, &scratch);
   fputc(',', out);
   if (text)
-    sweep_cell(out, text);
+    cell_write(out, text);
   fputc('\n', out);
   arena_free(&scratch);
   return text != NULL;
@@ -114,7 +111,7 @@ enum vinci_status sweep_write_manifest(const struct sweep_study *study, const ch
   fputs("point", table.out);
   for (size_t p = 0; p < study->param_count; p++) {
     fputc(',', table.out);
-    sweep_cell(table.out, study->keys[p]);
+    cell_write(table.out, study->keys[p]);
   }
   fputs(",workload\n", table.out);
   for (size_t i = 0; status == VINCI_OK && i < study->point_count; i++)
@@ -130,7 +127,8 @@ enum vinci_status sweep_write_manifest(const struct sweep_study *study, const ch
 
 /* Copies the lines of the manifest with what the records add to them. */
 static enum vinci_status merge(FILE *in, const char *path, const struct sweep_records *records,
-                               FILE *out, struct sweep_counts *counts, struct vinci_diag *diag) {
+                               FILE *out, struct vinci_sweep_counts *counts,
+                               struct vinci_diag *diag) {
   char *line = NULL;
   size_t capacity = 0;
   ssize_t length;
@@ -163,13 +161,13 @@ static enum vinci_status merge(FILE *in, const char *path, const struct sweep_re
 
 static enum vinci_status write_results(const char *folder, const struct sweep_records *records,
                                        FILE *in, const char *path, bool write,
-                                       struct sweep_counts *counts, struct vinci_diag *diag) {
+                                       struct vinci_sweep_counts *counts, struct vinci_diag *diag) {
   struct table table;
   enum vinci_status status = VINCI_OK;
   if (write)
     status = table_open(&table, folder, "results.csv", true, diag);
   else if ((table.out = fopen("/dev/null", "w")) == NULL)
-    status = io_error(diag, "/dev/null", "write");
+    status = file_error(diag, "/dev/null", "write");
   if (status != VINCI_OK)
     return status;
   status = merge(in, path, records, table.out, counts, diag);
@@ -187,11 +185,11 @@ static enum vinci_status write_results(const char *folder, const struct sweep_re
   return VINCI_E_LIMIT;
 }
 
-enum vinci_status sweep_collect(const char *folder, bool write, struct sweep_counts *counts,
-                                struct vinci_diag *diag) {
+enum vinci_status vinci_sweep_collect(const char *folder, bool write,
+                                      struct vinci_sweep_counts *counts, struct vinci_diag *diag) {
   char path[PATH_SIZE];
   struct sweep_records records;
-  *counts = (struct sweep_counts){0};
+  *counts = (struct vinci_sweep_counts){0};
   snprintf(path, sizeof path, "%s/manifest.csv", folder);
   FILE *in = fopen(path, "r");
   if (!in) {
@@ -205,5 +203,74 @@ enum vinci_status sweep_collect(const char *folder, bool write, struct sweep_cou
     status = write_results(folder, &records, in, path, write, counts, diag);
   sweep_records_free(&records);
   fclose(in);
+  return status;
+}
+
+/* ---- reading back ------------------------------------------------------------------------ */
+
+struct table_reader {
+  FILE *in;
+  struct diag_position position;
+  char *columns_line, *line; /* which hold the cells */
+  size_t columns_size, size;
+  char **columns, **cells;
+  size_t count;
+};
+
+static enum vinci_status refuse_row(const struct table_reader *reader, struct vinci_diag *diag) {
+  return diag_error_at(diag, VINCI_E_INPUT, reader->position, "not a line of a table of results");
+}
+
+/* A line without its end; NULL at the end of the file. */
+static char *read_line(struct table_reader *reader, char **line, size_t *size) {
+  ssize_t length = getline(line, size, reader->in);
+  if (length <= 0)
+    return NULL;
+  reader->position.line++;
+  if ((*line)[length - 1] == '\n')
+    (*line)[length - 1] = '\0';
+  return *line;
+}
+
+static enum vinci_status read_columns(struct table_reader *reader, struct vinci_diag *diag) {
+  char *line = read_line(reader, &reader->columns_line, &reader->columns_size);
+  if (!line)
+    return refuse_row(reader, diag);
+  size_t most = 1;
+  for (const char *c = line; *c; c++)
+    most += *c == ',';
+  reader->columns = calloc(most, sizeof *reader->columns);
+  reader->cells = calloc(most, sizeof *reader->cells);
+  if (!reader->columns || !reader->cells)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  reader->count = cells_split(line, reader->columns, most);
+  return reader->count > 0 ? VINCI_OK : refuse_row(reader, diag);
+}
+
+enum vinci_status vinci_sweep_read(const char *folder,
+                                   bool (*visit)(void *context, const char *const *columns,
+                                                 const char *const *cells, size_t count),
+                                   void *context, struct vinci_diag *diag) {
+  char path[PATH_SIZE];
+  struct table_reader reader = {.position = {.path = path}};
+  snprintf(path, sizeof path, "%s/results.csv", folder);
+  reader.in = fopen(path, "r");
+  if (!reader.in)
+    return file_error(diag, path, "read");
+  enum vinci_status status = read_columns(&reader, diag);
+  bool more = status == VINCI_OK;
+  while (more && read_line(&reader, &reader.line, &reader.size)) {
+    if (cells_split(reader.line, reader.cells, reader.count) != reader.count)
+      status = refuse_row(&reader, diag);
+    more = status == VINCI_OK && visit(context, (const char *const *)reader.columns,
+                                       (const char *const *)reader.cells, reader.count);
+  }
+  if (status == VINCI_OK && ferror(reader.in))
+    status = file_error(diag, path, "read");
+  fclose(reader.in);
+  free(reader.columns_line);
+  free(reader.line);
+  free(reader.columns);
+  free(reader.cells);
   return status;
 }

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the writers of results share: exact decimals, a small JSON writer, and the
- * single files of a result folder. Everything is computed from the counters in
+ * What the writers of results share: a small JSON writer and the single files of a result
+ * folder. Everything is computed from the counters in
  * integers, so the bytes written do not depend on host, build or locale.
  */
 #ifndef VINCI_TRACES_EXPORT_EXPORT_H
 #define VINCI_TRACES_EXPORT_EXPORT_H
 
-#include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/result/result.h"
-
-/* ---- decimals ------------------------------------------------------------- */
-
-struct decimal {
-  char text[64];
-};
-
-/* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
- * the denominator is 0. */
-struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
-/* value / 10^decimals exactly; trailing zeros are left out but for one. */
-struct decimal decimal_exact(uint64_t value, unsigned decimals);
-/* Bytes in a time as a rate in units of `unit` bytes per second. */
-struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
 
 /* ---- JSON ------------------------------------------------------------------ */
 
@@ -78,10 +64,6 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
                                  struct vinci_diag *diag);
 enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
                                    struct vinci_diag *diag);
-
-/* Makes a result folder with its parents, one that exists is fine, and sees that files can be
- * written there. */
-enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag);
 
 /* Sum over all kernels. */
 uint64_t export_blocks(const struct vinci_result *result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate import: a suite of the operators of a list, such as the op_summary.csv of a profiler. Rows
- * that ask for the same become one point; rows that cannot be compiled are told at the end.
+ * A suite of the operators of a list, such as the op_summary.csv of a profiler. Rows that ask for
+ * the same become one point; rows that cannot be compiled are told at the end.
  */
 #include "traces/lower/calls/suite.h"
 
@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "core/base/file.h"
 #include "core/chip/soc.h"
-#include "traces/export/export.h"
 #include "traces/lower/calls/calls.h"
 
 enum { PS_PER_NS = 1000, DIGITS_NS = 3, NAME_SIZE = 96 };
@@ -37,7 +38,7 @@ struct refused {
 };
 
 struct importing {
-  const struct gate_import *import;
+  const struct calls_suite *suite;
   struct chip_cache chips;
   struct call_list list;
   struct arena arena;
@@ -52,16 +53,12 @@ static enum vinci_status no_memory(struct vinci_diag *diag) {
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-static uint64_t digest_text(uint64_t digest, const char *text) {
-  return digest_bytes(digest, text, strlen(text) + 1);
-}
-
 static bool keep_point(struct importing *importing, struct imported point,
                        const struct call_request *request) {
-  point.digest = digest_text(digest_text(DIGEST_SEED, point.soc), point.op);
+  point.digest = digest_string(digest_string(DIGEST_SEED, point.soc), point.op);
   point.digest = digest_bytes(point.digest, &point.l2, sizeof point.l2);
   for (size_t i = 0; i < request->arg_count; i++)
-    point.digest = digest_text(point.digest, request->args[i]);
+    point.digest = digest_string(point.digest, request->args[i]);
   for (size_t i = 0; i < importing->point_count; i++)
     if (importing->points[i].digest == point.digest) {
       importing->points[i].rows++;
@@ -96,7 +93,7 @@ static enum vinci_status import_row(struct importing *importing, const struct ca
                                     struct vinci_diag *diag) {
   struct arena scratch = {0};
   struct call_request request = {0};
-  const char *name = *row->cell[CALL_SOC] ? row->cell[CALL_SOC] : importing->import->soc;
+  const char *name = *row->cell[CALL_SOC] ? row->cell[CALL_SOC] : importing->suite->soc;
   const vinci_soc *soc = NULL;
   if (!name) {
     (void)diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
@@ -134,7 +131,7 @@ static enum vinci_status import_rows(struct importing *importing, struct vinci_d
     status = import_row(importing, &importing->list.rows[i], diag);
   if (status != VINCI_OK || importing->point_count > 0)
     return status;
-  struct diag_position position = {.path = importing->import->list};
+  struct diag_position position = {.path = importing->suite->list};
   (void)diag_error_at(diag, VINCI_E_INPUT, position, "no row can be compiled%s%s",
                       importing->refused_count > 0 ? "; the first: " : "",
                       importing->refused_count > 0 ? importing->refused[0].reason : "");
@@ -226,18 +223,18 @@ static void put_point(const struct importing *importing, size_t index, FILE *out
 
 static void put_suite(void *context, FILE *out) {
   const struct importing *importing = context;
-  const struct gate_import *import = importing->import;
+  const struct calls_suite *suite = importing->suite;
   fputs("-- Made by 'vinci gate import' from ", out);
-  put_quoted(out, import->list);
+  put_quoted(out, suite->list);
   fprintf(out, ": %zu rows, %zu points, %zu rows left out (at the end).\n", importing->list.count,
           importing->point_count, importing->refused_count);
   fputs("return {", out);
   if (common_soc(importing))
     fprintf(out, " soc = \"%s\",", common_soc(importing));
-  if (import->models.memory)
-    fprintf(out, " memory = \"%s\",", import->models.memory);
-  if (import->models.network)
-    fprintf(out, " network = \"%s\",", import->models.network);
+  if (suite->models.memory)
+    fprintf(out, " memory = \"%s\",", suite->models.memory);
+  if (suite->models.network)
+    fprintf(out, " network = \"%s\",", suite->models.network);
   fputs(" points = {\n", out);
   for (size_t i = 0; i < importing->point_count; i++)
     put_point(importing, i, out);
@@ -252,21 +249,21 @@ static void put_suite(void *context, FILE *out) {
   }
 }
 
-enum vinci_status gate_import_list(const struct gate_import *import, struct vinci_diag *diag) {
-  struct importing importing = {.import = import, .chips = {.data = import->data}};
+enum vinci_status calls_write_suite(const struct calls_suite *suite,
+                                    struct calls_suite_counts *counts, struct vinci_diag *diag) {
+  struct importing importing = {.suite = suite, .chips = {.data = suite->data}};
   struct vinci_run_options ignored = {.struct_size = sizeof ignored};
-  enum vinci_status status = workload_choose(&import->models, &ignored, diag);
+  enum vinci_status status = workload_choose(&suite->models, &ignored, diag);
   if (status == VINCI_OK)
-    status = calls_read(import->list, &importing.list, diag);
+    status = calls_read(suite->list, &importing.list, diag);
   if (status == VINCI_OK)
     status = import_rows(&importing, diag);
-  if (status == VINCI_OK && import->output)
-    status = gate_replace_file(import->output, put_suite, &importing, diag);
+  if (status == VINCI_OK && suite->output)
+    status = file_replace(suite->output, put_suite, &importing, diag);
   else if (status == VINCI_OK)
-    put_suite(&importing, stdout);
-  if (status == VINCI_OK && import->output && !import->quiet)
-    printf("%zu points of %zu rows, %zu rows left out; %s\n", importing.point_count,
-           importing.list.count, importing.refused_count, import->output);
+    put_suite(&importing, suite->out);
+  *counts = (struct calls_suite_counts){importing.list.count, importing.point_count,
+                                        importing.refused_count};
   free(importing.points);
   free(importing.refused);
   chip_cache_free(&importing.chips);
