@@ -53,8 +53,12 @@ libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
 	scripts/module/lua_args.c \
+	scripts/module/lua_gate.c \
+	scripts/module/lua_options.c \
+	scripts/module/lua_options.h \
 	scripts/module/lua_result.c \
 	scripts/module/lua_soc.c \
+	scripts/module/lua_sweep.c \
 	scripts/module/lua_trace.c \
 	scripts/module/lua_values.c \
 	scripts/module/lua_vinci.c \

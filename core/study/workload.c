@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/diag.h"
 #include "core/base/digest.h"
@@ -95,6 +96,12 @@ bool spec_override(struct run_spec *spec, const struct run_spec *overrides, stru
   spec->sets = sets;
   spec->set_count += overrides->set_count;
   return true;
+}
+
+unsigned workload_jobs(unsigned given, unsigned most) {
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  unsigned usual = processors > 0 ? (unsigned)processors : 1;
+  return given ? given : usual < most ? usual : most;
 }
 
 /* ---- names of parameters ------------------------------------------------------------- */

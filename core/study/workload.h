@@ -55,6 +55,9 @@ VINCI_MUST_CHECK enum vinci_status chip_cache_copy(struct chip_cache *cache, con
                                                    const struct run_spec *spec, vinci_soc **out,
                                                    struct vinci_diag *diag);
 
+/* How many points run at a time: as given, or with 0 one per processor, at most `most`. */
+unsigned workload_jobs(unsigned given, unsigned most);
+
 /* Whether key names something that vinci_soc_set can change; if not, the diagnostic says so. */
 VINCI_MUST_CHECK enum vinci_status workload_check_key(const vinci_soc *soc, const char *key,
                                                       struct vinci_diag *diag);

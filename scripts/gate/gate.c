@@ -33,15 +33,11 @@ static bool keep_text(vinci_gate *gate, const char *text, const char **out) {
 
 static bool keep_options(vinci_gate *gate, const char *baseline,
                          const struct vinci_gate_options *options) {
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned usual = processors < 1               ? 1
-                   : processors < GATE_JOBS_MAX ? (unsigned)processors
-                                                : GATE_JOBS_MAX;
   gate->strict = options->strict;
   gate->rebase_inputs = options->rebase_inputs;
   gate->run.suite = &gate->suite;
   gate->run.chips = &gate->chips;
-  gate->run.jobs = options->jobs ? options->jobs : usual;
+  gate->run.jobs = workload_jobs(options->jobs, GATE_JOBS_MAX);
   gate->run.repeat = options->repeat ? options->repeat : 1;
   return keep_text(gate, baseline, &gate->baseline_path) &&
          keep_text(gate, options->only, &gate->only) &&

@@ -148,15 +148,6 @@ static enum vinci_status run_pool(struct sweep_pool *pool, const struct shard *s
   return status;
 }
 
-/* As many as there are processors, unless given. */
-static unsigned job_count(unsigned given) {
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  unsigned usual = processors < 1                ? 1
-                   : processors < SWEEP_JOBS_MAX ? (unsigned)processors
-                                                 : SWEEP_JOBS_MAX;
-  return given ? given : usual;
-}
-
 static enum vinci_status check_options(const struct vinci_sweep_run_options *options,
                                        struct vinci_diag *diag) {
   if (options->struct_size != sizeof *options)
@@ -194,7 +185,7 @@ enum vinci_status vinci_sweep_run(vinci_sweep *sweep, const char *folder,
   struct sweep_pool pool = {
       .study = &sweep->study,
       .chips = &sweep->chips,
-      .jobs = job_count(given->jobs),
+      .jobs = workload_jobs(given->jobs, SWEEP_JOBS_MAX),
       .folder = folder,
       .shard = shard.name,
       .progress = given->progress,
