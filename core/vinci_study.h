@@ -2,7 +2,7 @@
 /*
  * vinci: many runs at once. A sweep runs the points of a study and keeps a table of their counters;
  * a gate runs the points of a suite and compares their counters with a baseline. `vinci sweep` and
- * `vinci gate` are made of these functions; LUA.md describes study and suite files. The shortest
+ * `vinci gate` are made of these functions; vinci(1) describes study and suite files. The shortest
  * use of each:
  *
  *     const char *study[] = {"study.lua"};
