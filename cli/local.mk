@@ -14,12 +14,10 @@ vinci_SOURCES = \
 	cli/cmd_stream.c \
 	cli/cmd_sweep.c \
 	cli/main.c \
-	cli/ops/journal.c \
-	cli/ops/ops.h \
-	cli/ops/row.c \
-	cli/ops/run.c \
-	cli/ops/run.h \
-	cli/ops/table.c \
+	cli/run/list.c \
+	cli/run/list.h \
+	cli/run/values.c \
+	cli/run/values.h \
 	cli/soc/rows.c \
 	cli/soc/rows.h \
 	cli/soc/show.c \
@@ -36,8 +34,6 @@ vinci_SOURCES = \
 	cli/support/operator_markdown.c \
 	cli/support/options.c \
 	cli/support/options.h \
-	cli/support/values.c \
-	cli/support/values.h \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h
 vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vinci: many runs at once. A sweep runs the points of a study and keeps a table of their counters;
- * a gate runs the points of a suite and compares their counters with a baseline. `vinci sweep` and
- * `vinci gate` are made of these functions; vinci(1) describes study and suite files. The shortest
- * use of each:
+ * a gate runs the points of a suite and compares their counters with a baseline; a list of
+ * operators becomes a table of their times. `vinci sweep`, `vinci gate` and `vinci run --ops` are
+ * made of these functions; vinci(1) describes study and suite files. The shortest use of each:
  *
  *     const char *study[] = {"study.lua"};
  *     vinci_sweep *sweep = NULL;
@@ -201,6 +201,48 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_gate_bless(const char *suite, const char *baseline, const char *reason,
                  const struct vinci_gate_options *options, struct vinci_gate_blessed *out,
                  struct vinci_diag *diag);
+
+/* ---- lists of operators -------------------------------------------------- */
+
+struct vinci_ops_progress {
+  uint64_t done_permille; /* 1000 for each operator that is done, less for those that run */
+  size_t known;           /* done by an earlier run */
+  size_t operators;
+};
+
+struct vinci_ops_options {
+  size_t struct_size; /* sizeof(struct vinci_ops_options) */
+  /* soc is for rows that name no chip; without memory it is "flat", without l2 it is chosen by the
+   * kind of operator. */
+  struct vinci_overrides overrides;
+  uint64_t max_cycles; /* an operator that takes more core cycles fails; 0: no limit */
+  unsigned jobs;       /* operators that run at a time, at most 256; 0: the number of processors */
+  /* Called when the list has been read and then about five times a second; false ends the run with
+   * VINCI_E_LIMIT. May be NULL. */
+  bool (*progress)(void *context, const struct vinci_ops_progress *progress);
+  void *progress_context;
+};
+
+struct vinci_ops_result {
+  size_t operators; /* of the list */
+  size_t done;      /* have a row in the table, those below */
+  size_t known;     /* of an earlier run */
+  size_t ok, unsupported, failed;
+  size_t limited; /* have reached max_cycles */
+  size_t crashed; /* their process died; the same call tries them again */
+};
+
+/*
+ * Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard
+ * input), and writes FOLDER/op_summary.csv. Each finished operator is kept at once, as by
+ * vinci_sweep_run(). Failures of operators are in the table; VINCI_E_INPUT when none is supported,
+ * VINCI_E_INTERNAL when some crashed, VINCI_E_LIMIT when the run was ended. In these three cases,
+ * too, *out says what the table has; on other failures all of it is 0.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_ops_run(const char *list, const char *folder,
+                                                           const struct vinci_ops_options *options,
+                                                           struct vinci_ops_result *out,
+                                                           struct vinci_diag *diag);
 
 #ifdef __cplusplus
 }

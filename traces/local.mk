@@ -117,6 +117,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/tiles.c \
 	traces/lower/vector/tiles.h \
 	traces/lower/vector/unary.c \
+	traces/ops/journal.c \
+	traces/ops/ops.h \
+	traces/ops/row.c \
+	traces/ops/run.c \
+	traces/ops/table.c \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \

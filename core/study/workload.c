@@ -98,6 +98,27 @@ bool spec_override(struct run_spec *spec, const struct run_spec *overrides, stru
   return true;
 }
 
+enum vinci_status spec_lacks_soc(struct vinci_diag *diag) {
+  (void)diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
+  diag_hint(diag, "'vinci soc list' shows the names");
+  return VINCI_E_USAGE;
+}
+
+enum vinci_status spec_load_soc(const struct run_spec *spec, const char *data, vinci_soc **out,
+                                struct vinci_diag *diag) {
+  *out = NULL;
+  if (!spec->soc)
+    return spec_lacks_soc(diag);
+  enum vinci_status status = vinci_soc_load(spec->soc, data, out, diag);
+  for (size_t i = 0; status == VINCI_OK && i < spec->set_count; i++)
+    status = vinci_soc_set(*out, spec->sets[i], diag);
+  if (status != VINCI_OK) {
+    vinci_soc_free(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
 unsigned workload_jobs(unsigned given, unsigned most) {
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   unsigned usual = processors > 0 ? (unsigned)processors : 1;

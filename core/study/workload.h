@@ -38,6 +38,12 @@ bool overrides_keep(const struct vinci_overrides *overrides, struct arena *arena
 /* What the overrides give wins; their numbers of the chip come behind those of the run. */
 bool spec_override(struct run_spec *spec, const struct run_spec *overrides, struct arena *arena);
 
+/* The error that no chip is named. */
+enum vinci_status spec_lacks_soc(struct vinci_diag *diag);
+/* The chip of a run, with its overrides; the caller frees the chip. */
+VINCI_MUST_CHECK enum vinci_status spec_load_soc(const struct run_spec *spec, const char *data,
+                                                 vinci_soc **out, struct vinci_diag *diag);
+
 /* Chips loaded once by name, from which points make copies of their own. */
 enum { CHIPS_MAX = 32 };
 struct chip_cache {

@@ -184,11 +184,8 @@ static enum vinci_status check_keys(const struct sweep_study *study, struct vinc
   struct chip_cache chips = {.data = study->data};
   const vinci_soc *soc = NULL;
   const char *name = study->point_count > 0 ? chip_name(study, 0) : study->spec.soc;
-  if (!name) {
-    (void)diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
-    diag_hint(diag, "'vinci soc list' shows the names");
-    return VINCI_E_USAGE;
-  }
+  if (!name)
+    return spec_lacks_soc(diag);
   enum vinci_status status = chip_cache_get(&chips, name, &soc, diag);
   if (status == VINCI_OK && study->spec.workload.op)
     status = workload_check_operator(&study->spec.workload, NULL, diag);

@@ -95,11 +95,8 @@ static enum vinci_status import_row(struct importing *importing, const struct ca
   struct call_request request = {0};
   const char *name = *row->cell[CALL_SOC] ? row->cell[CALL_SOC] : importing->suite->soc;
   const vinci_soc *soc = NULL;
-  if (!name) {
-    (void)diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
-    diag_hint(diag, "'vinci soc list' shows the names");
-    return VINCI_E_USAGE;
-  }
+  if (!name)
+    return spec_lacks_soc(diag);
   enum vinci_status status = chip_cache_get(&importing->chips, name, &soc, diag);
   if (status != VINCI_OK)
     return status;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The insides of `vinci run --ops`: what is known of a row, its line of the table, the journal. */
-#ifndef VINCI_CLI_OPS_OPS_H
-#define VINCI_CLI_OPS_OPS_H
+/* The insides of vinci_ops_run(): what is known of a row, its line of the table, the journal. */
+#ifndef VINCI_TRACES_OPS_OPS_H
+#define VINCI_TRACES_OPS_OPS_H
 
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "cli/ops/run.h"
-#include "cli/support/monitor.h"
+#include "core/study/workload.h"
 #include "traces/lower/calls/calls.h"
 
 enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64 };
@@ -34,12 +33,21 @@ struct ops_outcome {
   uint64_t l2_owed_bytes; /* at the start */
 };
 
-/* ---- one row (cli/ops/row.c) ---- */
+/* ---- one row (row.c) ---- */
+/* What is asked for. */
+struct ops_request {
+  struct run_spec spec; /* chip of rows that name none, its overrides, limit of cycles */
+  const char *data;     /* the folder that holds soc/, may be NULL */
+  enum vinci_memory memory;
+  enum vinci_network network;
+  bool l2_given; /* else by operator */
+  enum vinci_l2 l2_start;
+};
 /* What a process needs to simulate rows. */
 struct ops_worker {
-  const struct run_ops *options;
+  const struct ops_request *request;
   const struct call_list *list;
-  struct monitor *monitor;
+  const atomic_bool *stop;    /* the run shall end */
   atomic_uint *done_permille; /* of the row, while it runs; else 0 */
   vinci_soc *soc;
   char soc_name[OPS_SOC_BYTES];
@@ -48,18 +56,18 @@ struct ops_worker {
 /* The chip for the rows to come. */
 VINCI_MUST_CHECK enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
                                                 struct vinci_diag *diag);
-const char *ops_soc_of(const struct run_ops *options, const struct call_row *row);
+const char *ops_soc_of(const struct ops_request *request, const struct call_row *row);
 /* Leaves the row open when the run shall end. */
 void ops_run_row(struct ops_worker *worker, const struct call_row *row,
                  struct ops_outcome *outcome);
 void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
 
-/* ---- the table (cli/ops/table.c) ---- */
+/* ---- the table (table.c) ---- */
 void ops_put_header(FILE *out);
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome);
 
 /*
- * ---- the journal (cli/ops/journal.c) ----
+ * ---- the journal (journal.c) ----
  * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
  * which they were finished, so that the same command goes on where an earlier one was ended. A
  * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ops/ops.h"
 #include "core/base/clock.h"
 #include "traces/export/export.h"
+#include "traces/ops/ops.h"
 
 static void put_cell(FILE *out, const char *text) {
   bool quoted = strpbrk(text, ",\"\n\r") != NULL;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row of `vinci run --ops`: its chip, its operator, its run. */
+/* One row of a list of operators: its chip, its operator, its run. */
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/ops/ops.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
+#include "traces/ops/ops.h"
 
 enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
                                struct vinci_diag *diag) {
@@ -14,14 +13,15 @@ enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
   vinci_soc_free(worker->soc);
   worker->soc = NULL;
   snprintf(worker->soc_name, sizeof worker->soc_name, "%s", name);
-  return cli_load_soc(*name ? name : NULL, worker->options->data, worker->options->sets,
-                      &worker->soc, diag);
+  struct run_spec spec = worker->request->spec;
+  spec.soc = *name ? name : NULL;
+  return spec_load_soc(&spec, worker->request->data, &worker->soc, diag);
 }
 
-const char *ops_soc_of(const struct run_ops *options, const struct call_row *row) {
+const char *ops_soc_of(const struct ops_request *request, const struct call_row *row) {
   if (*row->cell[CALL_SOC])
     return row->cell[CALL_SOC];
-  return options->soc ? options->soc : "";
+  return request->spec.soc ? request->spec.soc : "";
 }
 
 static void keep_args(const struct call_request *request, struct ops_outcome *outcome) {
@@ -36,25 +36,25 @@ static bool goes_on(void *context, uint64_t cycles, unsigned done_permille) {
   const struct ops_worker *worker = context;
   (void)cycles;
   *worker->done_permille = done_permille;
-  return monitor_goes_on(worker->monitor);
+  return !*worker->stop;
 }
 
 static enum vinci_status simulate(struct ops_worker *worker, const struct call_row *row,
                                   const struct call_request *request, struct ops_outcome *outcome,
                                   struct vinci_diag *diag) {
+  const struct ops_request *asked = worker->request;
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   struct vinci_run_options options = {.struct_size = sizeof options,
-                                      .max_cycles = worker->options->max_cycles,
+                                      .max_cycles = asked->spec.max_cycles,
                                       .progress = goes_on,
                                       .progress_context = worker,
-                                      .memory = worker->options->memory,
-                                      .network = worker->options->network,
-                                      .l2_written_given = !worker->options->l2_given,
+                                      .memory = asked->memory,
+                                      .network = asked->network,
+                                      .l2_written_given = !asked->l2_given,
                                       .l2_written_bytes = row->written_before,
-                                      .l2_start = worker->options->l2_given
-                                                      ? worker->options->l2_start
-                                                      : calls_l2_start(row, request)};
+                                      .l2_start = asked->l2_given ? asked->l2_start
+                                                                  : calls_l2_start(row, request)};
   enum vinci_status status = vinci_compile(worker->soc, request->op->name, request->args,
                                            request->arg_count, &trace, diag);
   char reason[OPS_STATUS_BYTES];
@@ -101,7 +101,7 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
   struct vinci_diag diag = {0};
   struct arena arena = {0};
   struct call_request request = {0};
-  const char *soc = ops_soc_of(worker->options, row);
+  const char *soc = ops_soc_of(worker->request, row);
   snprintf(outcome->soc, sizeof outcome->soc, "%s", soc);
   if (ops_take_soc(worker, soc, &diag) != VINCI_OK) {
     ops_end_row(outcome, OPS_FAILED, diag.text);
@@ -110,7 +110,7 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
   } else {
     keep_args(&request, outcome);
     enum vinci_status status = simulate(worker, row, &request, outcome, &diag);
-    if (status != VINCI_E_LIMIT || monitor_goes_on(worker->monitor))
+    if (status != VINCI_E_LIMIT || !*worker->stop)
       ops_end_row(outcome, end_of(status), status == VINCI_OK ? "" : diag.text);
   }
   arena_free(&arena);

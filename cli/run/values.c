@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci run --values: inputs, execution, outputs and comparisons. */
-#include "cli/support/values.h"
+#include "cli/run/values.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options of `vinci run` that concern values, and what they do to one trace. */
-#ifndef VINCI_CLI_SUPPORT_VALUES_H
-#define VINCI_CLI_SUPPORT_VALUES_H
+#ifndef VINCI_CLI_RUN_VALUES_H
+#define VINCI_CLI_RUN_VALUES_H
 
 #include <stddef.h>
 

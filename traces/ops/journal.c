@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/ops/ops.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
+#include "traces/ops/ops.h"
 
 #define HEADER_FORMAT "vinci-ops 1 %016" PRIx64 "\n"
 #define RECORD_FORMAT "%zu %u %zu %016" PRIx64 "\n"

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vinci run --ops: the operators of a list, one after the other or by several processes. Each row
+ * A list of operators, one after the other or by several processes. Each row
  * is simulated on a fresh chip; what comes out depends on the row alone, so that op_summary.csv
- * has the same bytes for any number of jobs, and however often the command was ended and given
+ * has the same bytes for any number of jobs, and however often the run was ended and made
  * again. A process takes the next row from a counter in memory that all share, leaves its result
  * there and tells the first process, which alone writes: into the journal at once, into the table
  * in the order of the list. A row its process dies of has failed, and another process goes on; the
- * journal does not know it, so that the same command tries it again.
+ * journal does not know it, so that the same run tries it again.
  */
-#include "cli/ops/run.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -22,18 +20,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/ops/ops.h"
 #include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
-#include "traces/export/export.h"
+#include "traces/ops/ops.h"
 
 enum { JOBS_MAX = 256, POLL_MS = 200 };
 #define NO_ROW SIZE_MAX
 
 /* In memory that the processes share. */
 struct board {
+  atomic_bool stop;
   atomic_size_t next;
   atomic_size_t held[JOBS_MAX];        /* the row a process works on, by process */
   atomic_uint done_permille[JOBS_MAX]; /* of that row */
@@ -48,7 +45,10 @@ struct child {
 
 /* The run as the first process sees it. */
 struct session {
-  const struct run_ops *options;
+  const struct vinci_ops_options *options;
+  struct ops_request request;
+  struct arena arena; /* of what is asked for */
+  unsigned jobs;
   struct call_list list;
   struct board *board;
   size_t board_bytes;
@@ -59,27 +59,26 @@ struct session {
   FILE *table;
   char table_path[PATH_MAX];
   struct ops_journal journal;
-  struct monitor monitor;
-  struct vinci_diag diag;
+  struct vinci_diag *diag;
   enum vinci_status status;
 };
 
 /* ---- what is kept ---- */
 
 /* Whether a rerun may go on where this one ends: the same list, options, chips and model. */
-static uint64_t identity_of(const struct run_ops *options, const struct call_list *list) {
+static uint64_t identity_of(const struct ops_request *request, const struct call_list *list) {
   const char *revision = vinci_model_revision();
-  uint64_t numbers[] = {list->count,       options->memory,   options->network,
-                        options->l2_given, options->l2_start, options->max_cycles};
+  uint64_t numbers[] = {list->count,       request->memory,   request->network,
+                        request->l2_given, request->l2_start, request->spec.max_cycles};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
-  struct ops_worker worker = {.options = options, .list = list};
+  struct ops_worker worker = {.request = request, .list = list};
   const char *last = NULL;
   for (size_t i = 0; i < list->count; i++) {
     const struct call_row *row = &list->rows[i];
     for (unsigned c = 0; c < CALL_COLUMN_COUNT; c++)
       digest = digest_bytes(digest, row->cell[c], strlen(row->cell[c]) + 1);
-    const char *soc = ops_soc_of(options, row);
+    const char *soc = ops_soc_of(request, row);
     if (last && strcmp(soc, last) == 0)
       continue;
     struct vinci_diag diag = {0};
@@ -94,8 +93,8 @@ static uint64_t identity_of(const struct run_ops *options, const struct call_lis
 static void table_failed(struct session *session) {
   struct diag_position target = {.path = session->table_path};
   if (session->status == VINCI_OK)
-    session->status = diag_error_at(&session->diag, VINCI_E_IO, target,
-                                    "cannot write the table: %s", strerror(errno));
+    session->status = diag_error_at(session->diag, VINCI_E_IO, target, "cannot write the table: %s",
+                                    strerror(errno));
 }
 
 static void write_line(struct session *session, size_t row) {
@@ -136,7 +135,7 @@ static void keep_row(struct session *session, size_t row) {
   if (out)
     ops_put_row(out, &session->list.rows[row], outcome);
   if (!out || fclose(out) != 0) {
-    session->status = diag_error(&session->diag, VINCI_E_NOMEM, "out of memory for the table");
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
     return;
   }
   record->row = row;
@@ -144,35 +143,38 @@ static void keep_row(struct session *session, size_t row) {
   session->ends[outcome->end]++;
   session->done++;
   if (session->status == VINCI_OK && record->end != OPS_CRASHED)
-    session->status = ops_journal_add(&session->journal, record, &session->diag);
+    session->status = ops_journal_add(&session->journal, record, session->diag);
   write_lines(session);
 }
 
-static bool show_progress(struct session *session) {
-  struct monitor_count count = {.done_permille = (uint64_t)session->done * 1000,
-                                .before = session->known,
-                                .all = session->list.count};
+/* Whether the run goes on, as far as the caller says. */
+static bool tell(struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  struct vinci_ops_progress progress = {.done_permille = (uint64_t)session->done * 1000,
+                                        .known = session->known,
+                                        .operators = session->list.count};
   for (size_t i = 0; i < JOBS_MAX; i++)
-    count.done_permille += session->board->done_permille[i];
-  return session->status == VINCI_OK && monitor_items(&session->monitor, &count);
+    progress.done_permille += session->board->done_permille[i];
+  if (options->progress && !options->progress(options->progress_context, &progress))
+    session->board->stop = true;
+  return session->status == VINCI_OK && !session->board->stop;
 }
 
 /* ---- processes ---- */
 
 /* What a process does until there are no more rows, or the run shall end. */
 static void work(struct session *session, size_t process, int tell) {
-  struct ops_worker worker = {.options = session->options,
-                              .list = &session->list,
-                              .monitor = &session->monitor,
-                              .done_permille = &session->board->done_permille[process]};
   struct board *board = session->board;
-  session->monitor.terminal = false;
+  struct ops_worker worker = {.request = &session->request,
+                              .list = &session->list,
+                              .stop = &board->stop,
+                              .done_permille = &board->done_permille[process]};
   for (size_t i; (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
     struct ops_outcome *outcome = &board->outcome[i];
     board->held[process] = i;
     if (outcome->end != OPS_OPEN)
       continue;
-    if (!monitor_goes_on(&session->monitor))
+    if (board->stop)
       break;
     ops_run_row(&worker, &session->list.rows[i], outcome);
     if (outcome->end != OPS_OPEN && write(tell, &i, sizeof i) != (ssize_t)sizeof i)
@@ -191,8 +193,10 @@ static bool start(struct session *session, struct child *children, size_t proces
     return false;
   pid_t pid = fork();
   if (pid == 0) {
-    /* It must not outlive a command that is killed. */
+    /* It must not outlive a caller that is killed; requests to end are the caller's to handle. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
     close(ends[0]);
     if (getppid() == starter)
       work(session, process, ends[1]);
@@ -207,8 +211,8 @@ static bool start(struct session *session, struct child *children, size_t proces
   return true;
 }
 
-static bool may_go_on(struct session *session) {
-  return session->status == VINCI_OK && monitor_goes_on(&session->monitor);
+static bool may_go_on(const struct session *session) {
+  return session->status == VINCI_OK && !session->board->stop;
 }
 
 static void fail_crashed(struct session *session, size_t row, int ended) {
@@ -221,7 +225,7 @@ static void fail_crashed(struct session *session, size_t row, int ended) {
     snprintf(reason, sizeof reason, "its process ended with exit code %d", WEXITSTATUS(ended));
   *outcome = (struct ops_outcome){0};
   snprintf(outcome->soc, sizeof outcome->soc, "%s",
-           ops_soc_of(session->options, &session->list.rows[row]));
+           ops_soc_of(&session->request, &session->list.rows[row]));
   ops_end_row(outcome, OPS_CRASHED, reason);
   keep_row(session, row);
 }
@@ -256,17 +260,14 @@ static void hear(struct session *session, struct child *children, size_t process
 /* Takes rows as they end, until all processes have. */
 static void listen(struct session *session, struct child *children, size_t count) {
   struct pollfd wanted[JOBS_MAX];
-  bool told = false;
   for (;;) {
     size_t alive = 0;
-    bool stop = !show_progress(session) && !told;
+    if (!tell(session))
+      session->board->stop = true;
     for (size_t i = 0; i < count; i++) {
       wanted[i] = (struct pollfd){.fd = children[i].from, .events = POLLIN};
       alive += children[i].pid > 0;
-      if (stop && children[i].pid > 0)
-        kill(children[i].pid, SIGTERM);
     }
-    told |= stop;
     if (alive == 0)
       return;
     int ready = poll(wanted, count, POLL_MS);
@@ -280,13 +281,12 @@ static void listen(struct session *session, struct child *children, size_t count
 static void pass(struct session *session) {
   struct child children[JOBS_MAX];
   size_t left = session->list.count - session->done, count = 0;
-  uint64_t jobs = session->options->jobs > 0 ? session->options->jobs : 1;
   session->board->next = 0;
-  while (count < jobs && count < JOBS_MAX && count < left && start(session, children, count))
+  while (count < session->jobs && count < left && start(session, children, count))
     count++;
   if (count == 0)
     session->status =
-        diag_error(&session->diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
+        diag_error(session->diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
   else
     listen(session, children, count);
 }
@@ -300,37 +300,67 @@ static void work_in_processes(struct session *session) {
   }
   if (session->done < session->list.count && may_go_on(session))
     session->status = diag_error(
-        &session->diag, VINCI_E_IO,
+        session->diag, VINCI_E_IO,
         "the processes of this run end before they take a row; the same command goes on");
 }
 
 /* ---- the whole ---- */
 
-static enum vinci_status begin(struct session *session) {
-  const struct run_ops *options = session->options;
-  session->journal.file = -1;
-  enum vinci_status status =
-      options->output ? folder_make(options->output, &session->diag)
-                      : diag_error(&session->diag, VINCI_E_USAGE, "--ops needs --output=DIR");
-  if (status == VINCI_OK)
-    status = calls_read(options->list, &session->list, &session->diag);
-  if (status != VINCI_OK)
-    return status;
+static enum vinci_status take_options(struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  struct ops_request *request = &session->request;
+  struct vinci_run_options models = {.struct_size = sizeof models, .memory = VINCI_MEMORY_FLAT};
+  if (options->struct_size != sizeof *options)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "struct_size of the options of a list is %zu, not %zu", options->struct_size,
+                      sizeof *options);
+  if (options->jobs > JOBS_MAX)
+    return diag_error(session->diag, VINCI_E_USAGE, "jobs is at most %d, not %u", JOBS_MAX,
+                      options->jobs);
+  if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
+    return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
+  session->jobs = workload_jobs(options->jobs, JOBS_MAX);
+  request->spec.max_cycles = options->max_cycles;
+  request->data = options->overrides.data_dir;
+  request->memory = models.memory;
+  request->network = models.network;
+  request->l2_given = request->spec.models.l2 != NULL;
+  request->l2_start = models.l2_start;
+  return status;
+}
+
+/* Memory that the processes share, and what is kept of rows. */
+static enum vinci_status make_room(struct session *session) {
   size_t count = session->list.count;
   session->board_bytes = sizeof(struct board) + count * sizeof(struct ops_outcome);
   void *shared =
       mmap(NULL, session->board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   session->board = shared == MAP_FAILED ? NULL : shared;
   session->records = calloc(count, sizeof *session->records);
-  if (!session->board || !session->records)
-    return diag_error(&session->diag, VINCI_E_NOMEM, "out of memory");
-  int length = snprintf(session->table_path, sizeof session->table_path, "%s/op_summary.csv",
-                        options->output);
+  return session->board && session->records
+             ? VINCI_OK
+             : diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+}
+
+static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
+  session->journal.file = -1;
+  enum vinci_status status = take_options(session);
+  if (status == VINCI_OK)
+    status = folder_make(folder, session->diag);
+  if (status == VINCI_OK)
+    status = calls_read(list, &session->list, session->diag);
+  if (status == VINCI_OK)
+    status = make_room(session);
+  if (status != VINCI_OK)
+    return status;
+  int length =
+      snprintf(session->table_path, sizeof session->table_path, "%s/op_summary.csv", folder);
   if (length < 0 || (size_t)length >= sizeof session->table_path)
-    return diag_error(&session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
+    return diag_error(session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
   status =
-      ops_journal_open(&session->journal, options->output, identity_of(options, &session->list),
-                       keep_known, session, &session->diag);
+      ops_journal_open(&session->journal, folder, identity_of(&session->request, &session->list),
+                       keep_known, session, session->diag);
   if (status != VINCI_OK)
     return status;
   session->table = fopen(session->table_path, "w");
@@ -343,52 +373,50 @@ static enum vinci_status begin(struct session *session) {
   return session->status;
 }
 
-static void report(const struct session *session) {
-  if (session->options->quiet)
-    return;
-  if (session->known > 0)
-    printf("%zu operators were done by an earlier run of this command\n", session->known);
-  printf("%zu of %zu operators simulated, %zu unsupported, %zu failed: %s\n", session->ends[OPS_OK],
-         session->list.count, session->ends[OPS_UNSUPPORTED],
-         session->ends[OPS_FAILED] + session->ends[OPS_LIMIT] + session->ends[OPS_CRASHED],
-         session->table_path);
-  if (session->options->l2_given)
-    printf("L2 at the start: %s for all, as asked\n", result_l2_name(session->options->l2_start));
-  else
-    printf(
-        "L2 at the start: assumed, by kind of operator and by what the rows before wrote (columns "
-        "l2_start, l2_owed_bytes); --l2=STATE chooses another\n");
+static void fill_result(const struct session *session, struct vinci_ops_result *out) {
+  *out = (struct vinci_ops_result){.operators = session->list.count,
+                                   .done = session->done,
+                                   .known = session->known,
+                                   .ok = session->ends[OPS_OK],
+                                   .unsupported = session->ends[OPS_UNSUPPORTED],
+                                   .failed = session->ends[OPS_FAILED],
+                                   .limited = session->ends[OPS_LIMIT],
+                                   .crashed = session->ends[OPS_CRASHED]};
+}
+
+/* What the caller has to know beside the table. */
+static enum vinci_status judge(const struct session *session) {
+  size_t count = session->list.count, crashed = session->ends[OPS_CRASHED];
+  if (session->done < count)
+    return diag_error(session->diag, VINCI_E_LIMIT,
+                      "%s has %zu of %zu operators, and the same run goes on from there",
+                      session->table_path, session->done, count);
+  if (crashed > 0)
+    return diag_error(session->diag, VINCI_E_INTERNAL,
+                      "the processes of %zu operators died; %s says how, and the same "
+                      "command tries them again",
+                      crashed, session->table_path);
+  if (session->ends[OPS_UNSUPPORTED] == count)
+    return diag_error(session->diag, VINCI_E_INPUT,
+                      "no operator of the list can be simulated; %s says why", session->table_path);
+  return VINCI_OK;
 }
 
 /* Closes the table; a run that was ended leaves what it has, with holes. */
-static void finish(struct session *session) {
+static void finish(struct session *session, struct vinci_ops_result *out) {
   bool complete = session->done == session->list.count;
-  monitor_clear(&session->monitor);
   for (size_t i = session->written; session->status == VINCI_OK && i < session->list.count; i++)
     if (session->records[i].text)
       write_line(session, i);
   if (fclose(session->table) != 0)
     table_failed(session);
   session->table = NULL;
-  size_t crashed = session->ends[OPS_CRASHED];
-  ops_journal_close(&session->journal, complete && session->status == VINCI_OK && crashed == 0);
+  ops_journal_close(&session->journal,
+                    complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
   if (session->status != VINCI_OK)
     return;
-  report(session);
-  if (complete && session->ends[OPS_UNSUPPORTED] == session->list.count)
-    session->status =
-        diag_error(&session->diag, VINCI_E_INPUT,
-                   "no operator of the list can be simulated; %s says why", session->table_path);
-  if (complete && crashed > 0)
-    session->status = diag_error(&session->diag, VINCI_E_INTERNAL,
-                                 "the processes of %zu operators died; %s says how, and the same "
-                                 "command tries them again",
-                                 crashed, session->table_path);
-  if (!complete)
-    session->status =
-        diag_error(&session->diag, VINCI_E_LIMIT,
-                   "%s; %s has %zu of %zu operators, and the same command goes on from there",
-                   monitor_reason(), session->table_path, session->done, session->list.count);
+  fill_result(session, out);
+  session->status = judge(session);
 }
 
 static void free_session(struct session *session) {
@@ -401,21 +429,21 @@ static void free_session(struct session *session) {
     munmap(session->board, session->board_bytes);
   ops_journal_close(&session->journal, false);
   arena_free(&session->list.arena);
+  arena_free(&session->arena);
 }
 
-int run_ops(const struct run_ops *options) {
-  struct session session = {.options = options};
-  session.status = begin(&session);
+enum vinci_status vinci_ops_run(const char *list, const char *folder,
+                                const struct vinci_ops_options *options,
+                                struct vinci_ops_result *out, struct vinci_diag *diag) {
+  static const struct vinci_ops_options defaults = {.struct_size = sizeof defaults};
+  struct session session = {.options = options ? options : &defaults, .diag = diag};
+  *out = (struct vinci_ops_result){0};
+  session.status = begin(&session, list, folder);
   if (session.status == VINCI_OK) {
-    monitor_catch_interrupt();
-    monitor_start(&session.monitor, options->list, options->timeout_minutes, options->quiet);
-    work_in_processes(&session);
-    finish(&session);
+    if (tell(&session))
+      work_in_processes(&session);
+    finish(&session, out);
   }
-  enum vinci_status rows = session.ends[OPS_FAILED] > 0  ? VINCI_E_INPUT
-                           : session.ends[OPS_LIMIT] > 0 ? VINCI_E_LIMIT
-                                                         : VINCI_OK;
-  int code = session.status != VINCI_OK ? cli_fail(&session.diag) : vinci_status_exit_code(rows);
   free_session(&session);
-  return code;
+  return session.status;
 }
