@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sweeps and gates as users of the library see them: linked to libvinci alone, with the installed
- * headers alone. The first two tests are the examples at the head of vinci_study.h.
+ * Sweeps, gates and lists of operators as users of the library see them: linked to libvinci alone,
+ * with the installed headers alone. The first two tests are the examples at the head of
+ * vinci_study.h.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -250,6 +251,46 @@ static void errors_of_gates(void **state) {
   vinci_gate_free(NULL);
 }
 
+/* ---- lists of operators ------------------------------------------------------------------------
+ */
+
+static bool count_calls(void *context, const struct vinci_ops_progress *progress) {
+  ++*(size_t *)context;
+  assert_true(progress->done_permille <= 1000 * progress->operators);
+  return true;
+}
+
+static bool refuse(void *context, const struct vinci_ops_progress *progress) {
+  (void)context;
+  (void)progress;
+  return false;
+}
+
+static void a_list_becomes_a_table(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  struct vinci_ops_result result;
+  size_t calls = 0;
+  struct vinci_ops_options options = {.struct_size = sizeof options,
+                                      .overrides = {.soc = "Ascend910B4"},
+                                      .jobs = 2,
+                                      .progress = refuse};
+  write_file("list.csv", "op,args\ncopy,shape=64\ncopy,shape=128\nfold,shape=1\n");
+  assert_int_equal(vinci_ops_run("list.csv", "table", &options, &result, &diag), VINCI_E_LIMIT);
+  assert_int_equal(result.operators, 3);
+  assert_int_equal(result.done, 0);
+  options.progress = count_calls;
+  options.progress_context = &calls;
+  diag = (struct vinci_diag){0};
+  assert_int_equal(vinci_ops_run("list.csv", "table", &options, &result, &diag), VINCI_OK);
+  assert_true(calls > 0 && result.done == 3 && result.ok == 2 && result.unsupported == 1);
+  assert_int_equal(access("table/op_summary.csv", F_OK), 0);
+  options.jobs = 257;
+  assert_int_equal(vinci_ops_run("list.csv", "table", &options, &result, NULL), VINCI_E_USAGE);
+  assert_int_equal(vinci_ops_run("gone.csv", "table", NULL, &result, NULL), VINCI_E_IO);
+  assert_int_equal(result.operators, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_study_becomes_a_table),
@@ -258,6 +299,7 @@ int main(void) {
       cmocka_unit_test(a_suite_passes_what_it_has_blessed),
       cmocka_unit_test(a_regression_is_found),
       cmocka_unit_test(errors_of_gates),
+      cmocka_unit_test(a_list_becomes_a_table),
   };
   return cmocka_run_group_tests_name("study", tests, make_folder, remove_folder);
 }
