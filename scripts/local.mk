@@ -14,6 +14,7 @@ libvinci_scripts_la_SOURCES = \
 	scripts/gate/replay.c \
 	scripts/gate/report.c \
 	scripts/gate/rows.c \
+	scripts/gate/rows.h \
 	scripts/gate/run.c \
 	scripts/gate/suite.c \
 	scripts/host/lua_bounds.c \

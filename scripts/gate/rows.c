@@ -3,12 +3,13 @@
  * Rows of points, and the baseline file: "point,metric,value,unit,kind", sorted, after some
  * lines that begin with '#'. One metric a line, so that version control shows what moved.
  */
+#include "scripts/gate/rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/diag.h"
-#include "scripts/gate/gate.h"
 #include "scripts/study/cells.h"
 
 enum { CELLS = 5, BASELINE_SCHEMA = 1 };

@@ -173,6 +173,19 @@ static void fill_result(const struct sweep_pool *pool, struct vinci_sweep_result
                                      .waited_seconds = pool->waited_seconds};
 }
 
+/* Takes the shard in the folder for this process and says there which points it has. */
+static enum vinci_status prepare(vinci_sweep *sweep, const char *folder, const struct shard *shard,
+                                 int *lock, struct vinci_diag *diag) {
+  enum vinci_status status = sweep_identify(&sweep->study, &sweep->chips, diag);
+  if (status == VINCI_OK)
+    status = folder_make(folder, diag);
+  if (status == VINCI_OK)
+    status = sweep_lock(folder, shard->name, lock, diag);
+  if (status == VINCI_OK)
+    status = sweep_write_manifest(&sweep->study, folder, shard->count > 1, diag);
+  return status;
+}
+
 enum vinci_status vinci_sweep_run(vinci_sweep *sweep, const char *folder,
                                   const struct vinci_sweep_run_options *options,
                                   struct vinci_sweep_result *out, struct vinci_diag *diag) {
@@ -181,6 +194,10 @@ enum vinci_status vinci_sweep_run(vinci_sweep *sweep, const char *folder,
   struct vinci_sweep_counts counts;
   struct shard shard;
   int lock = -1;
+  *out = (struct vinci_sweep_result){0};
+  enum vinci_status status = check_options(given, diag);
+  if (status != VINCI_OK)
+    return status;
   name_shard(given, &shard);
   struct sweep_pool pool = {
       .study = &sweep->study,
@@ -191,16 +208,7 @@ enum vinci_status vinci_sweep_run(vinci_sweep *sweep, const char *folder,
       .progress = given->progress,
       .progress_context = given->progress_context,
   };
-  *out = (struct vinci_sweep_result){0};
-  enum vinci_status status = check_options(given, diag);
-  if (status == VINCI_OK)
-    status = sweep_identify(&sweep->study, &sweep->chips, diag);
-  if (status == VINCI_OK)
-    status = folder_make(folder, diag);
-  if (status == VINCI_OK)
-    status = sweep_lock(folder, shard.name, &lock, diag);
-  if (status == VINCI_OK)
-    status = sweep_write_manifest(&sweep->study, folder, shard.count > 1, diag);
+  status = prepare(sweep, folder, &shard, &lock, diag);
   if (status == VINCI_OK)
     status = run_pool(&pool, &shard, given->max_points, diag);
   fill_result(&pool, out);
