@@ -21,7 +21,8 @@
  *
  * Points run in processes of their own, which are made by fork() without exec(), so that a crash is
  * the failure of one point. Call from a program that has one thread at that time. Lists and texts
- * that are given may be freed after the call. Options may be NULL; errors as in vinci.h.
+ * that are given may be freed after the call. Options may be NULL. As in vinci.h, no function prints
+ * but to a FILE that is given, or exits; errors are a status and a diagnostic.
  */
 #ifndef VINCI_STUDY_H
 #define VINCI_STUDY_H
@@ -103,10 +104,10 @@ struct vinci_sweep_result {
 
 /*
  * Runs the points that the folder has no result of, and writes results.csv there; a shard writes no
- * table. Each finished point is kept at once, so that a run which has
- * been ended in any way goes on when it is called again. Meanwhile SIGINT and SIGTERM are blocked,
- * and end the run with VINCI_E_LIMIT. A point that fails is no failure of the run. VINCI_E_USAGE
- * when another process runs the same shard in the folder.
+ * table. Each finished point is kept at once, so that the same call goes on after a run that was
+ * ended in any way. SIGINT and SIGTERM are blocked meanwhile; each of them ends the run with
+ * VINCI_E_LIMIT. A point that fails is no failure of the run. VINCI_E_USAGE when another process
+ * runs the same shard in the folder.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_sweep_run(vinci_sweep *sweep, const char *folder,
