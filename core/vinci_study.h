@@ -21,8 +21,8 @@
  *
  * Points run in processes of their own, which are made by fork() without exec(), so that a crash is
  * the failure of one point. Call from a program that has one thread at that time. Lists and texts
- * that are given may be freed after the call. Options may be NULL. As in vinci.h, no function prints
- * but to a FILE that is given, or exits; errors are a status and a diagnostic.
+ * that are given may be freed after the call. Options may be NULL. As in vinci.h, no function
+ * prints but to a FILE that is given, or exits; errors are a status and a diagnostic.
  */
 #ifndef VINCI_STUDY_H
 #define VINCI_STUDY_H
