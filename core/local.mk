@@ -15,6 +15,8 @@ libvinci_core_la_SOURCES = \
 	core/base/diag.h \
 	core/base/digest.c \
 	core/base/digest.h \
+	core/base/file.c \
+	core/base/file.h \
 	core/base/number.c \
 	core/base/number.h \
 	core/base/status.c \
@@ -101,4 +103,6 @@ libvinci_core_la_SOURCES = \
 	core/sim/pipe_units.c \
 	core/sim/pipe_units.h \
 	core/sim/run.c \
-	core/sim/scalar.c
+	core/sim/scalar.c \
+	core/study/workload.c \
+	core/study/workload.h

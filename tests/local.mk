@@ -32,6 +32,7 @@ unit_tests = \
 	tests/core/test_result \
 	tests/core/test_run \
 	tests/core/test_soc \
+	tests/core/test_study \
 	tests/core/test_unit_flag \
 	tests/core/test_units \
 	tests/cube/test_cube \
@@ -144,6 +145,7 @@ libvinci_tests_la_SOURCES = \
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_core_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \

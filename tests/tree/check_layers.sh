@@ -17,7 +17,9 @@ others="$others configure.ac Makefile.am scripts/m4/vinci.m4 scripts/quickstart 
 
 plan 8
 
+# The two installed headers lie side by side wherever they are.
 report "folders include core/ and themselves only; cli/ and tests/ include anything" "$(awk '
+  FILENAME == "core/vinci_study.h" && /"vinci\.h"/ { next }
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
     to = part[2]; sub(/\/.*/, "", to)
@@ -27,6 +29,7 @@ report "folders include core/ and themselves only; cli/ and tests/ include anyth
   }' $code)"
 
 report "headers are included by their path from the top" "$(awk '
+  FILENAME == "core/vinci_study.h" && /"vinci\.h"/ { next }
   /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
     if (part[2] !~ /^(core|cube|vector|memhier|noc|traces|scripts|cli|tests)\//)
@@ -50,7 +53,7 @@ report "the only C++ is core/sim/engine_systemc.cc" "$(find $folders \
 report "sources have at most 600 lines, headers 250" "$(for file in $code; do
   case $file in
   *.def) continue ;; # a table is as long as the hardware is rich
-  core/vinci.h) limit=400 ;; # the one installed header holds the whole interface
+  core/vinci.h | core/vinci_study.h) limit=400 ;; # installed: the whole interface
   *.h) limit=250 ;;
   *) limit=600 ;;
   esac
