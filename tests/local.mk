@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/: what `make check` runs; every test speaks TAP. Folders are those of the sources,
 # and support/ (what several tests share), check/ (programs with mistakes), values/ (references in
-# numpy), tree/ (rules of the sources), and one each for accuracy, bench, fuzz, gate and mutants. A
+# numpy), tree/ (rules of the sources), and one each for accuracy, bench, fuzz, gate, mutants and same. A
 # new unit test is one line in unit_tests.
 
 unit_tests = \
@@ -334,6 +334,14 @@ mutants:
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
 clean-local:
 	rm -rf mutants
+
+# ---- make same REF=VINCI: does this build lower and simulate as an older one does? ----
+# SAME has further options of same.py, such as --only matmul,softmax.
+same: vinci$(EXEEXT)
+	$(AM_V_at)PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/same/same.py \
+	  --ref=$(REF) --new=./vinci$(EXEEXT) --tree=$(abs_top_srcdir) $(SAME)
+.PHONY: same
+dist_noinst_DATA += tests/same/cases.py tests/same/same.lua tests/same/same.py
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)
