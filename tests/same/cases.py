@@ -17,6 +17,11 @@ NUMBERS = ["0", "1", "2.5", "-3", "1e-5", "0.01", "7"]
 SMALL_BUFFERS = [["ub.size=%dKiB" % size] for size in (24, 48, 64, 96, 128)] + [
     ["l1.size=128KiB"], ["l0c.size=64KiB"], ["l0a.size=32KiB", "l0b.size=32KiB"],
     ["device.cube_cores=3", "device.vector_cores=6"], ["ub.size=64KiB", "l1.size=256KiB"]]
+# Numbers of the chip that move times, and models, for a part of all cases.
+CHIP_SETS = [["flag.latency_cycles=7", "barrier.latency_cycles=13"], ["cross_core.latency_cycles=900"],
+             ["l2.size=4MiB"], ["hbm.bandwidth_scale=0.3"], ["queue.V=3", "queue.MTE2=2"],
+             ["queue.M=2", "queue.FIX=2", "queue.MTE1=3", "queue.MTE3=2"]]
+MODELS = ["--l2=warm", "--l2=streaming", "--l2=dirty", "--l2=used", "--network=flit"]
 # Above this many elements, or 256 products each, a case is compiled and not simulated.
 SIMULATED_ELEMENTS = 400000
 
@@ -36,7 +41,7 @@ class Case:
         self.op, self.scenario, self.keys, self.rng = op, scenario, keys, rng
         self.args, self.sets, self.elements = {}, [], 0
         self.chip = rng.choice(CHIPS)
-        self.extra = []
+        self.extra, self.models = [], []
 
     def words(self):
         return ([self.op] + ["%s=%s" % pair for pair in self.args.items()] + self.extra
@@ -428,6 +433,10 @@ def make(operators, names, seed, number, attempt):
     rng = random.Random("%d/%d/%d" % (seed, number, attempt))
     case = Case(op, SCENARIOS[(turn + at) % len(SCENARIOS)], operators[op], rng)
     MAKERS.get(op, general)(case)
+    if rng.randrange(3) == 0:
+        case.sets = list(rng.choice(CHIP_SETS))
+    if rng.randrange(3) == 0:
+        case.models = [rng.choice(MODELS)]
     if case.scenario == "small buffers":
         case.sets = list(rng.choice(SMALL_BUFFERS))
     if case.scenario == "refused":

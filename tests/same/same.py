@@ -2,23 +2,24 @@
 """Do two builds of vinci lower and simulate alike?
 
     same.py --ref VINCI --new VINCI [--count N] [--seed S] [--only OP,OP|REGEXP] [--chip NAME]
-            [--every K] [--jobs N] [--strict] [--show N]
+            [--every K] [--jobs N] [--strict] [--without KEY,KEY] [--show N]
 
 N random operators, in turn all that `vinci compile --list` has, are compiled by both programs: exit
 code, messages and text have to be equal. Texts are equal when their bytes are, or when their canonical
-form is and every line begins with the same word; --strict demands the bytes. Every K-th is simulated
-with both memory models, and its summary.json compared without host and digest of the input; for
-others the list of all tilings is compared. So are the example traces and the operators of the gate's
-suite. Ends with 0 when all are alike, 1 when something differs, 2 when a program cannot be asked.
+form is and every line begins with the same word; --strict demands the bytes. Every K-th is checked and
+simulated with both memory models; the report and all files of the result have to be equal, except
+host, digest of the input and lines that --without names. For others the list of all tilings is
+compared. The example traces and the operators of the gate's suite are compared the same way. Ends
+with 0 when all are alike, 1 when something differs, 2 when a program cannot be asked.
 """
 import argparse
 import collections
 import concurrent.futures
 import difflib
 import os
-import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -171,35 +172,48 @@ def judge_texts(pair, texts, strict, report):
                 report.counts["equal canonical form and lines"] += 1
 
 
-# ---- summaries -----------------------------------------------------------------------------
+# ---- simulations ---------------------------------------------------------------------------
 
-def judge_summary(words, said, digest, report):
-    """Both summaries without what depends on the host, and without the input's digest unless both
-    programs had the same input."""
+def without(text, keys):
+    """Without what depends on the host, and without lines that begin with a key."""
+    text = re.sub(r',?\s*"host": \{[^}]*\}', "", text)
+    for key in keys:
+        text = re.sub(r'^ *"?%s\b.*\n' % re.escape(key), "", text, flags=re.MULTILINE)
+    return text
+
+
+def folder_text(path, keys):
+    """All files of a result folder, in order of their names."""
+    parts = []
+    for name in sorted(os.listdir(path)) if os.path.isdir(path) else []:
+        with open(os.path.join(path, name), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        parts.append("== %s\n%s" % (name, without(text, keys)))
+    return "".join(parts)
+
+
+def run_words(path, chip, sets, models):
+    return (["run", path, "--check", "--max-cycles=%d" % MAX_CYCLES, "-s", chip]
+            + ["--set=" + text for text in sets] + models)
+
+
+def run_both(pair, made, words, keys, report):
+    """Report, findings, and all files of the result; `made` made the trace of each program, if given."""
+    folder = os.path.splitext(os.path.basename(words[1]))[0] + "-result"
+    said = pair.ask(words + ["--output=" + folder])
     texts = []
-    for one in said:
-        text = re.sub(r',?\s*"host": \{[^}]*\}', "", one.out)
-        if not digest:
-            text = re.sub(r'^ *"input_digest": .*\n', "", text, flags=re.MULTILINE)
-        texts.append("exit code %d\n%s%s" % (one.code, one.err, text))
+    for side, one in zip(("ref", "new"), said):
+        files = pair.path(side, folder)
+        texts.append(without(wholly(one), keys) + folder_text(files, keys))
+        shutil.rmtree(files, ignore_errors=True)
     if texts[0] == texts[1]:
-        report.counts["equal summary" if said[0].code == 0 else "equal partial summary"] += 1
+        report.counts["equal result" if said[0].code == 0 else "equal result that is partial"] += 1
     else:
-        report.differs("summary of %s" % " ".join(words), [one.command() for one in said], *texts)
-
-
-def run_words(path, chip, sets, memory):
-    return (["run", path, "--json", "--memory=" + memory, "--max-cycles=%d" % MAX_CYCLES, "-s", chip]
-            + ["--set=" + text for text in sets])
-
-
-def run_both(pair, text, report):
-    """Each program runs what that program compiled."""
-    for memory in ("flat", "cycle"):
-        words = run_words(text.name, text.chip, text.sets, memory)
-        said = pair.ask(words)
-        about = ["compile"] + text.said[0].words[2:]
-        judge_summary(about + ["--memory=" + memory], said, False, report)
+        commands = [one.command() for one in said]
+        if made:
+            commands = ["%s >%s && %s" % (one.command(), words[1], command)
+                        for one, command in zip(made, commands)]
+        report.differs("result", commands, *texts)
 
 
 # ---- random operators ----------------------------------------------------------------------
@@ -258,11 +272,17 @@ class Random:
                 self.accepted[case.op] += 1
                 self.pair.keep(texts[-1].name, said)
                 if self.due(number, 0) and case.elements <= cases.SIMULATED_ELEMENTS:
-                    run_both(self.pair, texts[-1], self.report)
+                    self.simulate(texts[-1], case)
                 break
             if case.scenario == "refused":
                 break
         return texts
+
+    def simulate(self, text, case):
+        """Each program runs what that program compiled."""
+        for memory in ("flat", "cycle"):
+            words = run_words(text.name, text.chip, text.sets, ["--memory=" + memory] + case.models)
+            run_both(self.pair, text.said, words, self.options.without + ["input_digest"], self.report)
 
     def all(self):
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
@@ -277,7 +297,7 @@ class Random:
 
 # ---- files that are there ------------------------------------------------------------------
 
-def examples(pair, tree, report):
+def examples(pair, tree, keys, report):
     folder = os.path.join(tree, "traces", "examples")
     paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))
              if name.endswith(".csv")]
@@ -298,11 +318,11 @@ def examples(pair, tree, report):
         else:
             report.differs("canonical form of %s" % path, [], *forms)
         for memory in ("flat", "cycle"):
-            words = ["run", path, "--json", "--memory=" + memory, "-s", chip]
-            judge_summary(words, pair.ask(words), True, report)
+            words = run_words(path, chip, [], ["--memory=" + memory])
+            run_both(pair, None, words, keys, report)
 
 
-def gate_points(pair, tree, strict, report):
+def gate_points(pair, tree, strict, keys, report):
     suite = os.path.join(tree, "tests", "gate", "operators.lua")
     texts = []
     for line in pair.asked_once(["lua", os.path.join(HERE, "same.lua"), "points",
@@ -311,8 +331,8 @@ def gate_points(pair, tree, strict, report):
         said = pair.ask(["compile"] + words + ["-s", chip])
         texts.append(Text("gate-%d.csv" % len(texts), said, chip, []))
         pair.keep(texts[-1].name, said)
-        run = run_words(texts[-1].name, chip, [], memory)
-        judge_summary(words, pair.ask(run), False, report)
+        run = run_words(texts[-1].name, chip, [], ["--memory=" + memory])
+        run_both(pair, said, run, keys + ["input_digest"], report)
     judge_texts(pair, texts, strict, report)
 
 
@@ -339,8 +359,8 @@ def compare(options, folder):
     Random(pair, keys, chosen_names(keys, options.only), options, report).all()
     if not options.only and not options.chip:
         tree = tree_of(options)
-        examples(pair, tree, report)
-        gate_points(pair, tree, options.strict, report)
+        examples(pair, tree, options.without, report)
+        gate_points(pair, tree, options.strict, options.without, report)
     for what, count in sorted(report.counts.items()):
         print("%6d %s" % (count, what))
     print("same: %s; seed %d, %.0f s" % (
@@ -361,6 +381,8 @@ def main():
     parser.add_argument("--every", type=int, default=3, help="simulates every K-th")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", type=int, default=3, help="prints the first N that differ")
+    parser.add_argument("--without", default=[], type=lambda text: text.split(","),
+                        help="lines of results that may differ, such as config_digest,Hardware")
     parser.add_argument("--strict", action="store_true")
     options = parser.parse_args()
     try:
