@@ -34,7 +34,7 @@ ATTEMPTS = 5
 # Both programs stop a simulation here; what they have by then is compared.
 MAX_CYCLES = 400000
 TIMEOUT_SECONDS = 120
-DIFF_LINES = 24
+DIFF_LINES, LINE_LENGTH = 24, 220
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "VINCI_DATA"}
 
 
@@ -96,11 +96,12 @@ class Pair:
 
 class Report:
     def __init__(self, show):
-        self.show, self.counts, self.differing = show, collections.Counter(), 0
+        self.show, self.counts, self.differing = show, collections.Counter(), collections.Counter()
 
     def differs(self, what, commands, ref, new):
-        self.differing += 1
-        if self.differing > self.show:
+        """Prints the first of each kind."""
+        self.differing[what] += 1
+        if self.differing[what] > self.show:
             return
         print("differs: %s" % what)
         for command in commands:
@@ -108,7 +109,7 @@ class Report:
         lines = list(difflib.unified_diff(ref.splitlines(), new.splitlines(), "ref", "new",
                                           lineterm="", n=2))
         for line in lines[:DIFF_LINES]:
-            print("    " + line)
+            print("    " + line[:LINE_LENGTH])
         if len(lines) > DIFF_LINES:
             print("    ... %d more lines" % (len(lines) - DIFF_LINES))
         sys.stdout.flush()
@@ -316,7 +317,7 @@ def examples(pair, tree, keys, report):
         if forms[0] == forms[1]:
             report.counts["equal canonical form of an example"] += 1
         else:
-            report.differs("canonical form of %s" % path, [], *forms)
+            report.differs("canonical form of an example", [path], *forms)
         for memory in ("flat", "cycle"):
             words = run_words(path, chip, [], ["--memory=" + memory])
             run_both(pair, None, words, keys, report)
@@ -363,9 +364,11 @@ def compare(options, folder):
         gate_points(pair, tree, options.strict, options.without, report)
     for what, count in sorted(report.counts.items()):
         print("%6d %s" % (count, what))
-    print("same: %s; seed %d, %.0f s" % (
-        "%d differ" % report.differing if report.differing else "nothing differs", options.seed,
-        time.monotonic() - begin))
+    for what, count in sorted(report.differing.items()):
+        print("%6d differ: %s" % (count, what))
+    print("same: %s; seed %d, %.0f s" % ("%d differ" % sum(report.differing.values())
+                                         if report.differing else "nothing differs",
+                                         options.seed, time.monotonic() - begin))
     return 1 if report.differing else 0
 
 
@@ -380,7 +383,7 @@ def main():
     parser.add_argument("--chip", default="")
     parser.add_argument("--every", type=int, default=3, help="simulates every K-th")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--show", type=int, default=3, help="prints the first N that differ")
+    parser.add_argument("--show", type=int, default=2, help="prints the first N of each kind that differ")
     parser.add_argument("--without", default=[], type=lambda text: text.split(","),
                         help="lines of results that may differ, such as config_digest,Hardware")
     parser.add_argument("--strict", action="store_true")
