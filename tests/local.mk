@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/: what `make check` runs; every test speaks TAP. Folders are those of the sources,
 # and support/ (what several tests share), check/ (programs with mistakes), values/ (references in
-# numpy), tree/ (rules of the sources), and one each for accuracy, bench, fuzz, gate, mutants and same. A
-# new unit test is one line in unit_tests.
+# numpy), tree/ (rules of the sources), and one each for accuracy, additions, bench, fuzz, gate, mutants
+# and same. A new unit test is one line in unit_tests.
 
 unit_tests = \
 	tests/accuracy/test_accuracy \
@@ -66,6 +66,7 @@ unit_tests = \
 
 
 script_tests = \
+	tests/additions/test_additions.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
@@ -333,7 +334,19 @@ mutants:
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
 clean-local:
-	rm -rf mutants
+	rm -rf mutants additions
+
+# ---- make additions: is one thing added in one place? ----
+# Patches that each add one thing, in a copy of the sources, and what shows that each works. ADDITIONS
+# has further options of additions.py, such as --full.
+additions:
+	$(AM_V_at)CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PYTHONDONTWRITEBYTECODE=1 \
+	/usr/bin/python3 $(srcdir)/tests/additions/additions.py $(abs_top_srcdir) additions $(ADDITIONS)
+.PHONY: additions
+dist_noinst_DATA += \
+	tests/additions/additions.py \
+	tests/additions/instruction.patch \
+	tests/additions/stall.patch
 
 # ---- make same REF=VINCI: does this build lower and simulate as an older one does? ----
 # SAME has further options of same.py, such as --only matmul,softmax.
