@@ -8,8 +8,9 @@ SOURCE is the source tree, BUILD a folder that this script owns. A patch begins 
 many files outside tests/ it changes, which unit tests have to pass with it, which other programs its
 proof needs, and commands that have to succeed. CONTRIBUTING.md shows each patch in a block that
 begins with ```diff tests/additions/NAME.patch. --check only applies the patches, each alone and all
-together, and compares those blocks; --renew writes the blocks. --full runs all unit tests. Ends with
-0 when all additions work, 1 when one does not, 2 when a patch does not fit or the build fails.
+together, and compares those blocks; --renew writes the blocks, and the patches too where only the
+lines around their changes have become others. --full runs all unit tests. Ends with 0 when all
+additions work, 1 when one does not, 2 when a patch does not fit or the build fails.
 """
 import argparse
 import glob
@@ -27,6 +28,9 @@ KEYS = ("says", "files", "tests", "needs", "run")
 GUIDE = "CONTRIBUTING.md"
 PYTHON = "/usr/bin/python3"
 TIMEOUT_SECONDS = 600
+# Of the two lines on each side of a change, how many may have become others where a patch is written
+# anew: not those next to the change, or it may land in the middle of something else.
+FUZZ = 1
 
 
 class Addition:
@@ -35,10 +39,10 @@ class Addition:
     def __init__(self, path):
         self.path, self.name = path, os.path.splitext(os.path.basename(path))[0]
         with open(path, encoding="utf-8") as file:
-            head, mark, diff = file.read().partition("--- ")
+            self.head, mark, diff = file.read().partition("--- ")
         self.diff = mark + diff
         self.text = {key: [] for key in KEYS}
-        for line in filter(None, head.splitlines()):
+        for line in filter(None, self.head.splitlines()):
             key, _, value = line.partition(" ")
             if key not in KEYS:
                 self.fail("begins with one of %s, not '%s'" % (", ".join(KEYS), key))
@@ -58,15 +62,15 @@ class Addition:
     def words(self, key):
         return " ".join(self.text[key]).split()
 
-    def apply(self, folder):
-        done = subprocess.run(["patch", "-p1", "-F0", "-s", "--no-backup-if-mismatch", "-r-"],
+    def apply(self, folder, fuzz):
+        done = subprocess.run(["patch", "-p1", "-F%d" % fuzz, "-s", "--no-backup-if-mismatch", "-r-"],
                               cwd=folder, input=self.diff.encode(), check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             self.fail("does not fit the sources\n%s" % done.stdout.decode())
 
 
-def patched(top, additions):
+def patched(top, additions, fuzz=0):
     """Texts of the files that the additions change, after all of them."""
     paths = {path for addition in additions for path in addition.files}
     with tempfile.TemporaryDirectory() as folder:
@@ -77,12 +81,26 @@ def patched(top, additions):
                 with open(os.path.join(top, path), encoding="utf-8") as source:
                     mutants.write_if_changed(target, source.read())
         for addition in additions:
-            addition.apply(folder)
+            addition.apply(folder, fuzz)
         texts = {}
         for path in paths:
             with open(os.path.join(folder, path), encoding="utf-8") as file:
                 texts[path] = file.read()
         return texts
+
+
+def rewrite(top, addition):
+    """The patch with the lines around its changes as the sources have them now."""
+    texts, parts = patched(top, [addition], FUZZ), []
+    for path in addition.files:
+        old = os.path.join(top, path)
+        known = os.path.exists(old)
+        command = ["diff", "-p", "-U2", "--label", "a/" + path if known else "/dev/null", "--label",
+                   "b/" + path, old if known else "/dev/null", "-"]
+        parts.append(subprocess.run(command, input=texts[path].encode(), check=False,
+                                    stdout=subprocess.PIPE).stdout.decode())
+    addition.diff = "".join(parts)
+    mutants.write_if_changed(addition.path, addition.head + addition.diff)
 
 
 # ---- the guide -----------------------------------------------------------------------------
@@ -180,6 +198,8 @@ def main():
         additions = [Addition(path) for path in
                      sorted(glob.glob(os.path.join(top, "tests", "additions", "*.patch")))]
         for addition in additions:
+            if options.renew:
+                rewrite(top, addition)
             patched(top, [addition])
         patched(top, additions)
         look_after_guide(top, additions, options.renew)
