@@ -11,6 +11,9 @@ BLOCK_CHIPS = ("Ascend310P3", "Ascend910A")
 # What a round of all operators does; an operator meets another one each round.
 SCENARIOS = ["odd", "long row", "tiling", "small buffers", "tiny", "column", "refused", "large",
              "aligned", "one", "tiling", "row"]
+# Their templates branch most: each has its turn three times a round.
+OFTEN = ["matmul", "batch_matmul", "conv2d", "conv2d_backprop_input", "conv2d_backprop_filter",
+         "flash_attention", "flash_attention_grad"]
 PRIMES = [3, 5, 7, 13, 17, 31, 61, 97, 127, 251, 331, 509, 1009, 1031]
 POWERS = [16, 32, 64, 128, 256, 512, 1024, 2048]
 NUMBERS = ["0", "1", "2.5", "-3", "1e-5", "0.01", "7"]

@@ -55,6 +55,8 @@ class Said:
             self.err = done.stderr.decode("utf-8", "replace")
         except subprocess.TimeoutExpired:
             self.code, self.out, self.err = -99, "", "no end after %d s\n" % TIMEOUT_SECONDS
+        except OSError as problem:
+            raise Broken("%s: %s" % (program, problem.strerror)) from problem
 
     def command(self):
         return " ".join(shlex.quote(word) for word in self.words)
@@ -229,7 +231,7 @@ def operators_of(pair):
 
 def chosen_names(keys, only):
     if not only:
-        return list(keys)
+        return list(keys) + 2 * [name for name in cases.OFTEN if name in keys]
     names = [name for name in keys if name in only.split(",") or re.fullmatch(only, name)]
     if not names:
         raise Broken("no operator is named %s" % only)
@@ -289,11 +291,12 @@ class Random:
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             texts = [text for some in pool.map(self.one, range(self.options.count)) for text in some]
         judge_texts(self.pair, texts, self.options.strict, self.report)
-        rare = [name for name in self.names if self.accepted[name] < min(
+        names = sorted(set(self.names))
+        rare = [name for name in names if self.accepted[name] < min(
             4, self.options.count // len(self.names) - 1)]
-        print("operators: %d, each at least %d times%s" % (
-            len(self.names), min(self.accepted[name] for name in self.names),
-            "; seldom accepted: " + ", ".join(rare) if rare else ""))
+        print("operators: %d, each accepted at least %d times%s" % (
+            len(names), min(self.accepted[name] for name in names),
+            "; seldom: " + ", ".join(rare) if rare else ""))
 
 
 # ---- files that are there ------------------------------------------------------------------
@@ -351,6 +354,9 @@ def tree_of(options):
 
 def compare(options, folder):
     begin = time.monotonic()
+    for program in (options.ref, options.new):
+        if not os.path.isfile(program):
+            raise Broken("'%s' is not a program" % program)
     pair, report = Pair(options.ref, options.new, folder), Report(options.show)
     keys = operators_of(pair)
     lists = pair.ask(["compile", "--list"])
