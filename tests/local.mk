@@ -75,6 +75,7 @@ script_tests = \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \
 	tests/mutants/test_mutants.sh \
+	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_lua.sh \
 	tests/scripts/test_lua_limits.sh \
