@@ -141,6 +141,8 @@ struct soc_provenance {
 /* Smallest cache that the models of L2 can hold: one set of lines. */
 enum { SOC_L2_BYTES_MIN = 64 * 1024 };
 
+enum { L2_GRANULE_BYTES = 128 }; /* in which the vendor's counters count accesses to L2 */
+
 enum { SOC_PARAMS_MAX = 512 };
 
 struct mem_spec;

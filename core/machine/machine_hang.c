@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the cores of the abstract machine wait for when nothing can go on. */
+#include "core/control/hang.h"
 #include "core/machine/machine_core.h"
-#include "core/sim/hang.h"
 
 /* Only a missing flag or a unit flag holds a pipe of the machine back. */
 static struct hang_wait wait_of(const struct machine_core *core, enum pipe pipe,
@@ -13,10 +13,8 @@ static struct hang_wait wait_of(const struct machine_core *core, enum pipe pipe,
     waiting.other = (uint8_t)head->arg[SET_FLAG_SRC];
     return waiting;
   }
-  uint32_t unit = machine_units_blocked(core, head);
   waiting.reason = STALL_UNIT_FLAG;
-  waiting.from_line = core->handed_over[unit];
-  waiting.address = (uint64_t)unit * L0C_FRACTAL_BYTES;
+  hang_add_unit(&waiting, &core->units, machine_blocked_unit(core, head));
   return waiting;
 }
 
@@ -26,7 +24,7 @@ static unsigned find_waits(const void *context, uint32_t index, struct hang_wait
   unsigned count = 0;
   if (!core->has_block)
     return 0;
-  if (core->wait != PIPE_NOT_STALLED)
+  if (core->wait != NOT_STALLED)
     waits[count++] = (struct hang_wait){
         .pipe = PIPE_S,
         .reason = core->wait,
@@ -44,30 +42,12 @@ static unsigned find_waits(const void *context, uint32_t index, struct hang_wait
   return count;
 }
 
-static void name_core(const void *context, uint32_t core, char *buffer, size_t size) {
-  machine_core_name(context, core, buffer, size);
-}
-
-static struct hang_senders count_senders(const void *context, uint32_t index, uint32_t id) {
-  const struct machine *machine = context;
-  enum core_kind kind = machine->cores[index].kind;
-  struct hang_senders senders = {.kind = kind, .cores = machine->kind_count[kind]};
-  for (uint32_t i = 0; i < machine->core_count; i++)
-    senders.sent +=
-        machine->cores[i].kind == kind && machine->cores[i].cross[id].sent[CROSS_ALL] > 0;
-  return senders;
-}
-
 enum vinci_status machine_report_hang(const struct machine *machine) {
   struct hang_view view = {
+      .placement = &machine->placement,
+      .signals = &machine->signals,
       .context = machine,
-      .core_count = machine->core_count,
       .find = find_waits,
-      .name = name_core,
-      .senders = count_senders,
-      .trace = machine->trace,
-      .kernel = &machine->trace->kernels[machine->kernel],
-      .blocks_done = machine->blocks_done,
   };
   return hang_report(&view, machine->diag);
 }

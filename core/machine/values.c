@@ -19,14 +19,6 @@ struct execution {
   enum vinci_status status;
 };
 
-/* Registers and flags are the machine's. */
-void control_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
-void control_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
-  (void)soc;
-  (void)inst;
-  (void)core;
-}
-
 static bool make_buffers(struct vinci_values *values, struct value_core *core,
                          enum core_kind kind) {
   core->bytes[SPACE_GM] = values->gm;
@@ -255,7 +247,9 @@ enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *t
   if (values) {
     values->soc = soc;
     values->trace = trace;
-    values->core_count = machine_core_count(soc, trace);
+    struct placement placement;
+    placement_count(&placement, soc, trace);
+    values->core_count = placement.core_count;
     values->gm = calloc(1, (size_t)trace->gm_bytes + 1);
     values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
     values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);

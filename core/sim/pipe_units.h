@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit flags of L0C in the timed core (core/isa/unit_flag.h): what pipes M and FIX ask and tell. */
+/* Unit flags of L0C in the timed core (core/control/unit_flag.h): what pipes M and FIX ask and
+ * tell. */
 #ifndef VINCI_CORE_SIM_PIPE_UNITS_H
 #define VINCI_CORE_SIM_PIPE_UNITS_H
 
 #include "core/sim/aicore.h"
 
-enum unit_state { UNIT_WRITABLE, UNIT_READABLE, UNIT_IN_TRANSFER };
-
-/* Who may have a unit of L0C (core/isa/unit_flag.h). */
-struct unit {
-  uint64_t cycle; /* from when on; may lie ahead of now */
-  uint32_t line;  /* UNIT_READABLE: of the mad that handed the unit over */
-  uint8_t state;  /* enum unit_state; UNIT_IN_TRANSFER: being read, the end is not known yet */
-};
-
 bool pipe_units_create(struct aicore *core, struct arena *arena);
-void pipe_units_start_block(struct aicore *core);
 /* Keeps the units of an instruction that is put into a queue. */
 void pipe_units_queue(struct pipe_unit *pipe, struct pipe_entry *entry, const struct inst *inst);
 /* Whether the head of M or FIX may start at `now`; if not, it is woken when it may. */
@@ -23,7 +14,7 @@ bool pipe_units_allow(struct pipe_unit *pipe, const struct pipe_entry *entry, ui
 /* The head has started, or a transfer out of L0C has ended: units change sides. */
 void pipe_units_started(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t start);
 void pipe_units_moved(struct aicore *core, uint64_t first_cycle, uint64_t end_cycle);
-/* The first unit that holds the head of a pipe back; NULL when there is none. */
-const struct unit *pipe_units_blocked(const struct pipe_unit *pipe);
+/* The first unit that holds the head of a pipe back; units.set.units when there is none. */
+uint32_t pipe_units_blocked(const struct pipe_unit *pipe);
 
 #endif
