@@ -34,6 +34,8 @@ libvinci_core_la_SOURCES += \
 	core/chip/mem.def \
 	core/chip/mem.h \
 	core/chip/noc_config.h \
+	core/chip/param.c \
+	core/chip/param.h \
 	core/chip/soc.c \
 	core/chip/soc.def \
 	core/chip/soc.h \
@@ -41,8 +43,8 @@ libvinci_core_la_SOURCES += \
 	core/chip/soc_names.h \
 	core/chip/soc_numbers.c \
 	core/chip/soc_numbers.h \
-	core/chip/soc_validate.c \
-	core/chip/soc_value.c
+	core/chip/soc_validate.c
+
 
 # isa/: instructions, loaded traces, and their execution one instruction after the other: no
 # state of a core. Includes chip.
@@ -101,7 +103,6 @@ libvinci_core_la_SOURCES += \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
 	core/sim/pipe_units.c \
-	core/sim/pipe_units.h \
 	core/sim/run.c \
 	core/sim/scalar.c
 

@@ -67,7 +67,7 @@ static inline int64_t inst_unit_flag(const struct inst *inst) {
 
 /* Whether computed fp16 (and converted bf16) results saturate; coupled cores have no other mode. */
 static inline bool inst_saturates(const struct inst *inst) {
-  return number_saturates((enum arch)inst->arch) || inst->registers.saturates;
+  return arch_saturates((enum arch)inst->arch) || inst->registers.saturates;
 }
 
 /* Operands of the control instructions, in signature order. */

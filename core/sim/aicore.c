@@ -3,7 +3,6 @@
 #include "core/sim/aicore.h"
 
 #include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
 
 /* Sequence numbers of a core's events within one instant. */
 enum { SEQUENCE_FINISH = 2 * PIPE_COUNT };

@@ -2,7 +2,6 @@
 /* What the cores of the device wait for when a run has ended before its last kernel. */
 #include "core/control/hang.h"
 #include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
 
 static struct hang_wait scalar_wait(const struct scalar_unit *scalar) {
   return (struct hang_wait){

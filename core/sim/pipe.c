@@ -11,7 +11,6 @@
 #include "core/base/arith.h"
 #include "core/sim/aicore.h"
 #include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
 
 #include <string.h>
 

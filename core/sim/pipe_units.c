@@ -11,9 +11,8 @@
  * When a transfer to GM ends is known only then. A mad that waits for such a transfer starts when
  * the end is known, at the earlier cycle at which the rule above says.
  */
-#include "core/sim/pipe_units.h"
-
 #include "core/base/arith.h"
+#include "core/sim/aicore.h"
 #include "core/sim/device.h"
 
 bool pipe_units_create(struct aicore *core, struct arena *arena) {

@@ -10,7 +10,6 @@
  */
 #include "core/sim/aicore.h"
 #include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
 
 #include <string.h>
 
