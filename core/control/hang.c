@@ -9,6 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
+struct hang_wait hang_wait_of(const struct inst *inst, enum pipe pipe, unsigned reason) {
+  struct hang_wait waiting = {.pipe = pipe, .reason = reason, .op = inst->op, .line = inst->line};
+  if (reason == STALL_WAIT_FLAG) {
+    waiting.id = (uint8_t)inst->arg[SET_FLAG_ID];
+    waiting.other = (uint8_t)inst->arg[SET_FLAG_SRC];
+  } else if (reason == STALL_CROSS_CORE) {
+    waiting.id = (uint8_t)inst->arg[CROSS_WAIT_ID];
+  } else if (reason == STALL_QUEUE_FULL) {
+    waiting.other = (uint8_t)inst_pipe(inst);
+  }
+  return waiting;
+}
+
 void hang_add_unit(struct hang_wait *waiting, const struct unit_flags *units, uint32_t unit) {
   if (unit == units->set.units)
     return;

@@ -32,6 +32,8 @@ struct hang_view {
   unsigned (*find)(const void *context, uint32_t core, struct hang_wait *waits);
 };
 
+/* What a part waits for that cannot execute an instruction, or issue it. */
+struct hang_wait hang_wait_of(const struct inst *inst, enum pipe pipe, unsigned reason);
 /* Adds the unit of L0C that holds an instruction back; units->set.units: none does. */
 void hang_add_unit(struct hang_wait *waiting, const struct unit_flags *units, uint32_t unit);
 /* Fills the diagnostic; returns VINCI_E_DEADLOCK. */

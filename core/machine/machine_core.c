@@ -44,10 +44,17 @@ static void observe(struct machine *machine, const struct machine_step *step) {
   MACHINE_TELL(machine, execute, step);
 }
 
-static void observe_scalar(struct machine_core *core, const struct inst *inst, enum pipe pipe) {
-  struct machine_step step = machine_step_of(core, inst, pipe);
+static struct machine_step observe_scalar(struct machine_core *core, enum pipe pipe) {
+  struct machine_step step = machine_step_of(core, &core->inst, pipe);
   step.oldest_waits = oldest_waits(core);
   observe(core->machine, &step);
+  return step;
+}
+
+/* The same with what a wait of the scalar unit ends with. */
+static void observe_wait(struct machine_core *core, enum pipe pipe) {
+  (void)observe_scalar(core, pipe);
+  core->waits++;
 }
 
 /* ---- what control instructions do -------------------------------------------- */
@@ -143,10 +150,8 @@ static bool run_head(struct machine_core *core, enum pipe id) {
 
 /* ---- the scalar unit ------------------------------------------------------------- */
 
-static bool wait_for(struct machine_core *core, enum stall reason, enum pipe pipe, uint32_t id) {
+static bool wait_for(struct machine_core *core, enum stall reason) {
   core->wait = (uint8_t)reason;
-  core->wait_pipe = (uint8_t)pipe;
-  core->wait_id = id;
   return false;
 }
 
@@ -169,7 +174,7 @@ static bool has_path(struct machine_core *core) {
 static bool issue_to(struct machine_core *core, enum pipe id) {
   struct machine_pipe *pipe = &core->pipe[id];
   if (pipe->count == pipe->depth)
-    return wait_for(core, STALL_QUEUE_FULL, id, 0);
+    return wait_for(core, STALL_QUEUE_FULL);
   if (!has_path(core))
     return false;
   if (pipe->count == 0 && core->machine->options.order == MACHINE_PROGRAM_ORDER &&
@@ -190,19 +195,16 @@ static bool issue_to(struct machine_core *core, enum pipe id) {
 
 static bool barrier_all(struct machine_core *core) {
   if (core->filled != 0)
-    return wait_for(core, STALL_BARRIER, PIPE_ALL, 0);
-  observe_scalar(core, &core->inst, PIPE_ALL);
-  core->waits++;
+    return wait_for(core, STALL_BARRIER);
+  observe_wait(core, PIPE_ALL);
   return true;
 }
 
 static bool wait_flag(struct machine_core *core) {
   const struct inst *inst = &core->inst;
   if (!may_take_flag(core, inst))
-    return wait_for(core, STALL_WAIT_FLAG, (enum pipe)inst->arg[SET_FLAG_SRC],
-                    (uint32_t)inst->arg[SET_FLAG_ID]);
-  observe_scalar(core, inst, PIPE_S);
-  core->waits++;
+    return wait_for(core, STALL_WAIT_FLAG);
+  observe_wait(core, PIPE_S);
   take_flag(core, inst);
   return true;
 }
@@ -211,9 +213,8 @@ static bool take_signal(struct machine_core *core) {
   uint32_t id = (uint32_t)core->inst.arg[CROSS_WAIT_ID];
   struct signal_counts *counts = signals_at(&core->machine->signals, core->index, id);
   if (counts->arrived == 0)
-    return wait_for(core, STALL_CROSS_CORE, PIPE_S, id);
-  observe_scalar(core, &core->inst, PIPE_S);
-  core->waits++;
+    return wait_for(core, STALL_CROSS_CORE);
+  observe_wait(core, PIPE_S);
   counts->arrived--;
   return true;
 }
@@ -226,18 +227,16 @@ static bool execute_on_scalar(struct machine_core *core) {
   case OP_WAIT_FLAG_DEV:
     return take_signal(core);
   case OP_SET_FLAG:
-    observe_scalar(core, &core->inst, PIPE_S);
-    step = machine_step_of(core, &core->inst, PIPE_S);
+    step = observe_scalar(core, PIPE_S);
     set_flag(core, &step);
     return true;
   case OP_FFTS_CROSS_CORE_SYNC:
-    observe_scalar(core, &core->inst, PIPE_S);
-    step = machine_step_of(core, &core->inst, PIPE_S);
+    step = observe_scalar(core, PIPE_S);
     machine_signal(core, &step);
     return true;
   default:
     inst_write_registers(&core->inst);
-    observe_scalar(core, &core->inst, PIPE_S);
+    (void)observe_scalar(core, PIPE_S);
     return true;
   }
 }
@@ -253,26 +252,19 @@ static void count_rows(struct machine_core *core) {
 
 static bool load_next(struct machine_core *core) {
   struct machine *machine = core->machine;
-  switch (stream_next(&core->stream, &core->inst, machine->diag)) {
+  switch (stream_load(&core->stream, &core->inst, machine->diag)) {
   case STREAM_INST:
-    break;
+    count_rows(core);
+    core->loaded = true;
+    return machine_goes_on(machine);
   case STREAM_END:
     core->ended = true;
     return false;
   case STREAM_ERROR:
-    machine->status = VINCI_E_INPUT;
-    return false;
+    break;
   }
-  enum vinci_status status = machine->options.unchecked_ranges
-                                 ? stream_check_count(&core->stream, &core->inst, machine->diag)
-                                 : stream_check_access(&core->stream, &core->inst, machine->diag);
-  if (status != VINCI_OK) {
-    machine->status = status;
-    return false;
-  }
-  count_rows(core);
-  core->loaded = true;
-  return machine_goes_on(machine);
+  machine->status = VINCI_E_INPUT;
+  return false;
 }
 
 /* One instruction of the stream; false when it waits, has ended or failed. */
@@ -474,7 +466,7 @@ void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub)
   unit_flags_start_block(&core->units);
   stream_start(&core->stream, machine->soc, machine->trace, machine->placement.kernel, core->kind,
                block, sub);
-  core->stream.unchecked_addresses = machine->options.unchecked_ranges;
+  core->stream.unchecked_ranges = machine->options.unchecked_ranges;
   inst_reset_registers(&core->inst);
   struct machine_step step = machine_step_of(core, NULL, PIPE_ALL);
   MACHINE_TELL(machine, begin_block, &step);

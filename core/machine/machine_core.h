@@ -29,11 +29,9 @@ struct machine_core {
   uint32_t index;
   enum core_kind kind;
   bool has_block;
-  bool loaded;       /* inst holds an instruction that is not issued yet */
-  bool ended;        /* of the stream */
-  uint8_t wait;      /* enum stall of the scalar unit, or NOT_STALLED */
-  uint8_t wait_pipe; /* STALL_QUEUE_FULL, STALL_WAIT_FLAG */
-  uint32_t wait_id;
+  bool loaded;  /* inst holds an instruction that is not issued yet */
+  bool ended;   /* of the stream */
+  uint8_t wait; /* enum stall of the scalar unit, or NOT_STALLED */
   uint32_t block, sub;
   uint64_t waits, issued;
   uint32_t filled;  /* set of pipes whose queues hold something */

@@ -6,15 +6,10 @@
 /* Only a missing flag or a unit flag holds a pipe of the machine back. */
 static struct hang_wait wait_of(const struct machine_core *core, enum pipe pipe,
                                 const struct inst *head) {
-  struct hang_wait waiting = {.pipe = pipe, .op = head->op, .line = head->line};
-  if (head->op == OP_WAIT_FLAG) {
-    waiting.reason = STALL_WAIT_FLAG;
-    waiting.id = (uint8_t)head->arg[SET_FLAG_ID];
-    waiting.other = (uint8_t)head->arg[SET_FLAG_SRC];
-    return waiting;
-  }
-  waiting.reason = STALL_UNIT_FLAG;
-  hang_add_unit(&waiting, &core->units, machine_blocked_unit(core, head));
+  bool unit = head->op != OP_WAIT_FLAG;
+  struct hang_wait waiting = hang_wait_of(head, pipe, unit ? STALL_UNIT_FLAG : STALL_WAIT_FLAG);
+  if (unit)
+    hang_add_unit(&waiting, &core->units, machine_blocked_unit(core, head));
   return waiting;
 }
 
@@ -25,14 +20,7 @@ static unsigned find_waits(const void *context, uint32_t index, struct hang_wait
   if (!core->has_block)
     return 0;
   if (core->wait != NOT_STALLED)
-    waits[count++] = (struct hang_wait){
-        .pipe = PIPE_S,
-        .reason = core->wait,
-        .op = core->inst.op,
-        .id = (uint8_t)core->wait_id,
-        .other = core->wait_pipe,
-        .line = core->inst.line,
-    };
+    waits[count++] = hang_wait_of(&core->inst, PIPE_S, core->wait);
   for (unsigned i = 0; i < PIPE_COUNT; i++) {
     const struct machine_pipe *pipe = &core->pipe[i];
     if (pipe->count == 0)

@@ -81,14 +81,12 @@ struct arrivals {
 
 struct scalar_unit {
   struct engine_event step;
-  uint64_t cycle; /* the unit's own time, at or ahead of the engine's */
-  unsigned stall; /* enum stall while the unit waits, else NOT_STALLED */
-  enum pipe
-      wait_pipe;    /* STALL_QUEUE_FULL: whose queue is full; STALL_WAIT_FLAG: who sets the flag */
-  uint32_t wait_id; /* of the flag or the signal */
-  bool ended;       /* the stream; pipes may still work */
-  bool loaded;      /* inst holds an instruction not issued yet */
-  struct inst inst; /* its mask and registers are those of the core */
+  uint64_t cycle;      /* the unit's own time, at or ahead of the engine's */
+  unsigned stall;      /* enum stall while the unit waits, else NOT_STALLED */
+  enum pipe full_pipe; /* STALL_QUEUE_FULL: whose queue is full */
+  bool ended;          /* the stream; pipes may still work */
+  bool loaded;         /* inst holds an instruction not issued yet */
+  struct inst inst;    /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
 

@@ -136,7 +136,7 @@ static void deliver_signal(struct device *device, struct aicore *core, uint32_t 
     return;
   }
   arrivals->ps[(arrivals->head + before) % (unsigned)soc->cross_core_sets_max] = now_ps;
-  if (core->scalar.stall == STALL_CROSS_CORE && core->scalar.wait_id == id)
+  if (core->scalar.stall == STALL_CROSS_CORE && core->scalar.inst.arg[CROSS_WAIT_ID] == id)
     scalar_wake(core, clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
 }
 

@@ -3,24 +3,13 @@
 #include "core/control/hang.h"
 #include "core/sim/device.h"
 
-static struct hang_wait scalar_wait(const struct scalar_unit *scalar) {
-  return (struct hang_wait){
-      .pipe = PIPE_S,
-      .reason = scalar->stall,
-      .op = scalar->inst.op,
-      .id = (uint8_t)scalar->wait_id,
-      .other = (uint8_t)scalar->wait_pipe,
-      .line = scalar->inst.line,
-  };
-}
-
 static unsigned find_waits(const void *context, uint32_t index, struct hang_wait *waits) {
   const struct aicore *core = &((const struct device *)context)->cores[index];
   unsigned count = 0;
   if (!core->has_block)
     return 0;
   if (core->scalar.stall != NOT_STALLED)
-    waits[count++] = scalar_wait(&core->scalar);
+    waits[count++] = hang_wait_of(&core->scalar.inst, PIPE_S, core->scalar.stall);
   for (unsigned i = 0; i < PIPE_COUNT; i++) {
     const struct pipe_unit *pipe = &core->pipe[i];
     if (pipe->count == 0)

@@ -70,7 +70,7 @@ static void pop_head(struct pipe_unit *pipe, uint64_t cycle) {
     pipe->head = 0;
   pipe->count--;
   struct scalar_unit *scalar = &pipe->core->scalar;
-  if (scalar->stall == STALL_QUEUE_FULL && scalar->wait_pipe == pipe->id)
+  if (scalar->stall == STALL_QUEUE_FULL && scalar->full_pipe == pipe->id)
     scalar_wake(pipe->core, cycle);
 }
 

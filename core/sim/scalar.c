@@ -80,11 +80,8 @@ static uint64_t issue_cycles(const struct aicore *core) {
 /* What an instruction did on the scalar unit: went on, or waits. */
 enum progress { DONE, WAITS };
 
-static enum progress wait_for(struct scalar_unit *scalar, enum stall reason, enum pipe pipe,
-                              uint32_t id) {
+static enum progress wait_for(struct scalar_unit *scalar, enum stall reason) {
   scalar->stall = reason;
-  scalar->wait_pipe = pipe;
-  scalar->wait_id = id;
   return WAITS;
 }
 
@@ -106,8 +103,7 @@ static enum progress take_flag(struct aicore *core, uint64_t now) {
   if (set && seen > now)
     scalar_wake(core, seen);
   if (!set || seen > now)
-    return wait_for(scalar, STALL_WAIT_FLAG, (enum pipe)scalar->inst.arg[SET_FLAG_SRC],
-                    (uint32_t)scalar->inst.arg[SET_FLAG_ID]);
+    return wait_for(scalar, STALL_WAIT_FLAG);
   flag_take(&core->flags, flag);
   return finish_wait(core, STALL_WAIT_FLAG, now, issue_cycles(core));
 }
@@ -119,12 +115,12 @@ static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
   struct signal_counts *counts = signals_at(&core->device->signals, core->index, id);
   struct arrivals *arrivals = &core->arrivals[id];
   if (counts->arrived == 0)
-    return wait_for(scalar, STALL_CROSS_CORE, PIPE_S, id);
+    return wait_for(scalar, STALL_CROSS_CORE);
   uint64_t seen =
       clock_edge_at(&core->clock, arrivals->ps[arrivals->head]) + (uint64_t)soc->cross_core_cycles;
   if (seen > now) {
     scalar_wake(core, seen);
-    return wait_for(scalar, STALL_CROSS_CORE, PIPE_S, id);
+    return wait_for(scalar, STALL_CROSS_CORE);
   }
   counts->arrived--;
   arrivals->head = (arrivals->head + 1) % (unsigned)soc->cross_core_sets_max;
@@ -134,7 +130,7 @@ static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
 static enum progress barrier_all(struct aicore *core) {
   uint64_t drained;
   if (!aicore_drained(core, &drained))
-    return wait_for(&core->scalar, STALL_BARRIER, PIPE_ALL, 0);
+    return wait_for(&core->scalar, STALL_BARRIER);
   return finish_wait(core, STALL_BARRIER, drained, (uint64_t)core->device->soc->barrier_cycles);
 }
 
@@ -155,8 +151,10 @@ static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   struct pipe_unit *pipe = &core->pipe[id];
   struct pipe_entry *entry = pipe_push(pipe);
-  if (!entry)
-    return wait_for(scalar, STALL_QUEUE_FULL, id, 0);
+  if (!entry) {
+    scalar->full_pipe = id;
+    return wait_for(scalar, STALL_QUEUE_FULL);
+  }
   if (scalar->stall == STALL_QUEUE_FULL)
     end_wait(scalar, STALL_QUEUE_FULL, now);
   fill_entry(core, entry);
@@ -232,23 +230,19 @@ static enum progress execute(struct aicore *core, uint64_t now) {
 /* Brings the next instruction in; false at the end of the stream or on an error. */
 static bool load_next(struct aicore *core) {
   struct scalar_unit *scalar = &core->scalar;
-  switch (stream_next(&core->stream, &scalar->inst, core->device->diag)) {
+  switch (stream_load(&core->stream, &scalar->inst, core->device->diag)) {
   case STREAM_INST:
-    break;
+    scalar->loaded = true;
+    return true;
   case STREAM_END:
     scalar->ended = true;
     aicore_finish_if_done(core);
     return false;
   case STREAM_ERROR:
-    device_stop(core->device, VINCI_E_INPUT);
-    return false;
+    break;
   }
-  if (stream_check_access(&core->stream, &scalar->inst, core->device->diag) != VINCI_OK) {
-    device_stop(core->device, VINCI_E_INPUT);
-    return false;
-  }
-  scalar->loaded = true;
-  return true;
+  device_stop(core->device, VINCI_E_INPUT);
+  return false;
 }
 
 static void fire_step(struct engine_event *event, uint64_t now_ps) {
