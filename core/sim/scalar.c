@@ -261,6 +261,7 @@ static void fire_step(struct engine_event *event, uint64_t now_ps) {
 
 void scalar_create(struct aicore *core, uint32_t part) {
   core->scalar.counters = &core->result->pipe[PIPE_S];
+  core->scalar.stall = NOT_STALLED;
   core->scalar.step.key = event_key(PHASE_COMPUTE, part, PIPE_S);
   core->scalar.step.fire = fire_step;
 }
