@@ -175,13 +175,6 @@ bool vinci_values_tensor(const vinci_values *values, size_t index, struct vinci_
 
 /* ---- inputs that nobody gives ------------------------------------------------------- */
 
-static uint64_t splitmix64(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
-  x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-  return x ^ x >> 31;
-}
-
 /* Element i from 11 random bits: integers -8 to 7, other numbers (bits - 1024) / 1024. */
 static void fill_element(enum dtype type, uint8_t *bytes, uint64_t i, uint64_t random) {
   float number = ((float)(random & 0x7ff) - 1024.0f) / 1024.0f;
@@ -228,7 +221,7 @@ void vinci_values_fill(vinci_values *values, uint64_t seed) {
     for (unsigned i = 0; i < tensor->rank; i++)
       count *= tensor->shape[i];
     for (uint64_t i = 0; i < count; i++)
-      fill_element(tensor->dtype, values_bytes(values, t), i, splitmix64(&state));
+      fill_element(tensor->dtype, values_bytes(values, t), i, splitmix64_next(&state));
     values->is_loaded[t] = true;
   }
 }

@@ -112,12 +112,12 @@ static bool create_flags(struct aicore *core, struct arena *arena) {
 }
 
 bool aicore_create(struct aicore *core, struct device *device, struct arena *arena, uint32_t index,
-                   enum core_kind kind, uint32_t part, uint32_t var_count) {
+                   uint32_t part, uint32_t var_count) {
   core->device = device;
   core->index = index;
-  core->kind = kind;
   core->result = &device->result->cores[index];
-  clock_init(&core->clock, soc_core_hz(device->soc, kind));
+  core->kind = core->result->kind;
+  clock_init(&core->clock, core->result->hz);
   core->finish.key = event_key(PHASE_DELIVER, part, SEQUENCE_FINISH);
   core->finish.fire = fire_finish;
   if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena) ||

@@ -113,7 +113,7 @@ struct aicore {
 
 /* Prepares a core; part is its number in the total order of events. */
 bool aicore_create(struct aicore *core, struct device *device, struct arena *arena, uint32_t index,
-                   enum core_kind kind, uint32_t part, uint32_t var_count);
+                   uint32_t part, uint32_t var_count);
 /* Starts a block at the engine's present time. */
 void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint32_t blk,
                   uint32_t sub);

@@ -214,11 +214,12 @@ static void fire_watch(struct engine_event *event, uint64_t now_ps) {
 
 /* ---- construction ------------------------------------------------------------- */
 
-static void name_core(const struct device *device, enum core_kind kind, uint32_t n,
-                      struct core_result *result) {
-  result->kind = kind;
-  result->hz = soc_core_hz(device->soc, kind);
-  soc_core_place(device->soc, kind, n, &result->cluster, &result->member);
+static void name_core(const struct device *device, uint32_t index) {
+  struct core_result *core = &device->result->cores[index];
+  core->kind = placement_kind(&device->placement, index);
+  core->hz = soc_core_hz(device->soc, core->kind);
+  soc_core_place(device->soc, core->kind, index - device->placement.first_core[core->kind],
+                 &core->cluster, &core->member);
 }
 
 /* Part numbers of the cores, in order or shuffled by a seed (Fisher-Yates, splitmix64). */
@@ -272,14 +273,10 @@ static bool create_cores(struct device *device) {
   if (!part)
     return false;
   number_parts(device, part);
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    for (uint32_t n = 0; n < device->placement.kind_count[kind]; n++) {
-      uint32_t index = device->placement.first_core[kind] + n;
-      struct aicore *core = &device->cores[index];
-      name_core(device, (enum core_kind)kind, n, &device->result->cores[index]);
-      if (!aicore_create(core, device, arena, index, (enum core_kind)kind, part[index], var_count))
-        return false;
-    }
+  for (uint32_t i = 0; i < device->placement.core_count; i++) {
+    name_core(device, i);
+    if (!aicore_create(&device->cores[i], device, arena, i, part[i], var_count))
+      return false;
   }
   if (device->options.max_events > 0)
     share_events(device);

@@ -89,22 +89,20 @@ static void turn_unit(struct aicore *core, uint32_t unit, enum unit_state state,
   core->unit_cycle[unit] = cycle;
 }
 
-/* Units of the set change sides one after the other, the last one at last_cycle. */
-static void turn_units(struct aicore *core, enum unit_state state, uint32_t line, uint64_t pace,
-                       uint64_t last_cycle) {
+/* Units of the head of a pipe change sides one after the other, the last one at last_cycle. */
+static void turn_units(struct pipe_unit *pipe, const struct pipe_entry *entry,
+                       enum unit_state state, uint64_t last_cycle) {
+  struct aicore *core = pipe->core;
   const struct unit_set *set = &core->units.set;
-  uint64_t count = 0, turn = 0;
+  uint64_t pace = pace_cycles(pipe, entry), count = units_of_head(pipe), turn = 0;
   for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1))
-    count++;
-  for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1))
-    turn_unit(core, i, state, line, last_cycle - pace * (count - ++turn) / count);
+    turn_unit(core, i, state, entry->line, last_cycle - pace * (count - ++turn) / count);
 }
 
 void pipe_units_started(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t start) {
   struct aicore *core = pipe->core;
   enum unit_state next = unit_next_state(pipe->id, entry->cost.uses_gm);
-  (void)units_of_head(pipe);
-  turn_units(core, next, entry->line, pace_cycles(pipe, entry), start + entry->cost.latency_cycles);
+  turn_units(pipe, entry, next, start + entry->cost.latency_cycles);
   if (next == UNIT_WRITABLE)
     units_writable(core);
   else if (next == UNIT_READABLE && core->pipe[PIPE_FIX].stall == STALL_UNIT_FLAG)
