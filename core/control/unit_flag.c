@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which units of L0C an instruction with a unit flag uses. */
-#include "core/isa/unit_flag.h"
+/* Which units of L0C an instruction with a unit flag uses, and who may have them. */
+#include "core/control/unit_flag.h"
 
 #include <string.h>
 
@@ -12,10 +12,27 @@ static size_t word_count(const struct unit_set *set) {
   return ((size_t)set->units + WORD_BITS - 1) / WORD_BITS;
 }
 
-bool unit_set_create(struct unit_set *set, struct arena *arena, const struct vinci_soc *soc) {
+bool unit_flags_create(struct unit_flags *flags, struct arena *arena, const struct vinci_soc *soc,
+                       const struct vinci_trace *trace, enum core_kind kind) {
+  struct unit_set *set = &flags->set;
+  if (!trace->any_unit_flag || !core_has_space(kind, SPACE_L0C))
+    return true;
   set->units = (uint32_t)ceil_div(soc_space_bytes(soc, SPACE_L0C), L0C_FRACTAL_BYTES);
   set->bits = ARENA_ARRAY(arena, uint64_t, word_count(set) + 1);
-  return set->bits != NULL;
+  flags->unit = ARENA_ARRAY(arena, struct unit, (size_t)set->units + 1);
+  return set->bits && flags->unit;
+}
+
+void unit_flags_start_block(struct unit_flags *flags) {
+  for (uint32_t i = 0; i < flags->set.units; i++)
+    unit_turn(flags, i, UNIT_WRITABLE, 0);
+}
+
+uint32_t unit_flags_blocked(const struct unit_flags *flags, enum pipe pipe) {
+  uint32_t unit = unit_set_next(&flags->set, 0);
+  while (unit < flags->set.units && unit_is_free(flags, unit, pipe))
+    unit = unit_set_next(&flags->set, unit + 1);
+  return unit;
 }
 
 void unit_use_find(const struct vinci_soc *soc, const struct inst *inst, struct unit_use *use) {

@@ -4,13 +4,30 @@
  * part, what it waits for and the trace line. Cores that wait in the same way are
  * told once.
  */
-#include "core/sim/hang.h"
+#include "core/control/hang.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
+struct hang_wait hang_wait_of(const struct inst *inst, enum pipe pipe, unsigned reason) {
+  struct hang_wait waiting = {.pipe = pipe, .reason = reason, .op = inst->op, .line = inst->line};
+  if (reason == STALL_WAIT_FLAG) {
+    waiting.id = (uint8_t)inst->arg[SET_FLAG_ID];
+    waiting.other = (uint8_t)inst->arg[SET_FLAG_SRC];
+  } else if (reason == STALL_CROSS_CORE) {
+    waiting.id = (uint8_t)inst->arg[CROSS_WAIT_ID];
+  } else if (reason == STALL_QUEUE_FULL) {
+    waiting.other = (uint8_t)inst_pipe(inst);
+  }
+  return waiting;
+}
+
+void hang_add_unit(struct hang_wait *waiting, const struct unit_flags *units, uint32_t unit) {
+  if (unit == units->set.units)
+    return;
+  waiting->from_line = units->unit[unit].line;
+  waiting->address = (uint64_t)unit * L0C_FRACTAL_BYTES;
+}
 
 static bool same_wait(const struct hang_wait *a, const struct hang_wait *b) {
   return a->pipe == b->pipe && a->reason == b->reason && a->line == b->line && a->id == b->id &&
@@ -22,7 +39,7 @@ static unsigned count_same(const struct hang_view *view, uint32_t core,
                            const struct hang_wait *wanted, bool *first) {
   unsigned same = 0;
   *first = true;
-  for (uint32_t i = 0; i < view->core_count; i++) {
+  for (uint32_t i = 0; i < view->placement->core_count; i++) {
     struct hang_wait found[HANG_WAITS_MAX];
     unsigned count = view->find(view->context, i, found);
     for (unsigned w = 0; w < count; w++) {
@@ -90,17 +107,17 @@ static void describe_senders(const struct hang_view *view, uint32_t core,
   text[0] = '\0';
   if (waiting->reason != STALL_CROSS_CORE)
     return;
-  struct hang_senders senders = view->senders(view->context, core, waiting->id);
-  if (senders.sent > 0)
-    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all",
-             senders.sent, senders.cores, core_kind_name(senders.kind),
-             senders.sent == 1 ? "has" : "have");
+  enum core_kind kind = placement_kind(view->placement, core);
+  uint32_t sent = signals_waiting(view->signals, kind, waiting->id);
+  if (sent > 0)
+    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all", sent,
+             view->placement->kind_count[kind], core_kind_name(kind), sent == 1 ? "has" : "have");
 }
 
 static void report_wait(struct report *report, const struct hang_view *view, uint32_t core,
                         const struct hang_wait *waiting, unsigned same) {
   char name[64], reason[200], line[480], others[48] = "", senders[128];
-  view->name(view->context, core, name, sizeof name);
+  placement_core_name(view->placement, core, name, sizeof name);
   describe_reason(waiting, reason, sizeof reason);
   describe_senders(view, core, waiting, senders, sizeof senders);
   if (same > 1)
@@ -119,7 +136,7 @@ static void report_wait(struct report *report, const struct hang_view *view, uin
 
 enum vinci_status hang_report(const struct hang_view *view, struct vinci_diag *diag) {
   struct report report = {0};
-  for (uint32_t i = 0; i < view->core_count; i++) {
+  for (uint32_t i = 0; i < view->placement->core_count; i++) {
     struct hang_wait waits[HANG_WAITS_MAX];
     unsigned count = view->find(view->context, i, waits);
     for (unsigned w = 0; w < count; w++) {
@@ -132,84 +149,10 @@ enum vinci_status hang_report(const struct hang_view *view, struct vinci_diag *d
   char more[48] = "";
   if (report.left_out > 0)
     snprintf(more, sizeof more, "\n  and %u more", report.left_out);
-  return diag_error_at(diag, VINCI_E_DEADLOCK, program_position(view->trace, report.first_line),
-                       "the simulated program hangs in kernel \"%s\" after %llu of %u blocks:%s%s",
-                       view->kernel->name, (unsigned long long)view->blocks_done,
-                       view->kernel->blocks, report.text, more);
-}
-
-/* ---- the device's cores ------------------------------------------------------- */
-
-static struct hang_wait scalar_wait(const struct scalar_unit *scalar) {
-  return (struct hang_wait){
-      .pipe = PIPE_S,
-      .reason = scalar_wait_reason(scalar),
-      .op = scalar->inst.op,
-      .id = (uint8_t)scalar->wait_id,
-      .other = (uint8_t)scalar->wait_pipe,
-      .line = scalar->inst.line,
-  };
-}
-
-static void add_unit(const struct pipe_unit *pipe, struct hang_wait *waiting) {
-  const struct unit *unit = pipe_units_blocked(pipe);
-  if (!unit)
-    return;
-  waiting->from_line = unit->line;
-  waiting->address = (uint64_t)(unit - pipe->core->units) * L0C_FRACTAL_BYTES;
-}
-
-static unsigned find_waits(const void *context, uint32_t index, struct hang_wait *waits) {
-  const struct device *device = context;
-  const struct aicore *core = &device->cores[index];
-  unsigned count = 0;
-  if (!core->has_block)
-    return 0;
-  if (scalar_wait_reason(&core->scalar) != PIPE_NOT_STALLED)
-    waits[count++] = scalar_wait(&core->scalar);
-  for (unsigned i = 0; i < PIPE_COUNT; i++) {
-    const struct pipe_unit *pipe = &core->pipe[i];
-    if (pipe->count == 0)
-      continue;
-    const struct pipe_entry *head = &pipe->queue[pipe->head];
-    waits[count++] = (struct hang_wait){
-        .pipe = pipe->id,
-        .reason = pipe->stall,
-        .op = head->op,
-        .id = head->id,
-        .other = head->other,
-        .line = head->line,
-    };
-    if (pipe->stall == STALL_UNIT_FLAG)
-      add_unit(pipe, &waits[count - 1]);
-  }
-  return count;
-}
-
-static void name_core(const void *context, uint32_t core, char *buffer, size_t size) {
-  const struct device *device = context;
-  result_core_name(device->cores[core].result, buffer, size);
-}
-
-static struct hang_senders count_senders(const void *context, uint32_t index, uint32_t id) {
-  const struct device *device = context;
-  enum core_kind kind = device->cores[index].kind;
-  struct hang_senders senders = {.kind = kind, .cores = device->kind_count[kind]};
-  for (uint32_t i = 0; i < device->core_count; i++)
-    senders.sent += device->cores[i].kind == kind && device->cores[i].cross[id].sent[CROSS_ALL] > 0;
-  return senders;
-}
-
-enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag) {
-  struct hang_view view = {
-      .context = device,
-      .core_count = device->core_count,
-      .find = find_waits,
-      .name = name_core,
-      .senders = count_senders,
-      .trace = device->trace,
-      .kernel = &device->trace->kernels[device->kernel],
-      .blocks_done = device->blocks_done,
-  };
-  return hang_report(&view, diag);
+  const struct placement *placement = view->placement;
+  return diag_error_at(diag, VINCI_E_DEADLOCK,
+                       program_position(placement->trace, report.first_line),
+                       "the simulated program hangs in kernel \"%s\" after %u of %u blocks:%s%s",
+                       placement->kernel->name, placement->blocks_done, placement->kernel->blocks,
+                       report.text, more);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is told of a program of which nothing can go on: every waiting part, what it waits
- * for and the trace line. The device and the abstract machine show their cores in the same
- * way (struct hang_view).
+ * for and the trace line.
  */
-#ifndef VINCI_CORE_SIM_HANG_H
-#define VINCI_CORE_SIM_HANG_H
+#ifndef VINCI_CORE_CONTROL_HANG_H
+#define VINCI_CORE_CONTROL_HANG_H
 
-#include "core/isa/program.h"
+#include "core/control/signals.h"
+#include "core/control/unit_flag.h"
+#include "core/control/wait.h"
 
 /* What one part of a core waits for. */
 struct hang_wait {
   enum pipe pipe;
-  unsigned reason; /* enum stall, or PIPE_NOT_STALLED: cannot start */
+  unsigned reason; /* enum stall, or NOT_STALLED: cannot start */
   uint16_t op;
   uint8_t id;
   uint8_t other; /* flags: the pipe that sets it; queues: whose */
@@ -23,24 +24,18 @@ struct hang_wait {
 
 enum { HANG_WAITS_MAX = PIPE_COUNT + 1 }; /* of one core */
 
-/* How many cores have signalled a flag in mode 0 that all of them must signal. */
-struct hang_senders {
-  enum core_kind kind;
-  unsigned sent;
-  unsigned cores;
-};
-
 struct hang_view {
+  const struct placement *placement;
+  const struct signals *signals;
   const void *context;
-  uint32_t core_count;
+  /* What the parts of a core wait for, and how many do. */
   unsigned (*find)(const void *context, uint32_t core, struct hang_wait *waits);
-  void (*name)(const void *context, uint32_t core, char *buffer, size_t size);
-  struct hang_senders (*senders)(const void *context, uint32_t core, uint32_t id);
-  const struct vinci_trace *trace;
-  const struct program_kernel *kernel;
-  uint64_t blocks_done;
 };
 
+/* What a part waits for that cannot execute an instruction, or issue it. */
+struct hang_wait hang_wait_of(const struct inst *inst, enum pipe pipe, unsigned reason);
+/* Adds the unit of L0C that holds an instruction back; units->set.units: none does. */
+void hang_add_unit(struct hang_wait *waiting, const struct unit_flags *units, uint32_t unit);
 /* Fills the diagnostic; returns VINCI_E_DEADLOCK. */
 enum vinci_status hang_report(const struct hang_view *view, struct vinci_diag *diag);
 

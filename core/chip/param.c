@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of SoC parameters as text: parsing and formatting with unit suffixes, in
+ * Values of parameters as text: parsing and formatting with unit suffixes, in
  * exact decimal arithmetic on integers. A value too fine for its kind is an error,
  * never rounded.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/base/diag.h"
-#include "core/chip/soc.h"
+#include "core/chip/param.h"
 
 enum { SUFFIXES_MAX = 7, EXPONENT_MAX = 60, HELD_DIGITS = 19 };
 
@@ -245,4 +245,18 @@ void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t si
   fraction[length] = '\0';
   snprintf(buffer, size, "%s%" PRIu64 "%s%s", value < 0 ? "-" : "", magnitude / worth, fraction,
            unit->text);
+}
+
+/* ---- sources -------------------------------------------------------------------------- */
+
+bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count) {
+  struct soc_source *copies = ARENA_ARRAY(arena, struct soc_source, count);
+  for (size_t i = 0; copies && i < count; i++) {
+    copies[i] = (struct soc_source){arena_strdup(arena, (*sources)[i].id),
+                                    arena_strdup(arena, (*sources)[i].text)};
+    if (!copies[i].id || !copies[i].text)
+      return false;
+  }
+  *sources = copies;
+  return copies != NULL;
 }

@@ -13,8 +13,8 @@
  * that a mad and a fixpipe with different numbers of rows in the last fractal agree; an
  * instruction without the operand neither looks at the flags nor changes them.
  */
-#ifndef VINCI_CORE_ISA_UNIT_FLAG_H
-#define VINCI_CORE_ISA_UNIT_FLAG_H
+#ifndef VINCI_CORE_CONTROL_UNIT_FLAG_H
+#define VINCI_CORE_CONTROL_UNIT_FLAG_H
 
 #include "core/chip/layout.h"
 #include "core/isa/inst.h"
@@ -37,8 +37,42 @@ struct unit_set {
   uint32_t units;
 };
 
-/* An empty set for the L0C of a chip; false when memory is short. */
-bool unit_set_create(struct unit_set *set, struct arena *arena, const struct vinci_soc *soc);
+/* Who may have a unit. UNIT_IN_TRANSFER: nobody, a fixpipe is reading the unit. */
+enum unit_state { UNIT_WRITABLE, UNIT_READABLE, UNIT_IN_TRANSFER };
+
+struct unit {
+  uint32_t line; /* UNIT_READABLE: of the mad that handed the unit over, else 0 */
+  uint8_t state; /* enum unit_state */
+};
+
+/* The unit flags of a core. */
+struct unit_flags {
+  struct unit *unit;   /* NULL: the core has no L0C, or no row of the trace has a unit flag */
+  struct unit_set set; /* room for the units of one instruction */
+};
+
+/* False when memory is short. */
+bool unit_flags_create(struct unit_flags *flags, struct arena *arena, const struct vinci_soc *soc,
+                       const struct vinci_trace *trace, enum core_kind kind);
+/* All units may be written. */
+void unit_flags_start_block(struct unit_flags *flags);
+/* The first unit of flags->set that holds an instruction of M or FIX back; set.units when there is
+ * none. */
+uint32_t unit_flags_blocked(const struct unit_flags *flags, enum pipe pipe);
+static inline bool unit_is_free(const struct unit_flags *flags, uint32_t unit, enum pipe pipe) {
+  return flags->unit[unit].state == (pipe == PIPE_M ? UNIT_WRITABLE : UNIT_READABLE);
+}
+/* What becomes of the units of an instruction with UNIT_FLAG_TURN that has started; to_gm: in a
+ * model in which transfers to GM take time. */
+static inline enum unit_state unit_next_state(enum pipe pipe, bool to_gm) {
+  return pipe == PIPE_M ? UNIT_READABLE : to_gm ? UNIT_IN_TRANSFER : UNIT_WRITABLE;
+}
+static inline void unit_turn(struct unit_flags *flags, uint32_t unit, enum unit_state state,
+                             uint32_t line) {
+  flags->unit[unit] =
+      (struct unit){.line = state == UNIT_READABLE ? line : 0, .state = (uint8_t)state};
+}
+
 void unit_use_find(const struct vinci_soc *soc, const struct inst *inst, struct unit_use *use);
 /* Makes the set that of the units in use, and returns how many they are. */
 uint32_t unit_set_fill(const struct unit_set *set, const struct unit_use *use);
