@@ -183,7 +183,8 @@ def calm_pools(rng):
     return pools
 
 
+GROUPS = [("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
+          ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])]
+
 if __name__ == "__main__":
-    sys.exit(images.main(__doc__, [
-        ("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
-        ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])], calm_pools))
+    sys.exit(images.main(__doc__, GROUPS, calm_pools))
