@@ -102,8 +102,7 @@ struct lower_job {
   const struct vinci_soc *soc;
   const struct lower_op *op;
   struct lower_value value[LOWER_KEYS_MAX]; /* in the order of op->keys */
-  uint64_t
-      cores; /* at most so many for a candidate; those of the chip but in lower_each_tiling() */
+  uint64_t cores; /* of the chip, or the most for a candidate in lower_each_tiling() */
   struct arena *arena;
   struct vinci_diag *diag;
   void *data;             /* the operator's own, from setup() */

@@ -74,7 +74,7 @@ enum { LAUNCH_SHARE = 50 };
 
 /*
  * As many cores as take the shares in whole turns, which does not depend on how many the chip has:
- * a larger one has every choice of a smaller one.
+ * a larger chip has every choice of a smaller chip.
  */
 static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, true);

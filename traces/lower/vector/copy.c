@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy: a tensor from one place in device memory to another, through UB. Each core takes a
- * run of tiles, two of which are on their way at any time, or one.
+ * run of tiles, of which one or two are on their way at any time.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"

@@ -54,7 +54,7 @@ struct vfunc {
   void (*start)(struct emit *emit, const struct vew *ew);
 };
 
-/* One operand as the template sees it. */
+/* An operand as the template sees that. */
 enum vkind { VKIND_FULL, VKIND_ROW, VKIND_COLUMN, VKIND_SCALAR };
 struct vew_operand {
   enum vkind kind;

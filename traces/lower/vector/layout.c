@@ -113,7 +113,7 @@ static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *pe
   return permute_add(job, permute, &map);
 }
 
-/* NCHW and a format of blocks of channels: all whole blocks, then the last one. */
+/* NCHW and a format of blocks of channels: all whole blocks, then the last block. */
 static enum vinci_status add_channels(struct lower_job *job, struct permute *permute,
                                       const uint64_t *nchw, uint64_t c0, bool is_z, bool back) {
   uint64_t n = nchw[0], c = nchw[1], hw = nchw[2] * nchw[3], whole = c / c0, rest = c % c0;

@@ -33,7 +33,7 @@ void permute_strides(const uint64_t *shape, unsigned rank, uint64_t *strides) {
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
 
-/* Drops extents of 1 and joins neighbours that both sides walk as one. */
+/* Drops extents of 1 and joins neighbours that both sides walk together. */
 static void simplify(const struct pmap *map, struct pmap *out) {
   *out = *map;
   out->count = 0;
@@ -103,7 +103,7 @@ static unsigned add_single(struct pmap *map) {
 static void choose_sides(struct pmap *map, unsigned bytes, unsigned *cols, unsigned *target) {
   *cols = innermost(map, false);
   *target = innermost(map, true);
-  /* A row of one block is padded by the copy that brings it. */
+  /* A row of one block is padded by its own copy. */
   if (map->padded * bytes == BLOCK_BYTES && *cols == *target && *cols != map->count)
     return;
   if (map->padded) {

@@ -35,7 +35,7 @@ struct ppass {
   bool chunks; /* rows go to UB in turns of 8, see put_load() */
   uint64_t in_pitch, out_pitch;
   uint64_t padded; /* elements of a row of the result, or 0 */
-  /* Rows of the result come in so many short pieces, which lie apart in the source. */
+  /* Pieces of a row of the result, which lie apart in the source, and their distance. */
   uint64_t fan, fan_stride;
 };
 

@@ -84,7 +84,7 @@ enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool) {
   if (pool->sw > 1 && blocks > REPEAT_STRIDE_MAX)
     return lower_error(job, "windows are at most %" PRIu64 " columns apart",
                        pool->sw * REPEAT_STRIDE_MAX / blocks);
-  /* What is read for a pixel of the result makes a core worth it. */
+  /* A core is worth its start by what is read for a pixel of the result. */
   pool->kernel.element_bytes =
       max_u64(1, pool->h * pool->w / (pool->oh * pool->ow)) * pool_pixel_bytes(pool, pool->type);
   pool->kernel.tile.space = (struct vtile_space){1, {pool->units}, pool->oh, pool->ow};

@@ -63,7 +63,7 @@ struct pool {
 /* Fills the geometry from the keys. */
 enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool);
 uint64_t pool_pixel_bytes(const struct pool *pool, enum dtype type);
-/* 32-byte blocks of a pixel, which strided instructions take one by one. */
+/* 32-byte blocks of a pixel, which strided instructions take singly. */
 uint64_t pool_blocks(const struct pool *pool, enum dtype type);
 /* Lays out image and result of the buffers and what the folds need; returns the bytes used. */
 uint64_t pool_lay_out(struct pool *pool);

@@ -2,8 +2,8 @@
 /*
  * max_pool_with_argmax and its gradient. Which point of its window is the largest is kept as a mask
  * for each point: a bit per channel, so 16 bits of each pixel of the result when C0 is 16. Among
- * equals the first point counts. Masks of a point are padded to whole fractals of 16 words, and one
- * more, as the vendor's operators have it.
+ * equals the first point counts. Masks of a point are padded to whole fractals of 16 words, and
+ * another fractal, as in the vendor's operators.
  *
  * The gradient goes the other way: it selects what each point gets, and adds it to the image.
  */
@@ -118,7 +118,7 @@ static struct expr mask_offset(const struct argmax *argmax, struct expr row) {
       x_mul(row, pool->ow * WORD_BYTES));
 }
 
-/* Masks of a tile: a run of words for each point, or for one. */
+/* Masks of a tile: a run of words for all points or for a single point. */
 static void put_mask_copy(struct emit *e, const struct argmax *argmax, bool to_gm, struct expr gm,
                           struct expr bytes) {
   struct expr ub = x_add(argmax->pool.kernel.tile.slot, argmax->masks);

@@ -160,7 +160,7 @@ static void put_result_count(struct pool_walk *walk) {
 
 /*
  * Points of a window in one direction, `step` bytes apart, into one: the first two, then the
- * others one by one. Of a single point nothing is left to be done.
+ * others singly. Of a single point nothing is left to be done.
  */
 static void put_fold(struct pool_walk *walk, const char *inst, const char *counter, uint64_t points,
                      struct expr rows, struct expr to, struct pool_row from, uint64_t step) {
@@ -179,7 +179,8 @@ static void put_fold(struct pool_walk *walk, const char *inst, const char *count
   emit_end(e);
 }
 
-/* Columns of each window into one; a window of one column is copied as the larger of twice it. */
+/* Columns of each window into one; a window of one column is copied as the larger of itself and
+ * itself. */
 static void put_fold_cols(struct pool_walk *walk, const char *inst, struct expr to,
                           struct expr from, struct expr rows) {
   const struct pool *pool = walk->pool;

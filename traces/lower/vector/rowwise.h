@@ -25,7 +25,7 @@ struct rowwise {
 uint64_t rowwise_rows_max(const struct vtile *tile, uint64_t pitch);
 bool rowwise_walks(struct lower_job *job, const struct vtile *tile, uint64_t pitch);
 
-/* The registers of a tile of several rows, or of one. */
+/* The registers of a tile, of one row or of several. */
 struct rowwise rowwise_of(struct emit *emit, const struct vtile *tile, uint64_t pitch);
 
 /* "vadd" and "vcadd" of a reduction; the number that changes nothing. */

@@ -217,13 +217,11 @@ static bool call_topk(struct lower_call *call) {
 
 static const struct lower_template template = {setup, candidate, cost, emit};
 
-LOWER_OPERATOR(
-    sort, "Sort",
-    "y = x sorted along the last dimension; y1 = where it was; what is no number comes first, "
-    "either way, which the vendor leaves open",
-    sort_keys, &template, NULL, call_sort)
-LOWER_OPERATOR(
-    topk, "TopK|TopKV2|TopKD",
-    "y = the k largest of each row of x, sorted; y1 = where they were; what is no number comes "
-    "first, either way, which the vendor leaves open",
-    topk_keys, &template, NULL, call_topk)
+LOWER_OPERATOR(sort, "Sort",
+               "y = x sorted along the last dimension; y1 = where it was; NaN comes first in both "
+               "orders, which the vendor leaves open",
+               sort_keys, &template, NULL, call_sort)
+LOWER_OPERATOR(topk, "TopK|TopKV2|TopKD",
+               "y = the k largest of each row of x, sorted; y1 = where they were; NaN comes "
+               "first in both orders, which the vendor leaves open",
+               topk_keys, &template, NULL, call_topk)

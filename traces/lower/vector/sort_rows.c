@@ -18,7 +18,7 @@ static double last_value(const struct sort *sort) {
   return sort->descending ? -(double)INFINITY : (double)INFINITY;
 }
 
-/* An element of a row, in bytes of a tensor whose rows have so many. */
+/* An element of a row of a tensor, in bytes; rows have `columns` elements. */
 static struct expr at_element(struct emit *e, const char *tensor, struct expr row, uint64_t columns,
                               struct expr first, uint64_t bytes) {
   return x_add(x_name(e, tensor), x_mul(x_add(x_mul(row, columns), first), bytes));
@@ -272,7 +272,7 @@ bool sort_next_stage(uint64_t chunks, struct sort_stage *stage) {
   return true;
 }
 
-/* Two sorted chunks, each two sorted lists, into a lower and an upper one. */
+/* Two sorted chunks, each two sorted lists, into a lower and an upper chunk. */
 static void put_pair(struct emit *e, const struct sort *sort, struct expr lower,
                      uint64_t distance) {
   uint64_t bytes = sort->chunk * SORT_ENTRY;

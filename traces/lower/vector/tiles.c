@@ -102,7 +102,7 @@ void vtile_counts(struct vtile *tile) {
 }
 
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
-  return lower_refuse(job, "there are only %" PRIu64 " tiles for %" PRIu64 " cores", tiles, cores);
+  return lower_refuse(job, "more cores than tiles: %" PRIu64 " and %" PRIu64, cores, tiles);
 }
 
 bool vtile_count(struct lower_job *job, struct vtile *tile) {
@@ -396,7 +396,7 @@ static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uin
 
 /*
  * From tile to tile with two buffers: the busiest pipe, on which a copy starts behind the one
- * before it, or half the time for which a buffer is not free for the next but one.
+ * before it, or half the time for which a buffer is not free for the tile after the next.
  */
 static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_work *work,
                               uint64_t in, uint64_t out) {

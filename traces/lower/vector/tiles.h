@@ -64,7 +64,7 @@ struct vtile_operand {
 
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
 bool vtile_count(struct lower_job *job, struct vtile *tile);
-/* The reason "there are only N tiles for M cores"; false. */
+/* The reason "more cores than tiles: M and N"; false. */
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores);
 /* The same without a check, for tilings that have been checked. */
 void vtile_counts(struct vtile *tile);
@@ -122,14 +122,14 @@ struct expr vtile_pad(struct expr bytes, enum dtype dtype);
 struct expr vtile_offset(struct emit *emit, const struct vtile *tile,
                          const struct vtile_operand *operand);
 
-/* Bytes of an element, elements of a 32-byte block, the pitch of a row of so many elements. */
+/* Bytes of an element, elements of a 32-byte block, the pitch of a row of N elements. */
 static inline unsigned vtile_bytes(enum dtype dtype) { return dtype_bits(dtype) / 8; }
 uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes);
 /* UB that operators use. */
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc);
 /* Next multiple of the bytes at which banks repeat. */
 uint64_t vtile_align(uint64_t bytes);
-/* Takes so many bytes of UB, rounded up as above, behind those used; returns their address. */
+/* Takes N bytes of UB, rounded up as above, behind those used; returns their address. */
 uint64_t vtile_reserve(uint64_t *used, uint64_t bytes);
 /* "copy_gm_to_ubuf_align_b16" and the like. */
 const char *vtile_copy_name(bool to_gm, enum dtype dtype);

@@ -43,7 +43,7 @@ struct vstep {
   enum vform form;
   uint8_t dst, a, b, c;
   enum vreduction reduction;
-  double scalar;     /* times the parameter, if there is one */
+  double scalar;     /* times the parameter, where a step has it too */
   uint8_t parameter; /* 0: none, else its number */
   bool column;       /* the step is on columns */
   uint8_t type;      /* 0: of the program; else 1 + enum dtype */
@@ -108,7 +108,7 @@ struct vunit {
 #define V(reg_) (1u << (reg_))
 enum { V_ALL = (1 << VREGS) - 1 };
 
-/* A barrier if an instruction that reads and writes these registers needs one. */
+/* A barrier where an instruction that reads and writes these registers needs to wait. */
 void vunit_order(struct vunit *unit, uint32_t reads, uint32_t writes);
 /* The order, then the row. */
 #define VROW(unit_, reads_, writes_, inst_, ...)                                                   \
@@ -116,7 +116,7 @@ void vunit_order(struct vunit *unit, uint32_t reads, uint32_t writes);
     vunit_order(unit_, reads_, writes_);                                                           \
     EMIT((unit_)->emit, inst_, __VA_ARGS__);                                                       \
   } while (0)
-/* Counter mode with so many elements; normal mode with the first lanes of each repeat. */
+/* Counter mode with N elements; normal mode with the first lanes of each repeat. */
 #define vunit_count(unit_, count_) vunit_count_of(unit_, EXPR(count_))
 void vunit_count_of(struct vunit *unit, struct expr count);
 void vunit_lanes(struct vunit *unit, unsigned lanes);
