@@ -67,8 +67,8 @@ void emit_fields(struct emit *emit, const char *inst, const struct field *fields
 /* A row without fields. */
 void emit_plain(struct emit *emit, const char *inst);
 
-/* Opens a loop and gives its counter; emit_end() closes it. A condition is a loop of 0 or 1 turns,
- * whose counter says what holds. */
+/* Opens a loop, which emit_end() closes, and gives its counter. A condition is a loop of 0 or 1
+ * turns, whose counter says what holds. */
 #define emit_for(emit_, name_, count_) emit_for_of(emit_, name_, EXPR(count_))
 #define emit_if(emit_, name_, condition_) ((void)emit_for_of(emit_, name_, EXPR(condition_)))
 struct expr emit_for_of(struct emit *emit, const char *name, struct expr count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pad: x inside a larger y, a constant around it. One pass copies x; each side that grows is a
+ * pad: x inside a larger y, with a constant around. One pass copies x; each side that grows is a
  * pass that stores the constant. They write different elements, so their order does not matter.
  */
 #include <string.h>

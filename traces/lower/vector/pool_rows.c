@@ -74,7 +74,7 @@ static void put_fill(struct pool_walk *walk, struct expr row, struct expr col, s
   vfill(walk->e, x_add(walk->in, at), vscalar(pool->type, value), dtype_name(pool->type));
 }
 
-/* Rows above and below the map, then what is left and right of it. */
+/* Rows above and below the map, then the columns at both sides. */
 static void put_borders(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
