@@ -82,12 +82,12 @@ static const struct vstep swiglu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0
                                             S("vadds", T0, T0, 1),  B("vdiv", T0, X0, T0),
                                             B("vmul", Y0, T0, X1),  END};
 
-#define GATE(id, vendor, summary, inputs_, outputs_)                                               \
-  VEW_OPERATOR(id, vendor, summary, gate_keys, call_halves, .inputs = inputs_,                     \
-               .outputs = outputs_, .names = id##_names, .steps = id##_steps,                      \
-               .operands = gate_operands)
+#define GATE(id, vendor, summary, call, inputs_, outputs_)                                         \
+  VEW_OPERATOR(id, vendor, summary, gate_keys, call, .inputs = inputs_, .outputs = outputs_,       \
+               .names = id##_names, .steps = id##_steps, .operands = gate_operands)
 
-GATE(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x", 2, 1)
+GATE(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
+     call_halves, 2, 1)
 
 /* ---- rotary position embedding --------------------------------------------------------------- */
 
