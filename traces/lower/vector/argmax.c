@@ -24,6 +24,7 @@ enum {
   HALVINGS = 3,
   BUFFERS = 2,
   OUT_FLAG = 2,
+  RESULTS_MAX = 2,
 };
 
 static const struct lower_key keys[] = {SHAPE_KEY("extents of x; along the last"),
@@ -36,13 +37,22 @@ struct argmost_func {
   bool smallest;
 };
 
+/* A number of each row, in single precision in a column of UB, and in its type behind that. */
+struct result {
+  const char *tensor;
+  enum dtype type;
+  uint64_t column, converted;
+};
+
 struct argmost {
   bool smallest;
   enum dtype type;
   uint64_t rows, columns, chunk, chunks, blocks, per_block;
   uint64_t winners; /* of a row: one of each 64 elements, in whole chunks */
   /* Addresses in UB. */
-  uint64_t slot_bytes, x, pairs, values, lanes, starts, indices, bits, fold, best, out, ub_bytes;
+  uint64_t slot_bytes, x, pairs, values, lanes, starts, indices, bits, fold, best, ub_bytes;
+  unsigned results;
+  struct result result[RESULTS_MAX];
 };
 
 static void lay_out(struct argmost *arg) {
@@ -61,7 +71,13 @@ static void lay_out(struct argmost *arg) {
   arg->bits = vtile_reserve(&used, arg->winners / BITS_PER_BYTE + BLOCK_BYTES);
   arg->fold = vtile_reserve(&used, LANES * FLOAT_BYTES);
   arg->best = vtile_reserve(&used, LANES * FLOAT_BYTES);
-  arg->out = vtile_reserve(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
+  for (unsigned i = 0; i < arg->results; i++) {
+    struct result *result = &arg->result[i];
+    result->column = vtile_reserve(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
+    result->converted = result->column;
+    if (result->type != DTYPE_FP32)
+      result->converted += vtile_pitch(arg->per_block, FLOAT_BYTES) * FLOAT_BYTES;
+  }
   arg->ub_bytes = used;
 }
 
@@ -72,6 +88,7 @@ static enum vinci_status setup(struct lower_job *job) {
   if (!arg)
     return VINCI_E_NOMEM;
   arg->smallest = func->smallest;
+  arg->result[arg->results++] = (struct result){.tensor = "y", .type = DTYPE_INT32};
   arg->type = lower_get(job, "dtype")->dtype;
   arg->columns = shape->shape[shape->rank - 1];
   arg->rows = lower_elements(shape->shape, shape->rank - 1);
@@ -205,8 +222,8 @@ static void put_fold(struct emit *e, const struct argmost *arg, bool smallest, d
   emit_barrier(e, PIPE_V);
 }
 
-/* The first of the winners that equal the best of them. */
-static void put_row(struct emit *e, const struct argmost *arg, struct expr to) {
+/* The first of the winners that equal the best of them; `at`: bytes of a column. */
+static void put_row(struct emit *e, const struct argmost *arg, struct expr at) {
   struct vunit unit = {.emit = e};
   vmask_count(e, arg->winners);
   EMIT(e, "vadd", F("dst", arg->indices), F("src0", arg->lanes), F("src1", arg->starts),
@@ -227,7 +244,7 @@ static void put_row(struct emit *e, const struct argmost *arg, struct expr to) {
   EMIT(e, "vsel", F("dst", arg->indices), F("src0", arg->indices), F("src1", arg->best),
        F("mask", arg->bits), F("repeat", 1), W("mode", "scalar"), W("type", "fp32"));
   emit_barrier(e, PIPE_V);
-  put_fold(e, arg, true, (double)INFINITY, arg->indices, to);
+  put_fold(e, arg, true, (double)INFINITY, arg->indices, x_add(arg->result[0].column, at));
 }
 
 /* What all rows share: where each 64 elements begin, and the lanes that are spread but not used. */
@@ -242,9 +259,22 @@ static void put_start(struct emit *e, const struct argmost *arg) {
   emit_barrier(e, PIPE_V);
 }
 
-static void put_rows(struct emit *e, const struct argmost *arg) {
-  uint64_t out = arg->out + vtile_pitch(arg->per_block, FLOAT_BYTES) * FLOAT_BYTES;
+/* The results of a block's rows. */
+static void put_results(struct emit *e, const struct argmost *arg, struct expr first,
+                        struct expr units) {
+  const struct result *end = arg->result + arg->results;
   struct vunit unit = {.emit = e};
+  vmask_count(e, units);
+  for (const struct result *r = arg->result; r < end; r++)
+    if (r->type != DTYPE_FP32)
+      vunit_convert(&unit, 0, 0, DTYPE_FP32, r->type, EXPR(r->converted), EXPR(r->column));
+  emit_handshake(e, PIPE_V, PIPE_MTE3, OUT_FLAG);
+  for (const struct result *r = arg->result; r < end; r++)
+    vtile_store_run(e, r->type, x_add(x_name(e, r->tensor), x_mul(first, vtile_bytes(r->type))),
+                    EXPR(r->converted), units);
+}
+
+static void put_rows(struct emit *e, const struct argmost *arg) {
   struct expr first = x_mul(x_name(e, "blk"), arg->per_block);
   put_start(e, arg);
   emit_flags(e, "first", true, PIPE_V, PIPE_MTE2, BUFFERS);
@@ -254,14 +284,10 @@ static void put_rows(struct emit *e, const struct argmost *arg) {
   struct expr row = emit_named(e, "row", x_add(first, u));
   put_chunk(e, arg, row, u, emit_for(e, "c", arg->chunks));
   emit_end(e);
-  put_row(e, arg, x_add(arg->out, x_mul(u, FLOAT_BYTES)));
+  put_row(e, arg, x_mul(u, FLOAT_BYTES));
   emit_end(e);
   emit_if(e, "any", x_gt(units, 0));
-  vmask_count(e, units);
-  vunit_convert(&unit, 0, 0, DTYPE_FP32, DTYPE_INT32, EXPR(out), EXPR(arg->out));
-  emit_handshake(e, PIPE_V, PIPE_MTE3, OUT_FLAG);
-  vtile_store_run(e, DTYPE_INT32, x_add(x_name(e, "y"), x_mul(first, FLOAT_BYTES)), EXPR(out),
-                  units);
+  put_results(e, arg, first, units);
   emit_end(e);
   emit_flags(e, "last", false, PIPE_V, PIPE_MTE2, BUFFERS);
 }
@@ -273,8 +299,9 @@ static void emit(const struct lower_job *job, struct emit *e) {
   take_tiling(job, arg);
   emit_kernel(e, job->op->name, (uint32_t)arg->blocks);
   emit_tensor(e, "x", arg->type, TENSOR_IN, x->shape, x->rank, NULL);
-  emit_tensor(e, "y", DTYPE_INT32, TENSOR_OUT, x->rank > 1 ? x->shape : &one,
-              x->rank > 1 ? x->rank - 1 : 1, NULL);
+  for (unsigned i = 0; i < arg->results; i++)
+    emit_tensor(e, arg->result[i].tensor, arg->result[i].type, TENSOR_OUT,
+                x->rank > 1 ? x->shape : &one, x->rank > 1 ? x->rank - 1 : 1, NULL);
   vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE, arg->blocks);
   emit_plain(e, "set_mask_count");
   put_rows(e, arg);
