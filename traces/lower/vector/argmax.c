@@ -128,7 +128,9 @@ static bool cost(struct lower_job *job) {
                         CHUNK_MAX);
   if (!vtile_ub_holds(job, "a row", arg->ub_bytes))
     return false;
-  uint64_t bytes = arg->columns * vtile_bytes(arg->type);
+  uint64_t bytes = arg->columns * vtile_bytes(arg->type), result_bytes = 0;
+  for (unsigned i = 0; i < arg->results; i++)
+    result_bytes += vtile_bytes(arg->result[i].type);
   const struct path_cost *in = &soc->path[PATH_GM_UB];
   uint64_t copies = arg->chunks * (uint64_t)in->startup_mcycles / MILLI +
                     bytes * MILLI / (uint64_t)in->mbytes_per_cycle;
@@ -141,7 +143,7 @@ static bool cost(struct lower_job *job) {
       .total_cycles = start + arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
       .vector_cycles = arg->per_block * vector,
       .mte2_cycles = arg->per_block * copies,
-      .gm_bytes = arg->rows * (bytes + FLOAT_BYTES),
+      .gm_bytes = arg->rows * (bytes + result_bytes),
       .blocks = (uint32_t)arg->blocks,
   };
   return true;

@@ -361,30 +361,26 @@ void vtile_store(struct emit *e, const struct vtile *tile, const struct vtile_op
 
 /* ---- keys and cost --------------------------------------------------------------- */
 
-/* The tiling keys are the last of the table. */
-static size_t first_key(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
-
 void vtile_take(const struct lower_job *job, struct vtile *tile) {
-  size_t first = first_key(job);
-  tile->rows = job->value[first + VTILE_KEY_ROWS].size;
-  tile->cols = job->value[first + VTILE_KEY_COLS].size;
-  tile->blocks = job->value[first + VTILE_KEY_BLOCKS].size;
-  tile->buffers = job->value[first + VTILE_KEY_BUFFERS].size;
+  tile->rows = lower_get(job, "rows")->size;
+  tile->cols = lower_get(job, "cols")->size;
+  tile->blocks = lower_get(job, "blocks")->size;
+  tile->buffers = lower_get(job, "buffers")->size;
 }
 
 void vtile_give(struct lower_job *job, const struct vtile *tile) {
-  size_t first = first_key(job);
-  const uint64_t sizes[VTILE_KEYS] = {tile->rows, tile->cols, tile->blocks, tile->buffers};
-  for (size_t i = 0; i < VTILE_KEYS; i++)
-    job->value[first + i] = (struct lower_value){.present = true, .size = sizes[i]};
+  lower_choose(job, "rows", tile->rows);
+  lower_choose(job, "cols", tile->cols);
+  lower_choose(job, "blocks", tile->blocks);
+  lower_choose(job, "buffers", tile->buffers);
 }
 
 void vtile_fit(const struct lower_job *job, struct vtile *tile) {
-  const struct lower_value *value = &job->value[first_key(job)];
-  if (value[VTILE_KEY_ROWS].given)
-    tile->rows = value[VTILE_KEY_ROWS].size;
-  if (value[VTILE_KEY_COLS].given)
-    tile->cols = value[VTILE_KEY_COLS].size;
+  const struct lower_value *rows = lower_get(job, "rows"), *cols = lower_get(job, "cols");
+  if (rows && rows->given)
+    tile->rows = rows->size;
+  if (cols && cols->given)
+    tile->cols = cols->size;
   vtile_counts(tile);
   tile->blocks = min_u64(tile->blocks, tile->tiles);
 }

@@ -146,8 +146,7 @@ struct vtile_work {
 };
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
 
-/* The tiling keys of operators that walk tiles; they are the last keys of their tables. */
-enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTILE_KEYS };
+/* The tiling keys of operators that walk tiles. */
 #define VTILE_KEYS_TABLE                                                                           \
   TILING_KEY("rows", "rows of a tile"), TILING_KEY("cols", "columns of a tile"),                   \
       BLOCKS_KEY(                                                                                  \
