@@ -70,7 +70,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/conv2d_filter_emit.c \
 	traces/lower/cube/conv2d_input.c \
 	traces/lower/cube/conv_geometry.c \
-	traces/lower/cube/conv_gradient.c \
+	traces/lower/cube/conv_load.c \
 	traces/lower/cube/matmul.c \
 	traces/lower/cube/matmul.h \
 	traces/lower/cube/matmul_coupled.c \

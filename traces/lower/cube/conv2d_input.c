@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv2d_backprop_input: the gradient of a convolution with respect to its map, dx = dy * w turned;
- * a convolution again (conv_gradient.c), and so the trace of a matmul. Blocks are whole rows of dx
+ * a convolution again (conv_load.c), and so the trace of a matmul. Blocks are whole rows of dx
  * where they fit.
  */
 #include "core/base/arith.h"

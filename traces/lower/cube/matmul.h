@@ -87,6 +87,7 @@ struct matmul {
   bool coupled;          /* cube and vector core are one */
   uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
   uint64_t cube_mcycles; /* per tile of the cube */
+  bool k_align;          /* k lies in whole fractals on both sides */
   uint64_t b_repeats;    /* how often B moves to L0B beyond once */
   uint64_t b_spill;      /* k by which a load of B may go beyond its step */
 };
@@ -144,7 +145,15 @@ static inline uint64_t matmul_out_c0(const struct matmul *mm) {
 /* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
 uint64_t matmul_scale_word(double scale);
 
-/* From a step of B in L0B to the next. */
+/* From a step of A in L0A, or B in L0B, to the next; from a block in L0C to the next. */
+static inline uint64_t matmul_a_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  return t->bm * t->bk * mm->element_bytes;
+}
+
+static inline uint64_t matmul_c_bytes(const struct matmul_tiling *t) {
+  return t->bm * t->bn * ACCUMULATOR_BYTES;
+}
+
 static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
   return t->bn * (t->bk + mm->b_spill) * mm->element_bytes;
 }

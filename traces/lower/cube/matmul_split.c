@@ -5,7 +5,6 @@
  * the result are one run of elements for that.
  */
 #include "core/base/arith.h"
-#include "core/chip/layout.h"
 #include "traces/lower/cube/matmul_writer.h"
 #include "traces/lower/vector/program.h"
 #include "traces/lower/vector/tiles.h"
@@ -89,21 +88,34 @@ void matmul_split_tensor(const struct writer *w) {
   emit_tensor(w->e, "parts", matmul_accumulator(w->mm), TENSOR_WORKSPACE, shape, 4, NULL);
 }
 
+void matmul_split_buffers(const struct writer *w) {
+  struct sum sum = sum_of(w->e->soc, w->mm, &w->t);
+  emit_buffer(w->e, "sums", SPACE_UB, sum.tile * w->t.split * ACCUMULATOR_BYTES);
+  if (w->mm->out_type != matmul_accumulator(w->mm))
+    emit_buffer(w->e, "results", SPACE_UB, sum.tile * w->mm->out_bytes);
+}
+
+struct expr matmul_split_place(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  const struct group *g = &w->now;
+  struct expr batch = x_mul(x_add(x_mul(g->part, mm->batch), g->z), mm->m * mm->n);
+  struct expr element = x_add(x_add(batch, x_mul(g->m, mm->n)), g->n);
+  return x_add(x_name(w->e, "parts"), x_mul(element, ACCUMULATOR_BYTES));
+}
+
 /* Adds the parts of a tile up in the place of the first, and converts it. */
-static void add_parts(const struct writer *w, const struct sum *sum) {
+static void add_parts(const struct writer *w, const struct sum *sum, struct expr len) {
   struct emit *e = w->e;
   enum dtype type = matmul_accumulator(w->mm);
-  struct vmachine machine = {.emit = e, .type = type};
-  ull pitch = sum->tile * ACCUMULATOR_BYTES;
-  machine.reg[X0] = "sums";
-  machine.reg[X1] = emit_text(e, "sums+(part+1)*%llu", pitch);
-  machine.reg[Y0] = "results";
-  emit_row(e, "set_vector_mask,high=0,low=len");
-  emit_loop(e, "part", "%llu", (ull)w->t.split - 1);
+  struct vmachine machine = {.emit = e, .type = type, .reg = {[X0] = "sums", [Y0] = "results"}};
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", len));
+  struct expr part = emit_for(e, "part", w->t.split - 1);
+  machine.reg[X1] =
+      x_text(e, matmul_slot(e, "sums", x_add(part, 1), sum->tile * ACCUMULATOR_BYTES));
   static const struct vstep add = B("vadd", X0, X0, X1);
   vmachine_step(&machine, &add);
   emit_barrier(e, PIPE_V);
-  emit_endloop(e);
+  emit_end(e);
   if (w->mm->out_type != type) {
     machine.written = 0;
     struct vstep convert = C(vconvert_inst(e->soc, type, w->mm->out_type), Y0, X0);
@@ -111,50 +123,46 @@ static void add_parts(const struct writer *w, const struct sum *sum) {
   }
 }
 
-static void sum_tile(const struct writer *w, const struct sum *sum) {
+static void sum_tile(const struct writer *w, const struct sum *sum, struct expr at) {
+  enum { BLOCK_VALUES = BLOCK_BYTES / ACCUMULATOR_BYTES };
   struct emit *e = w->e;
-  enum dtype out = w->mm->out_type;
-  bool converts = out != matmul_accumulator(w->mm);
-  ull tile = sum->tile, elements = sum->elements, per_block = BLOCK_BYTES / ACCUMULATOR_BYTES;
-  emit_let(e, "len", "min(%llu,%llu-at)", tile, elements);
-  emit_row(e,
-           "%s,dst=sums,src=parts+at*%d,n_burst=%llu,len_burst=len*%d,src_gap=(%llu-len)*%d,"
-           "dst_gap=(%llu-(len+%llu)/%llu*%llu)/%llu",
-           vtile_copy_name(false, matmul_accumulator(w->mm)), ACCUMULATOR_BYTES, (ull)w->t.split,
-           ACCUMULATOR_BYTES, elements, ACCUMULATOR_BYTES, tile, per_block - 1, per_block,
-           per_block, per_block);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "0");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "0");
-  add_parts(w, sum);
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "0");
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "0");
-  emit_row(e, "%s,dst=%s+at*%llu,src=%s,len_burst=len*%llu", vtile_copy_name(true, out),
-           w->mm->c_name, (ull)w->mm->out_bytes, converts ? "results" : "sums",
-           (ull)w->mm->out_bytes);
+  enum dtype in = matmul_accumulator(w->mm), out = w->mm->out_type;
+  uint64_t out_bytes = w->mm->out_bytes;
+  struct expr len = emit_variable(e, "len", x_min(sum->tile, x_sub(sum->elements, at)));
+  struct expr sums = x_name(e, "sums"), parts = x_name(e, "parts");
+  EMIT(e, vtile_copy_name(false, in), F("dst", sums),
+       F("src", x_add(parts, x_mul(at, ACCUMULATOR_BYTES))), F("n_burst", w->t.split),
+       F("len_burst", x_mul(len, ACCUMULATOR_BYTES)),
+       F("src_gap", x_mul(x_sub(sum->elements, len), ACCUMULATOR_BYTES)),
+       F("dst_gap", x_div(x_sub(sum->tile, x_round_up(len, BLOCK_VALUES)), BLOCK_VALUES)));
+  emit_handshake(e, PIPE_MTE2, PIPE_V, 0);
+  add_parts(w, sum, len);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
+  EMIT(e, vtile_copy_name(true, out),
+       F("dst", x_add(x_name(e, w->mm->c_name), x_mul(at, out_bytes))),
+       F("src", out == in ? sums : x_name(e, "results")), F("len_burst", x_mul(len, out_bytes)));
   emit_barrier(e, PIPE_ALL);
+}
+
+static void tell_cores(struct emit *e, const char *pipe, unsigned mode, unsigned id) {
+  EMIT(e, "ffts_cross_core_sync", W("pipe", pipe), F("mode", mode), F("id", id));
 }
 
 void matmul_split_sum(const struct writer *w) {
   struct emit *e = w->e;
   struct sum sum = sum_of(e->soc, w->mm, &w->t);
-  emit_row(e, "ffts_cross_core_sync,pipe=FIX,mode=2,id=%d", FLAG_PARTS_STORED);
+  tell_cores(e, "FIX", 2, FLAG_PARTS_STORED);
   emit_stream(e, emit_vector_core(e->soc));
   emit_comment(e, "All parts of k are stored once every core says so; then they are added up.");
-  emit_row(e, "wait_flag_dev,id=%d", FLAG_PARTS_STORED);
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=0,id=%d", FLAG_ALL_STORED);
-  emit_row(e, "wait_flag_dev,id=%d", FLAG_ALL_STORED);
-  emit_row(e, "set_mask_count");
-  emit_loop(e, "turn", "%llu", (ull)sum.turns);
-  emit_let(e, "at", "(turn*%llu+blk*%u+sub)*%llu", (ull)sum.workers, sum.vectors, (ull)sum.tile);
-  emit_loop(e, "some", "at<%llu", (ull)sum.elements);
-  sum_tile(w, &sum);
-  emit_endloop(e);
-  emit_endloop(e);
-}
-
-void matmul_split_buffers(const struct writer *w) {
-  struct sum sum = sum_of(w->e->soc, w->mm, &w->t);
-  emit_buffer(w->e, "sums", SPACE_UB, sum.tile * w->t.split * ACCUMULATOR_BYTES);
-  if (w->mm->out_type != matmul_accumulator(w->mm))
-    emit_buffer(w->e, "results", SPACE_UB, sum.tile * w->mm->out_bytes);
+  EMIT(e, "wait_flag_dev", F("id", FLAG_PARTS_STORED));
+  tell_cores(e, "MTE3", 0, FLAG_ALL_STORED);
+  EMIT(e, "wait_flag_dev", F("id", FLAG_ALL_STORED));
+  emit_plain(e, "set_mask_count");
+  struct expr turn = emit_for(e, "turn", sum.turns);
+  struct expr block = x_add(x_mul(turn, sum.workers), x_mul(x_name(e, "blk"), sum.vectors));
+  struct expr at = emit_variable(e, "at", x_mul(x_add(block, x_name(e, "sub")), sum.tile));
+  emit_if(e, "some", x_lt(at, sum.elements));
+  sum_tile(w, &sum, at);
+  emit_end(e);
+  emit_end(e);
 }

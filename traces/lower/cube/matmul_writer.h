@@ -1,22 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the writer of matmul traces: matmul_emit.c has the stream, matmul_load.c the
- * copies to L1, matmul_step.c what follows from there on.
+ * Inside of the writer of matmul traces: matmul_emit.c has the stream, matmul_load.c and
+ * conv_load.c the copies to L1, matmul_step.c what follows from there on.
  */
 #ifndef VINCI_TRACES_LOWER_CUBE_MATMUL_WRITER_H
 #define VINCI_TRACES_LOWER_CUBE_MATMUL_WRITER_H
 
+#include "core/chip/layout.h"
 #include "traces/lower/cube/matmul.h"
 
-typedef unsigned long long ull;
-
 enum { FLAG_INNER = 2, FLAG_BIAS = 4, FLAG_BT = 2, L0_SLOTS = 2, L1_SLOTS = 2 };
+
+/* Where a group lies. Names of its variables in the trace end in `suffix`. */
+struct group {
+  const char *suffix;
+  struct expr i, t;           /* number of the block on this core, and of all */
+  struct expr z, part;        /* batch and part of k */
+  struct expr k, from, depth; /* first k within the part; the part's first k, and how many */
+  struct expr m, n, cm, cn;   /* first row and column, and how many */
+  struct expr outer;          /* number of the outer panel on this core */
+  /* Of a convolution: first row of the result; rows of the map from `up` on, `height` of them, the
+   * last that windows ask for being `low`. */
+  struct expr oy, low, up, height;
+};
 
 /* What every part needs. */
 struct writer {
   struct emit *e;
   const struct matmul *mm;
   struct matmul_tiling t;
+  struct group now, next;
+  struct expr first;              /* block of the core, with a resident operand */
+  struct expr more, fresh, last;  /* a group follows; its outer panel is new; is used last */
+  struct expr u, turns, turn;     /* of the group, how many it has, number on this core */
+  struct expr ku, du;             /* first k of the turn, and how many */
+  struct expr da, db;             /* depth of the panels in L1 */
+  struct expr s, kk, l0;          /* step of the turn, its k, its half of L0 */
+  struct expr a_src, a_at, a_dst; /* of a step: the panel, where in its k, the half of L0A */
+  struct expr b_src, b_at, b_dst;
 };
 
 static inline enum dtype matmul_accumulator(const struct matmul *mm) {
@@ -28,62 +49,119 @@ static inline enum dtype matmul_stored(enum dtype type) {
   return type == DTYPE_HF32 ? DTYPE_FP32 : type;
 }
 
-/* One operand as loaded: `side` is its extent besides k. */
-struct matmul_operand {
-  const char *tensor;
-  const char *name;  /* "a" or "b": name1 and name0 are its buffers */
-  const char *start; /* let that holds the first row or column of the block: "m", "n" */
-  const char *count; /* let of its rows or columns: "cm", "cn" */
-  bool rows_are_k;   /* given as [k, side] */
-  bool nz;
-  bool outer;
-  bool is_a;
-  bool shared; /* by all batches */
-  uint64_t side, panel_bytes;
-};
-
-struct matmul_operand matmul_operand(const struct writer *w, bool is_a);
-
-/* "count" rounded up, as an expression. */
-const char *matmul_rounded(struct emit *e, const char *count, ull unit);
-
-/* A panel from k on, `depth` deep, of the block whose lets end in `suffix`. */
-void matmul_load_panel(const struct writer *w, const struct matmul_operand *x, const char *slot,
-                       const char *k, const char *depth, const char *suffix);
-/* The matrix of B, or the group of weights, that batch z uses. */
-const char *matmul_weights_of(const struct writer *w, const char *suffix);
-/* Of the gradient of a map: panels of the map with zeros between its points, and of weights as the
- * forward convolution has them, c and k changing places in L0B (conv_gradient.c). */
-void conv_load_spread(const struct writer *w, const char *dst, const char *k, const char *depth,
-                      const char *suffix);
-void conv_load_turned(const struct writer *w, const char *dst, const char *k, const char *depth,
-                      const char *suffix);
-void conv_turned_to_l0b(const struct writer *w, const char *slot, const char *at);
-/* Whether a panel of an operand may take more copies than queues have room for. */
-bool matmul_many_copies(const struct writer *w, bool is_a);
-/* The steps of a turn: loads to L0, and mads. */
-void matmul_steps(const struct writer *w);
-/* What a block goes through of k, as a number or a let; and where it begins in the operands. */
-const char *matmul_depth(const struct writer *w, const char *suffix);
-/* k in parts: AIV of a block, the workspace, buffers, and what follows the stream of the cube. */
-unsigned matmul_split_vectors(const struct writer *w);
-void matmul_split_tensor(const struct writer *w);
-void matmul_split_buffers(const struct writer *w);
-void matmul_split_sum(const struct writer *w);
 /* The pipe that empties L0C. */
 static inline enum pipe matmul_out_pipe(const struct writer *w) {
   return w->mm->coupled ? PIPE_V : PIPE_FIX;
 }
-/* On coupled cores: buffers, flags that say "free", the ways to L0 and out of L0C. */
-void matmul_coupled_buffers(const struct writer *w);
-void matmul_coupled_flags(const struct writer *w, bool set);
-void matmul_coupled_to_l0a(const struct writer *w, const char *slot, const char *at);
-void matmul_coupled_to_l0b(const struct writer *w, const char *slot, const char *at);
-void matmul_coupled_store(const struct writer *w);
+
+/* One of a buffer's slots of so many bytes. */
+static inline struct expr matmul_slot(struct emit *e, const char *buffer, struct expr slot,
+                                      uint64_t bytes) {
+  return x_add(x_name(e, buffer), x_mul(slot, bytes));
+}
+
+/* The same of an operand's panels in L1. */
+static inline struct expr matmul_panel_slot(const struct writer *w, bool is_a, struct expr slot) {
+  return matmul_slot(w->e, is_a ? "a1" : "b1", slot,
+                     is_a ? w->t.a_panel_bytes : w->t.b_panel_bytes);
+}
+
+/* The slot of L0C that a block has. */
+static inline struct expr matmul_c_slot(const struct writer *w, struct expr i) {
+  return x_mod(i, w->t.c_slots);
+}
+
+/* ---- the stream (matmul_emit.c) ---- */
+
+/* Variables and loops of a group. */
+struct expr matmul_let(const struct writer *w, const struct group *g, const char *name,
+                       struct expr value);
+struct expr matmul_for(const struct writer *w, const struct group *g, const char *name,
+                       struct expr count);
+void matmul_l1_buffers(const struct writer *w);
+void matmul_l0_buffers(const struct writer *w);
+/* The loop over slots that sets every flag that says "free", or takes them back. */
+struct expr matmul_free_slots(const struct writer *w, bool set, const char *name, uint64_t slots);
+void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks);
+/* A row of `columns` elements of 32 bits. */
+void matmul_row_to_l1(struct emit *e, struct expr dst, struct expr src, struct expr columns,
+                      uint64_t extent);
+
+/* ---- to L1 (matmul_load.c, conv_load.c) ---- */
+
+/* A panel in the slot at `dst`, from k on, `depth` deep. */
+void matmul_load_panel(const struct writer *w, const struct group *g, bool is_a, struct expr dst,
+                       struct expr k, struct expr depth);
+void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, struct expr dst,
+                     struct expr k, struct expr depth);
+/* Rows of the map under the windows of a block whose last row of the result is known. */
+void conv_put_map(const struct writer *w, const struct conv *conv, struct group *g,
+                  struct expr last_row);
+/* The group of weights that batch z uses. */
+struct expr conv_weights_of(const struct conv *conv, struct expr z);
+/* Whether a panel of an operand may take more copies than queues have room for. */
+bool matmul_many_copies(const struct writer *w, bool is_a);
+
+/* ---- from L1 on (matmul_step.c) ---- */
+
+/* The steps of a turn that is `depth` deep: loads to L0, and mads. */
+void matmul_steps(struct writer *w, struct expr depth, struct expr turn, uint64_t per_turn,
+                  void (*to_l0)(struct writer *w), void (*mad)(struct writer *w));
+void matmul_to_l0(struct writer *w);
+void matmul_mads(struct writer *w);
+/* A barrier between mads of few fractals, behind the first of the block. */
+void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr fractals);
+void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct expr init,
+                bool from_bias);
+
+/* A part of a matrix in L1, through load3d: a map that is one row of points with channels. */
+struct matmul_part {
+  struct expr dst, src, k_ext, m_ext, k_start, m_start, points, channels;
+  bool transpose;
+};
+void matmul_load3d(const struct writer *w, const char *inst, const struct matmul_part *part);
+/* The same of the windows of a map. */
+struct conv_part {
+  struct expr dst, src, k_ext, m_ext, k_start, m_start, oy, low, height, channels;
+};
+void conv_load3d(const struct writer *w, const struct conv *conv, const char *inst,
+                 const struct conv_part *part);
+void conv_windows_to_l0a(const struct writer *w);
+void conv_turned_to_l0b(const struct writer *w);
+
+/* What leaves L0C by the fixpipe: n x m values to rows that are `stride` apart. */
+struct matmul_result {
+  struct expr dst, n, m;
+  uint64_t stride;
+  bool nd, channel_split;
+};
+/* Where the block begins in C, from a column of C on. */
+struct expr matmul_c_at(const struct writer *w, struct expr column);
+void matmul_fixpipe(const struct writer *w, const struct matmul_result *result);
+/* Columns of a block that are stored. */
+struct expr matmul_stored_columns(const struct writer *w, const struct group *g);
 /* The registers of the fixpipe, once. */
-const char *matmul_stored_columns(const struct writer *w, const char *suffix);
 void matmul_scale(const struct writer *w);
 /* After the last turn: the block leaves L0C. */
 void matmul_store(const struct writer *w);
+
+/* ---- k in parts (matmul_split.c) ---- */
+
+/* AIV of a block, the workspace, buffers, and what follows the stream of the cube. */
+unsigned matmul_split_vectors(const struct writer *w);
+void matmul_split_tensor(const struct writer *w);
+/* Where the block begins in the workspace. */
+struct expr matmul_split_place(const struct writer *w);
+void matmul_split_buffers(const struct writer *w);
+void matmul_split_sum(const struct writer *w);
+
+/* ---- coupled cores (matmul_coupled.c) ---- */
+
+/* Buffers, flags that say "free", the ways to L0 and out of L0C. */
+void matmul_coupled_buffers(const struct writer *w);
+void matmul_coupled_flags(const struct writer *w, bool set);
+void matmul_coupled_to_l0a(const struct writer *w);
+void matmul_coupled_to_l0b(const struct writer *w);
+void matmul_coupled_store(const struct writer *w);
 
 #endif
