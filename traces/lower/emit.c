@@ -309,10 +309,10 @@ void emit_end(struct emit *emit) {
 }
 
 struct expr emit_named(struct emit *emit, const char *name, struct expr value) {
-  return x_is_number(value) ? value : emit_variable(emit, name, value);
+  return x_is_number(value) ? value : emit_var(emit, name, value);
 }
 
-struct expr emit_variable(struct emit *emit, const char *name, struct expr value) {
+struct expr emit_var(struct emit *emit, const char *name, struct expr value) {
   EMIT(emit, "let", W("", name), F("", value));
   return x_name(emit, name);
 }

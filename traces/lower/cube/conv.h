@@ -18,38 +18,27 @@ enum conv_key {
   CONV_DILATION,
   CONV_DTYPE,
   CONV_OUT_DTYPE,
-  CONV_KEYS,
-  CONV_GROUPS = CONV_KEYS, /* where there are any */
-  CONV_GROUPED_KEYS
+  CONV_GROUPS,
+  CONV_KEYS
 };
 
-#define CONV_KEY_ROWS                                                                              \
-  [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images", false}, [CONV_C] = {"c",                       \
-                                                                        LOWER_SIZE,                \
-                                                                        NULL,                      \
-                                                                        NULL,                      \
-                                                                        "channels of the map",     \
-                                                                        false},                    \
-  [CONV_H] = {"h", LOWER_SIZE, NULL, NULL, "rows of the map", false},                              \
-  [CONV_W] = {"w", LOWER_SIZE, NULL, NULL, "columns of the map", false},                           \
-  [CONV_K] = {"k", LOWER_SIZE, NULL, NULL, "channels of the result", false},                       \
-  [CONV_KERNEL] = {"kernel", LOWER_SHAPE, NULL, NULL, "window, such as 3x3", false},               \
-  [CONV_STRIDE] = {"stride", LOWER_SHAPE, "1x1", NULL, "distance of windows", false},              \
-  [CONV_PAD] = {"pad",                                                                             \
-                LOWER_SHAPE,                                                                       \
-                "",                                                                                \
-                "0",                                                                               \
-                "padding: rows x columns, or top x bottom x left x right; default none",           \
-                false},                                                                            \
-  [CONV_DILATION] = {"dilation", LOWER_SHAPE, "1x1", NULL, "distance of a window's points", false}
-
-#define CONV_GROUPS_ROW                                                                            \
-  [CONV_GROUPS] = {"groups",                                                                       \
-                   LOWER_SIZE,                                                                     \
-                   "1",                                                                            \
-                   NULL,                                                                           \
-                   "of channels, which see only channels of their own; c: depthwise",              \
-                   false}
+/* clang-format off */
+#define CONV_KEY_ROWS(types, types_text, out_types, out_default, out_text)                         \
+  [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images"},                                               \
+  [CONV_C] = {"c", LOWER_SIZE, NULL, NULL, "channels of the map"},                                 \
+  [CONV_H] = {"h", LOWER_SIZE, NULL, NULL, "rows of the map"},                                     \
+  [CONV_W] = {"w", LOWER_SIZE, NULL, NULL, "columns of the map"},                                  \
+  [CONV_K] = {"k", LOWER_SIZE, NULL, NULL, "channels of the result"},                              \
+  [CONV_KERNEL] = {"kernel", LOWER_SHAPE, NULL, NULL, "window, such as 3x3"},                      \
+  [CONV_STRIDE] = {"stride", LOWER_SHAPE, "1x1", NULL, "distance of windows"},                     \
+  [CONV_PAD] = {"pad", LOWER_SHAPE, "", "0",                                                       \
+                "padding: rows x columns, or top x bottom x left x right; default none"},          \
+  [CONV_DILATION] = {"dilation", LOWER_SHAPE, "1x1", NULL, "distance of a window's points"},       \
+  [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", types, types_text},                                \
+  [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, out_default, out_types, out_text},                 \
+  [CONV_GROUPS] = {"groups", LOWER_SIZE, "1", NULL,                                                \
+                   "of channels, which see only channels of their own; c: depthwise"}
+/* clang-format on */
 
 /* Fills the geometry of the forward convolution; c1 and window follow from c0. */
 VINCI_MUST_CHECK enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0,
@@ -65,8 +54,17 @@ VINCI_MUST_CHECK enum vinci_status conv_groups(struct lower_job *job, const stru
 /* The types of a convolution and its cube; refuses what the chip cannot. */
 VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
 
-/* Groups of channels, evenly, so that a panel of so many takes at most `room`. */
-uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t room);
+/*
+ * The setup of a convolution as a problem of matmul, in steps, since each operator has errors of
+ * its own between them. conv_start() allocates job->data, a struct matmul, with its names and
+ * types; conv_shape() fills the geometry and the groups; conv_finish() the sides that follow.
+ */
+VINCI_MUST_CHECK enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
+                                              struct conv **conv);
+VINCI_MUST_CHECK enum vinci_status conv_shape(struct lower_job *job, struct conv *conv, uint64_t *c,
+                                              uint64_t *k);
+void conv_finish(struct lower_job *job);
+bool conv_candidate(struct lower_job *job, size_t index);
 
 /*
  * Arguments for a call with the map x and the result y, both NC1HWC0, and weights in FRACTAL_Z,

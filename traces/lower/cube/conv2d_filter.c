@@ -13,16 +13,12 @@
 #include "core/chip/layout.h"
 #include "traces/lower/launch.h"
 
-enum { L0_SLOTS = 2, L1_SLOTS = 2, PANEL_POINTS_MAX = 32767, MAD_MAX = 4080, TURNS_MAX = 1 << 30 };
+enum { L0_SLOTS = 2, L1_SLOTS = 2, PANEL_POINTS_MAX = 32767, TURNS_MAX = 1 << 30 };
 
 static const struct lower_key keys[FILTER_KEY_COUNT] = {
-    CONV_KEY_ROWS,
-    CONV_GROUPS_ROW,
-    [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|hf32", "type of x and dy", false},
-    [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "fp32", "fp32", "type of dw", false},
+    CONV_KEY_ROWS("fp16|bf16|fp32|hf32", "type of x and dy", "fp32", "fp32", "type of dw"),
     [FILTER_ACCUMULATE] = {"accumulate", LOWER_WORD, "0", "0|1",
-                           "1: adds to what dw holds; 0: a kernel clears dw first, if it is split",
-                           false},
+                           "1: adds to what dw holds; 0: a kernel clears dw first, if it is split"},
     [FILTER_TILE] = {"tile", LOWER_SHAPE, NULL, NULL,
                      "channels of dy x points x (channels of x x window) of a block in L0", true},
     [FILTER_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of dy in a panel in L1", true},
@@ -36,21 +32,24 @@ static enum vinci_status setup(struct lower_job *job) {
   if (!op)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   job->data = op;
-  enum vinci_status status = conv_types(job, &op->types);
-  uint64_t c0 = op->types.c0;
+  struct matmul *mm = &op->mm;
+  *mm = (struct matmul){
+      .name = "conv2d_backprop_filter", .a_name = "dy", .b_name = "x", .trans_a = true};
+  enum vinci_status status = conv_types(job, mm);
   if (status == VINCI_OK)
-    status = conv_geometry(job, c0, &op->conv);
-  op->types.out_bytes = op->types.element_bytes; /* dw lies as the weights do */
+    status = conv_geometry(job, mm->c0, &op->conv);
+  mm->out_bytes = mm->element_bytes; /* dw lies as the weights do */
   uint64_t c, k = 0;
   if (status == VINCI_OK)
-    status = conv_groups(job, &op->types, &op->conv, &c, &k);
+    status = conv_groups(job, mm, &op->conv, &c, &k);
   if (status != VINCI_OK)
     return status;
+  mm->k_align = mm->element_bytes == sizeof(float);
   op->images = job->value[CONV_N].size;
-  op->k1 = ceil_div(k, c0);
-  op->m = op->k1 * c0;
-  op->n = op->conv.c1 * op->conv.window;
-  op->dw_rows = round_up(op->m, FRACTAL_ROWS);
+  op->k1 = ceil_div(k, mm->c0);
+  mm->m = op->k1 * mm->c0;
+  mm->n = op->conv.c1 * op->conv.window;
+  op->dw_rows = round_up(mm->m, FRACTAL_ROWS);
   op->accumulate = job->value[FILTER_ACCUMULATE].word;
   if (op->conv.ho * op->conv.wo > UINT16_MAX)
     return lower_error(job, "results of more than %d points are not supported", UINT16_MAX);
@@ -61,11 +60,6 @@ static enum vinci_status setup(struct lower_job *job) {
 
 /* ---- tilings ---- */
 
-/* Rows of x under so many rows of dy. */
-static uint64_t map_rows(const struct conv *conv, uint64_t rows) {
-  return min_u64(conv->h, (rows - 1) * conv->sh + (conv->kh - 1) * conv->dh + 1);
-}
-
 /* Groups of channels that bn columns of windows may come from; blocks begin at multiples of bn. */
 static uint64_t groups_under(const struct conv *conv, uint64_t bn) {
   uint64_t groups = bn % conv->window == 0   ? bn / conv->window
@@ -74,94 +68,75 @@ static uint64_t groups_under(const struct conv *conv, uint64_t bn) {
   return min_u64(conv->c1, groups);
 }
 
-static bool fits_l0(struct lower_job *job, const struct filter *op, const struct filter_tiling *t) {
-  const struct vinci_soc *soc = job->soc;
-  uint64_t es = op->types.element_bytes;
-  if (t->bm % FRACTAL_ROWS || t->bk % FRACTAL_ROWS || t->bn % FRACTAL_ROWS)
-    return lower_refuse(job, "tiles are whole fractals");
-  if (t->bm > MAD_MAX || t->bn > MAD_MAX || t->bk > MAD_MAX)
-    return lower_refuse(job, "the tile is larger than one mad");
-  if (t->bm * t->bk * es * L0_SLOTS > (uint64_t)soc->l0a_bytes ||
-      t->bn * t->bk * es * L0_SLOTS > (uint64_t)soc->l0b_bytes)
-    return lower_refuse(job, "two tiles of an operand do not fit L0A or L0B");
-  if (t->bm * t->bn * sizeof(float) > (uint64_t)soc->l0c_bytes)
-    return lower_refuse(job, "the block does not fit L0C");
-  return true;
-}
-
-static void panels(const struct filter *op, struct filter_tiling *t) {
-  const struct conv *conv = &op->conv;
-  t->map_rows = map_rows(conv, t->rows);
-  t->groups = groups_under(conv, t->bn);
-  t->a_bytes = t->bm * t->rows * conv->wo * op->types.element_bytes;
-  t->b_bytes = t->groups * t->map_rows * conv->w * BLOCK_BYTES;
-}
-
-bool filter_tiling(struct lower_job *job, struct filter_tiling *t) {
+/* Fills the panels for N rows of dy; whether L1 holds two of each. */
+static bool panels(const struct lower_job *job, struct filter_tiling *t, uint64_t rows) {
   const struct filter *op = job->data;
   const struct conv *conv = &op->conv;
-  const struct lower_value *tile = &job->value[FILTER_TILE];
+  uint64_t map = conv_map_rows(conv, rows) * conv->w * BLOCK_BYTES;
+  t->rows = rows;
+  t->t.a_panel_bytes = t->t.bm * rows * conv->wo * op->mm.element_bytes;
+  t->t.b_panel_bytes = groups_under(conv, t->t.bn) * map;
+  return (t->t.a_panel_bytes + t->t.b_panel_bytes) * L1_SLOTS <= (uint64_t)job->soc->l1_bytes;
+}
+
+bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
+  const struct filter *op = job->data;
+  const struct conv *conv = &op->conv;
+  const struct lower_value *tile = &job->value[FILTER_TILE], *split = &job->value[FILTER_SPLIT];
+  uint64_t rows = job->value[FILTER_ROWS].size, cores = matmul_cores(job->soc);
+  *f = (struct filter_tiling){.t = {.bm = tile->shape[0],
+                                    .bk = tile->shape[1],
+                                    .bn = tile->shape[2],
+                                    .cores = job->value[FILTER_CORES].size,
+                                    .outer_slots = L1_SLOTS}};
+  struct matmul_tiling *t = &f->t;
   if (tile->rank != 3)
     return lower_refuse(job, "tile is MxKxN");
-  if (job->value[FILTER_ROWS].size > conv->ho)
+  if (rows > conv->ho)
     return lower_refuse(job, "dy has only %" PRIu64 " rows", conv->ho);
-  *t = (struct filter_tiling){
-      .bm = tile->shape[0],
-      .bk = tile->shape[1],
-      .bn = tile->shape[2],
-      .rows = job->value[FILTER_ROWS].size,
-      .cores = job->value[FILTER_CORES].size,
-  };
-  if (!fits_l0(job, op, t))
+  if (t->bm % FRACTAL_ROWS || t->bk % FRACTAL_ROWS || t->bn % FRACTAL_ROWS)
+    return lower_refuse(job, "tiles are whole fractals");
+  if (!matmul_fits_l0(job, &op->mm, t))
     return false;
-  if (t->cores > soc_core_count(job->soc, emit_cube_core(job->soc)))
-    return lower_refuse(job, "there are only %u cores",
-                        soc_core_count(job->soc, emit_cube_core(job->soc)));
-  panels(op, t);
-  if (t->rows * conv->wo > PANEL_POINTS_MAX)
+  if (t->cores > cores)
+    return lower_refuse(job, "there are only %" PRIu64 " cores", cores);
+  bool fits = panels(job, f, rows);
+  if (rows * conv->wo > PANEL_POINTS_MAX)
     return lower_refuse(job, "panels have more than %d points", PANEL_POINTS_MAX);
-  if ((t->a_bytes + t->b_bytes) * L1_SLOTS > (uint64_t)job->soc->l1_bytes)
+  if (!fits)
     return lower_refuse(job, "the panels do not fit L1");
-  t->mt = ceil_div(op->m, t->bm);
-  t->nt = ceil_div(op->n, t->bn);
-  t->chunks = ceil_div(conv->ho, t->rows);
-  t->turns_all = op->images * t->chunks;
-  if (job->value[FILTER_SPLIT].given && job->value[FILTER_SPLIT].size > t->turns_all)
-    return lower_refuse(job, "there are only %" PRIu64 " panels to be split", t->turns_all);
-  t->turns = ceil_div(t->turns_all, min_u64(job->value[FILTER_SPLIT].size, t->turns_all));
-  t->split = ceil_div(t->turns_all, t->turns);
-  t->cores = min_u64(t->cores, conv->groups * t->mt * t->nt * t->split);
-  t->steps = ceil_div(t->rows * conv->wo, t->bk);
-  uint64_t block = t->bm * t->bn * sizeof(float);
-  t->c_slots = block * 2 <= (uint64_t)job->soc->l0c_bytes ? 2 : 1;
+  f->chunks = ceil_div(conv->ho, rows);
+  f->turns_all = op->images * f->chunks;
+  if (split->given && split->size > f->turns_all)
+    return lower_refuse(job, "there are only %" PRIu64 " panels to be split", f->turns_all);
+  t->mt = ceil_div(op->mm.m, t->bm);
+  t->nt = ceil_div(op->mm.n, t->bn);
+  t->turns = ceil_div(f->turns_all, min_u64(split->size, f->turns_all));
+  t->split = ceil_div(f->turns_all, t->turns);
+  t->blocks_total = conv->groups * t->mt * t->nt * t->split;
+  t->cores = min_u64(t->cores, t->blocks_total);
+  f->steps = ceil_div(rows * conv->wo, t->bk);
+  t->c_slots = matmul_c_slots(job->soc, t);
   return true;
 }
 
 /* ---- cost ---- */
 
-/* Cycles for bytes at a rate of thousandths of a byte per cycle. */
-static uint64_t cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
-  return mbytes_per_cycle ? bytes * MILLI / mbytes_per_cycle : 0;
+uint64_t filter_bytes(const struct filter *op) {
+  return op->conv.groups * op->mm.n * op->dw_rows * sizeof(float);
 }
 
-/* Of one core's path, or of its share of what all cores have together. */
-static uint64_t rate_of(const struct vinci_soc *soc, enum path path, uint64_t cores) {
-  uint64_t share =
-      max_u64(1, (uint64_t)soc->l2_bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz);
-  return min_u64((uint64_t)soc->path[path].mbytes_per_cycle, share);
-}
-
-static uint64_t startup(const struct vinci_soc *soc, enum path path) {
-  return (uint64_t)soc->path[path].startup_mcycles;
+bool filter_clears(const struct filter *op, const struct filter_tiling *t) {
+  return t->t.split > 1 && !op->accumulate;
 }
 
 struct filter_clear filter_clear(const struct vinci_soc *soc, const struct filter *op) {
   enum { CHUNK_BYTES = 32768 };
   const struct path_cost *out = &soc->path[PATH_UB_GM];
-  uint64_t total = op->conv.groups * op->n * op->dw_rows * sizeof(float);
+  uint64_t total = filter_bytes(op);
   uint64_t chunk = min_u64(CHUNK_BYTES, round_up(total, REPEAT_BYTES));
   uint64_t chunks = ceil_div(total, chunk), most = soc_core_count(soc, emit_vector_core(soc));
-  uint64_t cycles = cycles_at(chunk, (uint64_t)out->mbytes_per_cycle);
+  uint64_t cycles = cube_cycles_at(chunk, (uint64_t)out->mbytes_per_cycle);
   return (struct filter_clear){
       .chunk_bytes = chunk,
       .chunks = chunks,
@@ -171,55 +146,38 @@ struct filter_clear filter_clear(const struct vinci_soc *soc, const struct filte
   };
 }
 
-/* The busiest core: so many turns, and so many blocks. */
-static void fill_pipes(struct lower_job *job, const struct filter *op,
-                       const struct filter_tiling *t, uint64_t turns, uint64_t blocks) {
-  const struct vinci_soc *soc = job->soc;
-  const struct conv *conv = &op->conv;
-  uint64_t es = op->types.element_bytes, points = t->rows * conv->wo;
-  uint64_t bm = min_u64(t->bm, op->dw_rows), bn = min_u64(t->bn, round_up(op->n, FRACTAL_ROWS));
-  uint64_t deep = round_up(points, FRACTAL_ROWS);
-  uint64_t tiles = ceil_div(bm, (uint64_t)soc->cube_m) * ceil_div(bn, (uint64_t)soc->cube_n) *
-                   ceil_div(points * es, (uint64_t)soc->cube_k_bytes);
-  struct lower_cost *cost = &job->cost;
-  cost->cube_cycles =
-      turns * (tiles * op->types.cube_mcycles + t->steps * (uint64_t)soc->cube_issue_mcycles) /
-      MILLI;
-  cost->mte1_cycles =
-      turns * (cycles_at(deep * bm * es, (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle) +
-               cycles_at(deep * bn * es, (uint64_t)soc->path[PATH_L1_L0B].mbytes_per_cycle) +
-               t->steps * (startup(soc, PATH_L1_L0A) + startup(soc, PATH_L1_L0B)) / MILLI);
-  cost->mte2_cycles =
-      turns * (cycles_at(t->a_bytes + t->b_bytes, rate_of(soc, PATH_GM_L1, t->cores)) +
-               2 * startup(soc, PATH_GM_L1) / MILLI);
-  cost->fix_cycles =
-      blocks * (cycles_at(bm * bn * sizeof(float), rate_of(soc, PATH_L0C_GM, t->cores)) +
-                startup(soc, PATH_L0C_GM) / MILLI);
-}
-
 static bool cost(struct lower_job *job) {
   const struct filter *op = job->data;
-  struct filter_tiling t;
-  if (!filter_tiling(job, &t))
+  const struct vinci_soc *soc = job->soc;
+  struct filter_tiling f;
+  if (!filter_tiling(job, &f))
     return false;
-  uint64_t groups = op->conv.groups, total = groups * t.mt * t.nt * t.split,
-           blocks = ceil_div(total, t.cores);
-  uint64_t turns = blocks * t.turns;
-  fill_pipes(job, op, &t, turns, blocks);
+  const struct matmul_tiling *t = &f.t;
+  uint64_t blocks = ceil_div(t->blocks_total, t->cores), turns = blocks * t->turns;
+  uint64_t es = op->mm.element_bytes, points = f.rows * op->conv.wo;
+  uint64_t m = min_u64(t->bm, op->dw_rows), deep = round_up(points, FRACTAL_ROWS);
+  uint64_t n = min_u64(t->bn, round_up(op->mm.n, FRACTAL_ROWS));
+  uint64_t bytes = t->a_panel_bytes + t->b_panel_bytes;
+  const struct cube_round turn = {.count = turns,
+                                  .m = m,
+                                  .n = n,
+                                  .k_tiles = ceil_div(points * es, (uint64_t)soc->cube_k_bytes),
+                                  .steps = f.steps,
+                                  .a_bytes = deep * m * es,
+                                  .b_bytes = deep * n * es};
+  cube_cost_rounds(job, &op->mm, &turn);
   struct lower_cost *cost = &job->cost;
-  uint64_t cube = cost->cube_cycles + (t.c_slots == 1 ? cost->fix_cycles : 0);
-  uint64_t steady =
-      max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
-  uint64_t written = groups * op->n * op->dw_rows * sizeof(float);
-  /* The first panels come in, and the last block leaves, alone. */
-  cost->total_cycles = steady + cost->mte2_cycles / turns + cost->fix_cycles / blocks +
-                       launch_spread_cycles(job->soc, t.cores);
-  cost->shares = total;
-  cost->blocks = (uint32_t)t.cores;
-  cost->gm_bytes = total * t.turns * (t.a_bytes + t.b_bytes) + written * t.split;
-  if (t.split > 1 && !op->accumulate) {
-    cost->total_cycles += filter_clear(job->soc, op).cycles;
-    cost->gm_bytes += written;
+  cost->mte2_cycles = turns * (cube_cycles_at(bytes, cube_rate(soc, PATH_GM_L1, t->cores)) +
+                               2 * (uint64_t)soc->path[PATH_GM_L1].startup_mcycles / MILLI);
+  cost->fix_cycles =
+      blocks * cube_store_cycles(soc, PATH_L0C_GM, m * n * ACCUMULATOR_BYTES, t->cores);
+  cost->total_cycles = cube_total_cycles(job, t, blocks, turns, 0);
+  cost->shares = t->blocks_total;
+  cost->blocks = (uint32_t)t->cores;
+  cost->gm_bytes = t->blocks_total * t->turns * bytes + filter_bytes(op) * t->split;
+  if (filter_clears(op, &f)) {
+    cost->total_cycles += filter_clear(soc, op).cycles;
+    cost->gm_bytes += filter_bytes(op);
   }
   return true;
 }
@@ -231,47 +189,37 @@ enum { SIDE_COUNT = sizeof sides / sizeof *sides, WAVE_COUNT = 4, DEPTH_COUNT = 
 
 /* Rows of dy, evenly, of which L1 holds two panels; half as many for the second depth. */
 static uint64_t rows_of(const struct lower_job *job, uint64_t bm, uint64_t bn, size_t depth) {
-  const struct filter *op = job->data;
-  struct filter_tiling t = {.bm = bm, .bn = bn, .rows = op->conv.ho};
-  for (; t.rows > 1; t.rows--) {
-    panels(op, &t);
-    if ((t.a_bytes + t.b_bytes) * L1_SLOTS <= (uint64_t)job->soc->l1_bytes &&
-        t.rows * op->conv.wo <= PANEL_POINTS_MAX)
-      break;
-  }
-  uint64_t rows = ceil_div(t.rows, depth + 1);
-  return ceil_div(op->conv.ho, ceil_div(op->conv.ho, rows));
+  const struct conv *conv = &((const struct filter *)job->data)->conv;
+  struct filter_tiling t = {.t = {.bm = bm, .bn = bn}};
+  uint64_t rows = conv->ho;
+  while (rows > 1 && (!panels(job, &t, rows) || rows * conv->wo > PANEL_POINTS_MAX))
+    rows--;
+  return matmul_even(conv->ho, ceil_div(rows, depth + 1), 1);
 }
 
 static bool candidate(struct lower_job *job, size_t index) {
   const struct filter *op = job->data;
   const struct vinci_soc *soc = job->soc;
+  struct lower_value *value = job->value;
   if (index >= (size_t)SIDE_COUNT * SIDE_COUNT * WAVE_COUNT * DEPTH_COUNT)
     return false;
-  uint64_t es = op->types.element_bytes;
-  size_t depth = index % DEPTH_COUNT, wave = index / DEPTH_COUNT % WAVE_COUNT;
-  size_t side = index / DEPTH_COUNT / WAVE_COUNT;
-  uint64_t bm = matmul_even(op->m, sides[side / SIDE_COUNT], FRACTAL_ROWS);
-  uint64_t bn = matmul_even(op->n, sides[side % SIDE_COUNT], FRACTAL_ROWS);
-  uint64_t rows = rows_of(job, bm, bn, depth), points = rows * op->conv.wo;
+  size_t wave = index / DEPTH_COUNT % WAVE_COUNT, side = index / DEPTH_COUNT / WAVE_COUNT;
+  uint64_t bm = matmul_even(op->mm.m, sides[side / SIDE_COUNT], FRACTAL_ROWS);
+  uint64_t bn = matmul_even(op->mm.n, sides[side % SIDE_COUNT], FRACTAL_ROWS);
+  uint64_t rows = rows_of(job, bm, bn, index % DEPTH_COUNT), points = rows * op->conv.wo;
   uint64_t most = min_u64((uint64_t)soc->l0a_bytes / bm, (uint64_t)soc->l0b_bytes / bn) /
-                  (L0_SLOTS * es) / FRACTAL_ROWS * FRACTAL_ROWS;
-  most = max_u64(most, FRACTAL_ROWS);
-  const uint64_t tile[3] = {bm, round_up(ceil_div(points, ceil_div(points, most)), FRACTAL_ROWS),
-                            bn};
-  struct lower_value *cores = &job->value[FILTER_CORES];
-  if (!cores->given)
-    *cores =
-        (struct lower_value){.present = true, .size = soc_core_count(soc, emit_cube_core(soc))};
-  uint64_t blocks = op->conv.groups * ceil_div(op->m, bm) * ceil_div(op->n, bn);
-  uint64_t split = max_u64(1, cores->size * (wave + 1) / blocks);
-  const struct lower_value *given = &job->value[FILTER_ROWS];
-  uint64_t panels = op->images * ceil_div(op->conv.ho, given->given ? given->size : rows);
-  split = min_u64(split, panels);
-  job->value[FILTER_TILE] =
-      (struct lower_value){.present = true, .rank = 3, .shape = {tile[0], tile[1], tile[2]}};
-  job->value[FILTER_ROWS] = (struct lower_value){.present = true, .size = rows};
-  job->value[FILTER_SPLIT] = (struct lower_value){.present = true, .size = split};
+                  (L0_SLOTS * op->mm.element_bytes) / FRACTAL_ROWS * FRACTAL_ROWS;
+  uint64_t bk = matmul_even(points, max_u64(most, FRACTAL_ROWS), FRACTAL_ROWS);
+  if (!value[FILTER_CORES].given)
+    value[FILTER_CORES] = matmul_size(matmul_cores(soc));
+  /* As many parts as fill the cores once, twice, ... */
+  uint64_t blocks = op->conv.groups * ceil_div(op->mm.m, bm) * ceil_div(op->mm.n, bn);
+  uint64_t split = max_u64(1, value[FILTER_CORES].size * (wave + 1) / blocks);
+  uint64_t given = value[FILTER_ROWS].given ? value[FILTER_ROWS].size : rows;
+  uint64_t panels = op->images * ceil_div(op->conv.ho, given);
+  value[FILTER_TILE] = matmul_shape(3, bm, bk, bn);
+  value[FILTER_ROWS] = matmul_size(rows);
+  value[FILTER_SPLIT] = matmul_size(min_u64(split, panels));
   return true;
 }
 

@@ -11,7 +11,7 @@
 #include "traces/lower/cube/conv.h"
 
 enum filter_key {
-  FILTER_ACCUMULATE = CONV_GROUPED_KEYS,
+  FILTER_ACCUMULATE = CONV_KEYS,
   FILTER_TILE,
   FILTER_ROWS,
   FILTER_SPLIT,
@@ -22,27 +22,21 @@ enum filter_key {
 /* Set once by setup(). */
 struct filter {
   struct conv conv;
-  struct matmul types; /* only what conv_types() fills */
+  struct matmul mm; /* m: channels of dy, n: columns of x's windows, of one joined group */
   uint64_t images;
-  /* Of one group of channels, as conv_groups() joins them: */
-  uint64_t k1, m, n; /* blocks of channels of dy, with padding; columns of x's windows */
-  uint64_t dw_rows;  /* of a column of blocks of dw */
-  bool accumulate;   /* dw is added to */
+  uint64_t k1;      /* blocks of channels of dy of one group */
+  uint64_t dw_rows; /* of a column of blocks of dw */
+  bool accumulate;  /* dw is added to */
 };
 
 struct filter_tiling {
-  uint64_t bm, bk, bn; /* base block in L0 */
-  uint64_t rows;       /* of dy in a turn */
-  uint64_t split;      /* parts of the turns */
-  uint64_t cores;
-  uint64_t mt, nt;           /* blocks of m and n */
-  uint64_t chunks;           /* turns of an image */
-  uint64_t turns, turns_all; /* of a part, of all */
-  uint64_t steps;            /* of a full turn */
-  uint64_t map_rows;         /* of x under a turn */
-  uint64_t groups;           /* of channels of x under a block, at most */
-  uint64_t a_bytes, b_bytes; /* of panels in L1 */
-  uint64_t c_slots;
+  struct matmul_tiling t; /* its turns are those of a part of the sums */
+  uint64_t rows;          /* of dy in a turn */
+  uint64_t chunks;        /* turns of an image */
+  uint64_t turns_all;     /* of all parts */
+  uint64_t steps;         /* of a full turn */
+  uint64_t map_rows;      /* of x under a turn */
+  uint64_t groups;        /* of channels of x under a block, at most */
 };
 
 /* How dw is cleared before parts are added to it: in so many chunks, by so many vector cores. */
@@ -54,6 +48,9 @@ struct filter_clear filter_clear(const struct vinci_soc *soc, const struct filte
 
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool filter_tiling(struct lower_job *job, struct filter_tiling *tiling);
+/* Bytes of dw; whether parts are added to what it holds, and have to be cleared first. */
+uint64_t filter_bytes(const struct filter *op);
+bool filter_clears(const struct filter *op, const struct filter_tiling *t);
 void filter_emit(const struct lower_job *job, struct emit *emit);
 
 #endif

@@ -35,9 +35,8 @@ static struct expr map_source(const struct writer *w, const struct group *g, str
   return x_add(x_add(x_name(w->e, w->mm->a_name), image), x_mul(point, BLOCK_BYTES));
 }
 
-/* Whole lines of some blocks of channels; lines and maps in blocks of 32 bytes. */
-static void copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
-                       struct expr lines, uint64_t line, uint64_t map) {
+void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
+                     struct expr lines, uint64_t line, uint64_t map) {
   EMIT(e, "copy_gm_to_cbuf", F("dst", dst), F("src", src), F("n_burst", channels),
        F("len_burst", x_mul(lines, line)), F("src_gap", x_sub(map, x_mul(lines, line))));
 }
@@ -47,8 +46,8 @@ static void load_map(const struct writer *w, const struct group *g, struct expr 
                      struct expr depth) {
   const struct conv *conv = w->mm->conv;
   uint64_t line = conv->w * conv->point_bytes / BLOCK_BYTES, map = conv->h * line;
-  copy_lines(w->e, dst, map_source(w, g, k, map, x_mul(g->up, line)),
-             x_ceil_div(depth, conv->window), g->height, line, map);
+  conv_copy_lines(w->e, dst, map_source(w, g, k, map, x_mul(g->up, line)),
+                  x_ceil_div(depth, conv->window), g->height, line, map);
 }
 
 /* Points that are apart: zeros, and lines between them, each group of channels on its own. */
@@ -94,7 +93,7 @@ static void load_spread(const struct writer *w, const struct group *g, struct ex
   struct expr src = map_source(w, g, k, points, x_mul(first, conv->given_w));
   struct expr channels = x_ceil_div(depth, conv->window);
   if (high == 1 && conv->spread_w == 1)
-    copy_lines(w->e, dst, src, channels, lines, conv->w, points);
+    conv_copy_lines(w->e, dst, src, channels, lines, conv->w, points);
   else
     spread_lines(w, g, dst, src, channels, first, lines);
   emit_end(w->e);
@@ -132,14 +131,14 @@ void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, s
 
 void conv_load3d(const struct writer *w, const struct conv *conv, const char *inst,
                  const struct conv_part *part) {
-  struct expr above = x_max(0, x_sub(conv->top, x_mul(part->oy, conv->sh)));
-  struct expr below = x_max(0, x_sub(part->low, conv->h - 1));
+  struct expr above = x_max(0, x_sub(conv->top, x_mul(w->now.oy, conv->sh)));
+  struct expr below = x_max(0, x_sub(w->now.low, conv->h - 1));
   EMIT(w->e, inst, F("dst", part->dst), F("src", part->src), F("k_ext", part->k_ext),
        F("m_ext", part->m_ext), F("k_start", part->k_start), F("m_start", part->m_start),
        F("stride_w", conv->sw), F("stride_h", conv->sh), F("filter_w", conv->kw),
        F("filter_h", conv->kh), F("dilation_w", conv->dw), F("dilation_h", conv->dh),
        F("pad_left", conv->left), F("pad_right", conv->right), F("pad_top", above),
-       F("pad_bottom", below), F("l1_w", conv->w), F("l1_h", part->height),
+       F("pad_bottom", below), F("l1_w", conv->w), F("l1_h", w->now.height),
        F("channels", part->channels), W("type", dtype_name(matmul_stored(w->mm->type))));
 }
 
@@ -154,9 +153,6 @@ void conv_windows_to_l0a(const struct writer *w) {
                   .m_ext = x_round_up(g->cm, FRACTAL_ROWS),
                   .k_start = w->a_at,
                   .m_start = x_sub(g->m, x_mul(g->oy, conv->wo)),
-                  .oy = g->oy,
-                  .low = g->low,
-                  .height = g->height,
                   .channels = x_mul(x_ceil_div(w->da, conv->window), conv->block),
               });
 }
@@ -171,8 +167,8 @@ void conv_turned_to_l0b(const struct writer *w) {
   uint64_t c0 = w->mm->c0, points = w->mm->conv->kh * w->mm->conv->kw;
   struct expr nf = x_ceil_div(w->now.cn, FRACTAL_ROWS);
   struct expr piece = emit_for(e, "piece", x_ceil_div(w->kk, c0));
-  struct expr block = emit_variable(e, "block", x_add(x_div(w->b_at, c0), piece));
-  struct expr deep = emit_variable(e, "deep", panel_rows(w, w->db));
+  struct expr block = emit_var(e, "block", x_add(x_div(w->b_at, c0), piece));
+  struct expr deep = emit_var(e, "deep", panel_rows(w, w->db));
   struct expr dst = x_add(w->b_dst, x_mul(x_mul(piece, nf), FRACTAL_BYTES));
   struct expr point = x_sub(points - 1, x_mod(block, points)), k = x_div(block, points);
   if (w->mm->element_bytes == sizeof(uint16_t)) {

@@ -23,12 +23,12 @@ static void squares_to_l0a(const struct writer *w) {
   const struct matmul *mm = w->mm;
   bool bytes = mm->element_bytes == 1, nz = e->soc->arch == ARCH_C310;
   uint64_t square = bytes ? 2 * FRACTAL_ROWS : FRACTAL_ROWS;
-  struct expr kf = emit_variable(e, "kf", x_ceil_div(w->kk, mm->c0)); /* fractals along k */
-  struct expr mf = emit_variable(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
-  struct expr ksq = emit_variable(e, "ksq", bytes ? kf : x_ceil_div(w->kk, square));
-  struct expr msq = emit_variable(e, "msq", bytes ? x_ceil_div(w->now.cm, square) : mf);
+  struct expr kf = emit_var(e, "kf", x_ceil_div(w->kk, mm->c0)); /* fractals along k */
+  struct expr mf = emit_var(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
+  struct expr ksq = emit_var(e, "ksq", bytes ? kf : x_ceil_div(w->kk, square));
+  struct expr msq = emit_var(e, "msq", bytes ? x_ceil_div(w->now.cm, square) : mf);
   struct expr back = emit_for(e, "back", ksq);
-  struct expr j = emit_variable(e, "j", nz ? back : x_sub(x_sub(ksq, 1), back));
+  struct expr j = emit_var(e, "j", nz ? back : x_sub(x_sub(ksq, 1), back));
   /* ZZ: the next row of fractals, of 32 bits; NZ: the next column, of 8 bits. */
   if (bytes == nz) {
     emit_if(e, "over", x_mul(x_mod(nz ? mf : kf, 2), x_gt(back, 0)));
@@ -111,7 +111,7 @@ static void to_l0b(const struct writer *w) {
 }
 
 /* Steps of the outer operand are counted over all turns of the group. */
-void matmul_to_l0(struct writer *w) {
+static void to_l0(struct writer *w) {
   const struct matmul_tiling *t = &w->t;
   struct expr inner_at = x_mul(w->s, t->bk), inner = x_mod(w->turn, L1_SLOTS);
   struct expr outer_at = x_add(x_mul(w->u, t->inner_k), inner_at);
@@ -182,7 +182,7 @@ static struct expr mad_rows(const struct writer *w, struct expr cm) {
   return w->t.rows == 1 || w->mm->m % w->t.rows == 1 ? x_max(2, cm) : cm;
 }
 
-void matmul_mads(struct writer *w) {
+static void mads(const struct writer *w) {
   const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
   struct expr step = x_add(w->ku, w->s), cm = w->now.cm, cn = w->now.cn;
@@ -196,21 +196,29 @@ void matmul_mads(struct writer *w) {
     matmul_mad(w, m, n, x_eq(step, 0), false);
 }
 
-void matmul_steps(struct writer *w, struct expr depth, struct expr turn, uint64_t per_turn,
-                  void (*to_l0)(struct writer *w), void (*mad)(struct writer *w)) {
+void matmul_begin_step(struct writer *w, struct expr depth, struct expr turn, uint64_t steps) {
   struct emit *e = w->e;
   uint64_t bk = w->t.bk;
   w->s = emit_for(e, "s", x_ceil_div(depth, bk));
-  w->kk = emit_variable(e, "kk", x_min(bk, x_sub(depth, x_mul(w->s, bk))));
-  w->l0 = emit_variable(e, "l0", x_mod(x_add(x_mul(turn, per_turn), w->s), L0_SLOTS));
+  w->kk = emit_var(e, "kk", x_min(bk, x_sub(depth, x_mul(w->s, bk))));
+  w->l0 = emit_var(e, "l0", x_mod(x_add(x_mul(turn, steps), w->s), L0_SLOTS));
   w->a_dst = matmul_slot(e, "a0", w->l0, matmul_a_step_bytes(w->mm, &w->t));
   w->b_dst = matmul_slot(e, "b0", w->l0, matmul_b_step_bytes(w->mm, &w->t));
   emit_wait(e, PIPE_M, PIPE_MTE1, w->l0);
+}
+
+void matmul_end_step(const struct writer *w) {
+  emit_set(w->e, PIPE_M, PIPE_MTE1, w->l0);
+  emit_end(w->e);
+}
+
+void matmul_steps(struct writer *w) {
+  const struct matmul_tiling *t = &w->t;
+  matmul_begin_step(w, w->du, w->turn, ceil_div(t->inner_k, t->bk));
   to_l0(w);
-  emit_handshake(e, PIPE_MTE1, PIPE_M, w->l0);
-  mad(w);
-  emit_set(e, PIPE_M, PIPE_MTE1, w->l0);
-  emit_end(e);
+  emit_handshake(w->e, PIPE_MTE1, PIPE_M, w->l0);
+  mads(w);
+  matmul_end_step(w);
 }
 
 /* ---- out of L0C ---- */
@@ -265,10 +273,9 @@ void matmul_fixpipe(const struct writer *w, const struct matmul_result *result) 
     scales_to_fb(w);
   EMIT(e, "copy_matrix_cc_to_gm", F("dst", result->dst),
        F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("n", result->n),
-       F("m", result->m), F("src_stride", x_round_up(w->now.cm, FRACTAL_ROWS)),
-       W_IF(quant, "quant", quant), W("type", dtype_name(matmul_accumulator(w->mm))),
-       F("dst_stride", result->stride), F_IF(result->nd, "nz2nd", 1),
-       F_IF(result->channel_split, "channel_split", 1));
+       F("m", result->m), F("src_stride", result->height), W_IF(quant, "quant", quant),
+       W("type", dtype_name(matmul_accumulator(w->mm))), F("dst_stride", result->stride),
+       F_IF(result->nd, "nz2nd", 1), F_IF(result->channel_split, "channel_split", 1));
   emit_set(e, PIPE_FIX, PIPE_M, slot);
 }
 
@@ -294,6 +301,7 @@ static void store_by_fixpipe(const struct writer *w) {
       .dst = w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
       .n = matmul_stored_columns(w, &w->now),
       .m = mm->nz_c && !mm->conv ? x_round_up(w->now.cm, FRACTAL_ROWS) : w->now.cm,
+      .height = x_round_up(w->now.cm, FRACTAL_ROWS),
       .stride = mm->nz_c ? nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES : mm->n,
       .nd = !mm->nz_c,
       .channel_split = mm->nz_c && mm->out_type == DTYPE_FP32,

@@ -94,6 +94,9 @@ void matmul_load_panel(const struct writer *w, const struct group *g, bool is_a,
                        struct expr k, struct expr depth);
 void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, struct expr dst,
                      struct expr k, struct expr depth);
+/* Whole lines of some blocks of channels; lines and maps in blocks of 32 bytes. */
+void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
+                     struct expr lines, uint64_t line, uint64_t map);
 /* Rows of the map under the windows of a block whose last row of the result is known. */
 void conv_put_map(const struct writer *w, const struct conv *conv, struct group *g,
                   struct expr last_row);
@@ -104,11 +107,12 @@ bool matmul_many_copies(const struct writer *w, bool is_a);
 
 /* ---- from L1 on (matmul_step.c) ---- */
 
-/* The steps of a turn that is `depth` deep: loads to L0, and mads. */
-void matmul_steps(struct writer *w, struct expr depth, struct expr turn, uint64_t per_turn,
-                  void (*to_l0)(struct writer *w), void (*mad)(struct writer *w));
-void matmul_to_l0(struct writer *w);
-void matmul_mads(struct writer *w);
+/* The steps of a turn: loads to L0, and mads. */
+void matmul_steps(struct writer *w);
+/* One of them, of a turn that is `depth` deep and has `steps`. In between: the loads, a handshake
+ * of MTE1 and M, the mads. */
+void matmul_begin_step(struct writer *w, struct expr depth, struct expr turn, uint64_t steps);
+void matmul_end_step(const struct writer *w);
 /* A barrier between mads of few fractals, behind the first of the block. */
 void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr fractals);
 void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct expr init,
@@ -120,18 +124,19 @@ struct matmul_part {
   bool transpose;
 };
 void matmul_load3d(const struct writer *w, const char *inst, const struct matmul_part *part);
-/* The same of the windows of a map. */
+/* The same of the windows of the map of the block. */
 struct conv_part {
-  struct expr dst, src, k_ext, m_ext, k_start, m_start, oy, low, height, channels;
+  struct expr dst, src, k_ext, m_ext, k_start, m_start, channels;
 };
 void conv_load3d(const struct writer *w, const struct conv *conv, const char *inst,
                  const struct conv_part *part);
 void conv_windows_to_l0a(const struct writer *w);
 void conv_turned_to_l0b(const struct writer *w);
 
-/* What leaves L0C by the fixpipe: n x m values to rows that are `stride` apart. */
+/* What leaves L0C by the fixpipe: n x m values, of blocks of `height` rows, to rows that are
+ * `stride` apart. */
 struct matmul_result {
-  struct expr dst, n, m;
+  struct expr dst, n, m, height;
   uint64_t stride;
   bool nd, channel_split;
 };

@@ -110,28 +110,40 @@ enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, st
 }
 
 enum vinci_status conv_types(struct lower_job *job, struct matmul *mm) {
-  const struct lower_value *out = &job->value[CONV_OUT_DTYPE];
-  enum dtype type = job->value[CONV_DTYPE].dtype;
-  mm->type = type;
-  mm->out_type = out->present         ? out->dtype
-                 : type == DTYPE_HF32 ? DTYPE_FP32
-                 : type == DTYPE_INT8 ? DTYPE_INT32
-                                      : type;
-  mm->element_bytes = dtype_bits(type) / BITS_PER_BYTE;
-  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
-  mm->c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
-  mm->cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type);
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+  matmul_types(job, mm, &job->value[CONV_DTYPE], &job->value[CONV_OUT_DTYPE]);
+  if (matmul_is_coupled(job->soc))
     return lower_error(job, "not for %s", arch_name(job->soc->arch));
-  if (mm->cube_mcycles == 0)
-    return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
-                       dtype_name(type));
-  return VINCI_OK;
+  return matmul_check_cube(job, mm);
 }
 
-uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t room) {
-  uint64_t most = max_u64(1, min_u64(conv->c1, room / group_bytes));
-  return ceil_div(conv->c1, ceil_div(conv->c1, most));
+/* ---- a problem of matmul ---- */
+
+enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
+                             struct conv **conv) {
+  struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
+  *conv = ARENA_NEW(job->arena, struct conv);
+  if (!mm || !*conv)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  *mm = *names;
+  mm->conv = *conv;
+  mm->trans_b = mm->nz_a = mm->nz_b = mm->nz_c = true;
+  job->data = mm;
+  return conv_types(job, mm);
+}
+
+enum vinci_status conv_shape(struct lower_job *job, struct conv *conv, uint64_t *c, uint64_t *k) {
+  const struct matmul *mm = job->data;
+  enum vinci_status status = conv_geometry(job, mm->c0, conv);
+  return status == VINCI_OK ? conv_groups(job, mm, conv, c, k) : status;
+}
+
+void conv_finish(struct lower_job *job) {
+  struct matmul *mm = job->data;
+  const struct conv *conv = mm->conv;
+  mm->a_batches = mm->batch = job->value[CONV_N].size * conv->groups;
+  mm->b_batches = conv->groups;
+  mm->m = conv->ho * conv->wo;
+  mm->k = conv->c1 * conv->window;
 }
 
 /* ---- from a profile ---- */
