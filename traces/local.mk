@@ -67,8 +67,6 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/conv.h \
 	traces/lower/cube/conv2d.c \
 	traces/lower/cube/conv2d_filter.c \
-	traces/lower/cube/conv2d_filter.h \
-	traces/lower/cube/conv2d_filter_emit.c \
 	traces/lower/cube/conv2d_input.c \
 	traces/lower/cube/conv_load.c \
 	traces/lower/cube/conv_tiling.c \

@@ -13,15 +13,14 @@ struct expr conv_weights_of(const struct conv *conv, struct expr z) {
   return x_mod(z, conv->groups);
 }
 
-void conv_put_map(const struct writer *w, const struct conv *conv, struct group *g,
-                  struct expr last_row) {
+void conv_put_map(const struct conv *conv, struct group *g, struct expr last_row) {
   uint64_t last = conv->h - 1;
   struct expr reach = x_add(x_mul(last_row, conv->sh), (conv->kh - 1) * conv->dh);
-  g->low = matmul_let(w, g, "low", x_sub(reach, conv->top));
+  g->low = group_let(g, "low", x_sub(reach, conv->top));
   struct expr first = x_max(0, x_sub(x_mul(g->oy, conv->sh), conv->top));
-  g->up = matmul_let(w, g, "up", x_min(last, first));
+  g->up = group_let(g, "up", x_min(last, first));
   struct expr height = x_add(x_sub(x_min(last, g->low), g->up), 1);
-  g->height = matmul_let(w, g, "height", x_max(1, height));
+  g->height = group_let(g, "height", x_max(1, height));
 }
 
 /* ---- GM to L1 ---- */
@@ -60,16 +59,16 @@ static void spread_lines(const struct writer *w, const struct group *g, struct e
   uint64_t points = conv->given_h * given, line_bytes = conv->w * BLOCK_BYTES;
   matmul_zeros(e, dst, EXPR(w->t.a_panel_bytes / BLOCK_BYTES));
   emit_barrier(e, PIPE_MTE2);
-  struct expr group = matmul_for(w, g, "group", channels);
+  struct expr group = group_for(g, "group", channels);
   struct expr line = x_sub(x_add(x_mul(group, g->height), x_mul(first, high)), g->up);
   struct expr to = x_add(dst, x_mul(line, line_bytes));
   struct expr from = x_add(src, x_mul(group, points * BLOCK_BYTES));
   if (wide == 1) {
-    matmul_for(w, g, "any", x_gt(lines, 0));
+    group_for(g, "any", x_gt(lines, 0));
     EMIT(e, "copy_gm_to_cbuf", F("dst", to), F("src", from), F("n_burst", lines),
          F("len_burst", given), F("dst_gap", conv->w * (high - 1)));
   } else {
-    line = matmul_for(w, g, "line", lines);
+    line = group_for(g, "line", lines);
     EMIT(e, "copy_gm_to_cbuf", F("dst", x_add(to, x_mul(line, high * line_bytes))),
          F("src", x_add(from, x_mul(line, given * BLOCK_BYTES))), F("n_burst", given),
          F("len_burst", 1), F("dst_gap", wide - 1));
@@ -86,10 +85,10 @@ static void load_spread(const struct writer *w, const struct group *g, struct ex
                         struct expr k, struct expr depth) {
   const struct conv *conv = w->mm->conv;
   uint64_t high = conv->spread_h, points = conv->given_h * conv->given_w;
-  matmul_for(w, g, "spread", EXPR(1));
-  struct expr first = matmul_let(w, g, "line0", x_ceil_div(g->up, high));
+  group_for(g, "spread", EXPR(1));
+  struct expr first = group_let(g, "line0", x_ceil_div(g->up, high));
   struct expr last = x_div(x_sub(x_add(g->up, g->height), 1), high);
-  struct expr lines = matmul_let(w, g, "given", x_add(x_sub(last, first), 1));
+  struct expr lines = group_let(g, "given", x_add(x_sub(last, first), 1));
   struct expr src = map_source(w, g, k, points, x_mul(first, conv->given_w));
   struct expr channels = x_ceil_div(depth, conv->window);
   if (high == 1 && conv->spread_w == 1)
@@ -129,32 +128,15 @@ void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, s
 
 /* ---- L1 to L0 ---- */
 
-void conv_load3d(const struct writer *w, const struct conv *conv, const char *inst,
-                 const struct conv_part *part) {
-  struct expr above = x_max(0, x_sub(conv->top, x_mul(w->now.oy, conv->sh)));
-  struct expr below = x_max(0, x_sub(w->now.low, conv->h - 1));
-  EMIT(w->e, inst, F("dst", part->dst), F("src", part->src), F("k_ext", part->k_ext),
-       F("m_ext", part->m_ext), F("k_start", part->k_start), F("m_start", part->m_start),
-       F("stride_w", conv->sw), F("stride_h", conv->sh), F("filter_w", conv->kw),
-       F("filter_h", conv->kh), F("dilation_w", conv->dw), F("dilation_h", conv->dh),
-       F("pad_left", conv->left), F("pad_right", conv->right), F("pad_top", above),
-       F("pad_bottom", below), F("l1_w", conv->w), F("l1_h", w->now.height),
-       F("channels", part->channels), W("type", dtype_name(matmul_stored(w->mm->type))));
-}
-
 void conv_windows_to_l0a(const struct writer *w) {
   const struct conv *conv = w->mm->conv;
   const struct group *g = &w->now;
-  conv_load3d(w, conv, "img2colv2_cbuf_to_ca",
-              &(struct conv_part){
-                  .dst = w->a_dst,
-                  .src = w->a_src,
-                  .k_ext = x_round_up(w->kk, w->mm->c0),
-                  .m_ext = x_round_up(g->cm, FRACTAL_ROWS),
-                  .k_start = w->a_at,
-                  .m_start = x_sub(g->m, x_mul(g->oy, conv->wo)),
-                  .channels = x_mul(x_ceil_div(w->da, conv->window), conv->block),
-              });
+  struct expr channels = x_mul(x_ceil_div(w->da, conv->window), conv->block);
+  EMIT(w->e, "img2colv2_cbuf_to_ca",
+       LOAD3D_PART(w->a_dst, w->a_src, x_round_up(w->kk, w->mm->c0),
+                   x_round_up(g->cm, FRACTAL_ROWS)),
+       F("k_start", w->a_at), F("m_start", x_sub(g->m, x_mul(g->oy, conv->wo))),
+       LOAD3D_WINDOWS(conv, g, channels), LOAD3D_TYPE(w->mm));
 }
 
 /*
@@ -180,16 +162,10 @@ void conv_turned_to_l0b(const struct writer *w) {
     emit_if(e, "again", x_gt(piece, 0));
     emit_barrier(e, PIPE_MTE1);
     emit_end(e);
-    matmul_load3d(w, "img2colv2_cbuf_to_cb",
-                  &(struct matmul_part){
-                      .dst = dst,
-                      .src = w->b_src,
-                      .k_ext = x_round_up(w->now.cn, FRACTAL_ROWS),
-                      .m_ext = EXPR(FRACTAL_ROWS),
-                      .m_start = x_add(x_mul(point, deep), x_mul(k, c0)),
-                      .points = x_mul(deep, points),
-                      .channels = x_round_up(w->now.cn, c0),
-                  });
+    EMIT(e, "img2colv2_cbuf_to_cb",
+         LOAD3D_PART(dst, w->b_src, x_round_up(w->now.cn, FRACTAL_ROWS), FRACTAL_ROWS),
+         F("m_start", x_add(x_mul(point, deep), x_mul(k, c0))),
+         LOAD3D_MATRIX(x_mul(deep, points), x_round_up(w->now.cn, c0)), LOAD3D_TYPE(w->mm));
   }
   emit_end(e);
 }

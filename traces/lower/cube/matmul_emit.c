@@ -153,39 +153,37 @@ static void header(const struct writer *w) {
 
 /* ---- where a group lies ---- */
 
-struct expr matmul_let(const struct writer *w, const struct group *g, const char *name,
-                       struct expr value) {
+struct expr group_let(const struct group *g, const char *name, struct expr value) {
   char text[NAME_BYTES];
   snprintf(text, sizeof text, "%s%s", name, g->suffix);
-  return emit_var(w->e, text, value);
+  return emit_var(g->e, text, value);
 }
 
-struct expr matmul_for(const struct writer *w, const struct group *g, const char *name,
-                       struct expr count) {
+struct expr group_for(const struct group *g, const char *name, struct expr count) {
   char text[NAME_BYTES];
   snprintf(text, sizeof text, "%s%s", name, g->suffix);
-  return emit_for(w->e, text, count);
+  return emit_for(g->e, text, count);
 }
 
 /* Batch and part of a block, and its range of k. */
 static void put_part(const struct writer *w, struct group *g) {
   const struct matmul_tiling *t = &w->t;
   uint64_t per_batch = t->mt * t->nt, steps = ceil_div(w->mm->k, t->bk);
-  g->z = matmul_let(w, g, "z", x_div(g->t, per_batch * t->split));
+  g->z = group_let(g, "z", x_div(g->t, per_batch * t->split));
   g->part = g->from = EXPR(0);
   g->depth = EXPR(w->mm->k);
   if (t->split == 1)
     return;
-  g->part = matmul_let(w, g, "part", x_mod(x_div(g->t, per_batch), t->split));
-  g->from = matmul_let(w, g, "from", x_mul(x_div(x_mul(g->part, steps), t->split), t->bk));
+  g->part = group_let(g, "part", x_mod(x_div(g->t, per_batch), t->split));
+  g->from = group_let(g, "from", x_mul(x_div(x_mul(g->part, steps), t->split), t->bk));
   struct expr end = x_mul(x_div(x_mul(x_add(g->part, 1), steps), t->split), t->bk);
-  g->depth = matmul_let(w, g, "depth", x_sub(x_min(w->mm->k, end), g->from));
+  g->depth = group_let(g, "depth", x_sub(x_min(w->mm->k, end), g->from));
 }
 
 /* Rows and columns of block r of a batch: along rows, along columns, or in bands of rows. */
 static void put_sides(const struct writer *w, struct group *g) {
   const struct matmul_tiling *t = &w->t;
-  struct expr r = matmul_let(w, g, "r", x_mod(g->t, t->mt * t->nt)), row, column;
+  struct expr r = group_let(g, "r", x_mod(g->t, t->mt * t->nt)), row, column;
   if (t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->band == 1)) {
     row = x_div(r, t->nt);
     column = x_mod(r, t->nt);
@@ -193,16 +191,16 @@ static void put_sides(const struct writer *w, struct group *g) {
     row = x_mod(r, t->mt);
     column = x_div(r, t->mt);
   } else {
-    struct expr band = matmul_let(w, g, "band", x_mul(x_div(r, t->band * t->nt), t->band));
-    struct expr rows = matmul_let(w, g, "rows", x_min(t->band, x_sub(t->mt, band)));
-    struct expr q = matmul_let(w, g, "q", x_sub(r, x_mul(band, t->nt)));
+    struct expr band = group_let(g, "band", x_mul(x_div(r, t->band * t->nt), t->band));
+    struct expr rows = group_let(g, "rows", x_min(t->band, x_sub(t->mt, band)));
+    struct expr q = group_let(g, "q", x_sub(r, x_mul(band, t->nt)));
     row = x_add(band, x_mod(q, rows));
     column = x_div(q, rows);
   }
-  g->m = matmul_let(w, g, "m", x_mul(row, t->rows));
-  g->n = matmul_let(w, g, "n", x_mul(column, t->bn));
-  g->cm = matmul_let(w, g, "cm", x_min(t->rows, x_sub(w->mm->m, g->m)));
-  g->cn = matmul_let(w, g, "cn", x_min(t->bn, x_sub(w->mm->n, g->n)));
+  g->m = group_let(g, "m", x_mul(row, t->rows));
+  g->n = group_let(g, "n", x_mul(column, t->bn));
+  g->cm = group_let(g, "cm", x_min(t->rows, x_sub(w->mm->m, g->m)));
+  g->cn = group_let(g, "cn", x_min(t->bn, x_sub(w->mm->n, g->n)));
 }
 
 /* Of group `number` of the core. Outer panels are counted from 0 on each core. */
@@ -210,18 +208,18 @@ static struct group put_group(const struct writer *w, struct expr number, const 
   const struct matmul_tiling *t = &w->t;
   bool held = t->resident != RESIDENT_NONE;
   uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
-  struct group g = {.suffix = suffix};
-  g.i = matmul_let(w, &g, "i", x_div(number, t->groups));
-  g.t = matmul_let(w, &g, "t",
-                   held ? x_add(g.i, w->first) : x_add(x_mul(g.i, t->cores), x_name(w->e, "blk")));
-  g.k = matmul_let(w, &g, "k", x_mul(x_mod(number, t->groups), t->outer_k));
+  struct group g = {.e = w->e, .suffix = suffix};
+  g.i = group_let(&g, "i", x_div(number, t->groups));
+  g.t = group_let(&g, "t",
+                  held ? x_add(g.i, w->first) : x_add(x_mul(g.i, t->cores), x_name(w->e, "blk")));
+  g.k = group_let(&g, "k", x_mul(x_mod(number, t->groups), t->outer_k));
   put_part(w, &g);
   put_sides(w, &g);
   if (w->mm->conv) {
-    g.oy = matmul_let(w, &g, "oy", x_div(g.m, w->mm->conv->wo));
-    conv_put_map(w, w->mm->conv, &g, x_div(x_sub(x_add(g.m, g.cm), 1), w->mm->conv->wo));
+    g.oy = group_let(&g, "oy", x_div(g.m, w->mm->conv->wo));
+    conv_put_map(w->mm->conv, &g, x_div(x_sub(x_add(g.m, g.cm), 1), w->mm->conv->wo));
   }
-  g.outer = matmul_let(w, &g, "o", held ? x_sub(x_div(g.t, run), x_div(w->first, run)) : number);
+  g.outer = group_let(&g, "o", held ? x_sub(x_div(g.t, run), x_div(w->first, run)) : number);
   return g;
 }
 
@@ -275,8 +273,8 @@ static void clear_bias_tail(const struct writer *w, const struct group *g, struc
   if (given == conv->groups * round_up(w->mm->n, FRACTAL_ROWS))
     return;
   struct expr blocks = x_mul(x_ceil_div(g->cn, FRACTAL_ROWS), FRACTAL_ROWS / BLOCK_VALUES);
-  struct expr tail = matmul_let(w, g, "tail", x_ceil_div(count, BLOCK_VALUES));
-  matmul_for(w, g, "short", x_gt(blocks, tail));
+  struct expr tail = group_let(g, "tail", x_ceil_div(count, BLOCK_VALUES));
+  group_for(g, "short", x_gt(blocks, tail));
   matmul_zeros(w->e, x_add(dst, x_mul(tail, BLOCK_BYTES)), x_sub(blocks, tail));
   emit_end(w->e);
 }

@@ -5,14 +5,6 @@
 
 /* ---- L1 to L0 ---- */
 
-void matmul_load3d(const struct writer *w, const char *inst, const struct matmul_part *part) {
-  EMIT(w->e, inst, F("dst", part->dst), F("src", part->src), F("k_ext", part->k_ext),
-       F("m_ext", part->m_ext), F_IF(!x_is(part->k_start, 0), "k_start", part->k_start),
-       F_IF(!x_is(part->m_start, 0), "m_start", part->m_start), F("filter_w", 1), F("filter_h", 1),
-       F("l1_w", part->points), F("l1_h", 1), F("channels", part->channels),
-       F_IF(part->transpose, "transpose", 1), W("type", dtype_name(matmul_stored(w->mm->type))));
-}
-
 /*
  * Transposed squares into L0A. Of 8 bits: 32 x 32, two fractals below each other. Of 32 bits:
  * 16 x 16, two fractals beside each other. At an edge the second may be one too many; it lands on
@@ -50,16 +42,16 @@ static void squares_to_l0a(const struct writer *w) {
 /* As it lies, or of 16 bits transposed. */
 static void matrix_to_l0a(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  bool turned = mm->trans_a;
-  struct expr cm = x_round_up(w->now.cm, FRACTAL_ROWS), da = w->da;
-  struct matmul_part part = {.dst = w->a_dst, .src = w->a_src, .transpose = turned};
-  part.k_ext = turned ? cm : x_round_up(w->kk, mm->c0);
-  part.m_ext = turned ? x_round_up(w->kk, FRACTAL_ROWS) : cm;
-  *(turned ? &part.m_start : &part.k_start) = w->a_at;
-  part.points =
-      turned ? (mm->nz_a ? x_round_up(da, FRACTAL_ROWS) : da) : (mm->nz_a ? cm : w->now.cm);
-  part.channels = turned ? cm : x_round_up(da, mm->c0);
-  matmul_load3d(w, "img2colv2_cbuf_to_ca", &part);
+  struct expr cm = x_round_up(w->now.cm, FRACTAL_ROWS), kk = w->kk, da = w->da;
+  if (mm->trans_a)
+    EMIT(w->e, "img2colv2_cbuf_to_ca",
+         LOAD3D_PART(w->a_dst, w->a_src, cm, x_round_up(kk, FRACTAL_ROWS)), F("m_start", w->a_at),
+         LOAD3D_MATRIX(mm->nz_a ? x_round_up(da, FRACTAL_ROWS) : da, cm), F("transpose", 1),
+         LOAD3D_TYPE(mm));
+  else
+    EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, x_round_up(kk, mm->c0), cm),
+         F("k_start", w->a_at), LOAD3D_MATRIX(mm->nz_a ? cm : w->now.cm, x_round_up(da, mm->c0)),
+         LOAD3D_TYPE(mm));
 }
 
 static void to_l0a(const struct writer *w) {
@@ -86,16 +78,12 @@ static void fractals_to_l0b(const struct writer *w) {
 static void matrix_to_l0b(const struct writer *w) {
   const struct matmul *mm = w->mm;
   uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
-  matmul_load3d(w, "img2colv2_cbuf_to_cb",
-                &(struct matmul_part){
-                    .dst = w->b_dst,
-                    .src = w->b_src,
-                    .k_ext = x_round_up(w->now.cn, unit),
-                    .m_ext = x_round_up(w->kk, unit),
-                    .m_start = w->b_at,
-                    .points = mm->nz_b ? x_round_up(w->db, FRACTAL_ROWS) : w->db,
-                    .channels = x_round_up(w->now.cn, mm->c0),
-                });
+  EMIT(w->e, "img2colv2_cbuf_to_cb",
+       LOAD3D_PART(w->b_dst, w->b_src, x_round_up(w->now.cn, unit), x_round_up(w->kk, unit)),
+       F("m_start", w->b_at),
+       LOAD3D_MATRIX(mm->nz_b ? x_round_up(w->db, FRACTAL_ROWS) : w->db,
+                     x_round_up(w->now.cn, mm->c0)),
+       LOAD3D_TYPE(mm));
 }
 
 static void to_l0b(const struct writer *w) {
@@ -264,18 +252,19 @@ static void scales_to_fb(const struct writer *w) {
   emit_barrier(e, PIPE_FIX);
 }
 
-void matmul_fixpipe(const struct writer *w, const struct matmul_result *result) {
+void matmul_fixpipe(const struct writer *w, struct expr dst, struct expr n, struct expr m,
+                    struct expr height, uint64_t stride, const char *form) {
   struct emit *e = w->e;
   const char *quant = quantisation(w);
   struct expr slot = matmul_c_slot(w, w->now.i);
   emit_handshake(e, PIPE_M, PIPE_FIX, slot);
   if (w->mm->scale == SCALE_COLUMNS)
     scales_to_fb(w);
-  EMIT(e, "copy_matrix_cc_to_gm", F("dst", result->dst),
-       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("n", result->n),
-       F("m", result->m), F("src_stride", result->height), W_IF(quant, "quant", quant),
-       W("type", dtype_name(matmul_accumulator(w->mm))), F("dst_stride", result->stride),
-       F_IF(result->nd, "nz2nd", 1), F_IF(result->channel_split, "channel_split", 1));
+  EMIT(e, "copy_matrix_cc_to_gm", F("dst", dst),
+       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("n", n), F("m", m),
+       F("src_stride", height), W_IF(quant, "quant", quant),
+       W("type", dtype_name(matmul_accumulator(w->mm))), F("dst_stride", stride),
+       F_IF(form, form, 1));
   emit_set(e, PIPE_FIX, PIPE_M, slot);
 }
 
@@ -297,16 +286,14 @@ struct expr matmul_c_at(const struct writer *w, struct expr column) {
 /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
 static void store_by_fixpipe(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  struct matmul_result result = {
-      .dst = w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
-      .n = matmul_stored_columns(w, &w->now),
-      .m = mm->nz_c && !mm->conv ? x_round_up(w->now.cm, FRACTAL_ROWS) : w->now.cm,
-      .height = x_round_up(w->now.cm, FRACTAL_ROWS),
-      .stride = mm->nz_c ? nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES : mm->n,
-      .nd = !mm->nz_c,
-      .channel_split = mm->nz_c && mm->out_type == DTYPE_FP32,
-  };
-  matmul_fixpipe(w, &result);
+  struct expr cm = w->now.cm, height = x_round_up(cm, FRACTAL_ROWS);
+  uint64_t nz_stride = nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES;
+  matmul_fixpipe(w, w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
+                 matmul_stored_columns(w, &w->now), mm->nz_c && !mm->conv ? height : cm, height,
+                 mm->nz_c ? nz_stride : mm->n,
+                 !mm->nz_c                    ? "nz2nd"
+                 : mm->out_type == DTYPE_FP32 ? "channel_split"
+                                              : NULL);
 }
 
 void matmul_store(const struct writer *w) {

@@ -13,6 +13,7 @@ enum { FLAG_INNER = 2, FLAG_BIAS = 4, FLAG_BT = 2, L0_SLOTS = 2, L1_SLOTS = 2 };
 
 /* Where a group lies. Names of its variables in the trace end in `suffix`. */
 struct group {
+  struct emit *e;
   const char *suffix;
   struct expr i, t;           /* number of the block on this core, and of all */
   struct expr z, part;        /* batch and part of k */
@@ -74,10 +75,8 @@ static inline struct expr matmul_c_slot(const struct writer *w, struct expr i) {
 /* ---- the stream (matmul_emit.c) ---- */
 
 /* Variables and loops of a group. */
-struct expr matmul_let(const struct writer *w, const struct group *g, const char *name,
-                       struct expr value);
-struct expr matmul_for(const struct writer *w, const struct group *g, const char *name,
-                       struct expr count);
+struct expr group_let(const struct group *g, const char *name, struct expr value);
+struct expr group_for(const struct group *g, const char *name, struct expr count);
 void matmul_l1_buffers(const struct writer *w);
 void matmul_l0_buffers(const struct writer *w);
 /* The loop over slots that sets every flag that says "free", or takes them back. */
@@ -98,8 +97,7 @@ void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, s
 void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
                      struct expr lines, uint64_t line, uint64_t map);
 /* Rows of the map under the windows of a block whose last row of the result is known. */
-void conv_put_map(const struct writer *w, const struct conv *conv, struct group *g,
-                  struct expr last_row);
+void conv_put_map(const struct conv *conv, struct group *g, struct expr last_row);
 /* The group of weights that batch z uses. */
 struct expr conv_weights_of(const struct conv *conv, struct expr z);
 /* Whether a panel of an operand may take more copies than queues have room for. */
@@ -118,31 +116,29 @@ void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr fr
 void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct expr init,
                 bool from_bias);
 
-/* A part of a matrix in L1, through load3d: a map that is one row of points with channels. */
-struct matmul_part {
-  struct expr dst, src, k_ext, m_ext, k_start, m_start, points, channels;
-  bool transpose;
-};
-void matmul_load3d(const struct writer *w, const char *inst, const struct matmul_part *part);
-/* The same of the windows of the map of the block. */
-struct conv_part {
-  struct expr dst, src, k_ext, m_ext, k_start, m_start, channels;
-};
-void conv_load3d(const struct writer *w, const struct conv *conv, const char *inst,
-                 const struct conv_part *part);
+/* Fields of load3d: what it brings where; a matrix in L1, as a map that is one row of points with
+ * channels; the windows of a block's map; the type. */
+#define LOAD3D_PART(dst_, src_, k_ext_, m_ext_)                                                    \
+  F("dst", dst_), F("src", src_), F("k_ext", k_ext_), F("m_ext", m_ext_)
+#define LOAD3D_MATRIX(points_, channels_)                                                          \
+  F("filter_w", 1), F("filter_h", 1), F("l1_w", points_), F("l1_h", 1), F("channels", channels_)
+#define LOAD3D_WINDOWS(conv_, block_, channels_)                                                   \
+  F("stride_w", (conv_)->sw), F("stride_h", (conv_)->sh), F("filter_w", (conv_)->kw),              \
+      F("filter_h", (conv_)->kh), F("dilation_w", (conv_)->dw), F("dilation_h", (conv_)->dh),      \
+      F("pad_left", (conv_)->left), F("pad_right", (conv_)->right),                                \
+      F("pad_top", x_max(0, x_sub((conv_)->top, x_mul((block_)->oy, (conv_)->sh)))),               \
+      F("pad_bottom", x_max(0, x_sub((block_)->low, (conv_)->h - 1))), F("l1_w", (conv_)->w),      \
+      F("l1_h", (block_)->height), F("channels", channels_)
+#define LOAD3D_TYPE(mm_) W("type", dtype_name(matmul_stored((mm_)->type)))
 void conv_windows_to_l0a(const struct writer *w);
 void conv_turned_to_l0b(const struct writer *w);
 
-/* What leaves L0C by the fixpipe: n x m values, of blocks of `height` rows, to rows that are
- * `stride` apart. */
-struct matmul_result {
-  struct expr dst, n, m, height;
-  uint64_t stride;
-  bool nd, channel_split;
-};
 /* Where the block begins in C, from a column of C on. */
 struct expr matmul_c_at(const struct writer *w, struct expr column);
-void matmul_fixpipe(const struct writer *w, const struct matmul_result *result);
+/* Out of L0C by the fixpipe: n x m values, of blocks of `height` rows, to rows that are `stride`
+ * apart; the form is the field that turns them into it, or NULL. */
+void matmul_fixpipe(const struct writer *w, struct expr dst, struct expr n, struct expr m,
+                    struct expr height, uint64_t stride, const char *form);
 /* Columns of a block that are stored. */
 struct expr matmul_stored_columns(const struct writer *w, const struct group *g);
 /* The registers of the fixpipe, once. */
