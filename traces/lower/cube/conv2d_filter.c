@@ -303,7 +303,7 @@ static void clear(const struct filter_writer *f) {
        W("type", "fp32"));
   emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
   struct expr i = emit_for(e, "i", x_div(x_sub(by.chunks + by.cores - 1, blk), by.cores));
-  struct expr at = emit_var(e, "at", x_mul(x_add(x_mul(i, by.cores), blk), by.chunk_bytes));
+  struct expr at = emit_assigned(e, "at", x_mul(x_add(x_mul(i, by.cores), blk), by.chunk_bytes));
   struct expr bytes = x_min(by.chunk_bytes, x_sub(filter_bytes(f->op), at));
   EMIT(e, "copy_ubuf_to_gm", F("dst", x_add(x_name(e, "dw"), at)), F("src", zeros),
        F("len_burst", x_div(bytes, BLOCK_BYTES)));
@@ -352,14 +352,14 @@ static void put_rows(struct filter_writer *f) {
   const struct conv *conv = &f->op->conv;
   struct group *g = &f->w.now;
   struct expr panel = x_add(x_mul(g->part, f->t->t.turns), f->w.u);
-  g->z = emit_var(e, "z", x_div(panel, f->t->chunks));
-  g->oy = emit_var(e, "oy", x_mul(x_mod(panel, f->t->chunks), f->t->rows));
-  struct expr rows = emit_var(e, "rows", x_min(f->t->rows, x_sub(conv->ho, g->oy)));
-  f->points = emit_var(e, "points", x_mul(rows, conv->wo));
+  g->z = emit_assigned(e, "z", x_div(panel, f->t->chunks));
+  g->oy = emit_assigned(e, "oy", x_mul(x_mod(panel, f->t->chunks), f->t->rows));
+  struct expr rows = emit_assigned(e, "rows", x_min(f->t->rows, x_sub(conv->ho, g->oy)));
+  f->points = emit_assigned(e, "points", x_mul(rows, conv->wo));
   conv_put_map(conv, g, x_sub(x_add(g->oy, rows), 1));
-  f->first = emit_var(e, "first", x_div(g->n, conv->window));
+  f->first = emit_assigned(e, "first", x_div(g->n, conv->window));
   struct expr last = x_div(x_sub(x_add(g->n, g->cn), 1), conv->window);
-  f->groups = emit_var(e, "groups", x_add(x_sub(last, f->first), 1));
+  f->groups = emit_assigned(e, "groups", x_add(x_sub(last, f->first), 1));
 }
 
 /* Turn number `turn` of the core: its block, its part of the sums, its rows. Opens a loop that
@@ -369,18 +369,18 @@ static void begin_turn(struct filter_writer *f, struct expr turn) {
   const struct matmul_tiling *t = &f->t->t;
   struct group *g = &f->w.now;
   uint64_t per_group = t->mt * t->nt, blocks = f->op->conv.groups * per_group;
-  g->i = emit_var(e, "i", x_div(turn, t->turns));
-  f->w.u = emit_var(e, "u", x_mod(turn, t->turns));
+  g->i = emit_assigned(e, "i", x_div(turn, t->turns));
+  f->w.u = emit_assigned(e, "u", x_mod(turn, t->turns));
   struct expr block = x_add(x_mul(g->i, t->cores), x_name(e, "blk"));
-  g->part = emit_var(e, "part", x_div(block, blocks));
-  struct expr r = emit_var(e, "r", x_mod(block, blocks));
-  f->group = emit_var(e, "group", x_div(r, per_group));
-  g->m = emit_var(e, "m", x_mul(x_div(x_mod(r, per_group), t->nt), t->bm));
-  g->n = emit_var(e, "n", x_mul(x_mod(r, t->nt), t->bn));
-  g->cm = emit_var(e, "cm", x_min(t->bm, x_sub(f->op->mm.m, g->m)));
-  g->cn = emit_var(e, "cn", x_min(t->bn, x_sub(f->op->mm.n, g->n)));
+  g->part = emit_assigned(e, "part", x_div(block, blocks));
+  struct expr r = emit_assigned(e, "r", x_mod(block, blocks));
+  f->group = emit_assigned(e, "group", x_div(r, per_group));
+  g->m = emit_assigned(e, "m", x_mul(x_div(x_mod(r, per_group), t->nt), t->bm));
+  g->n = emit_assigned(e, "n", x_mul(x_mod(r, t->nt), t->bn));
+  g->cm = emit_assigned(e, "cm", x_min(t->bm, x_sub(f->op->mm.m, g->m)));
+  g->cn = emit_assigned(e, "cn", x_min(t->bn, x_sub(f->op->mm.n, g->n)));
   f->count =
-      emit_var(e, "count", x_min(t->turns, x_sub(f->t->turns_all, x_mul(g->part, t->turns))));
+      emit_assigned(e, "count", x_min(t->turns, x_sub(f->t->turns_all, x_mul(g->part, t->turns))));
   emit_if(e, "there", x_lt(f->w.u, f->count));
   put_rows(f);
 }
@@ -440,9 +440,9 @@ static void store(const struct filter_writer *f) {
 static void work(struct filter_writer *f, struct expr turn) {
   struct writer *w = &f->w;
   struct emit *e = w->e;
-  struct expr slot = emit_var(e, "slot", x_mod(x_sub(turn, 1), L1_SLOTS));
-  f->cm16 = emit_var(e, "cm16", x_round_up(w->now.cm, FRACTAL_ROWS));
-  f->cn16 = emit_var(e, "cn16", x_round_up(w->now.cn, FRACTAL_ROWS));
+  struct expr slot = emit_assigned(e, "slot", x_mod(x_sub(turn, 1), L1_SLOTS));
+  f->cm16 = emit_assigned(e, "cm16", x_round_up(w->now.cm, FRACTAL_ROWS));
+  f->cn16 = emit_assigned(e, "cn16", x_round_up(w->now.cn, FRACTAL_ROWS));
   w->a_src = matmul_panel_slot(w, true, slot);
   w->b_src = matmul_panel_slot(w, false, slot);
   emit_if(e, "start", x_eq(w->u, 0));
@@ -476,7 +476,7 @@ static void filter_emit(const struct lower_job *job, struct emit *e) {
                " turns, all blocks of a part first.",
                t->cores, t->blocks_total, t->turns);
   struct expr blocks = x_div(x_sub(t->blocks_total + t->cores - 1, x_name(e, "blk")), t->cores);
-  struct expr turns = emit_var(e, "turns", x_mul(blocks, t->turns));
+  struct expr turns = emit_assigned(e, "turns", x_mul(blocks, t->turns));
   struct expr turn = emit_for(e, "t", x_add(turns, 1));
   emit_if(e, "ahead", x_lt(turn, turns));
   begin_turn(&f, turn);

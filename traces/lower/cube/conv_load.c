@@ -149,8 +149,8 @@ void conv_turned_to_l0b(const struct writer *w) {
   uint64_t c0 = w->mm->c0, points = w->mm->conv->kh * w->mm->conv->kw;
   struct expr nf = x_ceil_div(w->now.cn, FRACTAL_ROWS);
   struct expr piece = emit_for(e, "piece", x_ceil_div(w->kk, c0));
-  struct expr block = emit_var(e, "block", x_add(x_div(w->b_at, c0), piece));
-  struct expr deep = emit_var(e, "deep", panel_rows(w, w->db));
+  struct expr block = emit_assigned(e, "block", x_add(x_div(w->b_at, c0), piece));
+  struct expr deep = emit_assigned(e, "deep", panel_rows(w, w->db));
   struct expr dst = x_add(w->b_dst, x_mul(x_mul(piece, nf), FRACTAL_BYTES));
   struct expr point = x_sub(points - 1, x_mod(block, points)), k = x_div(block, points);
   if (w->mm->element_bytes == sizeof(uint16_t)) {

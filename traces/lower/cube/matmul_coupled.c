@@ -72,8 +72,8 @@ void matmul_coupled_to_l0a(const struct writer *w) {
   struct emit *e = w->e;
   uint64_t c0 = w->mm->c0;
   bool turned = w->mm->trans_a;
-  struct expr kf = emit_var(e, "kf", x_ceil_div(w->kk, c0));
-  struct expr mf = emit_var(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
+  struct expr kf = emit_assigned(e, "kf", x_ceil_div(w->kk, c0));
+  struct expr mf = emit_assigned(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
   struct expr mi = emit_for(e, "mi", mf);
   struct expr base =
       turned ? x_add(x_mul(mi, x_ceil_div(w->da, FRACTAL_ROWS)), x_div(w->a_at, FRACTAL_ROWS))
@@ -86,7 +86,7 @@ void matmul_coupled_to_l0a(const struct writer *w) {
 /* B as [k,n]: of each 16 rows all columns, each fractal transposed. */
 void matmul_coupled_to_l0b(const struct writer *w) {
   struct emit *e = w->e;
-  struct expr nf = emit_var(e, "nf", x_ceil_div(w->now.cn, FRACTAL_ROWS));
+  struct expr nf = emit_assigned(e, "nf", x_ceil_div(w->now.cn, FRACTAL_ROWS));
   struct expr ki = emit_for(e, "ki", x_ceil_div(w->kk, FRACTAL_ROWS));
   load2d(w, "load_cbuf_to_cb", x_add(w->b_dst, x_mul(x_mul(ki, nf), FRACTAL_BYTES)), w->b_src,
          x_add(x_div(w->b_at, FRACTAL_ROWS), ki), nf, x_ceil_div(w->db, FRACTAL_ROWS), true);
@@ -112,7 +112,7 @@ static void nd_to_gm(const struct writer *w, struct expr src) {
   struct expr column = emit_for(e, "column", x_ceil_div(w->now.cn, FRACTAL_ROWS));
   struct expr first = x_mul(column, FRACTAL_ROWS);
   struct expr columns = x_min(FRACTAL_ROWS, x_sub(w->now.cn, first));
-  struct expr blocks = emit_var(e, "blocks_out", x_div(x_mul(columns, ob), BLOCK_BYTES));
+  struct expr blocks = emit_assigned(e, "blocks_out", x_div(x_mul(columns, ob), BLOCK_BYTES));
   EMIT(e, "copy_ubuf_to_gm", F("dst", matmul_c_at(w, x_add(w->now.n, first))),
        F("src", x_add(src, x_mul(x_mul(column, cm), column_bytes))), F("n_burst", w->now.cm),
        F("len_burst", blocks), F("src_gap", x_sub(column_bytes / BLOCK_BYTES, blocks)),

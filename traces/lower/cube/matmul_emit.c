@@ -156,7 +156,7 @@ static void header(const struct writer *w) {
 struct expr group_let(const struct group *g, const char *name, struct expr value) {
   char text[NAME_BYTES];
   snprintf(text, sizeof text, "%s%s", name, g->suffix);
-  return emit_var(g->e, text, value);
+  return emit_assigned(g->e, text, value);
 }
 
 struct expr group_for(const struct group *g, const char *name, struct expr count) {
@@ -430,10 +430,10 @@ static void put_turn(struct writer *w) {
   bool late = t->outer_slots == 1;
   /* Copies that wait for room must not keep the loads that make it out of the scalar unit's way. */
   bool last = late && matmul_many_copies(w, t->a_outer);
-  w->ku = emit_var(e, "ku", x_add(w->now.k, x_mul(w->u, t->inner_k)));
-  w->du = emit_var(e, "du", depth_from(&w->now, t->inner_k, w->ku));
-  w->turn = emit_var(e, "turn", x_add(x_mul(w->now.i, t->turns), x_div(w->ku, t->inner_k)));
-  *(t->a_outer ? &w->db : &w->da) = emit_var(e, t->a_outer ? "db" : "da", w->du);
+  w->ku = emit_assigned(e, "ku", x_add(w->now.k, x_mul(w->u, t->inner_k)));
+  w->du = emit_assigned(e, "du", depth_from(&w->now, t->inner_k, w->ku));
+  w->turn = emit_assigned(e, "turn", x_add(x_mul(w->now.i, t->turns), x_div(w->ku, t->inner_k)));
+  *(t->a_outer ? &w->db : &w->da) = emit_assigned(e, t->a_outer ? "db" : "da", w->du);
   load_ahead(w, !late, late && !last);
   use_panels(w);
   if (last) {
@@ -455,12 +455,13 @@ static struct expr share_of_core(struct writer *w) {
                  "Blocks blk, blk + %" PRIu64 ", ... of %" PRIu64 ", %" PRIu64
                  " rows of blocks at a time.",
                  cores, total, t->band);
-    return emit_var(e, "groups", x_mul(x_div(x_sub(total + cores - 1, blk), cores), t->groups));
+    return emit_assigned(e, "groups",
+                         x_mul(x_div(x_sub(total + cores - 1, blk), cores), t->groups));
   }
   emit_comment(e, "A run of the %" PRIu64 " blocks, so that %s stays in L1.", total,
                t->resident == RESIDENT_A ? "a panel of a" : "a panel of b");
-  w->first = emit_var(e, "first", x_div(x_mul(blk, total), cores));
-  return emit_var(e, "groups", x_sub(x_div(x_mul(x_add(blk, 1), total), cores), w->first));
+  w->first = emit_assigned(e, "first", x_div(x_mul(blk, total), cores));
+  return emit_assigned(e, "groups", x_sub(x_div(x_mul(x_add(blk, 1), total), cores), w->first));
 }
 
 static void first_panels(const struct writer *w, struct expr groups) {
@@ -480,12 +481,12 @@ static void put_groups(struct writer *w, struct expr g, struct expr groups) {
   bool held = t->resident != RESIDENT_NONE;
   uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
   w->now = put_group(w, g, "");
-  w->more = emit_var(e, "more", x_lt(x_add(g, 1), groups));
+  w->more = emit_assigned(e, "more", x_lt(x_add(g, 1), groups));
   w->next = put_group(w, x_add(g, w->more), "x");
   struct expr changes = x_gt(w->next.outer, w->now.outer);
-  w->fresh = emit_var(
+  w->fresh = emit_assigned(
       e, "fresh", held ? x_max(x_eq(w->now.t, w->first), x_eq(x_mod(w->now.t, run), 0)) : EXPR(1));
-  w->last = emit_var(e, "last", held ? x_max(x_eq(w->more, 0), changes) : EXPR(1));
+  w->last = emit_assigned(e, "last", held ? x_max(x_eq(w->more, 0), changes) : EXPR(1));
 }
 
 void matmul_emit(const struct lower_job *job, struct emit *e) {
@@ -501,8 +502,8 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   first_panels(&w, groups);
   put_groups(&w, emit_for(e, "g", groups), groups);
   struct expr depth = depth_from(&w.now, t->outer_k, w.now.k);
-  *(t->a_outer ? &w.da : &w.db) = emit_var(e, t->a_outer ? "da" : "db", depth);
-  w.turns = emit_var(e, "turns", x_ceil_div(depth, t->inner_k));
+  *(t->a_outer ? &w.da : &w.db) = emit_assigned(e, t->a_outer ? "da" : "db", depth);
+  w.turns = emit_assigned(e, "turns", x_ceil_div(depth, t->inner_k));
   w.u = emit_for(e, "u", w.turns);
   put_turn(&w);
   emit_end(e);

@@ -187,7 +187,7 @@ static void load_squares(const struct panel *p, struct expr src) {
          F("dst_c0_stride", FRACTAL_ROWS), F("dst_nd_stride", x_mul(height, FRACTAL_ROWS)));
   struct expr rest = together ? x_mod(depth, FRACTAL_ROWS) : depth;
   struct expr j = loop_over(p, "ja", "jb", x_ceil_div(rest, FRACTAL_ROWS));
-  struct expr jr = emit_var(e, "jr", together ? x_div(depth, FRACTAL_ROWS) : j);
+  struct expr jr = emit_assigned(e, "jr", together ? x_div(depth, FRACTAL_ROWS) : j);
   copy_rows(p, x_add(p->dst, x_mul(x_mul(jr, height), FRACTAL_ROWS * p->w->mm->element_bytes)),
             x_add(src, x_mul(jr, FRACTAL_ROWS * row_bytes)),
             x_min(FRACTAL_ROWS, x_sub(depth, x_mul(jr, FRACTAL_ROWS))), side, EXPR(FRACTAL_ROWS));

@@ -128,7 +128,7 @@ static void sum_tile(const struct writer *w, const struct sum *sum, struct expr 
   struct emit *e = w->e;
   enum dtype in = matmul_accumulator(w->mm), out = w->mm->out_type;
   uint64_t out_bytes = w->mm->out_bytes;
-  struct expr len = emit_var(e, "len", x_min(sum->tile, x_sub(sum->elements, at)));
+  struct expr len = emit_assigned(e, "len", x_min(sum->tile, x_sub(sum->elements, at)));
   struct expr sums = x_name(e, "sums"), parts = x_name(e, "parts");
   EMIT(e, vtile_copy_name(false, in), F("dst", sums),
        F("src", x_add(parts, x_mul(at, ACCUMULATOR_BYTES))), F("n_burst", w->t.split),
@@ -160,7 +160,7 @@ void matmul_split_sum(const struct writer *w) {
   emit_plain(e, "set_mask_count");
   struct expr turn = emit_for(e, "turn", sum.turns);
   struct expr block = x_add(x_mul(turn, sum.workers), x_mul(x_name(e, "blk"), sum.vectors));
-  struct expr at = emit_var(e, "at", x_mul(x_add(block, x_name(e, "sub")), sum.tile));
+  struct expr at = emit_assigned(e, "at", x_mul(x_add(block, x_name(e, "sub")), sum.tile));
   emit_if(e, "some", x_lt(at, sum.elements));
   sum_tile(w, &sum, at);
   emit_end(e);

@@ -15,12 +15,12 @@ static void squares_to_l0a(const struct writer *w) {
   const struct matmul *mm = w->mm;
   bool bytes = mm->element_bytes == 1, nz = e->soc->arch == ARCH_C310;
   uint64_t square = bytes ? 2 * FRACTAL_ROWS : FRACTAL_ROWS;
-  struct expr kf = emit_var(e, "kf", x_ceil_div(w->kk, mm->c0)); /* fractals along k */
-  struct expr mf = emit_var(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
-  struct expr ksq = emit_var(e, "ksq", bytes ? kf : x_ceil_div(w->kk, square));
-  struct expr msq = emit_var(e, "msq", bytes ? x_ceil_div(w->now.cm, square) : mf);
+  struct expr kf = emit_assigned(e, "kf", x_ceil_div(w->kk, mm->c0)); /* fractals along k */
+  struct expr mf = emit_assigned(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
+  struct expr ksq = emit_assigned(e, "ksq", bytes ? kf : x_ceil_div(w->kk, square));
+  struct expr msq = emit_assigned(e, "msq", bytes ? x_ceil_div(w->now.cm, square) : mf);
   struct expr back = emit_for(e, "back", ksq);
-  struct expr j = emit_var(e, "j", nz ? back : x_sub(x_sub(ksq, 1), back));
+  struct expr j = emit_assigned(e, "j", nz ? back : x_sub(x_sub(ksq, 1), back));
   /* ZZ: the next row of fractals, of 32 bits; NZ: the next column, of 8 bits. */
   if (bytes == nz) {
     emit_if(e, "over", x_mul(x_mod(nz ? mf : kf, 2), x_gt(back, 0)));
@@ -188,8 +188,8 @@ void matmul_begin_step(struct writer *w, struct expr depth, struct expr turn, ui
   struct emit *e = w->e;
   uint64_t bk = w->t.bk;
   w->s = emit_for(e, "s", x_ceil_div(depth, bk));
-  w->kk = emit_var(e, "kk", x_min(bk, x_sub(depth, x_mul(w->s, bk))));
-  w->l0 = emit_var(e, "l0", x_mod(x_add(x_mul(turn, steps), w->s), L0_SLOTS));
+  w->kk = emit_assigned(e, "kk", x_min(bk, x_sub(depth, x_mul(w->s, bk))));
+  w->l0 = emit_assigned(e, "l0", x_mod(x_add(x_mul(turn, steps), w->s), L0_SLOTS));
   w->a_dst = matmul_slot(e, "a0", w->l0, matmul_a_step_bytes(w->mm, &w->t));
   w->b_dst = matmul_slot(e, "b0", w->l0, matmul_b_step_bytes(w->mm, &w->t));
   emit_wait(e, PIPE_M, PIPE_MTE1, w->l0);
