@@ -6,10 +6,12 @@
  */
 #include "core/base/arith.h"
 #include "traces/lower/cube/matmul_writer.h"
-#include "traces/lower/vector/program.h"
 #include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/unit.h"
 
 enum { FLAG_PARTS_STORED = 0, FLAG_ALL_STORED = 1, VECTORS_MAX = 2 };
+
+static const struct vstep add_part = B("vadd", X0, X0, X1);
 
 /* A run of elements of the result, and its share of the vector cores. */
 struct sum {
@@ -71,11 +73,10 @@ uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *m
       max_u64(1, (uint64_t)soc->l2_bytes_per_second / sum.workers * MILLI / (uint64_t)soc->core_hz);
   uint64_t read = sum.tile * t->split * ACCUMULATOR_BYTES, written = sum.tile * mm->out_bytes;
   uint64_t repeats = sum.tile * ACCUMULATOR_BYTES / REPEAT_BYTES;
-  static const struct vstep add = B("vadd", X0, X0, X1);
   uint64_t tile = (uint64_t)(in->startup_mcycles + out->startup_mcycles) / MILLI +
                   read * MILLI / min_u64((uint64_t)in->mbytes_per_cycle, share) +
                   written * MILLI / min_u64((uint64_t)out->mbytes_per_cycle, share) +
-                  t->split * repeats * vstep_mcycles(soc, &add, DTYPE_FP32) / MILLI;
+                  t->split * repeats * vstep_cost_mcycles(soc, &add_part, DTYPE_FP32) / MILLI;
   return 2 * (uint64_t)soc->cross_core_cycles + sum.turns * tile;
 }
 
@@ -107,20 +108,17 @@ struct expr matmul_split_place(const struct writer *w) {
 static void add_parts(const struct writer *w, const struct sum *sum, struct expr len) {
   struct emit *e = w->e;
   enum dtype type = matmul_accumulator(w->mm);
-  struct vmachine machine = {.emit = e, .type = type, .reg = {[X0] = "sums", [Y0] = "results"}};
-  EMIT(e, "set_vector_mask", F("high", 0), F("low", len));
+  struct expr sums = x_name(e, "sums");
+  struct vunit unit = {.emit = e, .type = type, .reg[X0] = sums};
+  vmask_count(e, len);
   struct expr part = emit_for(e, "part", w->t.split - 1);
-  machine.reg[X1] =
-      x_text(e, matmul_slot(e, "sums", x_add(part, 1), sum->tile * ACCUMULATOR_BYTES));
-  static const struct vstep add = B("vadd", X0, X0, X1);
-  vmachine_step(&machine, &add);
+  unit.reg[X1] = x_add(sums, x_mul(x_add(part, 1), sum->tile * ACCUMULATOR_BYTES));
+  vunit_step(&unit, &add_part);
   emit_barrier(e, PIPE_V);
   emit_end(e);
-  if (w->mm->out_type != type) {
-    machine.written = 0;
-    struct vstep convert = C(vconvert_inst(e->soc, type, w->mm->out_type), Y0, X0);
-    vmachine_step(&machine, &convert);
-  }
+  unit.written = 0;
+  if (w->mm->out_type != type)
+    vunit_convert(&unit, V(X0), V(Y0), type, w->mm->out_type, x_name(e, "results"), sums);
 }
 
 static void sum_tile(const struct writer *w, const struct sum *sum, struct expr at) {
@@ -144,19 +142,14 @@ static void sum_tile(const struct writer *w, const struct sum *sum, struct expr 
   emit_barrier(e, PIPE_ALL);
 }
 
-static void tell_cores(struct emit *e, const char *pipe, unsigned mode, unsigned id) {
-  EMIT(e, "ffts_cross_core_sync", W("pipe", pipe), F("mode", mode), F("id", id));
-}
-
 void matmul_split_sum(const struct writer *w) {
   struct emit *e = w->e;
   struct sum sum = sum_of(e->soc, w->mm, &w->t);
-  tell_cores(e, "FIX", 2, FLAG_PARTS_STORED);
+  EMIT(e, "ffts_cross_core_sync", W("pipe", "FIX"), F("mode", 2), F("id", FLAG_PARTS_STORED));
   emit_stream(e, emit_vector_core(e->soc));
   emit_comment(e, "All parts of k are stored once every core says so; then they are added up.");
   EMIT(e, "wait_flag_dev", F("id", FLAG_PARTS_STORED));
-  tell_cores(e, "MTE3", 0, FLAG_ALL_STORED);
-  EMIT(e, "wait_flag_dev", F("id", FLAG_ALL_STORED));
+  emit_meet(e, FLAG_ALL_STORED);
   emit_plain(e, "set_mask_count");
   struct expr turn = emit_for(e, "turn", sum.turns);
   struct expr block = x_add(x_mul(turn, sum.workers), x_mul(x_name(e, "blk"), sum.vectors));
