@@ -118,6 +118,18 @@ enum vinci_status conv_types(struct lower_job *job, struct matmul *mm) {
 
 /* ---- a problem of matmul ---- */
 
+struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images, uint64_t c1,
+                              uint64_t h, uint64_t w, uint64_t c0) {
+  return (struct matmul_tensor){name, matmul_stored(type), 5, {images, c1, h, w, c0}, "NC1HWC0"};
+}
+
+struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,
+                                  uint64_t columns, uint64_t c0) {
+  uint64_t blocks = ceil_div(columns, FRACTAL_ROWS);
+  return (struct matmul_tensor){
+      name, matmul_stored(type), 4, {rows, blocks, FRACTAL_ROWS, c0}, "FRACTAL_Z"};
+}
+
 enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
                              struct conv **conv) {
   struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
@@ -144,6 +156,19 @@ void conv_finish(struct lower_job *job) {
   mm->b_batches = conv->groups;
   mm->m = conv->ho * conv->wo;
   mm->k = conv->c1 * conv->window;
+  uint64_t c0 = mm->c0, out_c0 = matmul_out_c0(mm), groups = conv->groups;
+  uint64_t images = job->value[CONV_N].size, out_c1 = groups * ceil_div(mm->n, out_c0);
+  /* A gradient has the same weights as forward: there k and n have changed places. */
+  bool turned = conv->gradient;
+  mm->a = conv_map(mm->a.name, mm->type, images, groups * conv->c1,
+                   turned ? conv->given_h : conv->h, turned ? conv->given_w : conv->w, conv->block);
+  mm->b = turned
+              ? conv_weights(mm->b.name, mm->type,
+                             groups * ceil_div(mm->n, c0) * conv->kh * conv->kw, conv->c1 * c0, c0)
+              : conv_weights(mm->b.name, mm->type, groups * ceil_div(mm->k, c0), mm->n, c0);
+  mm->c = conv_map(mm->c.name, mm->out_type, images, out_c1, conv->ho, conv->wo, out_c0);
+  mm->biases = conv->channels;
+  mm->scales = out_c1 * out_c0;
 }
 
 /* ---- from a profile ---- */

@@ -54,6 +54,12 @@ VINCI_MUST_CHECK enum vinci_status conv_groups(struct lower_job *job, const stru
 /* The types of a convolution and its cube; refuses what the chip cannot. */
 VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
 
+/* Tensors in NC1HWC0, and in FRACTAL_Z with so many rows (c1 * kh * kw) of columns (channels of y).
+ */
+struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images, uint64_t c1,
+                              uint64_t h, uint64_t w, uint64_t c0);
+struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,
+                                  uint64_t columns, uint64_t c0);
 /*
  * The setup of a convolution as a problem of matmul, in steps, since each operator has errors of
  * its own between them. conv_start() allocates job->data, a struct matmul, with its names and

@@ -75,7 +75,7 @@ static enum vinci_status set_c04(struct lower_job *job, struct conv *conv) {
 
 static enum vinci_status setup(struct lower_job *job) {
   static const struct matmul names = {
-      .name = "conv2d", .a_name = "x", .b_name = "w", .c_name = "y", .first_key = CONV_TILING};
+      .name = "conv2d", .a.name = "x", .b.name = "w", .c.name = "y", .first_key = CONV_TILING};
   struct conv *conv;
   enum vinci_status status = conv_start(job, &names, &conv);
   struct matmul *mm = job->data;

@@ -68,7 +68,7 @@ static enum vinci_status setup(struct lower_job *job) {
   job->data = op;
   struct matmul *mm = &op->mm;
   *mm = (struct matmul){
-      .name = "conv2d_backprop_filter", .a_name = "dy", .b_name = "x", .trans_a = true};
+      .name = "conv2d_backprop_filter", .a.name = "dy", .b.name = "x", .trans_a = true};
   enum vinci_status status = conv_types(job, mm);
   if (status == VINCI_OK)
     status = conv_geometry(job, mm->c0, &op->conv);
@@ -323,8 +323,7 @@ static void header(const struct filter_writer *f) {
   emit_tensor(e, "x", type, TENSOR_IN, x, 5, "NC1HWC0");
   emit_tensor(e, "dy", type, TENSOR_IN, dy, 5, "NC1HWC0");
   result_tensor(f, is_atomic(f) ? TENSOR_INOUT : TENSOR_OUT);
-  matmul_l1_buffers(&f->w);
-  matmul_l0_buffers(&f->w);
+  matmul_buffers(&f->w);
   emit_stream(e, emit_cube_core(e->soc));
   emit_kernel_start(e, KERNEL_CUBE, f->t->t.cores);
   if (is_atomic(f)) {

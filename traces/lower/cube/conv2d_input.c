@@ -58,9 +58,9 @@ static enum vinci_status turn(struct lower_job *job, uint64_t c1, struct conv *c
 
 static enum vinci_status setup(struct lower_job *job) {
   static const struct matmul names = {.name = "conv2d_backprop_input",
-                                      .a_name = "dy",
-                                      .b_name = "w",
-                                      .c_name = "dx",
+                                      .a.name = "dy",
+                                      .b.name = "w",
+                                      .c.name = "dx",
                                       .first_key = INPUT_TILING};
   struct conv *conv;
   uint64_t k = 0;

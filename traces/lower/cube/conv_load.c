@@ -31,7 +31,7 @@ static struct expr map_source(const struct writer *w, const struct group *g, str
   const struct conv *conv = w->mm->conv;
   struct expr image = x_mul(g->z, conv->c1 * points * BLOCK_BYTES);
   struct expr point = x_add(x_mul(x_div(k, conv->window), points), line_points);
-  return x_add(x_add(x_name(w->e, w->mm->a_name), image), x_mul(point, BLOCK_BYTES));
+  return x_add(x_add(x_name(w->e, w->mm->a.name), image), x_mul(point, BLOCK_BYTES));
 }
 
 void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
@@ -115,7 +115,7 @@ static void load_turned(const struct writer *w, const struct group *g, struct ex
   struct expr block = x_add(group, x_mul(x_div(g->n, c0), points * all));
   struct expr row = x_add(block, x_mul(x_div(k, conv->window), c0));
   EMIT(w->e, "copy_gm_to_cbuf", F("dst", dst),
-       F("src", x_add(x_name(w->e, mm->b_name), x_mul(row, BLOCK_BYTES))),
+       F("src", x_add(x_name(w->e, mm->b.name), x_mul(row, BLOCK_BYTES))),
        F("n_burst", x_mul(x_ceil_div(g->cn, c0), points)), F("len_burst", rows),
        F("src_gap", x_sub(all, rows)));
 }

@@ -97,6 +97,29 @@ static void set_scale(struct matmul *mm, const struct lower_value *value) {
   mm->scale_word = matmul_scale_word(value[MATMUL_SCALE].number);
 }
 
+static struct matmul_tensor tensor(const char *name, enum dtype type, uint64_t batches,
+                                   uint64_t rows, uint64_t columns, bool nz) {
+  uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
+  const uint64_t nd_shape[] = {batches, rows, columns};
+  const uint64_t nz_shape[] = {batches, ceil_div(columns, c0), ceil_div(rows, FRACTAL_ROWS),
+                               FRACTAL_ROWS, c0};
+  struct matmul_tensor tensor = {.name = name, .type = matmul_stored(type)};
+  unsigned skip = batches == 1;
+  tensor.rank = (nz ? 5 : 3) - skip;
+  tensor.format = nz ? "FRACTAL_NZ" : NULL;
+  memcpy(tensor.shape, (nz ? nz_shape : nd_shape) + skip, tensor.rank * sizeof *nz_shape);
+  return tensor;
+}
+
+static void set_tensors(struct matmul *mm) {
+  uint64_t m = mm->m, k = mm->k, n = mm->n;
+  bool a = mm->trans_a, b = mm->trans_b;
+  mm->a = tensor("a", mm->type, mm->a_batches, a ? k : m, a ? m : k, mm->nz_a);
+  mm->b = tensor("b", mm->type, mm->b_batches, b ? n : k, b ? k : n, mm->nz_b);
+  mm->c = tensor("c", mm->out_type, mm->batch, m, n, mm->nz_c);
+  mm->biases = mm->scales = n;
+}
+
 static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
   struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
@@ -104,9 +127,6 @@ static enum vinci_status setup(struct lower_job *job) {
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   *mm = (struct matmul){
       .name = "matmul",
-      .a_name = "a",
-      .b_name = "b",
-      .c_name = "c",
       .first_key = MATMUL_TILE,
       .batch = value[MATMUL_BATCH].size,
       .m = value[MATMUL_M].size,
@@ -125,6 +145,7 @@ static enum vinci_status setup(struct lower_job *job) {
   mm->a_batches = value[MATMUL_SHARED].word == SHARED_A ? 1 : mm->batch;
   mm->b_batches = value[MATMUL_SHARED].word == SHARED_B ? 1 : mm->batch;
   set_scale(mm, value);
+  set_tensors(mm);
   job->data = mm;
   return check(job, mm);
 }

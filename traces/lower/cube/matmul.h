@@ -74,15 +74,25 @@ struct conv {
   /* Products in a batch that have channels and weights of their own: batch index z is image
    * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
   uint64_t groups, channels;
-  /* The gradient of the map (conv_gradient.c): its map is the gradient of the result, with
+  /* The gradient of the map (conv_load.c): its map is the gradient of the result, with
    * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
   bool gradient;
   uint64_t given_h, given_w, spread_h, spread_w;
 };
 
+struct matmul_tensor {
+  const char *name;
+  enum dtype type;
+  unsigned rank;
+  uint64_t shape[5];
+  const char *format;
+};
+
 /* The operator's problem: set once by setup(). */
 struct matmul {
-  const char *name, *a_name, *b_name, *c_name; /* of kernel and tensors */
+  const char *name; /* of the kernel */
+  struct matmul_tensor a, b, c;
+  uint64_t biases, scales; /* elements of those tensors */
   size_t first_key;        /* of the tiling keys, in the order of enum matmul_key */
   const struct conv *conv; /* NULL: A is a matrix */
   uint64_t batch, m, k, n;
@@ -181,6 +191,11 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
 /* The busiest pipe of the busiest core, its first panels and its last block, and the launch. */
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start);
+
+/* hf32 is how the cube reads fp32. */
+static inline enum dtype matmul_stored(enum dtype type) {
+  return type == DTYPE_HF32 ? DTYPE_FP32 : type;
+}
 
 /* Columns of a block of an NZ result; int32 leaves as it lies in L0C. */
 static inline uint64_t matmul_out_c0(const struct matmul *mm) {

@@ -15,107 +15,49 @@
 #include "core/base/arith.h"
 #include "traces/lower/cube/matmul_writer.h"
 
-enum { NAME_BYTES = 32 };
+enum { NAME_BYTES = 32, ROWS_MAX = 2 };
+
+/* Values for the columns of a block, two rows of them in L1 and one where they are used. */
+struct row {
+  const char *name, *in_l1, *in_use;
+  uint64_t bytes; /* of a value */
+  enum space space;
+  enum pipe user; /* takes them from L1 */
+  unsigned flag;
+};
+
+/* Those that a matmul has. */
+static unsigned rows_of(const struct matmul *mm, struct row rows[ROWS_MAX]) {
+  unsigned count = 0;
+  if (mm->bias)
+    rows[count++] =
+        (struct row){"bias", "bias1", "bias0", ACCUMULATOR_BYTES, SPACE_BT, PIPE_MTE1, FLAG_BIAS};
+  if (mm->scale == SCALE_COLUMNS)
+    rows[count++] =
+        (struct row){"scales", "scales1", "scales0", MATMUL_SCALE_BYTES, SPACE_FB, PIPE_FIX, 0};
+  return count;
+}
 
 /* ---- header ---- */
 
-static void matrix(const struct writer *w, const char *name, enum dtype type, enum tensor_io io,
-                   uint64_t batches, uint64_t rows, uint64_t columns, bool nz) {
-  uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
-  const uint64_t nd_shape[3] = {batches, rows, columns};
-  const uint64_t nz_shape[5] = {batches, ceil_div(columns, c0), ceil_div(rows, FRACTAL_ROWS),
-                                FRACTAL_ROWS, c0};
-  unsigned skip = batches == 1;
-  emit_tensor(w->e, name, type, io, (nz ? nz_shape : nd_shape) + skip, (nz ? 5 : 3) - skip,
-              nz ? "FRACTAL_NZ" : NULL);
+static void put_tensor(struct emit *e, const struct matmul_tensor *tensor, enum tensor_io io) {
+  emit_tensor(e, tensor->name, tensor->type, io, tensor->shape, tensor->rank, tensor->format);
 }
 
-static void operand(const struct writer *w, bool is_a) {
-  const struct matmul *mm = w->mm;
-  uint64_t side = is_a ? mm->m : mm->n;
-  bool by_k = is_a ? mm->trans_a : !mm->trans_b;
-  matrix(w, is_a ? mm->a_name : mm->b_name, matmul_stored(mm->type), TENSOR_IN,
-         is_a ? mm->a_batches : mm->b_batches, by_k ? mm->k : side, by_k ? side : mm->k,
-         is_a ? mm->nz_a : mm->nz_b);
-}
-
-static void conv_operands(const struct writer *w) {
-  const struct matmul *mm = w->mm;
-  const struct conv *conv = mm->conv;
-  bool gradient = conv->gradient;
-  uint64_t c0 = mm->c0, groups = conv->groups;
-  const uint64_t x[5] = {mm->batch / groups, groups * conv->c1, gradient ? conv->given_h : conv->h,
-                         gradient ? conv->given_w : conv->w, conv->block};
-  const uint64_t weights[4] = {groups * ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS),
-                               FRACTAL_ROWS, c0};
-  /* The same weights as forward: there k and n have changed places. */
-  const uint64_t turned[4] = {groups * ceil_div(mm->n, c0) * conv->kh * conv->kw,
-                              ceil_div(conv->c1 * c0, FRACTAL_ROWS), FRACTAL_ROWS, c0};
-  emit_tensor(w->e, mm->a_name, matmul_stored(mm->type), TENSOR_IN, x, 5, "NC1HWC0");
-  emit_tensor(w->e, mm->b_name, matmul_stored(mm->type), TENSOR_IN, gradient ? turned : weights, 4,
-              "FRACTAL_Z");
-}
-
-static void tensors(const struct writer *w) {
+void matmul_buffers(const struct writer *w) {
   struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  const struct conv *conv = mm->conv;
-  uint64_t c0 = matmul_out_c0(mm), c1 = conv ? conv->groups * ceil_div(mm->n, c0) : 0;
-  if (conv) {
-    conv_operands(w);
-  } else {
-    operand(w, true);
-    operand(w, false);
-  }
-  if (mm->bias)
-    emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, conv ? conv->channels : mm->n);
-  if (mm->scale == SCALE_COLUMNS)
-    emit_vector(e, "scales", DTYPE_INT64, TENSOR_IN, conv ? c1 * c0 : mm->n);
-  if (conv) {
-    const uint64_t y[5] = {mm->batch / conv->groups, c1, conv->ho, conv->wo, c0};
-    emit_tensor(e, mm->c_name, mm->out_type, TENSOR_OUT, y, 5, "NC1HWC0");
-  } else {
-    matrix(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->batch, mm->m, mm->n, mm->nz_c);
-  }
-  if (w->t.split > 1)
-    matmul_split_tensor(w);
-}
-
-static uint64_t a_bytes(const struct matmul_tiling *t) {
-  return t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS);
-}
-
-void matmul_l1_buffers(const struct writer *w) {
   const struct matmul_tiling *t = &w->t;
-  emit_buffer(w->e, "a1", SPACE_L1, a_bytes(t));
-  emit_buffer(w->e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
-}
-
-void matmul_l0_buffers(const struct writer *w) {
-  const struct matmul_tiling *t = &w->t;
-  emit_buffer(w->e, "a0", SPACE_L0A, matmul_a_step_bytes(w->mm, t) * L0_SLOTS);
-  emit_buffer(w->e, "b0", SPACE_L0B, matmul_b_step_bytes(w->mm, t) * L0_SLOTS);
-  emit_buffer(w->e, "c0", SPACE_L0C, matmul_c_bytes(t) * t->c_slots);
-}
-
-/* A row of values for the columns of a block, two of them in L1 and one where they are used. */
-static void row_buffers(const struct writer *w, const char *in_l1, const char *in_use,
-                        enum space space, uint64_t bytes) {
-  emit_buffer(w->e, in_l1, SPACE_L1, w->t.bn * bytes * L1_SLOTS);
-  emit_buffer(w->e, in_use, space, w->t.bn * bytes);
-}
-
-static void buffers(const struct writer *w) {
-  matmul_l1_buffers(w);
-  if (w->mm->bias)
-    row_buffers(w, "bias1", "bias0", SPACE_BT, ACCUMULATOR_BYTES);
-  if (w->mm->scale == SCALE_COLUMNS)
-    row_buffers(w, "scales1", "scales0", SPACE_FB, MATMUL_SCALE_BYTES);
-  matmul_l0_buffers(w);
-  if (w->t.split > 1)
-    matmul_split_buffers(w);
-  if (w->mm->coupled)
-    matmul_coupled_buffers(w);
+  struct row rows[ROWS_MAX];
+  unsigned row_count = rows_of(w->mm, rows);
+  emit_buffer(e, "a1", SPACE_L1, t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS));
+  emit_buffer(e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
+  for (unsigned i = 0; i < row_count; i++) {
+    emit_buffer(e, rows[i].in_l1, SPACE_L1, t->bn * rows[i].bytes * L1_SLOTS);
+    emit_buffer(e, rows[i].in_use, rows[i].space, t->bn * rows[i].bytes);
+  }
+  emit_buffer(e, "a0", SPACE_L0A, matmul_a_step_bytes(w->mm, t) * L0_SLOTS);
+  emit_buffer(e, "b0", SPACE_L0B, matmul_b_step_bytes(w->mm, t) * L0_SLOTS);
+  emit_buffer(e, "c0", SPACE_L0C, matmul_c_bytes(t) * t->c_slots);
 }
 
 void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks) {
@@ -126,26 +68,41 @@ void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks) {
 static void fill_l1(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
+  const struct matmul_tiling *t = &w->t;
   bool squares = !mm->conv && mm->trans_a &&
                  ((mm->element_bytes == 1 && mm->k % mm->c0 != 0) ||
                   (mm->element_bytes == 4 && (mm->k % FRACTAL_ROWS || mm->m % FRACTAL_ROWS)));
+  uint64_t a_bytes = t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS);
   if (squares)
-    matmul_zeros(e, x_name(e, "a1"), EXPR(a_bytes(&w->t) / BLOCK_BYTES));
+    matmul_zeros(e, x_name(e, "a1"), EXPR(a_bytes / BLOCK_BYTES));
   if (mm->bias)
-    matmul_zeros(e, x_name(e, "bias1"), EXPR(w->t.bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
+    matmul_zeros(e, x_name(e, "bias1"), EXPR(t->bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
   if (squares || mm->bias)
     emit_barrier(e, PIPE_MTE2);
 }
 
 static void header(const struct writer *w) {
   struct emit *e = w->e;
+  const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
   if (t->split > 1)
-    emit_mixed_kernel(e, w->mm->name, (uint32_t)t->cores, matmul_split_vectors(w));
+    emit_mixed_kernel(e, mm->name, (uint32_t)t->cores, matmul_split_vectors(w));
   else
-    emit_kernel(e, w->mm->name, (uint32_t)t->cores);
-  tensors(w);
-  buffers(w);
+    emit_kernel(e, mm->name, (uint32_t)t->cores);
+  put_tensor(e, &mm->a, TENSOR_IN);
+  put_tensor(e, &mm->b, TENSOR_IN);
+  if (mm->bias)
+    emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->biases);
+  if (mm->scale == SCALE_COLUMNS)
+    emit_vector(e, "scales", DTYPE_INT64, TENSOR_IN, mm->scales);
+  put_tensor(e, &mm->c, TENSOR_OUT);
+  if (t->split > 1)
+    matmul_split_tensor(w);
+  matmul_buffers(w);
+  if (t->split > 1)
+    matmul_split_buffers(w);
+  if (mm->coupled)
+    matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
   emit_kernel_start(e, KERNEL_CUBE, t->cores);
   fill_l1(w);
@@ -153,16 +110,19 @@ static void header(const struct writer *w) {
 
 /* ---- where a group lies ---- */
 
+static const char *name_in(char text[NAME_BYTES], const char *name, const char *suffix) {
+  snprintf(text, NAME_BYTES, "%s%s", name, suffix);
+  return text;
+}
+
 struct expr group_let(const struct group *g, const char *name, struct expr value) {
   char text[NAME_BYTES];
-  snprintf(text, sizeof text, "%s%s", name, g->suffix);
-  return emit_assigned(g->e, text, value);
+  return emit_assigned(g->e, name_in(text, name, g->suffix), value);
 }
 
 struct expr group_for(const struct group *g, const char *name, struct expr count) {
   char text[NAME_BYTES];
-  snprintf(text, sizeof text, "%s%s", name, g->suffix);
-  return emit_for(g->e, text, count);
+  return emit_for(g->e, name_in(text, name, g->suffix), count);
 }
 
 /* Batch and part of a block, and its range of k. */
@@ -192,15 +152,15 @@ static void put_sides(const struct writer *w, struct group *g) {
     column = x_div(r, t->mt);
   } else {
     struct expr band = group_let(g, "band", x_mul(x_div(r, t->band * t->nt), t->band));
-    struct expr rows = group_let(g, "rows", x_min(t->band, x_sub(t->mt, band)));
+    struct expr rows = group_let(g, "rows", x_rest(t->band, t->mt, band));
     struct expr q = group_let(g, "q", x_sub(r, x_mul(band, t->nt)));
     row = x_add(band, x_mod(q, rows));
     column = x_div(q, rows);
   }
   g->m = group_let(g, "m", x_mul(row, t->rows));
   g->n = group_let(g, "n", x_mul(column, t->bn));
-  g->cm = group_let(g, "cm", x_min(t->rows, x_sub(w->mm->m, g->m)));
-  g->cn = group_let(g, "cn", x_min(t->bn, x_sub(w->mm->n, g->n)));
+  g->cm = group_let(g, "cm", x_rest(t->rows, w->mm->m, g->m));
+  g->cn = group_let(g, "cn", x_rest(t->bn, w->mm->n, g->n));
 }
 
 /* Of group `number` of the core. Outer panels are counted from 0 on each core. */
@@ -225,40 +185,17 @@ static struct group put_group(const struct writer *w, struct expr number, const 
 
 /* ---- GM to L1 ---- */
 
-static struct expr depth_from(const struct group *g, uint64_t panel, struct expr k) {
-  return x_min(panel, x_sub(g->depth, k));
-}
-
-static void load_outer(const struct writer *w, const struct group *g) {
-  bool is_a = w->t.a_outer;
-  struct expr slot = x_mod(g->outer, w->t.outer_slots);
-  emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, slot);
-  matmul_load_panel(w, g, is_a, matmul_panel_slot(w, is_a, slot), x_add(g->from, g->k),
-                    depth_from(g, w->t.outer_k, g->k));
-  emit_set(w->e, PIPE_MTE2, PIPE_MTE1, slot);
-}
-
-/* The inner panel at `k`; `turn` is its number on this core. */
-static void load_inner(const struct writer *w, const struct group *g, struct expr k,
+/* A panel from k on; an inner one is number `turn` on this core. */
+static void load_panel(const struct writer *w, const struct group *g, bool outer, struct expr k,
                        struct expr turn) {
-  bool is_a = !w->t.a_outer;
-  struct expr slot = x_mod(turn, L1_SLOTS), id = x_add(FLAG_INNER, slot);
+  const struct matmul_tiling *t = &w->t;
+  bool is_a = outer == t->a_outer;
+  struct expr slot = outer ? x_mod(g->outer, t->outer_slots) : x_mod(turn, L1_SLOTS);
+  struct expr id = outer ? slot : x_add(FLAG_INNER, slot);
+  struct expr depth = x_rest(outer ? t->outer_k : t->inner_k, g->depth, k);
   emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, id);
-  matmul_load_panel(w, g, is_a, matmul_panel_slot(w, is_a, slot), x_add(g->from, k),
-                    depth_from(g, w->t.inner_k, k));
+  matmul_load_panel(w, g, is_a, matmul_panel_slot(w, is_a, slot), x_add(g->from, k), depth);
   emit_set(w->e, PIPE_MTE2, PIPE_MTE1, id);
-}
-
-void matmul_row_to_l1(struct emit *e, struct expr dst, struct expr src, struct expr columns,
-                      uint64_t extent) {
-  EMIT(e, "copy_gm_to_cbuf_multi_nd2nz_b32s", F("dst", dst), F("src", src), F("n", 1),
-       F("d", columns), F("src_d", min_u64(extent, UINT16_MAX)), F("dst_c0_stride", 1));
-}
-
-/* First column of a block among those of all groups. */
-static struct expr first_column(const struct writer *w, const struct group *g) {
-  const struct conv *conv = w->mm->conv;
-  return conv ? x_add(x_mul(conv_weights_of(conv, g->z), w->mm->n), g->n) : g->n;
 }
 
 /*
@@ -275,54 +212,51 @@ static void clear_bias_tail(const struct writer *w, const struct group *g, struc
   struct expr blocks = x_mul(x_ceil_div(g->cn, FRACTAL_ROWS), FRACTAL_ROWS / BLOCK_VALUES);
   struct expr tail = group_let(g, "tail", x_ceil_div(count, BLOCK_VALUES));
   group_for(g, "short", x_gt(blocks, tail));
-  matmul_zeros(w->e, x_add(dst, x_mul(tail, BLOCK_BYTES)), x_sub(blocks, tail));
+  matmul_zeros(w->e, x_at(dst, tail, BLOCK_BYTES), x_sub(blocks, tail));
   emit_end(w->e);
 }
 
-static void load_bias(const struct writer *w, const struct group *g) {
+/* The first column is counted among those of all groups of channels. */
+static void load_row(const struct writer *w, const struct group *g, const struct row *row) {
   struct emit *e = w->e;
   const struct conv *conv = w->mm->conv;
-  struct expr first = first_column(w, g), count = g->cn, slot = x_mod(g->i, L1_SLOTS);
-  struct expr dst = matmul_slot(e, "bias1", slot, w->t.bn * ACCUMULATOR_BYTES);
+  bool is_bias = row->space == SPACE_BT;
+  struct expr slot = x_mod(g->i, L1_SLOTS), first = g->n, count = g->cn;
+  struct expr dst = matmul_slot(e, row->in_l1, slot, w->t.bn * row->bytes);
   if (conv)
-    count = x_min(count, x_sub(conv->channels, first));
-  emit_wait(e, PIPE_MTE1, PIPE_MTE2, x_add(FLAG_BIAS, slot));
-  if (conv)
+    first = x_add(x_mul(conv_weights_of(conv, g->z), w->mm->n), g->n);
+  if (conv && is_bias)
+    count = x_rest(count, conv->channels, first);
+  emit_wait(e, row->user, PIPE_MTE2, x_add(row->flag, slot));
+  if (conv && is_bias)
     clear_bias_tail(w, g, dst, count);
-  matmul_row_to_l1(e, dst, x_add(x_name(e, "bias"), x_mul(first, ACCUMULATOR_BYTES)), count,
-                   w->mm->n);
-  emit_set(e, PIPE_MTE2, PIPE_MTE1, x_add(FLAG_BIAS, slot));
-}
-
-static void load_scales(const struct writer *w, const struct group *g) {
-  struct emit *e = w->e;
   uint64_t words = MATMUL_SCALE_BYTES / sizeof(uint32_t);
-  struct expr slot = x_mod(g->i, L1_SLOTS);
-  emit_wait(e, PIPE_FIX, PIPE_MTE2, slot);
-  matmul_row_to_l1(e, matmul_slot(e, "scales1", slot, w->t.bn * MATMUL_SCALE_BYTES),
-                   x_add(x_name(e, "scales"), x_mul(first_column(w, g), MATMUL_SCALE_BYTES)),
-                   x_mul(matmul_stored_columns(w, g), words), UINT16_MAX);
-  emit_set(e, PIPE_MTE2, PIPE_FIX, slot);
+  EMIT(e, "copy_gm_to_cbuf_multi_nd2nz_b32s", F("dst", dst),
+       F("src", matmul_slot(e, row->name, first, row->bytes)), F("n", 1),
+       F("d", is_bias ? count : x_mul(matmul_stored_columns(w, g), words)),
+       F("src_d", is_bias ? min_u64(w->mm->n, UINT16_MAX) : UINT16_MAX), F("dst_c0_stride", 1));
+  emit_set(e, PIPE_MTE2, row->user, x_add(row->flag, slot));
 }
 
 /* What a new block has besides its panels. */
 static void load_rows(const struct writer *w, const struct group *g) {
-  if (w->mm->bias)
-    load_bias(w, g);
-  if (w->mm->scale == SCALE_COLUMNS)
-    load_scales(w, g);
+  struct row rows[ROWS_MAX];
+  unsigned count = rows_of(w->mm, rows);
+  for (unsigned i = 0; i < count; i++)
+    load_row(w, g, &rows[i]);
 }
 
-/* What the next group needs: its outer panel, unless it is there. */
+/* The outer panel of the next group, unless it is there. */
 static void load_next_outer(const struct writer *w) {
-  if (w->t.resident != RESIDENT_NONE)
+  bool held = w->t.resident != RESIDENT_NONE;
+  if (held)
     emit_if(w->e, "another", x_gt(w->next.outer, w->now.outer));
-  load_outer(w, &w->next);
-  if (w->t.resident != RESIDENT_NONE)
+  load_panel(w, &w->next, true, w->next.k, EXPR(0));
+  if (held)
     emit_end(w->e);
 }
 
-/* And its first inner panel. */
+/* Its first inner panel. */
 static void load_next_inner(const struct writer *w) {
   const struct group *next = &w->next;
   if (w->mm->bias || w->mm->scale == SCALE_COLUMNS) {
@@ -330,7 +264,8 @@ static void load_next_inner(const struct writer *w) {
     load_rows(w, next);
     emit_end(w->e);
   }
-  load_inner(w, next, next->k, x_add(x_mul(next->i, w->t.turns), x_div(next->k, w->t.inner_k)));
+  load_panel(w, next, false, next->k,
+             x_add(x_mul(next->i, w->t.turns), x_div(next->k, w->t.inner_k)));
 }
 
 /* ---- the stream ---- */
@@ -339,47 +274,38 @@ static void load_next_inner(const struct writer *w) {
 static void bias_to_bt(const struct writer *w) {
   struct emit *e = w->e;
   uint64_t columns = w->mm->element_bytes == 1 ? 2 * FRACTAL_ROWS : FRACTAL_ROWS;
-  struct expr slot = x_mod(w->now.i, L1_SLOTS);
-  emit_wait(e, PIPE_MTE2, PIPE_MTE1, x_add(FLAG_BIAS, slot));
+  uint64_t blocks = columns * ACCUMULATOR_BYTES / BLOCK_BYTES;
+  struct expr slot = x_mod(w->now.i, L1_SLOTS), id = x_add(FLAG_BIAS, slot);
+  emit_wait(e, PIPE_MTE2, PIPE_MTE1, id);
   emit_wait(e, PIPE_M, PIPE_MTE1, FLAG_BT);
-  EMIT(e, "copy_cbuf_to_bt", F("dst", x_name(e, "bias0")),
+  EMIT(e, "copy_cbuf_to_bt", W("dst", "bias0"),
        F("src", matmul_slot(e, "bias1", slot, w->t.bn * ACCUMULATOR_BYTES)),
-       F("len_burst",
-         x_mul(x_ceil_div(w->now.cn, columns), columns * ACCUMULATOR_BYTES / BLOCK_BYTES)));
-  emit_set(e, PIPE_MTE1, PIPE_MTE2, x_add(FLAG_BIAS, slot));
-}
-
-static void begin_block(const struct writer *w) {
-  emit_if(w->e, "begin", x_eq(w->ku, 0));
-  emit_wait(w->e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
-  if (w->mm->bias)
-    bias_to_bt(w);
-  emit_end(w->e);
+       F("len_burst", x_mul(x_ceil_div(w->now.cn, columns), blocks)));
+  emit_set(e, PIPE_MTE1, PIPE_MTE2, id);
 }
 
 struct expr matmul_free_slots(const struct writer *w, bool set, const char *name, uint64_t slots) {
   char text[NAME_BYTES];
-  snprintf(text, sizeof text, "%s_%s", name, set ? "begin" : "end");
-  return emit_for(w->e, text, slots);
+  return emit_for(w->e, name_in(text, name, set ? "_begin" : "_end"), slots);
 }
 
+/* Every flag that says "free", set at the start and taken back at the end. */
 static void free_flags(const struct writer *w, bool set) {
   struct emit *e = w->e;
-  struct expr outer = matmul_free_slots(w, set, "outer", w->t.outer_slots);
-  emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2, outer);
+  struct row rows[ROWS_MAX];
+  unsigned row_count = rows_of(w->mm, rows);
+  emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2, matmul_free_slots(w, set, "outer", w->t.outer_slots));
   emit_end(e);
   struct expr half = matmul_free_slots(w, set, "half", L1_SLOTS);
   emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2, x_add(FLAG_INNER, half));
   emit_flag_of(e, set, PIPE_M, PIPE_MTE1, half);
-  if (w->mm->bias)
-    emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2, x_add(FLAG_BIAS, half));
-  if (w->mm->scale == SCALE_COLUMNS)
-    emit_flag_of(e, set, PIPE_FIX, PIPE_MTE2, half);
+  for (unsigned i = 0; i < row_count; i++)
+    emit_flag_of(e, set, rows[i].user, PIPE_MTE2, x_add(rows[i].flag, half));
   emit_end(e);
   if (w->mm->bias)
     emit_flag_of(e, set, PIPE_M, PIPE_MTE1, EXPR(FLAG_BT));
-  struct expr block = matmul_free_slots(w, set, "block", w->t.c_slots);
-  emit_flag_of(e, set, matmul_out_pipe(w), PIPE_M, block);
+  emit_flag_of(e, set, matmul_out_pipe(w), PIPE_M,
+               matmul_free_slots(w, set, "block", w->t.c_slots));
   emit_end(e);
   if (w->mm->coupled)
     matmul_coupled_flags(w, set);
@@ -391,7 +317,7 @@ static void load_ahead(const struct writer *w, bool outer_first, bool outer_now)
   const struct matmul_tiling *t = &w->t;
   if (t->outer_k > t->inner_k) {
     emit_if(e, "ahead", x_lt(x_add(w->u, 1), w->turns));
-    load_inner(w, &w->now, x_add(w->ku, t->inner_k), x_add(w->turn, 1));
+    load_panel(w, &w->now, false, x_add(w->ku, t->inner_k), x_add(w->turn, 1));
     emit_end(e);
   }
   if (outer_first) {
@@ -409,10 +335,13 @@ static void load_ahead(const struct writer *w, bool outer_first, bool outer_now)
 /* From the panels on: they are waited for, used, and given back. */
 static void use_panels(struct writer *w) {
   struct emit *e = w->e;
-  const struct matmul_tiling *t = &w->t;
-  struct expr slot = x_mod(w->now.outer, t->outer_slots);
+  struct expr slot = x_mod(w->now.outer, w->t.outer_slots);
   struct expr inner = x_add(FLAG_INNER, x_mod(w->turn, L1_SLOTS));
-  begin_block(w);
+  emit_if(e, "begin", x_eq(w->ku, 0));
+  emit_wait(e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
+  if (w->mm->bias)
+    bias_to_bt(w);
+  emit_end(e);
   emit_if(e, "filled", x_mul(w->fresh, x_eq(w->u, 0)));
   emit_wait(e, PIPE_MTE2, PIPE_MTE1, slot);
   emit_end(e);
@@ -431,7 +360,7 @@ static void put_turn(struct writer *w) {
   /* Copies that wait for room must not keep the loads that make it out of the scalar unit's way. */
   bool last = late && matmul_many_copies(w, t->a_outer);
   w->ku = emit_assigned(e, "ku", x_add(w->now.k, x_mul(w->u, t->inner_k)));
-  w->du = emit_assigned(e, "du", depth_from(&w->now, t->inner_k, w->ku));
+  w->du = emit_assigned(e, "du", x_rest(t->inner_k, w->now.depth, w->ku));
   w->turn = emit_assigned(e, "turn", x_add(x_mul(w->now.i, t->turns), x_div(w->ku, t->inner_k)));
   *(t->a_outer ? &w->db : &w->da) = emit_assigned(e, t->a_outer ? "db" : "da", w->du);
   load_ahead(w, !late, late && !last);
@@ -468,9 +397,9 @@ static void first_panels(const struct writer *w, struct expr groups) {
   emit_comment(w->e, "The first panels.");
   emit_if(w->e, "start", w->t.split > 1 ? x_gt(groups, 0) : EXPR(1));
   struct group first = put_group(w, EXPR(0), "");
-  load_outer(w, &first);
+  load_panel(w, &first, true, first.k, EXPR(0));
   load_rows(w, &first);
-  load_inner(w, &first, first.k, EXPR(0));
+  load_panel(w, &first, false, first.k, EXPR(0));
   emit_end(w->e);
 }
 
@@ -501,7 +430,7 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
   matmul_scale(&w);
   first_panels(&w, groups);
   put_groups(&w, emit_for(e, "g", groups), groups);
-  struct expr depth = depth_from(&w.now, t->outer_k, w.now.k);
+  struct expr depth = x_rest(t->outer_k, w.now.depth, w.now.k);
   *(t->a_outer ? &w.da : &w.db) = emit_assigned(e, t->a_outer ? "da" : "db", depth);
   w.turns = emit_assigned(e, "turns", x_ceil_div(depth, t->inner_k));
   w.u = emit_for(e, "u", w.turns);

@@ -132,7 +132,7 @@ static struct expr nz_source(const struct panel *p, struct expr column) {
   uint64_t c0 = p->w->mm->c0, rows = round_up(p->x.rows, FRACTAL_ROWS);
   uint64_t bytes = rows * round_up(p->x.columns, c0) * p->w->mm->element_bytes;
   struct expr block = x_mul(x_add(x_div(p->column, c0), column), rows);
-  const char *name = p->x.is_a ? p->w->mm->a_name : p->w->mm->b_name;
+  const char *name = p->x.is_a ? p->w->mm->a.name : p->w->mm->b.name;
   return x_add(x_add(x_name(p->w->e, name), x_mul(p->batch, bytes)),
                x_mul(x_add(block, p->row), BLOCK_BYTES));
 }
@@ -169,7 +169,7 @@ static void load_nz(const struct panel *p) {
 
 static struct expr nd_source(const struct panel *p) {
   uint64_t bytes = p->w->mm->element_bytes;
-  const char *name = p->x.is_a ? p->w->mm->a_name : p->w->mm->b_name;
+  const char *name = p->x.is_a ? p->w->mm->a.name : p->w->mm->b.name;
   return x_add(x_add(x_name(p->w->e, name), x_mul(p->batch, p->x.rows * p->x.columns * bytes)),
                x_mul(x_add(x_mul(p->row, p->x.columns), p->column), bytes));
 }

@@ -137,7 +137,7 @@ static void sum_tile(const struct writer *w, const struct sum *sum, struct expr 
   add_parts(w, sum, len);
   emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
   EMIT(e, vtile_copy_name(true, out),
-       F("dst", x_add(x_name(e, w->mm->c_name), x_mul(at, out_bytes))),
+       F("dst", x_add(x_name(e, w->mm->c.name), x_mul(at, out_bytes))),
        F("src", out == in ? sums : x_name(e, "results")), F("len_burst", x_mul(len, out_bytes)));
   emit_barrier(e, PIPE_ALL);
 }

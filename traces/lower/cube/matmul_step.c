@@ -277,7 +277,7 @@ struct expr matmul_c_at(const struct writer *w, struct expr column) {
   const struct matmul *mm = w->mm;
   uint64_t bytes = mm->out_bytes, c0 = matmul_out_c0(mm), rows = nz_rows(mm);
   uint64_t elements = mm->nz_c ? rows * round_up(mm->n, c0) : mm->m * mm->n;
-  struct expr batch = x_add(x_name(w->e, mm->c_name), x_mul(w->now.z, elements * bytes));
+  struct expr batch = x_add(x_name(w->e, mm->c.name), x_mul(w->now.z, elements * bytes));
   if (mm->nz_c)
     return x_add(batch, x_mul(x_add(x_mul(x_div(column, c0), rows), w->now.m), c0 * bytes));
   return x_add(batch, x_mul(x_add(x_mul(w->now.m, mm->n), column), bytes));

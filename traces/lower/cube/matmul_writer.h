@@ -45,11 +45,6 @@ static inline enum dtype matmul_accumulator(const struct matmul *mm) {
   return mm->type == DTYPE_INT8 ? DTYPE_INT32 : DTYPE_FP32;
 }
 
-/* hf32 is how the cube reads fp32. */
-static inline enum dtype matmul_stored(enum dtype type) {
-  return type == DTYPE_HF32 ? DTYPE_FP32 : type;
-}
-
 /* The pipe that empties L0C. */
 static inline enum pipe matmul_out_pipe(const struct writer *w) {
   return w->mm->coupled ? PIPE_V : PIPE_FIX;
@@ -58,7 +53,7 @@ static inline enum pipe matmul_out_pipe(const struct writer *w) {
 /* One of a buffer's slots of so many bytes. */
 static inline struct expr matmul_slot(struct emit *e, const char *buffer, struct expr slot,
                                       uint64_t bytes) {
-  return x_add(x_name(e, buffer), x_mul(slot, bytes));
+  return x_at(x_name(e, buffer), slot, bytes);
 }
 
 /* The same of an operand's panels in L1. */
@@ -77,14 +72,10 @@ static inline struct expr matmul_c_slot(const struct writer *w, struct expr i) {
 /* Variables and loops of a group. */
 struct expr group_let(const struct group *g, const char *name, struct expr value);
 struct expr group_for(const struct group *g, const char *name, struct expr count);
-void matmul_l1_buffers(const struct writer *w);
-void matmul_l0_buffers(const struct writer *w);
+void matmul_buffers(const struct writer *w);
 /* The loop over slots that sets every flag that says "free", or takes them back. */
 struct expr matmul_free_slots(const struct writer *w, bool set, const char *name, uint64_t slots);
 void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks);
-/* A row of `columns` elements of 32 bits. */
-void matmul_row_to_l1(struct emit *e, struct expr dst, struct expr src, struct expr columns,
-                      uint64_t extent);
 
 /* ---- to L1 (matmul_load.c, conv_load.c) ---- */
 
