@@ -25,13 +25,13 @@ void conv_put_map(const struct conv *conv, struct group *g, struct expr last_row
 
 /* ---- GM to L1 ---- */
 
-/* Where an image's blocks of channels begin that belong to k, `line` lines from the top. */
-static struct expr map_source(const struct writer *w, const struct group *g, struct expr k,
-                              uint64_t points, struct expr line_points) {
-  const struct conv *conv = w->mm->conv;
-  struct expr image = x_mul(g->z, conv->c1 * points * BLOCK_BYTES);
-  struct expr point = x_add(x_mul(x_div(k, conv->window), points), line_points);
-  return x_add(x_add(x_name(w->e, w->mm->a.name), image), x_mul(point, BLOCK_BYTES));
+/* Where an image's blocks of channels begin that belong to k, from a point of them on. */
+static struct expr map_source(const struct matmul_panel *p, struct expr k, uint64_t points,
+                              struct expr point) {
+  const struct matmul *mm = p->w->mm;
+  struct expr image =
+      matmul_slot(p->w->e, mm->a.name, p->g->z, mm->conv->c1 * points * BLOCK_BYTES);
+  return x_at(image, x_add(x_mul(x_div(k, mm->conv->window), points), point), BLOCK_BYTES);
 }
 
 void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
@@ -40,39 +40,33 @@ void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct ex
        F("len_burst", x_mul(lines, line)), F("src_gap", x_sub(map, x_mul(lines, line))));
 }
 
-/* Rows of a feature map, of the channels that belong to k and N columns of windows. */
-static void load_map(const struct writer *w, const struct group *g, struct expr dst, struct expr k,
-                     struct expr depth) {
-  const struct conv *conv = w->mm->conv;
+/* Rows of a feature map, of the channels that belong to k, under the windows of the block. */
+static void load_map(const struct matmul_panel *p, struct expr k, struct expr depth) {
+  const struct conv *conv = p->w->mm->conv;
   uint64_t line = conv->w * conv->point_bytes / BLOCK_BYTES, map = conv->h * line;
-  conv_copy_lines(w->e, dst, map_source(w, g, k, map, x_mul(g->up, line)),
-                  x_ceil_div(depth, conv->window), g->height, line, map);
+  conv_copy_lines(p->w->e, p->dst, map_source(p, k, map, x_mul(p->g->up, line)),
+                  x_ceil_div(depth, conv->window), p->g->height, line, map);
 }
 
-/* Points that are apart: zeros, and lines between them, each group of channels on its own. */
-static void spread_lines(const struct writer *w, const struct group *g, struct expr dst,
-                         struct expr src, struct expr channels, struct expr first,
-                         struct expr lines) {
-  struct emit *e = w->e;
-  const struct conv *conv = w->mm->conv;
+/* Points that are apart: zeros, and lines between them, each block of channels on its own. */
+static void spread_lines(const struct matmul_panel *p, struct expr src, struct expr channels,
+                         struct expr first, struct expr lines) {
+  struct emit *e = p->w->e;
+  const struct conv *conv = p->w->mm->conv;
   uint64_t high = conv->spread_h, wide = conv->spread_w, given = conv->given_w;
   uint64_t points = conv->given_h * given, line_bytes = conv->w * BLOCK_BYTES;
-  matmul_zeros(e, dst, EXPR(w->t.a_panel_bytes / BLOCK_BYTES));
+  matmul_zeros(e, p->dst, EXPR(p->w->t.a_panel_bytes / BLOCK_BYTES));
   emit_barrier(e, PIPE_MTE2);
-  struct expr group = group_for(g, "group", channels);
-  struct expr line = x_sub(x_add(x_mul(group, g->height), x_mul(first, high)), g->up);
-  struct expr to = x_add(dst, x_mul(line, line_bytes));
-  struct expr from = x_add(src, x_mul(group, points * BLOCK_BYTES));
-  if (wide == 1) {
-    group_for(g, "any", x_gt(lines, 0));
-    EMIT(e, "copy_gm_to_cbuf", F("dst", to), F("src", from), F("n_burst", lines),
-         F("len_burst", given), F("dst_gap", conv->w * (high - 1)));
-  } else {
-    line = group_for(g, "line", lines);
-    EMIT(e, "copy_gm_to_cbuf", F("dst", x_add(to, x_mul(line, high * line_bytes))),
-         F("src", x_add(from, x_mul(line, given * BLOCK_BYTES))), F("n_burst", given),
-         F("len_burst", 1), F("dst_gap", wide - 1));
-  }
+  struct expr group = group_for(p->g, "group", channels);
+  struct expr top = x_sub(x_add(x_mul(group, p->g->height), x_mul(first, high)), p->g->up);
+  struct expr to = x_at(p->dst, top, line_bytes), from = x_at(src, group, points * BLOCK_BYTES);
+  bool whole = wide == 1; /* lines */
+  struct expr line = group_for(p->g, whole ? "any" : "line", whole ? x_gt(lines, 0) : lines);
+  if (whole)
+    line = EXPR(0);
+  EMIT(e, "copy_gm_to_cbuf", F("dst", x_at(to, line, high * line_bytes)),
+       F("src", x_at(from, line, given * BLOCK_BYTES)), F("n_burst", whole ? lines : EXPR(given)),
+       F("len_burst", whole ? given : 1), F("dst_gap", whole ? conv->w * (high - 1) : wide - 1));
   emit_end(e);
   emit_end(e);
 }
@@ -81,21 +75,21 @@ static void spread_lines(const struct writer *w, const struct group *g, struct e
  * Rows of the spread map from `up` on, `height` of them: of those only every spread_h-th is in GM,
  * and of its points every spread_w-th.
  */
-static void load_spread(const struct writer *w, const struct group *g, struct expr dst,
-                        struct expr k, struct expr depth) {
-  const struct conv *conv = w->mm->conv;
+static void load_spread(const struct matmul_panel *p, struct expr k, struct expr depth) {
+  const struct conv *conv = p->w->mm->conv;
+  const struct group *g = p->g;
   uint64_t high = conv->spread_h, points = conv->given_h * conv->given_w;
   group_for(g, "spread", EXPR(1));
   struct expr first = group_let(g, "line0", x_ceil_div(g->up, high));
   struct expr last = x_div(x_sub(x_add(g->up, g->height), 1), high);
   struct expr lines = group_let(g, "given", x_add(x_sub(last, first), 1));
-  struct expr src = map_source(w, g, k, points, x_mul(first, conv->given_w));
+  struct expr src = map_source(p, k, points, x_mul(first, conv->given_w));
   struct expr channels = x_ceil_div(depth, conv->window);
   if (high == 1 && conv->spread_w == 1)
-    conv_copy_lines(w->e, dst, src, channels, lines, conv->w, points);
+    conv_copy_lines(g->e, p->dst, src, channels, lines, conv->w, points);
   else
-    spread_lines(w, g, dst, src, channels, first, lines);
-  emit_end(w->e);
+    spread_lines(p, src, channels, first, lines);
+  emit_end(g->e);
 }
 
 /* Rows of k (whole fractals) that a panel `depth` deep has. */
@@ -104,26 +98,24 @@ static struct expr panel_rows(const struct writer *w, struct expr depth) {
 }
 
 /* Weights lie as [c1, kh * kw, rows of k, c0]; so do panels, with fewer rows. */
-static void load_turned(const struct writer *w, const struct group *g, struct expr dst,
-                        struct expr k, struct expr depth) {
-  const struct matmul *mm = w->mm;
+static void load_turned(const struct matmul_panel *p, struct expr k, struct expr depth) {
+  const struct matmul *mm = p->w->mm;
   const struct conv *conv = mm->conv;
   uint64_t c0 = mm->c0, points = conv->kh * conv->kw;
   uint64_t all = round_up(conv->c1 * c0, FRACTAL_ROWS);
-  struct expr rows = panel_rows(w, depth);
-  struct expr group = x_mul(conv_weights_of(conv, g->z), ceil_div(mm->n, c0) * points * all);
-  struct expr block = x_add(group, x_mul(x_div(g->n, c0), points * all));
-  struct expr row = x_add(block, x_mul(x_div(k, conv->window), c0));
-  EMIT(w->e, "copy_gm_to_cbuf", F("dst", dst),
-       F("src", x_add(x_name(w->e, mm->b.name), x_mul(row, BLOCK_BYTES))),
-       F("n_burst", x_mul(x_ceil_div(g->cn, c0), points)), F("len_burst", rows),
+  struct expr rows = panel_rows(p->w, depth);
+  struct expr group = x_mul(conv_weights_of(conv, p->g->z), ceil_div(mm->n, c0) * points * all);
+  struct expr block = x_at(group, x_div(p->g->n, c0), points * all);
+  struct expr row = x_at(block, x_div(k, conv->window), c0);
+  EMIT(p->w->e, "copy_gm_to_cbuf", F("dst", p->dst),
+       F("src", matmul_slot(p->w->e, mm->b.name, row, BLOCK_BYTES)),
+       F("n_burst", x_mul(x_ceil_div(p->g->cn, c0), points)), F("len_burst", rows),
        F("src_gap", x_sub(all, rows)));
 }
 
-void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, struct expr dst,
-                     struct expr k, struct expr depth) {
-  bool gradient = w->mm->conv->gradient;
-  (!gradient ? load_map : is_a ? load_spread : load_turned)(w, g, dst, k, depth);
+void conv_load_panel(const struct matmul_panel *p, struct expr k, struct expr depth) {
+  bool gradient = p->w->mm->conv->gradient;
+  (!gradient ? load_map : p->is_a ? load_spread : load_turned)(p, k, depth);
 }
 
 /* ---- L1 to L0 ---- */

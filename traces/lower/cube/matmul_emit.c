@@ -194,7 +194,8 @@ static void load_panel(const struct writer *w, const struct group *g, bool outer
   struct expr id = outer ? slot : x_add(FLAG_INNER, slot);
   struct expr depth = x_rest(outer ? t->outer_k : t->inner_k, g->depth, k);
   emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, id);
-  matmul_load_panel(w, g, is_a, matmul_panel_slot(w, is_a, slot), x_add(g->from, k), depth);
+  struct matmul_panel panel = {w, g, is_a, .dst = matmul_panel_slot(w, is_a, slot)};
+  matmul_load_panel(&panel, x_add(g->from, k), depth);
   emit_set(w->e, PIPE_MTE2, PIPE_MTE1, id);
 }
 

@@ -79,11 +79,18 @@ void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks);
 
 /* ---- to L1 (matmul_load.c, conv_load.c) ---- */
 
-/* A panel in the slot at `dst`, from k on, `depth` deep. */
-void matmul_load_panel(const struct writer *w, const struct group *g, bool is_a, struct expr dst,
-                       struct expr k, struct expr depth);
-void conv_load_panel(const struct writer *w, const struct group *g, bool is_a, struct expr dst,
-                     struct expr k, struct expr depth);
+/* A panel of an operand, as it comes to a slot of L1. */
+struct matmul_panel {
+  const struct writer *w;
+  const struct group *g;
+  bool is_a;
+  struct expr dst;
+  /* From matmul_load_panel(): first row and column in the operand's matrix, and how many. */
+  struct expr row, column, rows, columns;
+};
+/* From k on, `depth` deep. */
+void matmul_load_panel(struct matmul_panel *panel, struct expr k, struct expr depth);
+void conv_load_panel(const struct matmul_panel *panel, struct expr k, struct expr depth);
 /* Whole lines of some blocks of channels; lines and maps in blocks of 32 bytes. */
 void conv_copy_lines(struct emit *e, struct expr dst, struct expr src, struct expr channels,
                      struct expr lines, uint64_t line, uint64_t map);
