@@ -35,7 +35,7 @@ static enum vinci_status read_pads(struct lower_job *job, struct conv *conv) {
   return VINCI_OK;
 }
 
-enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv *conv) {
+static enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv *conv) {
   const struct lower_value *value = job->value;
   *conv = (struct conv){
       .c1 = ceil_div(value[CONV_C].size, c0), .h = value[CONV_H].size, .w = value[CONV_W].size};
@@ -83,8 +83,8 @@ static bool same_blocks(uint64_t channels, uint64_t count, uint64_t part, uint64
   return ceil_div(channels, c0) * c0 == count * part;
 }
 
-enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, struct conv *conv,
-                              uint64_t *c, uint64_t *k) {
+static enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
+                                     struct conv *conv, uint64_t *c, uint64_t *k) {
   uint64_t groups = job->value[CONV_GROUPS].size;
   *c = job->value[CONV_C].size;
   *k = job->value[CONV_K].size;
@@ -143,8 +143,8 @@ enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
   return conv_types(job, mm);
 }
 
-enum vinci_status conv_shape(struct lower_job *job, struct conv *conv, uint64_t *c, uint64_t *k) {
-  const struct matmul *mm = job->data;
+enum vinci_status conv_shape(struct lower_job *job, const struct matmul *mm, struct conv *conv,
+                             uint64_t *c, uint64_t *k) {
   enum vinci_status status = conv_geometry(job, mm->c0, conv);
   return status == VINCI_OK ? conv_groups(job, mm, conv, c, k) : status;
 }

@@ -40,17 +40,6 @@ enum conv_key {
                    "of channels, which see only channels of their own; c: depthwise"}
 /* clang-format on */
 
-/* Fills the geometry of the forward convolution; c1 and window follow from c0. */
-VINCI_MUST_CHECK enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0,
-                                                 struct conv *conv);
-/*
- * Groups of channels. The vendor's library joins as many as make whole blocks of c and of k, with
- * zeros in the weights between them; what is joined is a convolution of its own, in FRACTAL_Z
- * behind the one before. Fills conv->groups and channels, and the channels of x and y of one in c
- * and k.
- */
-VINCI_MUST_CHECK enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
-                                               struct conv *conv, uint64_t *c, uint64_t *k);
 /* The types of a convolution and its cube; refuses what the chip cannot. */
 VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
 
@@ -61,14 +50,20 @@ struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images
 struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,
                                   uint64_t columns, uint64_t c0);
 /*
- * The setup of a convolution as a problem of matmul, in steps, since each operator has errors of
- * its own between them. conv_start() allocates job->data, a struct matmul, with its names and
- * types; conv_shape() fills the geometry and the groups; conv_finish() the sides that follow.
+ * Fills the geometry of the forward convolution, with c1 and window as they follow from c0, and its
+ * groups of channels. The vendor's library joins as many groups as make whole blocks of c and of k,
+ * with zeros in the weights between them; what is joined is a convolution of its own, in FRACTAL_Z
+ * behind the one before. *c, *k: channels of x and y of a joined group.
+ */
+VINCI_MUST_CHECK enum vinci_status conv_shape(struct lower_job *job, const struct matmul *mm,
+                                              struct conv *conv, uint64_t *c, uint64_t *k);
+/*
+ * The setup of a convolution as a problem of matmul: conv_start() allocates job->data, a struct
+ * matmul, with names and types; conv_finish() fills the sides and tensors that follow from the
+ * shape.
  */
 VINCI_MUST_CHECK enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
                                               struct conv **conv);
-VINCI_MUST_CHECK enum vinci_status conv_shape(struct lower_job *job, struct conv *conv, uint64_t *c,
-                                              uint64_t *k);
 void conv_finish(struct lower_job *job);
 bool conv_candidate(struct lower_job *job, size_t index);
 

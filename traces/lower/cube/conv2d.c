@@ -83,7 +83,7 @@ static enum vinci_status setup(struct lower_job *job) {
   if (status == VINCI_OK)
     status = set_scale(job, mm);
   if (status == VINCI_OK)
-    status = conv_shape(job, conv, &c, &mm->n);
+    status = conv_shape(job, mm, conv, &c, &mm->n);
   if (status == VINCI_OK)
     status = set_c04(job, conv);
   if (status != VINCI_OK)

@@ -30,7 +30,7 @@ enum filter_key {
 /* Set once by setup(). */
 struct filter {
   struct conv conv;
-  struct matmul mm; /* m: channels of dy, n: columns of x's windows, of one joined group */
+  struct matmul mm; /* A: dy, m its channels; B: x, n columns of its windows; of a joined group */
   uint64_t images;
   uint64_t k1;      /* blocks of channels of dy of one group */
   uint64_t dw_rows; /* of a column of blocks of dw */
@@ -43,8 +43,6 @@ struct filter_tiling {
   uint64_t chunks;        /* turns of an image */
   uint64_t turns_all;     /* of all parts */
   uint64_t steps;         /* of a full turn */
-  uint64_t map_rows;      /* of x under a turn */
-  uint64_t groups;        /* of channels of x under a block, at most */
 };
 
 enum { PANEL_POINTS_MAX = 32767, TURNS_MAX = 1 << 30 };
@@ -67,27 +65,30 @@ static enum vinci_status setup(struct lower_job *job) {
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   job->data = op;
   struct matmul *mm = &op->mm;
-  *mm = (struct matmul){
-      .name = "conv2d_backprop_filter", .a.name = "dy", .b.name = "x", .trans_a = true};
+  struct conv *conv = &op->conv;
   enum vinci_status status = conv_types(job, mm);
-  if (status == VINCI_OK)
-    status = conv_geometry(job, mm->c0, &op->conv);
   mm->out_bytes = mm->element_bytes; /* dw lies as the weights do */
   uint64_t c, k = 0;
   if (status == VINCI_OK)
-    status = conv_groups(job, mm, &op->conv, &c, &k);
+    status = conv_shape(job, mm, conv, &c, &k);
   if (status != VINCI_OK)
     return status;
+  mm->name = "conv2d_backprop_filter";
+  mm->trans_a = true;
   mm->k_align = mm->element_bytes == sizeof(float);
   op->images = job->value[CONV_N].size;
   op->k1 = ceil_div(k, mm->c0);
   mm->m = op->k1 * mm->c0;
-  mm->n = op->conv.c1 * op->conv.window;
+  mm->n = conv->c1 * conv->window;
   op->dw_rows = round_up(mm->m, FRACTAL_ROWS);
   op->accumulate = job->value[FILTER_ACCUMULATE].word;
-  if (op->conv.ho * op->conv.wo > UINT16_MAX)
+  uint64_t groups = conv->groups, images = op->images;
+  mm->a = conv_map("dy", mm->type, images, groups * op->k1, conv->ho, conv->wo, mm->c0);
+  mm->b = conv_map("x", mm->type, images, groups * conv->c1, conv->h, conv->w, mm->c0);
+  mm->c = conv_weights("dw", DTYPE_FP32, groups * mm->n / mm->c0, mm->m, mm->c0);
+  if (conv->ho * conv->wo > UINT16_MAX)
     return lower_error(job, "results of more than %d points are not supported", UINT16_MAX);
-  if (op->images * op->conv.ho > TURNS_MAX)
+  if (images * conv->ho > TURNS_MAX)
     return lower_error(job, "too many images");
   return VINCI_OK;
 }
@@ -249,9 +250,8 @@ static bool candidate(struct lower_job *job, size_t index) {
   uint64_t bm = matmul_even(op->mm.m, sides[side / SIDE_COUNT], FRACTAL_ROWS);
   uint64_t bn = matmul_even(op->mm.n, sides[side % SIDE_COUNT], FRACTAL_ROWS);
   uint64_t rows = rows_of(job, bm, bn, index % DEPTH_COUNT), points = rows * op->conv.wo;
-  uint64_t most = min_u64((uint64_t)soc->l0a_bytes / bm, (uint64_t)soc->l0b_bytes / bn) /
-                  (L0_SLOTS * op->mm.element_bytes) / FRACTAL_ROWS * FRACTAL_ROWS;
-  uint64_t bk = matmul_even(points, max_u64(most, FRACTAL_ROWS), FRACTAL_ROWS);
+  uint64_t most = matmul_deepest_step(soc, &op->mm, bm, bn, FRACTAL_ROWS);
+  uint64_t bk = matmul_even(points, most, FRACTAL_ROWS);
   if (!value[FILTER_CORES].given)
     value[FILTER_CORES] = matmul_size(matmul_cores(soc));
   /* As many parts as fill the cores once, twice, ... */
@@ -282,20 +282,13 @@ static bool is_atomic(const struct filter_writer *f) {
   return f->t->t.split > 1 || f->op->accumulate;
 }
 
-static void result_tensor(const struct filter_writer *f, enum tensor_io io) {
-  const struct filter *op = f->op;
-  const uint64_t dw[4] = {op->conv.groups * op->mm.n / op->mm.c0, op->dw_rows / FRACTAL_ROWS,
-                          FRACTAL_ROWS, op->mm.c0};
-  emit_tensor(f->w.e, "dw", DTYPE_FP32, io, dw, 4, "FRACTAL_Z");
-}
-
 /* What parts of the sums are added to: zeros, written by a kernel of the vector cores. */
 static void clear(const struct filter_writer *f) {
   struct emit *e = f->w.e;
   struct filter_clear by = clear_of(e->soc, f->op);
   struct expr blk = x_name(e, "blk");
   emit_kernel(e, "clear", (uint32_t)by.cores);
-  result_tensor(f, TENSOR_OUT);
+  matmul_put_tensor(e, &f->op->mm.c, TENSOR_OUT);
   emit_buffer(e, "zeros", SPACE_UB, by.chunk_bytes);
   emit_stream(e, emit_vector_core(e->soc));
   struct expr zeros = x_name(e, "zeros");
@@ -312,17 +305,13 @@ static void clear(const struct filter_writer *f) {
 
 static void header(const struct filter_writer *f) {
   struct emit *e = f->w.e;
-  const struct filter *op = f->op;
-  const struct conv *conv = &op->conv;
-  enum dtype type = matmul_stored(op->mm.type);
-  const uint64_t x[5] = {op->images, conv->groups * conv->c1, conv->h, conv->w, op->mm.c0};
-  const uint64_t dy[5] = {op->images, conv->groups * op->k1, conv->ho, conv->wo, op->mm.c0};
-  if (filter_clears(op, f->t))
+  const struct matmul *mm = &f->op->mm;
+  if (filter_clears(f->op, f->t))
     clear(f);
-  emit_kernel(e, op->mm.name, (uint32_t)f->t->t.cores);
-  emit_tensor(e, "x", type, TENSOR_IN, x, 5, "NC1HWC0");
-  emit_tensor(e, "dy", type, TENSOR_IN, dy, 5, "NC1HWC0");
-  result_tensor(f, is_atomic(f) ? TENSOR_INOUT : TENSOR_OUT);
+  emit_kernel(e, mm->name, (uint32_t)f->t->t.cores);
+  matmul_put_tensor(e, &mm->b, TENSOR_IN);
+  matmul_put_tensor(e, &mm->a, TENSOR_IN);
+  matmul_put_tensor(e, &mm->c, is_atomic(f) ? TENSOR_INOUT : TENSOR_OUT);
   matmul_buffers(&f->w);
   emit_stream(e, emit_cube_core(e->soc));
   emit_kernel_start(e, KERNEL_CUBE, f->t->t.cores);

@@ -67,7 +67,7 @@ static enum vinci_status setup(struct lower_job *job) {
   enum vinci_status status = conv_start(job, &names, &conv);
   struct matmul *mm = job->data;
   if (status == VINCI_OK)
-    status = conv_shape(job, conv, &mm->n, &k);
+    status = conv_shape(job, mm, conv, &mm->n, &k);
   if (status == VINCI_OK)
     status = turn(job, ceil_div(k, mm->c0), conv);
   if (status != VINCI_OK)

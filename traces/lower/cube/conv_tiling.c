@@ -51,10 +51,7 @@ static uint64_t points_of(const struct matmul *mm, uint64_t side) {
 static uint64_t step_of(const struct vinci_soc *soc, const struct matmul *mm, uint64_t points,
                         uint64_t bn, uint64_t panel) {
   uint64_t bm = round_up(points, FRACTAL_ROWS);
-  uint64_t a = (uint64_t)soc->l0a_bytes / SLOTS / (bm * mm->element_bytes);
-  uint64_t b = (uint64_t)soc->l0b_bytes / SLOTS / (bn * mm->element_bytes);
-  b -= min_u64(b, mm->b_spill);
-  return matmul_even(panel, max_u64(min_u64(a, b) / mm->c0 * mm->c0, mm->c0), mm->c0);
+  return matmul_even(panel, matmul_deepest_step(soc, mm, bm, bn, mm->c0), mm->c0);
 }
 
 /* Blocks of channels, evenly, so that a panel of them takes at most `room`. */

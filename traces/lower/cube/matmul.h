@@ -205,6 +205,9 @@ static inline uint64_t matmul_out_c0(const struct matmul *mm) {
 /* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
 uint64_t matmul_scale_word(double scale);
 
+/* The deepest step that L0 holds twice, a multiple of the unit. */
+uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                             uint64_t bn, uint64_t unit);
 /* Blocks that L0C holds: two, if they fit. */
 uint64_t matmul_c_slots(const struct vinci_soc *soc, const struct matmul_tiling *tiling);
 /* From a step of A in L0A, or B in L0B, to the next; from a block in L0C to the next. */

@@ -40,7 +40,7 @@ static unsigned rows_of(const struct matmul *mm, struct row rows[ROWS_MAX]) {
 
 /* ---- header ---- */
 
-static void put_tensor(struct emit *e, const struct matmul_tensor *tensor, enum tensor_io io) {
+void matmul_put_tensor(struct emit *e, const struct matmul_tensor *tensor, enum tensor_io io) {
   emit_tensor(e, tensor->name, tensor->type, io, tensor->shape, tensor->rank, tensor->format);
 }
 
@@ -89,13 +89,13 @@ static void header(const struct writer *w) {
     emit_mixed_kernel(e, mm->name, (uint32_t)t->cores, matmul_split_vectors(w));
   else
     emit_kernel(e, mm->name, (uint32_t)t->cores);
-  put_tensor(e, &mm->a, TENSOR_IN);
-  put_tensor(e, &mm->b, TENSOR_IN);
+  matmul_put_tensor(e, &mm->a, TENSOR_IN);
+  matmul_put_tensor(e, &mm->b, TENSOR_IN);
   if (mm->bias)
     emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->biases);
   if (mm->scale == SCALE_COLUMNS)
     emit_vector(e, "scales", DTYPE_INT64, TENSOR_IN, mm->scales);
-  put_tensor(e, &mm->c, TENSOR_OUT);
+  matmul_put_tensor(e, &mm->c, TENSOR_OUT);
   if (t->split > 1)
     matmul_split_tensor(w);
   matmul_buffers(w);

@@ -197,13 +197,18 @@ static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
   return mm->batch * ceil_div(mm->m, 128) * ceil_div(mm->n, 256) >= LARGE_BLOCKS_PER_CORE * cores;
 }
 
-/* The deepest step that L0 holds twice. */
+uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                             uint64_t bn, uint64_t unit) {
+  uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
+  uint64_t b = (uint64_t)soc->l0b_bytes / L0_SLOTS / (bn * mm->element_bytes);
+  return max_u64(min_u64(a, b - min_u64(b, mm->b_spill)) / unit * unit, unit);
+}
+
+/* A power of two of that, if there is one. */
 static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                            uint64_t bn) {
   uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
-  uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
-  uint64_t b = (uint64_t)soc->l0b_bytes / L0_SLOTS / (bn * mm->element_bytes);
-  uint64_t depth = min_u64(min_u64(a, b), round_up(mm->k, unit)) / unit * unit;
+  uint64_t depth = min_u64(matmul_deepest_step(soc, mm, bm, bn, unit), round_up(mm->k, unit));
   /* Whole steps in a panel of a power of two. */
   for (uint64_t power = 2048; power >= unit; power /= 2)
     if (depth >= power)

@@ -72,6 +72,7 @@ static inline struct expr matmul_c_slot(const struct writer *w, struct expr i) {
 /* Variables and loops of a group. */
 struct expr group_let(const struct group *g, const char *name, struct expr value);
 struct expr group_for(const struct group *g, const char *name, struct expr count);
+void matmul_put_tensor(struct emit *e, const struct matmul_tensor *tensor, enum tensor_io io);
 void matmul_buffers(const struct writer *w);
 /* The loop over slots that sets every flag that says "free", or takes them back. */
 struct expr matmul_free_slots(const struct writer *w, bool set, const char *name, uint64_t slots);
