@@ -78,7 +78,7 @@ static uint64_t least_multiple(uint64_t a, uint64_t b) {
   return a / x * b;
 }
 
-/* Whether so many channels in blocks are as many blocks as `count` times `part` channels are. */
+/* Whether whole blocks of these channels hold exactly `count` times `part` channels. */
 static bool same_blocks(uint64_t channels, uint64_t count, uint64_t part, uint64_t c0) {
   return ceil_div(channels, c0) * c0 == count * part;
 }

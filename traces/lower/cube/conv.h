@@ -5,6 +5,27 @@
 
 #include "traces/lower/cube/matmul.h"
 
+/*
+ * A convolution is a matmul of the windows of a feature map, which load3d makes out of the map on
+ * its way to L0A: m counts the places of the window in one image, k is (c1, kh, kw, c0), images
+ * are the batch, and they share the weights. Extents and distances in points of the map.
+ */
+struct conv {
+  uint64_t c1, h, w; /* of the map, NC1HWC0 */
+  uint64_t ho, wo;   /* of the result */
+  uint64_t kh, kw, sh, sw, dh, dw;
+  uint64_t top, bottom, left, right; /* padding */
+  uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
+  uint64_t window;                   /* k of one c1: kh * kw * block */
+  /* Products in a batch that have channels and weights of their own: batch index z is image
+   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
+  uint64_t groups, channels;
+  /* The gradient of the map (conv_load.c): its map is the gradient of the result, with
+   * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
+  bool gradient;
+  uint64_t given_h, given_w, spread_h, spread_w;
+};
+
 /* The first keys of each operator of the family: x[n,c,h,w], y[n,k,ho,wo]. */
 enum conv_key {
   CONV_N,
@@ -40,11 +61,13 @@ enum conv_key {
                    "of channels, which see only channels of their own; c: depthwise"}
 /* clang-format on */
 
+/* Rows of the map under some rows of the result; most of them under the windows of bm places. */
+uint64_t conv_map_rows(const struct conv *conv, uint64_t out_rows);
+uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 /* The types of a convolution and its cube; refuses what the chip cannot. */
 VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
 
-/* Tensors in NC1HWC0, and in FRACTAL_Z with so many rows (c1 * kh * kw) of columns (channels of y).
- */
+/* Tensors in NC1HWC0, and in FRACTAL_Z: rows are c1 * kh * kw, columns are channels of y. */
 struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images, uint64_t c1,
                               uint64_t h, uint64_t w, uint64_t c0);
 struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 
 #include "core/base/arith.h"
-#include "traces/lower/cube/conv.h"
 #include "traces/lower/cube/matmul_writer.h"
 #include "traces/lower/launch.h"
 
@@ -405,7 +404,7 @@ static void load(const struct filter_writer *f, struct expr slot) {
 static void to_l0(const struct filter_writer *f) {
   const struct writer *w = &f->w;
   const struct conv *conv = &f->op->conv;
-  struct expr deep = x_round_up(w->kk, FRACTAL_ROWS), at = x_mul(w->s, w->t.bk);
+  struct expr deep = padded(w->kk), at = x_mul(w->s, w->t.bk);
   EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, f->cm16, deep),
        F("m_start", at), LOAD3D_MATRIX(f->points, f->cm16), F("transpose", 1), LOAD3D_TYPE(w->mm));
   EMIT(w->e, "img2colv2_cbuf_to_cb", LOAD3D_PART(w->b_dst, w->b_src, f->cn16, deep),
@@ -429,8 +428,8 @@ static void work(struct filter_writer *f, struct expr turn) {
   struct writer *w = &f->w;
   struct emit *e = w->e;
   struct expr slot = emit_assigned(e, "slot", x_mod(x_sub(turn, 1), L1_SLOTS));
-  f->cm16 = emit_assigned(e, "cm16", x_round_up(w->now.cm, FRACTAL_ROWS));
-  f->cn16 = emit_assigned(e, "cn16", x_round_up(w->now.cn, FRACTAL_ROWS));
+  f->cm16 = emit_assigned(e, "cm16", padded(w->now.cm));
+  f->cn16 = emit_assigned(e, "cn16", padded(w->now.cn));
   w->a_src = matmul_panel_slot(w, true, slot);
   w->b_src = matmul_panel_slot(w, false, slot);
   emit_if(e, "start", x_eq(w->u, 0));

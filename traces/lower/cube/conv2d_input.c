@@ -44,8 +44,8 @@ static enum vinci_status turn(struct lower_job *job, uint64_t c1, struct conv *c
   conv->left = reach_w - from.left;
   conv->bottom = from.h + reach_h - conv->h - conv->top;
   conv->right = from.w + reach_w - conv->w - conv->left;
-  /* Rows that no window of the convolution has reached: zeros of the map, as a block may have only
-   * such, and there is no padding above one. */
+  /* Rows that no window of the convolution has reached are zeros of the map: a block may have no
+   * others, and padding alone makes no block. */
   uint64_t left_over = conv->bottom - min_u64(conv->bottom, reach_h);
   conv->h += left_over;
   conv->bottom -= left_over;

@@ -94,7 +94,7 @@ static void load_spread(const struct matmul_panel *p, struct expr k, struct expr
 
 /* Rows of k (whole fractals) that a panel `depth` deep has. */
 static struct expr panel_rows(const struct writer *w, struct expr depth) {
-  return x_round_up(x_mul(x_ceil_div(depth, w->mm->conv->window), w->mm->c0), FRACTAL_ROWS);
+  return padded(x_mul(x_ceil_div(depth, w->mm->conv->window), w->mm->c0));
 }
 
 /* Weights lie as [c1, kh * kw, rows of k, c0]; so do panels, with fewer rows. */
@@ -125,8 +125,7 @@ void conv_windows_to_l0a(const struct writer *w) {
   const struct group *g = &w->now;
   struct expr channels = x_mul(x_ceil_div(w->da, conv->window), conv->block);
   EMIT(w->e, "img2colv2_cbuf_to_ca",
-       LOAD3D_PART(w->a_dst, w->a_src, x_round_up(w->kk, w->mm->c0),
-                   x_round_up(g->cm, FRACTAL_ROWS)),
+       LOAD3D_PART(w->a_dst, w->a_src, x_round_up(w->kk, w->mm->c0), padded(g->cm)),
        F("k_start", w->a_at), F("m_start", x_sub(g->m, x_mul(g->oy, conv->wo))),
        LOAD3D_WINDOWS(conv, g, channels), LOAD3D_TYPE(w->mm));
 }
@@ -139,7 +138,7 @@ void conv_windows_to_l0a(const struct writer *w) {
 void conv_turned_to_l0b(const struct writer *w) {
   struct emit *e = w->e;
   uint64_t c0 = w->mm->c0, points = w->mm->conv->kh * w->mm->conv->kw;
-  struct expr nf = x_ceil_div(w->now.cn, FRACTAL_ROWS);
+  struct expr nf = fractals(w->now.cn);
   struct expr piece = emit_for(e, "piece", x_ceil_div(w->kk, c0));
   struct expr block = emit_assigned(e, "block", x_add(x_div(w->b_at, c0), piece));
   struct expr deep = emit_assigned(e, "deep", panel_rows(w, w->db));
@@ -154,8 +153,7 @@ void conv_turned_to_l0b(const struct writer *w) {
     emit_if(e, "again", x_gt(piece, 0));
     emit_barrier(e, PIPE_MTE1);
     emit_end(e);
-    EMIT(e, "img2colv2_cbuf_to_cb",
-         LOAD3D_PART(dst, w->b_src, x_round_up(w->now.cn, FRACTAL_ROWS), FRACTAL_ROWS),
+    EMIT(e, "img2colv2_cbuf_to_cb", LOAD3D_PART(dst, w->b_src, padded(w->now.cn), FRACTAL_ROWS),
          F("m_start", x_add(x_mul(point, deep), x_mul(k, c0))),
          LOAD3D_MATRIX(x_mul(deep, points), x_round_up(w->now.cn, c0)), LOAD3D_TYPE(w->mm));
   }

@@ -59,26 +59,7 @@ enum { MATMUL_SCALE_BYTES = 8 };
 
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
-/*
- * A convolution is a matmul of the windows of a feature map, which load3d makes out of the map on
- * its way to L0A: m counts the places of the window in one image, k is (c1, kh, kw, c0), images
- * are the batch, and they share the weights. Extents and distances in points of the map.
- */
-struct conv {
-  uint64_t c1, h, w; /* of the map, NC1HWC0 */
-  uint64_t ho, wo;   /* of the result */
-  uint64_t kh, kw, sh, sw, dh, dw;
-  uint64_t top, bottom, left, right; /* padding */
-  uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
-  uint64_t window;                   /* k of one c1: kh * kw * block */
-  /* Products in a batch that have channels and weights of their own: batch index z is image
-   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
-  uint64_t groups, channels;
-  /* The gradient of the map (conv_load.c): its map is the gradient of the result, with
-   * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
-  bool gradient;
-  uint64_t given_h, given_w, spread_h, spread_w;
-};
+struct conv; /* conv.h */
 
 struct matmul_tensor {
   const char *name;
@@ -163,10 +144,6 @@ uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *m
 bool matmul_is_coupled(const struct vinci_soc *soc);
 enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm);
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tiling);
-/* Of a convolution: rows of the map under some rows of the result; most of them under the windows
- * of bm places. */
-uint64_t conv_map_rows(const struct conv *conv, uint64_t out_rows);
-uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);

@@ -11,7 +11,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/result/result.h"
-#include "traces/lower/cube/matmul.h"
+#include "traces/lower/cube/conv.h"
 #include "traces/lower/launch.h"
 
 uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {

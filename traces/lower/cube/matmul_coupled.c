@@ -73,11 +73,10 @@ void matmul_coupled_to_l0a(const struct writer *w) {
   uint64_t c0 = w->mm->c0;
   bool turned = w->mm->trans_a;
   struct expr kf = emit_assigned(e, "kf", x_ceil_div(w->kk, c0));
-  struct expr mf = emit_assigned(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
+  struct expr mf = emit_assigned(e, "mf", fractals(w->now.cm));
   struct expr mi = emit_for(e, "mi", mf);
-  struct expr base =
-      turned ? x_add(x_mul(mi, x_ceil_div(w->da, FRACTAL_ROWS)), x_div(w->a_at, FRACTAL_ROWS))
-             : x_add(x_mul(x_div(w->a_at, c0), mf), mi);
+  struct expr base = turned ? x_add(x_mul(mi, fractals(w->da)), x_div(w->a_at, FRACTAL_ROWS))
+                            : x_add(x_mul(x_div(w->a_at, c0), mf), mi);
   load2d(w, "load_cbuf_to_ca", x_add(w->a_dst, x_mul(x_mul(mi, kf), FRACTAL_BYTES)), w->a_src, base,
          kf, turned ? EXPR(1) : mf, turned);
   emit_end(e);
@@ -86,10 +85,10 @@ void matmul_coupled_to_l0a(const struct writer *w) {
 /* B as [k,n]: of each 16 rows all columns, each fractal transposed. */
 void matmul_coupled_to_l0b(const struct writer *w) {
   struct emit *e = w->e;
-  struct expr nf = emit_assigned(e, "nf", x_ceil_div(w->now.cn, FRACTAL_ROWS));
-  struct expr ki = emit_for(e, "ki", x_ceil_div(w->kk, FRACTAL_ROWS));
+  struct expr nf = emit_assigned(e, "nf", fractals(w->now.cn));
+  struct expr ki = emit_for(e, "ki", fractals(w->kk));
   load2d(w, "load_cbuf_to_cb", x_add(w->b_dst, x_mul(x_mul(ki, nf), FRACTAL_BYTES)), w->b_src,
-         x_add(x_div(w->b_at, FRACTAL_ROWS), ki), nf, x_ceil_div(w->db, FRACTAL_ROWS), true);
+         x_add(x_div(w->b_at, FRACTAL_ROWS), ki), nf, fractals(w->db), true);
   emit_end(e);
 }
 
@@ -97,9 +96,9 @@ void matmul_coupled_to_l0b(const struct writer *w) {
 
 /* Whole columns of blocks. */
 static void nz_to_gm(const struct writer *w, struct expr src) {
-  struct expr cm = x_round_up(w->now.cm, FRACTAL_ROWS);
+  struct expr cm = padded(w->now.cm);
   EMIT(w->e, "copy_ubuf_to_gm", F("dst", matmul_c_at(w, w->now.n)), F("src", src),
-       F("n_burst", x_ceil_div(w->now.cn, FRACTAL_ROWS)), F("len_burst", cm),
+       F("n_burst", fractals(w->now.cn)), F("len_burst", cm),
        F("dst_gap", x_sub(round_up(w->mm->m, FRACTAL_ROWS), cm)));
 }
 
@@ -108,8 +107,8 @@ static void nd_to_gm(const struct writer *w, struct expr src) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   uint64_t ob = mm->out_bytes, column_bytes = FRACTAL_ROWS * ob;
-  struct expr cm = x_round_up(w->now.cm, FRACTAL_ROWS);
-  struct expr column = emit_for(e, "column", x_ceil_div(w->now.cn, FRACTAL_ROWS));
+  struct expr cm = padded(w->now.cm);
+  struct expr column = emit_for(e, "column", fractals(w->now.cn));
   struct expr first = x_mul(column, FRACTAL_ROWS);
   struct expr columns = x_min(FRACTAL_ROWS, x_sub(w->now.cn, first));
   struct expr blocks = emit_assigned(e, "blocks_out", x_div(x_mul(columns, ob), BLOCK_BYTES));
@@ -125,12 +124,11 @@ void matmul_coupled_store(const struct writer *w) {
   const struct matmul *mm = w->mm;
   struct expr slot = matmul_c_slot(w, w->now.i), out_slot = x_mod(w->now.i, out_slots(w));
   struct expr out = matmul_slot(e, "out", out_slot, out_bytes(w));
-  struct expr fractals =
-      x_mul(x_ceil_div(w->now.cm, FRACTAL_ROWS), x_ceil_div(w->now.cn, FRACTAL_ROWS));
+  struct expr tiles = x_mul(fractals(w->now.cm), fractals(w->now.cn));
   emit_handshake(e, PIPE_M, PIPE_V, slot);
   emit_wait(e, PIPE_MTE3, PIPE_V, out_slot);
   EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", out),
-       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("len_burst", fractals),
+       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("len_burst", tiles),
        W_IF(mm->out_type == DTYPE_FP16, "convert", "f322f16"),
        W("type", dtype_name(matmul_accumulator(mm))));
   emit_set(e, PIPE_V, PIPE_M, slot);

@@ -210,7 +210,7 @@ static void clear_bias_tail(const struct writer *w, const struct group *g, struc
   uint64_t given = round_up(conv->channels, BLOCK_VALUES);
   if (given == conv->groups * round_up(w->mm->n, FRACTAL_ROWS))
     return;
-  struct expr blocks = x_mul(x_ceil_div(g->cn, FRACTAL_ROWS), FRACTAL_ROWS / BLOCK_VALUES);
+  struct expr blocks = x_mul(fractals(g->cn), FRACTAL_ROWS / BLOCK_VALUES);
   struct expr tail = group_let(g, "tail", x_ceil_div(count, BLOCK_VALUES));
   group_for(g, "short", x_gt(blocks, tail));
   matmul_zeros(w->e, x_at(dst, tail, BLOCK_BYTES), x_sub(blocks, tail));

@@ -99,7 +99,7 @@ static struct expr pitch_of(const struct matmul_panel *p, const struct operand *
   if (p->is_a && x->by_k && mm->element_bytes == 1)
     return x_round_up(p->rows, mm->c0);
   bool fractals = x->nz || mm->coupled || (!p->is_a && !x->by_k);
-  return fractals ? x_round_up(p->rows, FRACTAL_ROWS) : p->rows;
+  return fractals ? padded(p->rows) : p->rows;
 }
 
 static void copy_rows(const struct matmul_panel *p, struct expr dst, struct expr src,
@@ -133,9 +133,9 @@ static struct expr nz_source(const struct matmul_panel *p, const struct operand 
 /* 16 rows of k after the other in L1: each column of blocks in pieces. */
 static void load_nz_squares(const struct matmul_panel *p, const struct operand *x) {
   struct expr column = over_columns(p);
-  struct expr height = x_div(x_round_up(p->columns, FRACTAL_ROWS), p->w->mm->c0);
+  struct expr height = x_div(padded(p->columns), p->w->mm->c0);
   EMIT(p->w->e, "copy_gm_to_cbuf", F("dst", x_at(p->dst, column, FRACTAL_BYTES)),
-       F("src", nz_source(p, x, column)), F("n_burst", x_ceil_div(p->rows, FRACTAL_ROWS)),
+       F("src", nz_source(p, x, column)), F("n_burst", fractals(p->rows)),
        F("len_burst", FRACTAL_ROWS), F("dst_gap", x_mul(x_sub(height, 1), FRACTAL_ROWS)));
   emit_end(p->w->e);
 }
@@ -144,7 +144,7 @@ static void load_nz_squares(const struct matmul_panel *p, const struct operand *
 static void load_nz(const struct matmul_panel *p, const struct operand *x, bool at_once) {
   struct emit *e = p->w->e;
   uint64_t rows = round_up(x->rows, FRACTAL_ROWS);
-  struct expr height = x_round_up(p->rows, FRACTAL_ROWS), pitch = pitch_of(p, x);
+  struct expr height = padded(p->rows), pitch = pitch_of(p, x);
   struct expr column = at_once ? EXPR(0) : over_columns(p);
   EMIT(e, "copy_gm_to_cbuf", F("dst", x_at(p->dst, x_mul(column, pitch), BLOCK_BYTES)),
        F("src", x_at(nz_source(p, x, EXPR(0)), column, rows * BLOCK_BYTES)),
@@ -161,7 +161,7 @@ static void load_nz(const struct matmul_panel *p, const struct operand *x, bool 
 static void load_squares(const struct matmul_panel *p, const struct operand *x, struct expr src) {
   struct emit *e = p->w->e;
   uint64_t es = p->w->mm->element_bytes, band = x->columns * FRACTAL_ROWS;
-  struct expr height = x_round_up(p->columns, FRACTAL_ROWS), depth = p->rows;
+  struct expr height = padded(p->columns), depth = p->rows;
   bool together = squares_at_once(x);
   if (together)
     EMIT(e, "copy_gm_to_cbuf_multi_nd2nz_b32s", F("dst", p->dst), F("src", src),
@@ -169,7 +169,7 @@ static void load_squares(const struct matmul_panel *p, const struct operand *x, 
          F("src_nd_stride", band), F("src_d", x->columns), F("dst_c0_stride", FRACTAL_ROWS),
          F("dst_nd_stride", x_mul(height, FRACTAL_ROWS)));
   struct expr rest = together ? x_mod(depth, FRACTAL_ROWS) : depth;
-  struct expr j = emit_for(e, p->is_a ? "ja" : "jb", x_ceil_div(rest, FRACTAL_ROWS));
+  struct expr j = emit_for(e, p->is_a ? "ja" : "jb", fractals(rest));
   struct expr jr = emit_assigned(e, "jr", together ? x_div(depth, FRACTAL_ROWS) : j);
   copy_rows(p, x_at(p->dst, x_mul(jr, height), FRACTAL_ROWS * es), x_at(src, jr, band * es),
             x_rest(FRACTAL_ROWS, depth, x_mul(jr, FRACTAL_ROWS)), x->columns, EXPR(FRACTAL_ROWS));
@@ -178,7 +178,7 @@ static void load_squares(const struct matmul_panel *p, const struct operand *x, 
 
 /* Where a row lies in the squares. */
 static struct expr row_in_squares(const struct matmul_panel *p, struct expr row) {
-  struct expr height = x_round_up(p->columns, FRACTAL_ROWS);
+  struct expr height = padded(p->columns);
   struct expr band = x_mul(x_div(row, FRACTAL_ROWS), height);
   return x_add(x_mul(band, FRACTAL_ROWS / p->w->mm->c0), x_mod(row, FRACTAL_ROWS));
 }

@@ -16,7 +16,7 @@ static void squares_to_l0a(const struct writer *w) {
   bool bytes = mm->element_bytes == 1, nz = e->soc->arch == ARCH_C310;
   uint64_t square = bytes ? 2 * FRACTAL_ROWS : FRACTAL_ROWS;
   struct expr kf = emit_assigned(e, "kf", x_ceil_div(w->kk, mm->c0)); /* fractals along k */
-  struct expr mf = emit_assigned(e, "mf", x_ceil_div(w->now.cm, FRACTAL_ROWS));
+  struct expr mf = emit_assigned(e, "mf", fractals(w->now.cm));
   struct expr ksq = emit_assigned(e, "ksq", bytes ? kf : x_ceil_div(w->kk, square));
   struct expr msq = emit_assigned(e, "msq", bytes ? x_ceil_div(w->now.cm, square) : mf);
   struct expr back = emit_for(e, "back", ksq);
@@ -42,11 +42,10 @@ static void squares_to_l0a(const struct writer *w) {
 /* As it lies, or of 16 bits transposed. */
 static void matrix_to_l0a(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  struct expr cm = x_round_up(w->now.cm, FRACTAL_ROWS), kk = w->kk, da = w->da;
+  struct expr cm = padded(w->now.cm), kk = w->kk, da = w->da;
   if (mm->trans_a)
-    EMIT(w->e, "img2colv2_cbuf_to_ca",
-         LOAD3D_PART(w->a_dst, w->a_src, cm, x_round_up(kk, FRACTAL_ROWS)), F("m_start", w->a_at),
-         LOAD3D_MATRIX(mm->nz_a ? x_round_up(da, FRACTAL_ROWS) : da, cm), F("transpose", 1),
+    EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, cm, padded(kk)),
+         F("m_start", w->a_at), LOAD3D_MATRIX(mm->nz_a ? padded(da) : da, cm), F("transpose", 1),
          LOAD3D_TYPE(mm));
   else
     EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, x_round_up(kk, mm->c0), cm),
@@ -68,7 +67,7 @@ static void to_l0a(const struct writer *w) {
 
 /* [n,k]: whole fractals as they lie. */
 static void fractals_to_l0b(const struct writer *w) {
-  struct expr nf = x_ceil_div(w->now.cn, FRACTAL_ROWS);
+  struct expr nf = fractals(w->now.cn);
   EMIT(w->e, "load_cbuf_to_cb", F("dst", w->b_dst), F("src", w->b_src),
        F("base", x_mul(x_div(w->b_at, w->mm->c0), nf)),
        F("repeat", x_mul(x_ceil_div(w->kk, w->mm->c0), nf)));
@@ -81,8 +80,7 @@ static void matrix_to_l0b(const struct writer *w) {
   EMIT(w->e, "img2colv2_cbuf_to_cb",
        LOAD3D_PART(w->b_dst, w->b_src, x_round_up(w->now.cn, unit), x_round_up(w->kk, unit)),
        F("m_start", w->b_at),
-       LOAD3D_MATRIX(mm->nz_b ? x_round_up(w->db, FRACTAL_ROWS) : w->db,
-                     x_round_up(w->now.cn, mm->c0)),
+       LOAD3D_MATRIX(mm->nz_b ? padded(w->db) : w->db, x_round_up(w->now.cn, mm->c0)),
        LOAD3D_TYPE(mm));
 }
 
@@ -120,8 +118,8 @@ static uint64_t least_fractals(uint64_t extent, uint64_t side) {
 }
 
 /* Ascend C documentation, Mmad: small ones on the same accumulators need a barrier between them. */
-void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr fractals) {
-  emit_if(w->e, "small", x_mul(x_gt(step, 0), x_lt(fractals, MAD_OVERLAP_TILES)));
+void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr tiles) {
+  emit_if(w->e, "small", x_mul(x_gt(step, 0), x_lt(tiles, MAD_OVERLAP_TILES)));
   emit_barrier(w->e, PIPE_M);
   emit_end(w->e);
 }
@@ -159,14 +157,14 @@ static void mads_with_bias(const struct writer *w, struct expr step, struct expr
  * cores store what pads the last block. */
 static struct expr mad_columns(const struct matmul *mm, struct expr cn) {
   bool blocks = mm->element_bytes == 1 && !mm->trans_b;
-  return mm->nz_c ? x_round_up(cn, FRACTAL_ROWS) : blocks ? x_round_up(cn, mm->c0) : cn;
+  return mm->nz_c ? padded(cn) : blocks ? x_round_up(cn, mm->c0) : cn;
 }
 
 /* Its rows. NZ results are whole fractals, with zeros (rows: the bias) where they pad. With m = 1
  * the cube would take A for a plain row. */
 static struct expr mad_rows(const struct writer *w, struct expr cm) {
   if (w->mm->nz_c && !w->mm->conv)
-    return x_round_up(cm, FRACTAL_ROWS);
+    return padded(cm);
   return w->t.rows == 1 || w->mm->m % w->t.rows == 1 ? x_max(2, cm) : cm;
 }
 
@@ -177,7 +175,7 @@ static void mads(const struct writer *w) {
   struct expr m = mad_rows(w, cm), n = mad_columns(mm, cn);
   if (t->k > t->bk &&
       least_fractals(mm->m, t->rows) * least_fractals(mm->n, t->bn) < MAD_OVERLAP_TILES)
-    matmul_mad_barrier(w, step, x_mul(x_ceil_div(cm, FRACTAL_ROWS), x_ceil_div(cn, FRACTAL_ROWS)));
+    matmul_mad_barrier(w, step, x_mul(fractals(cm), fractals(cn)));
   if (mm->bias)
     mads_with_bias(w, step, m, n);
   else
@@ -286,7 +284,7 @@ struct expr matmul_c_at(const struct writer *w, struct expr column) {
 /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
 static void store_by_fixpipe(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  struct expr cm = w->now.cm, height = x_round_up(cm, FRACTAL_ROWS);
+  struct expr cm = w->now.cm, height = padded(cm);
   uint64_t nz_stride = nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES;
   matmul_fixpipe(w, w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
                  matmul_stored_columns(w, &w->now), mm->nz_c && !mm->conv ? height : cm, height,

@@ -2,7 +2,7 @@
 /* Tilings of matmul: which are legal, and the candidates. */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/cube/matmul.h"
+#include "traces/lower/cube/conv.h"
 
 enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
 

@@ -7,7 +7,7 @@
 #define VINCI_TRACES_LOWER_CUBE_MATMUL_WRITER_H
 
 #include "core/chip/layout.h"
-#include "traces/lower/cube/matmul.h"
+#include "traces/lower/cube/conv.h"
 
 enum { FLAG_INNER = 2, FLAG_BIAS = 4, FLAG_BT = 2, L0_SLOTS = 2, L1_SLOTS = 2 };
 
@@ -45,12 +45,16 @@ static inline enum dtype matmul_accumulator(const struct matmul *mm) {
   return mm->type == DTYPE_INT8 ? DTYPE_INT32 : DTYPE_FP32;
 }
 
+/* Fractals along N rows or columns, and the rows or columns of those. */
+static inline struct expr fractals(struct expr count) { return x_ceil_div(count, FRACTAL_ROWS); }
+static inline struct expr padded(struct expr count) { return x_round_up(count, FRACTAL_ROWS); }
+
 /* The pipe that empties L0C. */
 static inline enum pipe matmul_out_pipe(const struct writer *w) {
   return w->mm->coupled ? PIPE_V : PIPE_FIX;
 }
 
-/* One of a buffer's slots of so many bytes. */
+/* The address of a slot of a buffer whose slots have N bytes each. */
 static inline struct expr matmul_slot(struct emit *e, const char *buffer, struct expr slot,
                                       uint64_t bytes) {
   return x_at(x_name(e, buffer), slot, bytes);
@@ -111,7 +115,7 @@ void matmul_steps(struct writer *w);
 void matmul_begin_step(struct writer *w, struct expr depth, struct expr turn, uint64_t steps);
 void matmul_end_step(const struct writer *w);
 /* A barrier between mads of few fractals, behind the first of the block. */
-void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr fractals);
+void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr tiles);
 void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct expr init,
                 bool from_bias);
 
