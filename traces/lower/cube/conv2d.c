@@ -108,15 +108,6 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_conv2d = {
-    .name = "conv2d",
-    .vendor_types = "Conv2D|DepthwiseConv2D",
-    .text = "y[n,k,ho,wo] = windows of x[n,c,h,w] times w[k,c,kh,kw]",
-    .keys = keys,
-    .key_count = CONV_KEY_COUNT,
-    .setup = setup,
-    .candidate = conv_candidate,
-    .cost = matmul_cost,
-    .emit = matmul_emit,
-    .from_tensors = from_tensors,
-};
+const struct lower_op lower_conv2d =
+    MATMUL_OP("conv2d", "Conv2D|DepthwiseConv2D",
+              "y[n,k,ho,wo] = windows of x[n,c,h,w] times w[k,c,kh,kw]", conv_candidate);

@@ -103,16 +103,8 @@ static bool from_tensors(struct lower_call *call) {
   return conv_from_shapes(call, &dx, weights, dy);
 }
 
-const struct lower_op lower_conv2d_backprop_input = {
-    .name = "conv2d_backprop_input",
-    .vendor_types = "Conv2DBackpropInput|Conv2DBackpropInputD|Conv2DTranspose|Conv2DTransposeD|"
-                    "Deconvolution",
-    .text = "dx[n,c,h,w]: gradient of conv2d for its map, from dy[n,k,ho,wo] and w[k,c,kh,kw]",
-    .keys = keys,
-    .key_count = INPUT_KEY_COUNT,
-    .setup = setup,
-    .candidate = conv_candidate,
-    .cost = matmul_cost,
-    .emit = matmul_emit,
-    .from_tensors = from_tensors,
-};
+const struct lower_op lower_conv2d_backprop_input = MATMUL_OP(
+    "conv2d_backprop_input",
+    "Conv2DBackpropInput|Conv2DBackpropInputD|Conv2DTranspose|Conv2DTransposeD|Deconvolution",
+    "dx[n,c,h,w]: gradient of conv2d for its map, from dy[n,k,ho,wo] and w[k,c,kh,kw]",
+    conv_candidate);

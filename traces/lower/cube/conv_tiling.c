@@ -87,8 +87,7 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   if (side >= (first ? 1 : sides->point_count) * sides->channel_count)
     return false;
   uint64_t points = points_of(mm, sides->points[side / sides->channel_count]);
-  uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count],
-                            max_u64(mm->c0, FRACTAL_ROWS));
+  uint64_t bn = matmul_even(mm->n, sides->channels[side % sides->channel_count], matmul_unit(mm));
   uint64_t room =
       (uint64_t)job->soc->l1_bytes - (mm->bias ? SLOTS * (uint64_t)job->soc->bt_bytes : 0);
   /* Of one block of channels: */

@@ -233,18 +233,11 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-#define MATMUL_OP(name_, vendor_types_, text_)                                                     \
-  {                                                                                                \
-    .name = name_, .vendor_types = vendor_types_, .text = text_, .keys = keys,                     \
-    .key_count = MATMUL_KEY_COUNT, .setup = setup, .candidate = matmul_candidate,                  \
-    .cost = matmul_cost, .emit = matmul_emit, .from_tensors = from_tensors,                        \
-  }
-
 const struct lower_op lower_matmul =
     MATMUL_OP("matmul", "MatMul|MatMulV2|MatMulV3|Gemm",
-              "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation");
+              "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation", matmul_candidate);
 
 /* The same, under the name that people look for. */
 const struct lower_op lower_batch_matmul =
     MATMUL_OP("batch_matmul", "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
-              "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul");
+              "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul", matmul_candidate);

@@ -124,13 +124,13 @@ VINCI_MUST_CHECK enum vinci_status matmul_check_cube(struct lower_job *job,
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
 /* How a panel comes to L1: copies for what is too far apart for one. */
 enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
-enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
-                           const struct matmul_tiling *t, bool is_a);
-/* How many copies that takes, for a full panel. */
-uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
-                       enum matmul_way way);
-/* Bytes of an operand that a panel takes in a row, 0 when that is no part of a row. */
-uint64_t matmul_run_bytes(const struct matmul *mm, const struct matmul_tiling *t, bool is_a);
+struct matmul_copies {
+  enum matmul_way way;
+  uint64_t count;     /* for a full panel */
+  uint64_t run_bytes; /* that a panel takes of a row of the operand; 0: all of the row */
+};
+struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
+                                   const struct matmul_tiling *t, bool is_a);
 /* What a panel of A takes in L1. */
 uint64_t matmul_a_panel_bytes(const struct matmul *mm, uint64_t bm, uint64_t ka);
 /* Whether a block and its steps fit L0 and one mad. */
@@ -147,6 +147,14 @@ bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tili
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
+/* An operator whose trace is that of a matmul, in a file with its keys, setup() and from_tensors().
+ */
+#define MATMUL_OP(name_, vendor_types_, text_, candidate_)                                         \
+  {                                                                                                \
+    .name = name_, .vendor_types = vendor_types_, .text = text_, .keys = keys,                     \
+    .key_count = sizeof keys / sizeof *keys, .setup = setup, .candidate = candidate_,              \
+    .cost = matmul_cost, .emit = matmul_emit, .from_tensors = from_tensors,                        \
+  }
 
 /* ---- parts of estimates (matmul_cost.c) ---- */
 
@@ -212,6 +220,10 @@ static inline struct lower_value matmul_size(uint64_t size) {
 }
 static inline struct lower_value matmul_shape(unsigned rank, uint64_t a, uint64_t b, uint64_t c) {
   return (struct lower_value){.present = true, .rank = rank, .shape = {a, b, c}};
+}
+/* Columns of a tile, and k, come in such units. */
+static inline uint64_t matmul_unit(const struct matmul *mm) {
+  return mm->c0 > FRACTAL_ROWS ? mm->c0 : FRACTAL_ROWS;
 }
 /* Cores with a cube. */
 static inline uint64_t matmul_cores(const struct vinci_soc *soc) {

@@ -112,19 +112,18 @@ static uint64_t a_bytes(const struct matmul *mm, uint64_t k) {
 static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                                bool is_a) {
   const struct matmul *mm = job->data;
-  enum matmul_way way = matmul_way(job->soc, mm, t, is_a);
+  struct matmul_copies copies = matmul_copies(job->soc, mm, t, is_a);
   uint64_t all_k = round_up(mm->k, mm->c0), times = loads_of(t, is_a);
   uint64_t k_bytes = round_up(t->k, mm->c0) * mm->element_bytes;
   uint64_t count = is_a ? min_u64(t->bm, mm->m) : min_u64(t->bn, mm->n);
   struct load load = {
-      .copies =
-          times * (is_a == t->a_outer ? t->groups : t->turns) * matmul_copies(mm, t, is_a, way),
+      .copies = times * (is_a == t->a_outer ? t->groups : t->turns) * copies.count,
       .bytes =
           times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, mm->k) : count * k_bytes),
       .unique = is_a ? mm->a_batches * a_bytes(mm, all_k)
                      : mm->b_batches * mm->n * all_k * mm->element_bytes,
-      .run = matmul_run_bytes(mm, t, is_a),
-      .nz = (is_a ? mm->nz_a : mm->nz_b) || way == COPY_BY_COLUMN,
+      .run = copies.run_bytes,
+      .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };
   return load_cycles(job->soc, &load, t->cores);
 }

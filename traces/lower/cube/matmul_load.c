@@ -30,20 +30,6 @@ static struct operand operand_of(const struct matmul *mm, const struct matmul_ti
 
 /* ---- what one copy can do ---- */
 
-uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
-                       enum matmul_way way) {
-  struct operand x = operand_of(mm, t, is_a);
-  return way == COPY_AT_ONCE  ? 1
-         : way == COPY_BY_ROW ? x.panel_rows
-                              : ceil_div(x.panel_columns, mm->c0);
-}
-
-uint64_t matmul_run_bytes(const struct matmul *mm, const struct matmul_tiling *t, bool is_a) {
-  struct operand x = operand_of(mm, t, is_a);
-  bool whole = x.nz || (is_a && mm->conv) || x.panel_columns == x.columns;
-  return whole ? 0 : x.panel_columns * mm->element_bytes;
-}
-
 /* ND rows at a distance that no copy can tell, or that are to be cut into squares. */
 static enum matmul_way way_of_rows(const struct vinci_soc *soc, const struct matmul *mm,
                                    const struct operand *x) {
@@ -59,15 +45,27 @@ static enum matmul_way way_of_rows(const struct vinci_soc *soc, const struct mat
                                                                              : COPY_BY_COLUMN;
 }
 
-enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
-                           const struct matmul_tiling *t, bool is_a) {
-  struct operand x = operand_of(mm, t, is_a);
-  if (is_a && mm->conv)
+/* The distance of columns of blocks has 16 bits, like that of rows. */
+static enum matmul_way way_of(const struct vinci_soc *soc, const struct matmul *mm,
+                              const struct operand *x, bool is_map) {
+  if (is_map)
     return COPY_AT_ONCE;
-  /* The distance of columns of blocks has 16 bits, like that of rows. */
-  if (x.nz)
-    return x.squares || round_up(x.rows, FRACTAL_ROWS) > GAP_MAX ? COPY_BY_COLUMN : COPY_AT_ONCE;
-  return mm->coupled ? COPY_BY_COLUMN : way_of_rows(soc, mm, &x);
+  if (x->nz)
+    return x->squares || round_up(x->rows, FRACTAL_ROWS) > GAP_MAX ? COPY_BY_COLUMN : COPY_AT_ONCE;
+  return mm->coupled ? COPY_BY_COLUMN : way_of_rows(soc, mm, x);
+}
+
+struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
+                                   const struct matmul_tiling *t, bool is_a) {
+  struct operand x = operand_of(mm, t, is_a);
+  bool is_map = is_a && mm->conv, whole = x.nz || is_map || x.panel_columns == x.columns;
+  enum matmul_way way = way_of(soc, mm, &x, is_map);
+  uint64_t columns = ceil_div(x.panel_columns, mm->c0);
+  return (struct matmul_copies){way,
+                                way == COPY_AT_ONCE  ? 1
+                                : way == COPY_BY_ROW ? x.panel_rows
+                                                     : columns,
+                                whole ? 0 : x.panel_columns * mm->element_bytes};
 }
 
 /* Rows of 16 rows of k can be told in 16 bits. */
@@ -77,7 +75,7 @@ static bool squares_at_once(const struct operand *x) {
 
 bool matmul_many_copies(const struct writer *w, bool is_a) {
   struct operand x = operand_of(w->mm, &w->t, is_a);
-  return !w->mm->conv && (matmul_way(w->e->soc, w->mm, &w->t, is_a) != COPY_AT_ONCE ||
+  return !w->mm->conv && (way_of(w->e->soc, w->mm, &x, false) != COPY_AT_ONCE ||
                           (x.squares && !squares_at_once(&x)));
 }
 
@@ -208,7 +206,7 @@ void matmul_load_panel(struct matmul_panel *p, struct expr k, struct expr depth)
     return;
   }
   struct operand x = operand_of(mm, &p->w->t, p->is_a);
-  enum matmul_way way = matmul_way(p->w->e->soc, mm, &p->w->t, p->is_a);
+  enum matmul_way way = way_of(p->w->e->soc, mm, &x, false);
   struct expr start = p->is_a ? p->g->m : p->g->n, count = p->is_a ? p->g->cm : p->g->cn;
   p->row = x.by_k ? k : start;
   p->column = x.by_k ? start : k;

@@ -76,7 +76,7 @@ static void fractals_to_l0b(const struct writer *w) {
 /* [k,n]: transposed. */
 static void matrix_to_l0b(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t unit = matmul_unit(mm);
   EMIT(w->e, "img2colv2_cbuf_to_cb",
        LOAD3D_PART(w->b_dst, w->b_src, x_round_up(w->now.cn, unit), x_round_up(w->kk, unit)),
        F("m_start", w->b_at),

@@ -20,7 +20,7 @@ enum {
 
 /* Transposed squares of 8 bits have 32 rows. */
 static uint64_t m_unit(const struct matmul *mm) {
-  return mm->trans_a ? max_u64(mm->c0, FRACTAL_ROWS) : FRACTAL_ROWS;
+  return mm->trans_a ? matmul_unit(mm) : FRACTAL_ROWS;
 }
 
 uint64_t conv_map_rows(const struct conv *conv, uint64_t out_rows) {
@@ -101,10 +101,10 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
 bool matmul_fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t) {
   const struct vinci_soc *soc = job->soc;
   uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
-  uint64_t k_unit = mm->conv ? mm->c0 : max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t k_unit = mm->conv ? mm->c0 : matmul_unit(mm);
   if (t->bk % k_unit)
     return lower_refuse(job, "the tile's k has to be a multiple of %u", (unsigned)k_unit);
-  if (t->bm % m_unit(mm) || t->bn % max_u64(mm->c0, FRACTAL_ROWS))
+  if (t->bm % m_unit(mm) || t->bn % matmul_unit(mm))
     return lower_refuse(job, "the tile's m and n have to be whole fractals");
   if (bm > MAD_MAX || bn > MAD_MAX || t->bk > MAD_MAX)
     return lower_refuse(job, "the tile is larger than one mad");
@@ -207,7 +207,7 @@ uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *m
 /* A power of two of that, if there is one. */
 static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                            uint64_t bn) {
-  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t unit = matmul_unit(mm);
   uint64_t depth = min_u64(matmul_deepest_step(soc, mm, bm, bn, unit), round_up(mm->k, unit));
   /* Whole steps in a panel of a power of two. */
   for (uint64_t power = 2048; power >= unit; power /= 2)
@@ -292,7 +292,7 @@ static void tile_of(const struct lower_job *job, uint64_t m_side, uint64_t n_sid
                     uint64_t tile[3]) {
   const struct matmul *mm = job->data;
   tile[0] = matmul_even(mm->m, m_side, m_unit(mm));
-  tile[2] = matmul_even(mm->n, n_side, max_u64(mm->c0, FRACTAL_ROWS));
+  tile[2] = matmul_even(mm->n, n_side, matmul_unit(mm));
   tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);
 }
 
@@ -310,7 +310,7 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   if (!chosen)
     split = max_u64(1, cores / blocks / (1 + index / STREAMING_COUNT % SPLIT_KINDS));
   /* Parts are whole steps: several of them, so that parts are about equal. */
-  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t unit = matmul_unit(mm);
   while (tile[1] > unit && ceil_div(mm->k, tile[1]) < split * PART_STEPS)
     tile[1] /= 2;
   set_panels(job, tile, index % STREAMING_COUNT, split);
@@ -321,7 +321,7 @@ bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
   const struct matmul *mm = job->data;
-  bool all = mm->shallow ? is_short(mm, max_u64(mm->c0, FRACTAL_ROWS)) : !large;
+  bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
   size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
   if (index >= whole)
