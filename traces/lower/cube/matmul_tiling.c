@@ -4,14 +4,12 @@
 #include "core/chip/layout.h"
 #include "traces/lower/cube/conv.h"
 
-enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
-
 enum {
+  BIAS_FLAG_IDS = 6, /* FLAG_BIAS of matmul_writer.h is the last pair */
   L0_SLOTS = 2,
   INNER_SLOTS = 2,
   BT_SLOTS = 2,
-  MAD_MAX = 4080, /* of m and n; the operand has 12 bits */
-  LOAD2D_REPEAT_MAX = 255,
+  MAD_MAX = 4080,     /* of m and n; the operand has 12 bits */
   L1_ROW_MAX = 32767, /* rows of a feature map */
   BURSTS_MAX = 4095,  /* of a copy */
 };
@@ -186,15 +184,16 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
-enum { LARGE_BLOCKS_PER_CORE = 2 };
-enum { SHALLOW_STEPS = 4 };
+enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2 };
+enum { STEP_MAX = 2048, SHALLOW_STEPS = 4 };
 /* With k in parts. */
 static const uint16_t split_sides[] = {128, 256, 64, 32, 16};
 enum { SPLIT_SIDES = sizeof split_sides / sizeof *split_sides, SPLIT_KINDS = 2, PART_STEPS = 4 };
 
 static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t cores = matmul_cores(soc);
-  return mm->batch * ceil_div(mm->m, 128) * ceil_div(mm->n, 256) >= LARGE_BLOCKS_PER_CORE * cores;
+  return mm->batch * ceil_div(mm->m, LARGE_M) * ceil_div(mm->n, LARGE_N) >=
+         LARGE_BLOCKS_PER_CORE * cores;
 }
 
 uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
@@ -210,7 +209,7 @@ static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm,
   uint64_t unit = matmul_unit(mm);
   uint64_t depth = min_u64(matmul_deepest_step(soc, mm, bm, bn, unit), round_up(mm->k, unit));
   /* Whole steps in a panel of a power of two. */
-  for (uint64_t power = 2048; power >= unit; power /= 2)
+  for (uint64_t power = STEP_MAX; power >= unit; power /= 2)
     if (depth >= power)
       return power;
   return unit;
