@@ -62,6 +62,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/list.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
+	traces/lower/calls/suite.c \
+	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
 	traces/lower/cube/conv.c \
 	traces/lower/cube/conv.h \
@@ -121,6 +123,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/unary.c \
 	traces/lower/vector/unit.c \
 	traces/lower/vector/unit.h \
+	traces/ops/journal.c \
+	traces/ops/ops.h \
+	traces/ops/row.c \
+	traces/ops/run.c \
+	traces/ops/table.c \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \
