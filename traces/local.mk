@@ -65,16 +65,16 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/suite.c \
 	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
+	traces/lower/cube/conv.c \
 	traces/lower/cube/conv.h \
 	traces/lower/cube/conv2d.c \
 	traces/lower/cube/conv2d_filter.c \
-	traces/lower/cube/conv2d_filter.h \
-	traces/lower/cube/conv2d_filter_emit.c \
 	traces/lower/cube/conv2d_input.c \
-	traces/lower/cube/conv_geometry.c \
-	traces/lower/cube/conv_gradient.c \
+	traces/lower/cube/conv_load.c \
+	traces/lower/cube/conv_tiling.c \
 	traces/lower/cube/matmul.c \
 	traces/lower/cube/matmul.h \
+	traces/lower/cube/matmul_cost.c \
 	traces/lower/cube/matmul_coupled.c \
 	traces/lower/cube/matmul_emit.c \
 	traces/lower/cube/matmul_load.c \
