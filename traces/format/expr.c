@@ -219,7 +219,8 @@ static bool apply(struct parser *parser, enum expr_op op, const char *at, struct
       return fail(parser, at, "the value does not fit 64 bits");
     return make_constant(parser, left->first_code, value, left);
   }
-  if (op == EXPR_MOD && is_number(right, 1))
+  bool none = op == EXPR_MUL && (is_number(left, 0) || is_number(right, 0));
+  if (none || (op == EXPR_MOD && is_number(right, 1)))
     return make_constant(parser, left->first_code, 0, left);
   if (keeps_left(op, right)) {
     parser->reader->codes.count = right->first_code;

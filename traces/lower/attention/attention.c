@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flash_attention: its keys, the layouts of its operands, and how profiles name them. */
+/* flash_attention and its gradient: keys, the layouts of operands, and how profiles name them. */
 #include "traces/lower/attention/attention.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#define TILING_SIZE(name, text)                                                                    \
+  { name, LOWER_SIZE, NULL, NULL, text, true }
 static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
-    ATTENTION_SHAPE_KEYS,
-    ATTENTION_TILING_KEYS,
+    [ATTENTION_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent sequences", false},
+    [ATTENTION_HEADS] = {"heads", LOWER_SIZE, "1", NULL, "heads of Q", false},
+    [ATTENTION_KV_HEADS] = {"kv_heads", LOWER_SIZE, "", NULL,
+                            "heads of K and V, each for a group of those of Q; default: heads",
+                            false},
+    [ATTENTION_SEQ_Q] = {"seq_q", LOWER_SIZE, NULL, NULL, "queries of a sequence", false},
+    [ATTENTION_SEQ_K] = {"seq_k", LOWER_SIZE, "", NULL, "keys of a sequence; default: seq_q",
+                         false},
+    [ATTENTION_HEAD_DIM] = {"head_dim", LOWER_SIZE, "128", NULL, "elements of a head", false},
+    [ATTENTION_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16", "type of all", false},
+    [ATTENTION_LAYOUT] = {"layout", LOWER_WORD, "BNSD", "BNSD|BSND|BSH|SBH",
+                          "order of batch, heads (N), sequence; H is all heads of a row", false},
+    [ATTENTION_CAUSAL] = {"causal", LOWER_WORD, "0", "0|1",
+                          "the last query sees all keys, each one before it one key less", false},
+    [ATTENTION_SCALE] = {"scale", LOWER_NUMBER, "", NULL,
+                         "factor of the scores; default: 1 / sqrt(head_dim)", false},
+    [ATTENTION_ROWS] = TILING_SIZE("rows", "queries of a task"),
+    [ATTENTION_COLS] = TILING_SIZE("cols", "keys of a step"),
+    [ATTENTION_PANEL] = TILING_SIZE("panel", "keys in L1 at once"),
+    [ATTENTION_SLICE] = TILING_SIZE("slice", "rows in UB at once"),
+    [ATTENTION_DIAGONAL] = {"diagonal", LOWER_WORD, NULL, "trim|whole",
+                            "keys of the last step that all rows of a causal task ignore: left "
+                            "out, or computed and hidden",
+                            true},
+    [ATTENTION_CORES] = TILING_SIZE("cores", "cube cores to use"),
     [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
                               "gives row_max and row_sum too, eight times each, for the gradient",
                               false},
-    [ATTENTION_SPLITS] = {"splits", LOWER_SIZE, NULL, NULL,
-                          "parts of the keys, for tasks of their own; a second kernel joins them",
-                          true},
+    [ATTENTION_SPLITS] = TILING_SIZE(
+        "splits", "parts of the keys, for tasks of their own; a second kernel joins them"),
 };
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,
@@ -45,7 +69,7 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
     return lower_error(job, "a block takes a cube core and two vector cores; %s has %u and %u",
                        job->soc->name, (unsigned)soc_core_count(job->soc, CORE_AIC),
                        (unsigned)soc_core_count(job->soc, CORE_AIV));
-  int flags = at->gradient ? 7 : 8, signals = at->gradient ? 2 : 3;
+  int flags = (int)attention_l1_flags(at->gradient), signals = at->gradient ? 2 : 3;
   if (job->soc->flag_ids < flags)
     return lower_error(job, "takes %d flag ids between two pipes, %s has %d", flags, job->soc->name,
                        (int)job->soc->flag_ids);
@@ -67,8 +91,9 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
   return VINCI_OK;
 }
 
-enum vinci_status attention_setup(struct lower_job *job, bool gradient) {
+static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
+  bool gradient = job->op == &lower_flash_attention_grad;
   struct attention *at = ARENA_NEW(job->arena, struct attention);
   if (!at)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
@@ -106,8 +131,6 @@ enum vinci_status attention_setup(struct lower_job *job, bool gradient) {
   job->data = at;
   return check(job, at);
 }
-
-static enum vinci_status setup(struct lower_job *job) { return attention_setup(job, false); }
 
 /* ---- from a profile ---- */
 
@@ -157,10 +180,10 @@ static bool heads_apart(const struct lower_call *call, const struct lower_tensor
 
 enum { VENDOR_STEP = 512 };
 
-/* FlashAttentionScore gives the maxima of rows first, [B, N, S, 8], the others the result. What a
- * mask hides is not recorded; one that is a matrix is taken for a causal one. The vendor's kernel
- * computes whole steps: its measured cube times are those of steps of 512 keys. */
-bool attention_arguments(struct lower_call *call, const struct lower_tensor *rows) {
+/* `rows`: a tensor with the maxima of rows, [B, N, S, 8], or the result. What a mask hides is not
+ * recorded; one that is a matrix is taken for a causal one. The vendor's kernel computes whole
+ * steps: its measured cube times are those of steps of 512 keys. */
+static bool put_arguments(struct lower_call *call, const struct lower_tensor *rows) {
   struct call_shape s;
   if (call->input_count < 3 || call->output_count < 1 ||
       (!rows_of_heads(call, rows, &s) && !heads_apart(call, rows, &s)))
@@ -172,12 +195,9 @@ bool attention_arguments(struct lower_call *call, const struct lower_tensor *row
   bool masked = false;
   for (unsigned i = 3; i < call->input_count; i++)
     masked |= call->input[i].dtype == DTYPE_UINT8 && call->input[i].rank >= 2;
-  lower_arg(call, "batch=%" PRIu64, s.batch);
-  lower_arg(call, "heads=%" PRIu64, s.heads);
-  lower_arg(call, "kv_heads=%" PRIu64, s.width_k / depth);
-  lower_arg(call, "seq_q=%" PRIu64, s.seq_q);
-  lower_arg(call, "seq_k=%" PRIu64, s.seq_k);
-  lower_arg(call, "head_dim=%" PRIu64, depth);
+  const uint64_t sizes[] = {s.batch, s.heads, s.width_k / depth, s.seq_q, s.seq_k, depth};
+  for (unsigned i = ATTENTION_BATCH; i <= ATTENTION_HEAD_DIM; i++)
+    lower_arg(call, "%s=%" PRIu64, keys[i].name, sizes[i]);
   lower_arg_dtype(call, "dtype", &call->input[0]);
   lower_arg(call, "layout=%s", s.layout);
   lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
@@ -187,12 +207,21 @@ bool attention_arguments(struct lower_call *call, const struct lower_tensor *row
   return true;
 }
 
+/* FlashAttentionScore gives the maxima of rows first, the others the result. */
 static bool from_tensors(struct lower_call *call) {
-  if (!attention_arguments(call, &call->output[0]))
+  if (!put_arguments(call, &call->output[0]))
     return false;
   if (strcmp(call->type, "FlashAttentionScore") == 0)
     lower_arg(call, "statistics=1");
   return true;
+}
+
+/* q, k, v, dy, mask, maxima and sums of rows, .. */
+static bool gradient_from_tensors(struct lower_call *call) {
+  const unsigned maxima = 5;
+  if (call->input_count <= maxima)
+    return lower_cannot(call, "the maxima of rows are needed");
+  return put_arguments(call, &call->input[maxima]);
 }
 
 const struct lower_op lower_flash_attention = {
@@ -207,4 +236,17 @@ const struct lower_op lower_flash_attention = {
     .cost = attention_cost,
     .emit = attention_emit,
     .from_tensors = from_tensors,
+};
+
+const struct lower_op lower_flash_attention_grad = {
+    .name = "flash_attention_grad",
+    .vendor_types = "FlashAttentionScoreGrad",
+    .text = "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows",
+    .keys = keys,
+    .key_count = ATTENTION_STATISTICS,
+    .setup = setup,
+    .candidate = attention_candidate,
+    .cost = attention_cost,
+    .emit = attention_emit,
+    .from_tensors = gradient_from_tensors,
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the writers of flash_attention and its gradient: what their files share. */
+/*
+ * Inside of the writers of flash_attention and its gradient: tasks and steps, and what the streams
+ * of their kernels share.
+ */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_WRITER_H
 #define VINCI_TRACES_LOWER_ATTENTION_WRITER_H
 
@@ -9,64 +12,125 @@
 /* Signals between the cores of a block. */
 enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };
 
-struct attention_writer {
-  struct emit *e;
-  const struct attention *at;
-  struct attention_tiling t;
+/* A step of a task of this block: names and numbers of its rows. */
+struct attention_place {
+  const char *suffix; /* of the names: "x" for the step after the present one */
+  struct expr odd;    /* whether the number of the task is */
+  struct expr piece;  /* which part of the keys */
+  struct expr z;      /* head, of all sequences */
+  struct expr row, rows;
+  struct expr limit; /* behind the last key of the task */
+  struct expr steps, step;
+  struct expr key, keys; /* of the step */
+  struct expr slot;      /* in the workspace */
+  /* Of the rows, those of the vector core that runs. */
+  struct expr from, mine;
 };
 
-/* What cube.c has for every stream. */
-enum { ATTENTION_HALF_BYTES = 2 };
-enum { ATTENTION_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * ATTENTION_HALF_BYTES };
-const char *attention_rounded(struct emit *e, const char *count); /* to whole fractals */
-void attention_tensor(const struct lower_job *job, struct emit *e, const char *name, uint64_t heads,
-                      uint64_t rows, enum tensor_io io);
-void attention_nd2nz(const struct attention_writer *w, const char *dst, const char *src,
-                     const char *rows, const char *cols, uint64_t src_stride, const char *dst_rows);
-void attention_load_kv(const struct attention_writer *w, const char *tensor, const char *buffer,
-                       const char *flag, const char *x, bool columns);
-void attention_load_rows(const struct attention_writer *w, const char *tensor, const char *buffer,
-                         const char *x);
-void attention_rows_to_l0a(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start, const char *count, const char *channels);
-void attention_columns_to_l0b(const struct attention_writer *w, const char *src);
-void attention_rows_to_l0b(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start);
-void attention_l0_filled(const struct attention_writer *w);
-/* c[rows, cn] of tiles in L0; `first`: nothing is there yet. */
-void attention_mad(const struct attention_writer *w, const char *c, const char *rows,
-                   const char *first);
-/* Lets of panel p of a step: keys from at on, cw of them, half of L1. */
-void attention_panel(const struct attention_writer *w, const char *s, const char *x);
+struct attention_writer {
+  struct emit *e;
+  const struct lower_job *job;
+  const struct attention *at;
+  struct attention_tiling t;
+  struct expr blk, tasks;
+  struct attention_place here,
+      next; /* the present step and the one after, maybe of the next task */
+  /* Of the cube core's present panel: its number in the step, first key in the step, keys, slot in
+   * L1; block in L0C, half of L0. */
+  struct expr panel, at_key, keys, half, c, l0;
+  /* Of the vector core's present slice: first row, rows, buffer and its address; lanes of a row. */
+  struct expr r0, rr, pair, tile, wide;
+};
 
-void attention_count_tasks(const struct attention_writer *w);
-/* Lets of task number `i` of this core, their names ending in `x`. */
-void attention_task(const struct attention_writer *w, const char *i, const char *x);
-/* Lets of step `s` of the task with the suffix; keys from `key` on, cc of them; slot of workspace.
- */
-void attention_step(const struct attention_writer *w, const char *s, const char *x);
-/* Opens the loops over tasks and steps with what is known of the next step, ending in "x". */
-void attention_open(const struct attention_writer *w);
-/* A part of a cube core's stream. */
-typedef void attention_put(const struct attention_writer *w);
-/* Tasks and steps of a cube core: scores a step ahead of what becomes of them; so many flags guard
- * buffers in L1. */
-void attention_cube_stream(const struct attention_writer *w, unsigned l1_flags,
-                           attention_put *put_scores, attention_put *put_results);
-void attention_vector_stream(const struct attention_writer *w);
-/* Tensors of what becomes of parts of the keys, and the kernel that joins them. */
+/* ---- names and addresses (writer.c) ---- */
+
+/* Gives a name, also to a number: the name of a place in one row is that of all others. */
+#define attention_let(e, name, suffix, value) attention_let_of(e, name, suffix, EXPR(value))
+struct expr attention_let_of(struct emit *e, const char *name, const char *suffix,
+                             struct expr value);
+/* A tensor that lies as Q, or as K. */
+void attention_tensor(const struct attention_writer *w, const char *name, bool as_keys,
+                      enum tensor_io io);
+void attention_workspace(const struct attention_writer *w, const char *name, enum dtype dtype,
+                         uint64_t extent0, uint64_t extent1, uint64_t extent2);
+/* Row `row` of head z of a tensor of the operator's layout, of which `group` heads have one. */
+struct expr attention_row(const struct attention_writer *w, const char *tensor,
+                          const struct attention_strides *strides, uint64_t heads, uint64_t group,
+                          struct expr z, struct expr row);
+/* Row `row` of head z of a tensor of single numbers, `bytes` for each of the head's `rows`. */
+struct expr attention_number(const struct attention_writer *w, const char *tensor, uint64_t rows,
+                             struct expr z, struct expr row, uint64_t bytes);
+
+/* ---- tasks and steps (writer.c) ---- */
+
+void attention_count_tasks(struct attention_writer *w);
+void attention_task(struct attention_writer *w, struct attention_place *place, struct expr i);
+void attention_step(struct attention_writer *w, struct attention_place *place, struct expr step);
+typedef void attention_put(struct attention_writer *w);
+/* A stream that is one step ahead with what the other cores wait for. `flags` sets those that say
+ * "free", or takes them back. */
+void attention_stream(struct attention_writer *w, const char *comment,
+                      void (*flags)(struct attention_writer *w, bool set), attention_put *put_ahead,
+                      attention_put *put_present);
+/* Opens the loop that sets or takes back flags, and gives their ids. */
+struct expr attention_flags(struct emit *e, bool set, const char *prefix, uint64_t count);
+void attention_signal(struct emit *e, enum pipe pipe, unsigned id);
+void attention_await(struct emit *e, unsigned id);
+
+/* ---- copies and vector instructions (slices.c) ---- */
+
+void attention_mask(struct emit *e, struct expr low);
+void attention_dup(struct emit *e, struct expr dst, double value, struct expr repeat);
+/* In counter mode: all numbers of some bytes of UB. */
+void attention_fill(struct emit *e, uint64_t address, uint64_t bytes, double value);
+/* Zeros at the start of a stream, where rows are read that nothing has written. */
+void attention_clear(struct emit *e, uint64_t address, uint64_t bytes);
+/* Buffer and stream of a kernel of vector cores, which clears some bytes of UB. */
+void attention_vector_kernel(const struct attention_writer *w, uint64_t bytes);
+/* Opens the loop over slices of `rows` of all heads, which the cores take in turn; gives its
+ * counter. */
+struct expr attention_open_rows(struct attention_writer *w, const char *loop, uint64_t heads,
+                                uint64_t rows, uint64_t slice, uint64_t cores);
+/* Rows of values in single precision: into UB, where rows are whole fractals. */
+void attention_values_in(const struct attention_writer *w, struct expr dst, struct expr src,
+                         struct expr rows);
+/* Rows of results out of UB; blocks between them there. */
+void attention_rows_out(const struct attention_writer *w, const struct attention_strides *strides,
+                        struct expr dst, struct expr src, struct expr rows);
+uint64_t attention_row_gap(const struct attention_writer *w);
+/* The rows of the vector core that runs; opens the loop over slices of them. */
+void attention_share(struct attention_writer *w, struct attention_place *place);
+void attention_slices(struct attention_writer *w, const struct attention_place *place);
+/* Lanes of a row of scores in UB. */
+void attention_wide(struct attention_writer *w, const struct attention_place *place);
+/* Scores of a slice, of a tensor of the workspace: in as single precision, out as the type. */
+void attention_scores_in(const struct attention_writer *w, const struct attention_place *place,
+                         const char *tensor, struct expr dst);
+void attention_scores_out(const struct attention_writer *w, const struct attention_place *place,
+                          const char *tensor, struct expr src);
+/* The last lanes of each row, which no copy has written. */
+void attention_pad(const struct attention_writer *w, const struct attention_place *place);
+/* Counter mode with some elements of each row of the slice. */
+void attention_count(const struct attention_writer *w, struct vmachine *machine,
+                     struct expr of_row);
+/* Scores times the scale, hidden where the mask says so. */
+void attention_scale(const struct attention_writer *w, const struct attention_place *place,
+                     struct vmachine *machine, uint8_t reg);
+/* A number of each row, eight times at `numbers`, is subtracted from the row. */
+void attention_subtract(const struct attention_writer *w, struct vmachine *machine, uint8_t reg,
+                        struct expr tile, unsigned numbers_reg, struct expr numbers);
+void attention_convert(const struct attention_writer *w, struct vmachine *machine, uint8_t reg);
+
+/* ---- kernels ---- */
+
+void attention_cube_stream(struct attention_writer *w);        /* cube.c */
+void attention_vector_stream(struct attention_writer *w);      /* vector.c */
+void attention_grad_vector_stream(struct attention_writer *w); /* grad_vector.c */
 void attention_parts_workspace(const struct attention_writer *w);
-/* A step's cycles of a cube core: pipes that have but one buffer between them take turns. */
-uint64_t attention_cube_cycles(const struct attention_tiling *t, uint64_t cube, uint64_t mte1,
-                               uint64_t mte2, uint64_t fix);
-/* Vector cores for the kernel that joins parts, so many rows at a time. */
-uint64_t attention_join_cores(const struct vinci_soc *soc, const struct attention *at,
-                              const struct attention_tiling *t, uint64_t rows);
-void attention_join(const struct attention_writer *w, const struct lower_job *job);
-/* Of the vector core that runs: `mine` rows of the task from `from` on. Lets of a slice of them. */
-void attention_share(const struct attention_writer *w, const char *x);
-void attention_slice(const struct attention_writer *w, const char *x);
-/* Row by row where keys are hidden from it, in scores at `tile`, `wide` of them in a row. */
-void attention_hide(const struct attention_writer *w, struct vrows *rows, const char *x);
+void attention_join(struct attention_writer *w); /* parts.c */
+/* Tensors of the sums and of delta. */
+void attention_grad_workspace(const struct attention_writer *w);
+void attention_grad_first(struct attention_writer *w); /* grad_ends.c */
+void attention_grad_last(struct attention_writer *w);
 
 #endif

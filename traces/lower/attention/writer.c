@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The traces of flash_attention and its gradient: headers, tasks and steps. Names that end in x
+ * belong to the step after the present one, maybe of the next task.
+ */
+#include "traces/lower/attention/writer.h"
+
+#include <stdio.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+
+/* ---- names and addresses ---- */
+
+struct expr attention_let_of(struct emit *e, const char *name, const char *suffix,
+                             struct expr value) {
+  char text[16];
+  snprintf(text, sizeof text, "%s%s", name, suffix);
+  EMIT(e, "let", W("", text), F("", value));
+  return x_name(e, text);
+}
+
+void attention_tensor(const struct attention_writer *w, const char *name, bool as_keys,
+                      enum tensor_io io) {
+  const struct lower_value *value = w->job->value;
+  bool grouped = as_keys && value[ATTENTION_KV_HEADS].present;
+  uint64_t batch = value[ATTENTION_BATCH].size, depth = value[ATTENTION_HEAD_DIM].size;
+  uint64_t heads = value[grouped ? ATTENTION_KV_HEADS : ATTENTION_HEADS].size;
+  uint64_t rows = as_keys ? w->at->keys : value[ATTENTION_SEQ_Q].size;
+  const uint64_t shapes[][4] = {[LAYOUT_BNSD] = {batch, heads, rows, depth},
+                                [LAYOUT_BSND] = {batch, rows, heads, depth},
+                                [LAYOUT_BSH] = {batch, rows, heads * depth},
+                                [LAYOUT_SBH] = {rows, batch, heads * depth}};
+  unsigned layout = value[ATTENTION_LAYOUT].word;
+  emit_tensor(w->e, name, w->at->type, io, shapes[layout],
+              layout == LAYOUT_BNSD || layout == LAYOUT_BSND ? 4 : 3, NULL);
+}
+
+void attention_workspace(const struct attention_writer *w, const char *name, enum dtype dtype,
+                         uint64_t extent0, uint64_t extent1, uint64_t extent2) {
+  const uint64_t shape[3] = {extent0, extent1, extent2};
+  emit_tensor(w->e, name, dtype, TENSOR_WORKSPACE, shape, 3, NULL);
+}
+
+struct expr attention_row(const struct attention_writer *w, const char *tensor,
+                          const struct attention_strides *strides, uint64_t heads, uint64_t group,
+                          struct expr z, struct expr row) {
+  struct expr batch = x_mul(x_div(z, heads), strides->batch);
+  struct expr head = x_mul(x_div(x_mod(z, heads), group), strides->head);
+  struct expr elements = x_add(x_add(batch, head), x_mul(row, strides->row));
+  return x_add(x_name(w->e, tensor), x_mul(elements, HALF_BYTES));
+}
+
+struct expr attention_number(const struct attention_writer *w, const char *tensor, uint64_t rows,
+                             struct expr z, struct expr row, uint64_t bytes) {
+  return x_add(x_name(w->e, tensor), x_mul(x_add(x_mul(z, rows), row), bytes));
+}
+
+/* ---- tasks and steps ---- */
+
+/* Rounds of all cores, each the other way round, and what is left for the last one. */
+void attention_count_tasks(struct attention_writer *w) {
+  uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
+  struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;
+  w->tasks = attention_let(w->e, "tasks", "", x_add(rounds, x_lt(turn, w->t.tasks % w->t.cores)));
+}
+
+/* Behind the last key that a row of the task sees, in its part of the keys. */
+static struct expr limit_of(const struct attention_writer *w, const struct attention_place *p) {
+  const struct attention *at = w->at;
+  struct expr rows = x_add(p->row, p->rows);
+  uint64_t more = at->keys - at->rows, cols = w->t.cols;
+  if (at->causal && w->t.diagonal == DIAGONAL_WHOLE)
+    return x_min(at->keys, x_mul(x_div(x_add(rows, more + cols - 1), cols), cols));
+  if (at->causal)
+    return x_add(rows, more);
+  if (w->t.splits > 1)
+    return x_min(at->keys, x_mul(x_add(p->piece, 1), w->t.part));
+  return EXPR(at->keys);
+}
+
+/* Task number `i` of this block; a causal mask makes the last rows of heads the longest tasks,
+ * which come first. */
+void attention_task(struct attention_writer *w, struct attention_place *p, struct expr i) {
+  struct emit *e = w->e;
+  const struct attention_tiling *t = &w->t;
+  uint64_t heads = w->at->batch * w->at->heads, blocks = t->row_blocks;
+  const char *x = p->suffix;
+  bool causal = w->at->causal, splits = t->splits > 1;
+  p->odd = attention_let(e, "odd", x, x_mod(i, 2));
+  struct expr back = x_mul(p->odd, x_sub(t->cores - 1, x_mul(2, w->blk)));
+  struct expr u =
+      attention_let(e, splits ? "turn" : "u", x, x_add(x_add(x_mul(i, t->cores), w->blk), back));
+  p->piece = EXPR(0);
+  if (splits) {
+    struct expr turn = u;
+    u = attention_let(e, "u", x, x_div(turn, t->splits));
+    p->piece = attention_let(e, "piece", x, x_mod(turn, t->splits));
+  }
+  struct expr block = causal ? x_sub(blocks - 1, x_div(u, heads)) : x_mod(u, blocks);
+  p->z = attention_let(e, "z", x, causal ? x_mod(u, heads) : x_div(u, blocks));
+  p->row = attention_let(e, "row", x, x_mul(block, t->rows));
+  p->rows = attention_let(e, "cm", x, x_min(t->rows, x_sub(w->at->rows, p->row)));
+  p->limit = attention_let(e, "limit", x, limit_of(w, p));
+  p->steps =
+      attention_let(e, "steps", x, x_ceil_div(x_sub(p->limit, x_mul(p->piece, t->part)), t->cols));
+}
+
+void attention_step(struct attention_writer *w, struct attention_place *p, struct expr step) {
+  struct emit *e = w->e;
+  const char *x = p->suffix;
+  p->step = step;
+  p->key = attention_let(e, "key", x, x_add(x_mul(p->piece, w->t.part), x_mul(step, w->t.cols)));
+  p->keys = attention_let(e, "cc", x, x_min(w->t.cols, x_sub(p->limit, p->key)));
+  struct expr slot = x_add(x_mul(w->blk, ATTENTION_SLOTS), x_mul(p->odd, 2));
+  p->slot = attention_let(e, "slot", x, x_add(slot, x_mod(step, 2)));
+}
+
+/* The step after step s of task i of this block. */
+static struct expr put_next(struct attention_writer *w, struct expr i, struct expr s) {
+  struct emit *e = w->e;
+  struct expr after = x_add(s, 1), task = x_add(i, 1);
+  struct expr same = attention_let(e, "same", "", x_lt(after, w->here.steps));
+  struct expr more = attention_let(e, "more", "", x_max(same, x_lt(task, w->tasks)));
+  struct expr ix = attention_let(e, "ix", "", x_min(x_sub(w->tasks, 1), x_sub(task, same)));
+  struct expr sx = attention_let(e, "sx", "", x_mul(after, same));
+  attention_task(w, &w->next, ix);
+  attention_step(w, &w->next, sx);
+  return more;
+}
+
+void attention_stream(struct attention_writer *w, const char *comment,
+                      void (*flags)(struct attention_writer *w, bool set), attention_put *put_ahead,
+                      attention_put *put_present) {
+  struct emit *e = w->e;
+  flags(w, true);
+  emit_comment(e, "%s", comment);
+  emit_for(e, "start", 1);
+  attention_task(w, &w->next, EXPR(0));
+  struct expr sx = attention_let(e, "sx", "", 0);
+  attention_step(w, &w->next, EXPR(0));
+  w->next.step = sx;
+  put_ahead(w);
+  emit_end(e);
+  struct expr i = emit_for(e, "i", w->tasks);
+  attention_task(w, &w->here, i);
+  struct expr s = emit_for(e, "s", w->here.steps);
+  attention_step(w, &w->here, s);
+  struct expr more = put_next(w, i, s);
+  emit_if(e, "ahead", more);
+  put_ahead(w);
+  emit_end(e);
+  put_present(w);
+  emit_end(e);
+  emit_end(e);
+  emit_comment(e, "Nothing stays set.");
+  flags(w, false);
+}
+
+struct expr attention_flags(struct emit *e, bool set, const char *prefix, uint64_t count) {
+  char name[16];
+  snprintf(name, sizeof name, "%s%s", prefix, set ? "first" : "last");
+  return emit_for(e, name, count);
+}
+
+void attention_signal(struct emit *e, enum pipe pipe, unsigned id) {
+  EMIT(e, "ffts_cross_core_sync", W("pipe", pipe_name(pipe)), F("mode", 2), F("id", id));
+}
+
+void attention_await(struct emit *e, unsigned id) { EMIT(e, "wait_flag_dev", F("id", id)); }
+
+/* ---- the kernels ---- */
+
+static void put_tensors(const struct attention_writer *w) {
+  const struct attention *at = w->at;
+  const struct lower_value *value = w->job->value;
+  const uint64_t numbers[4] = {value[ATTENTION_BATCH].size, value[ATTENTION_HEADS].size,
+                               value[ATTENTION_SEQ_Q].size, BLOCK_WORDS};
+  attention_tensor(w, "q", false, TENSOR_IN);
+  attention_tensor(w, "k", true, TENSOR_IN);
+  attention_tensor(w, "v", true, TENSOR_IN);
+  if (w->t.splits > 1)
+    attention_parts_workspace(w);
+  else
+    attention_tensor(w, at->gradient ? "dy" : "o", false, at->gradient ? TENSOR_IN : TENSOR_OUT);
+  for (unsigned i = 0; i < 2 && (at->gradient || at->statistics); i++)
+    emit_tensor(w->e, i ? "row_sum" : "row_max", DTYPE_FP32, at->gradient ? TENSOR_IN : TENSOR_OUT,
+                numbers, 4, NULL);
+  if (at->gradient)
+    attention_grad_workspace(w);
+}
+
+/* What the cores of a block hand each other. */
+static void put_slots(const struct attention_writer *w) {
+  const struct attention_tiling *t = &w->t;
+  uint64_t slots = t->cores * ATTENTION_SLOTS;
+  bool gradient = w->at->gradient;
+  attention_workspace(w, "scores", DTYPE_FP32, slots, t->rows, t->cols);
+  if (gradient)
+    attention_workspace(w, "products", DTYPE_FP32, slots, t->rows, t->cols);
+  attention_workspace(w, "probs", w->at->type, slots, t->rows, t->cols);
+  if (gradient)
+    attention_workspace(w, "ds", w->at->type, slots, t->rows, t->cols);
+  else
+    attention_workspace(w, "partial", DTYPE_FP32, slots, t->rows, w->at->depth);
+}
+
+void attention_emit(const struct lower_job *job, struct emit *e) {
+  struct attention_writer w = {.e = e,
+                               .job = job,
+                               .at = job->data,
+                               .blk = x_name(e, "blk"),
+                               .here = {.suffix = ""},
+                               .next = {.suffix = "x"}};
+  struct lower_job copy = *job;
+  bool gradient = w.at->gradient;
+  if (!attention_tiling(&copy, &w.t))
+    vinci_bug("%s: %s", job->op->name, copy.reason);
+  if (gradient)
+    attention_grad_first(&w);
+  emit_mixed_kernel(e, job->op->name, (uint32_t)w.t.cores, ATTENTION_VECTORS);
+  put_tensors(&w);
+  put_slots(&w);
+  attention_cube_stream(&w);
+  emit_stream(e, CORE_AIV);
+  attention_count_tasks(&w);
+  if (gradient)
+    attention_grad_vector_stream(&w);
+  else
+    attention_vector_stream(&w);
+  if (gradient)
+    attention_grad_last(&w);
+  else if (w.t.splits > 1)
+    attention_join(&w);
+}
