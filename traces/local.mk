@@ -109,6 +109,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
 	traces/lower/vector/rows.c \
+	traces/lower/vector/rowwise.c \
+	traces/lower/vector/rowwise.h \
 	traces/lower/vector/rows.h \
 	traces/lower/vector/sort.c \
 	traces/lower/vector/sort.h \
@@ -116,6 +118,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/tiles.c \
 	traces/lower/vector/tiles.h \
 	traces/lower/vector/unary.c \
+	traces/lower/vector/unit.c \
+	traces/lower/vector/unit.h \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \

@@ -308,11 +308,13 @@ void emit_end(struct emit *emit) {
   emit_plain(emit, "endloop");
 }
 
-struct expr emit_named(struct emit *emit, const char *name, struct expr value) {
-  if (x_is_number(value))
-    return value;
+struct expr emit_assigned(struct emit *emit, const char *name, struct expr value) {
   EMIT(emit, "let", W("", name), F("", value));
   return x_name(emit, name);
+}
+
+struct expr emit_named(struct emit *emit, const char *name, struct expr value) {
+  return x_is_number(value) ? value : emit_assigned(emit, name, value);
 }
 
 void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id) {

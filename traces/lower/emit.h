@@ -75,6 +75,8 @@ struct expr emit_for_of(struct emit *emit, const char *name, struct expr count);
 void emit_end(struct emit *emit);
 /* Gives an expression a name, so that rows stay short; a number stays a number. */
 struct expr emit_named(struct emit *emit, const char *name, struct expr value);
+/* The same, but a number gets its row and name too. */
+struct expr emit_assigned(struct emit *emit, const char *name, struct expr value);
 #define emit_set(emit_, src_, dst_, id_) emit_flag_of(emit_, true, src_, dst_, EXPR(id_))
 #define emit_wait(emit_, src_, dst_, id_) emit_flag_of(emit_, false, src_, dst_, EXPR(id_))
 void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id);

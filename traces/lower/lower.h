@@ -125,6 +125,7 @@ struct lower_op {
   const char *text;         /* one line */
   const struct lower_key *keys;
   size_t key_count;
+  const void *spec; /* the operator's table in its template; NULL: none */
   /* Checks the arguments together and fills job->data; NULL: nothing to do. */
   enum vinci_status (*setup)(struct lower_job *job);
   /* Puts the index-th candidate into the tiling keys of job->value; false: there are no more.

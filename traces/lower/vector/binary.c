@@ -40,27 +40,13 @@ static const struct lower_key add_keys[BINARY_KEYS] = {
 };
 
 static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
-/* What vew_put_pairs() does, for its cost and its registers; the fills are made once. */
-static const struct vstep pair_steps[] = {FILL(T2, 1),
-                                          FILL(T3, 1),
-                                          B("vadd", Y0, X0, X1),
-                                          B("vor", T0, X0, X1),
-                                          U("vnot", T1, Y0),
-                                          B("vand", T0, T0, T1),
-                                          B("vand", T1, X0, X1),
-                                          B("vor", T0, T0, T1),
-                                          S("vshr", T0, T0, 31),
-                                          B("vmul", T0, T0, T2),
-                                          B("vgather", T1, T0, T3),
-                                          B("vadd", Y0, Y0, T1),
-                                          END};
 static const struct vstep sub_steps[] = {B("vsub", Y0, X0, X1), END};
 static const struct vstep mul_steps[] = {B("vmul", Y0, X0, X1), END};
 static const struct vstep div_steps[] = {B("vdiv", Y0, X0, X1), END};
 static const struct vstep max_steps[] = {B("vmax", Y0, X0, X1), END};
 static const struct vstep min_steps[] = {B("vmin", Y0, X0, X1), END};
 static const struct vstep relu_grad_steps[] = {FILL(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
-                                               SEL(Y0, X0, T1, T0), END};
+                                               SELECT(Y0, X0, T1, T0), END};
 
 static bool call_binary(struct lower_call *call) {
   if (call->input_count < 2)
@@ -73,12 +59,8 @@ static bool call_binary(struct lower_call *call) {
 }
 
 #define OPERATOR(id, vendor, summary, types_)                                                      \
-  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
-    static const struct vfunc func = {                                                             \
-        .name = #id, .inputs = 2, .outputs = 1, .types = types_, .steps = id##_steps};             \
-    return vew_setup(job, &func);                                                                  \
-  }                                                                                                \
-  VEW_OP(id, vendor, summary, binary_keys, BINARY_KEYS, call_binary)
+  VEW_OP(id, vendor, summary, binary_keys, BINARY_KEYS, call_binary, vew_setup,                    \
+         VFUNC(.inputs = 2, .outputs = 1, .types = types_, .steps = id##_steps))
 
 #define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 
@@ -92,22 +74,20 @@ static bool same_shape(const struct lower_value *a, const struct lower_value *b)
 static enum vinci_status add_setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
   static const struct vfunc func = {
-      .name = "add", .inputs = 2, .outputs = 1, .types = NUMBER_TYPES, .steps = add_steps};
-  static const struct vfunc pairs = {
-      .name = "add", .inputs = 2, .outputs = 1, .types = VTYPES_PAIRS, .steps = pair_steps};
+      .inputs = 2, .outputs = 1, .types = NUMBER_TYPES, .steps = add_steps};
   unsigned given = 0, longs = 0;
   for (unsigned key = KEY_DTYPE; key <= KEY_OUT; key++) {
     given += value[key].present;
     longs += value[key].present && value[key].dtype == DTYPE_INT64;
   }
   if (longs == 0)
-    return vew_setup(job, &func);
+    return vew_setup_func(job, &func);
   if (longs != given || !same_shape(&value[KEY_SHAPE], &value[KEY_SHAPE1]))
     return lower_error(job, "int64 is added to int64 of the same shape alone");
-  return vew_setup(job, &pairs);
+  return vew_setup_func(job, &vew_pairs);
 }
 
-VEW_OP(add, "Add|AddV2", "y = x + x1", add_keys, BINARY_KEYS, call_binary)
+VEW_OP(add, "Add|AddV2", "y = x + x1", add_keys, BINARY_KEYS, call_binary, add_setup, NULL)
 OPERATOR(sub, "Sub", "y = x - x1", NUMBER_TYPES)
 OPERATOR(mul, "Mul", "y = x * x1", NUMBER_TYPES)
 OPERATOR(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
@@ -128,16 +108,7 @@ static const struct lower_key axpy_keys[AXPY_KEYS] = {
 
 static const struct vstep axpy_steps[] = {P("vmuls", T0, X1, 1), B("vadd", Y0, X0, T0), END};
 
-static enum vinci_status axpy_setup(struct lower_job *job) {
-  static const char *const parameters[] = {"alpha", NULL};
-  static const struct vfunc func = {.name = "axpy",
-                                    .inputs = 2,
-                                    .outputs = 1,
-                                    .types = VTYPES_FP16,
-                                    .steps = axpy_steps,
-                                    .parameters = parameters};
-  return vew_setup(job, &func);
-}
+static const char *const axpy_numbers[] = {"alpha", NULL};
 
 /* Two lists of tensors, and alpha: as one tensor of as many elements. */
 static bool call_axpy(struct lower_call *call) {
@@ -153,7 +124,10 @@ static bool call_axpy(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, AXPY_KEYS, call_axpy)
+VEW_OP(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, AXPY_KEYS, call_axpy,
+       vew_setup,
+       VFUNC(.inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
+             .parameters = axpy_numbers))
 
 /* ---- where ---------------------------------------------------------------------------------- */
 
@@ -165,17 +139,8 @@ static const struct lower_key where_keys[WHERE_KEYS] = {
     VTILE_KEY_ROWS_TABLE(WHERE_TILING),
 };
 
-static const struct vstep where_steps[] = {Q("vcmpvs_ne", T0, X0, 0), SEL(Y0, X1, X2, T0), END};
-
-static enum vinci_status where_setup(struct lower_job *job) {
-  static const struct vfunc func = {.name = "where",
-                                    .inputs = 3,
-                                    .outputs = 1,
-                                    .types = VTYPES_FP16,
-                                    .boolean = 1,
-                                    .steps = where_steps};
-  return vew_setup(job, &func);
-}
+static const struct vstep where_steps[] = {AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0)),
+                                           SELECT(Y0, X1, X2, T0), END};
 
 static bool call_where(struct lower_call *call) {
   if (call->input_count < 3)
@@ -187,7 +152,8 @@ static bool call_where(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, WHERE_KEYS, call_where)
+VEW_OP(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, WHERE_KEYS, call_where, vew_setup,
+       VFUNC(.inputs = 3, .outputs = 1, .types = VTYPES_FP16, .boolean = 1, .steps = where_steps))
 
 /* ---- fill ----------------------------------------------------------------------------------- */
 
@@ -200,15 +166,7 @@ static const struct lower_key fill_keys[FILL_KEYS] = {
 
 static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
 
-static enum vinci_status fill_setup(struct lower_job *job) {
-  static const char *const parameters[] = {"value", NULL};
-  static const struct vfunc func = {.name = "fill",
-                                    .outputs = 1,
-                                    .types = VTYPES_ANY,
-                                    .steps = fill_steps,
-                                    .parameters = parameters};
-  return vew_setup(job, &func);
-}
+static const char *const fill_numbers[] = {"value", NULL};
 
 static bool call_fill(struct lower_call *call) {
   if (call->output_count == 0 && call->input_count == 0)
@@ -219,7 +177,9 @@ static bool call_fill(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, FILL_KEYS, call_fill)
+VEW_OP(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, FILL_KEYS, call_fill,
+       vew_setup,
+       VFUNC(.outputs = 1, .types = VTYPES_ANY, .steps = fill_steps, .parameters = fill_numbers))
 
 /* ---- dropout -------------------------------------------------------------------------------- */
 
@@ -233,15 +193,14 @@ static const struct lower_key dropout_keys[DROP_KEYS] = {
 };
 
 static const struct vstep dropout_steps[] = {FILL(T1, 0), P("vmuls", T0, X1, 1),
-                                             SEL(Y0, T0, T1, X0), END};
+                                             SELECT(Y0, T0, T1, X0), END};
 
 static void dropout_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
   parameter[0] = 1 / job->value[DROP_KEEP].number;
 }
 
 static enum vinci_status dropout_setup(struct lower_job *job) {
-  static const struct vfunc func = {.name = "dropout",
-                                    .inputs = 2,
+  static const struct vfunc func = {.inputs = 2,
                                     .outputs = 1,
                                     .types = VTYPES_FP16,
                                     .bits = 1,
@@ -250,7 +209,7 @@ static enum vinci_status dropout_setup(struct lower_job *job) {
   double keep = job->value[DROP_KEEP].number;
   if (keep <= 0 || keep > 1)
     return lower_error(job, "keep is above 0 and at most 1, not %.9g", keep);
-  return vew_setup(job, &func);
+  return vew_setup_func(job, &func);
 }
 
 static bool call_dropout(struct lower_call *call) {
@@ -261,7 +220,7 @@ static bool call_dropout(struct lower_call *call) {
 }
 
 VEW_OP(dropout, "DropOutDoMask", "y = bit of x ? x1 / keep : 0; x holds a bit for each element",
-       dropout_keys, DROP_KEYS, call_dropout)
+       dropout_keys, DROP_KEYS, call_dropout, dropout_setup, NULL)
 
 /* ---- AdamW ---------------------------------------------------------------------------------- */
 
@@ -324,19 +283,15 @@ static void adamw_numbers(const struct lower_job *job, double parameter[VPARAM_M
 }
 
 static enum vinci_status adamw_setup(struct lower_job *job) {
-  static const struct vfunc func = {.name = "adamw",
-                                    .inputs = 4,
-                                    .outputs = 3,
-                                    .in_place = true,
-                                    .steps = adamw_steps,
-                                    .numbers = adamw_numbers};
+  static const struct vfunc func = {
+      .inputs = 4, .outputs = 3, .in_place = true, .steps = adamw_steps, .numbers = adamw_numbers};
   for (size_t i = ADAM_BETA1; i <= ADAM_BETA2; i++)
     if (job->value[i].number < 0 || job->value[i].number >= 1)
       return lower_error(job, "%s is at least 0 and below 1, not %.9g", adamw_keys[i].name,
                          job->value[i].number);
   if (job->value[ADAM_EPSILON].number < 0)
     return lower_error(job, "eps is at least 0, not %.9g", job->value[ADAM_EPSILON].number);
-  return vew_setup(job, &func);
+  return vew_setup_func(job, &func);
 }
 
 static bool call_adamw(struct lower_call *call) {
@@ -350,4 +305,4 @@ static bool call_adamw(struct lower_call *call) {
 
 VEW_OP(adamw, "ApplyAdamW|ApplyAdamWV2",
        "a step of AdamW: x, its moments x1 and x2, and the gradient x3", adamw_keys, ADAM_KEYS,
-       call_adamw)
+       call_adamw, adamw_setup, NULL)

@@ -5,8 +5,6 @@
 #include "core/base/arith.h"
 #include "traces/lower/vector/elementwise.h"
 
-typedef unsigned long long ull;
-
 enum { KEY_SHAPE, KEY_FORMAT, KEY_DTYPE, KEY_DTYPE1, KEY_EPSILON, KEY_TILING };
 enum { BATCH_NORM_KEYS = KEY_TILING + VTILE_KEYS };
 enum { FORMAT_NCHW, FORMAT_NC1HWC0 };
@@ -86,11 +84,8 @@ static void set_numbers(struct vew *ew, unsigned input, const char *name, enum d
 
 static enum vinci_status batch_norm_setup(struct lower_job *job) {
   static const char *const parameters[] = {"epsilon", NULL};
-  static const struct vfunc func = {.name = "batch_norm",
-                                    .inputs = CHANNEL_INPUTS,
-                                    .outputs = 1,
-                                    .steps = batch_norm_steps,
-                                    .parameters = parameters};
+  static const struct vfunc func = {
+      .inputs = CHANNEL_INPUTS, .outputs = 1, .steps = batch_norm_steps, .parameters = parameters};
   static const char *const numbers[] = {"mean", "var", "gamma", "beta"};
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   enum dtype dtype = job->value[KEY_DTYPE].dtype;
@@ -115,7 +110,7 @@ static enum vinci_status batch_norm_setup(struct lower_job *job) {
     return status;
   /* The template takes the widest type; y has that of x, which converts both ways. */
   set_whole(&ew->out[0], dtype, &channels.space);
-  if (dtype != ew->type && !vconvert_inst(job->soc, ew->type, dtype))
+  if (dtype != ew->type && !vconversion(job->soc, ew->type, dtype))
     return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(ew->type),
                        dtype_name(dtype), job->soc->name);
   return VINCI_OK;
@@ -138,4 +133,4 @@ static bool call_batch_norm(struct lower_call *call) {
 
 VEW_OP(batch_norm, "BNInfer|BNInferD|BNInferenceD|BatchNorm",
        "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel", batch_norm_keys,
-       BATCH_NORM_KEYS, call_batch_norm)
+       BATCH_NORM_KEYS, call_batch_norm, batch_norm_setup, NULL)

@@ -6,13 +6,12 @@
  */
 #include "traces/lower/vector/elementwise.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
-
-typedef unsigned long long ull;
 
 enum {
   REPEATS_MAX = 255,
@@ -28,8 +27,6 @@ const struct lower_value *vkey(const struct lower_job *job, const char *name) {
       return job->value[i].present ? &job->value[i] : NULL;
   return NULL;
 }
-
-size_t vew_tiling_keys(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
 
 /* ---- types -------------------------------------------------------------------------- */
 
@@ -77,17 +74,21 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
     in->computed = func->boolean & 1u << i ? DTYPE_FP16
                    : func->bits & 1u << i  ? in->type
                                            : ew->type;
-    if (in->type != in->computed && !vconvert_inst(job->soc, in->type, in->computed))
+    if (in->type != in->computed && !vconversion(job->soc, in->type, in->computed))
       return lower_error(job, "%s of %s is not supported on %s", job->op->name,
                          dtype_name(in->type), job->soc->name);
   }
   const struct lower_value *out = vkey(job, "out");
   for (unsigned i = 0; i < func->outputs; i++) {
-    ew->out[i].computed = ew->type;
-    ew->out[i].type = out ? out->dtype : func->in_place ? ew->in[i].type : widest;
-    if (ew->out[i].type != ew->type && !vconvert_inst(job->soc, ew->type, ew->out[i].type))
-      return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(ew->type),
-                         dtype_name(ew->out[i].type), job->soc->name);
+    struct vew_operand *result = &ew->out[i];
+    result->computed = func->truth ? DTYPE_FP16 : ew->type;
+    result->type = func->truth      ? DTYPE_UINT8
+                   : out            ? out->dtype
+                   : func->in_place ? ew->in[i].type
+                                    : widest;
+    if (result->type != result->computed && !vconversion(job->soc, result->computed, result->type))
+      return lower_error(job, "there is no conversion from %s to %s on %s",
+                         dtype_name(result->computed), dtype_name(result->type), job->soc->name);
   }
   return VINCI_OK;
 }
@@ -113,7 +114,7 @@ static enum vinci_status broadcast(struct lower_job *job, struct vew *ew) {
     for (unsigned k = 0; k < ew->func.inputs; k++) {
       uint64_t own = extent(ew->shape[k], ew->rank[k], i);
       if (own != 1 && out != 1 && own != out)
-        return lower_error(job, "the shapes do not broadcast: %llu and %llu", (ull)out, (ull)own);
+        return lower_error(job, "the shapes do not broadcast: %" PRIu64 " and %" PRIu64, out, own);
       out = own != 1 ? own : out;
     }
     ew->out_shape[ew->out_rank - 1 - i] = out;
@@ -238,14 +239,21 @@ static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used
     in->spread = vtile_reserve(used, whole);
 }
 
-void vew_lay_out(struct vew *ew) {
-  struct vtile *tile = &ew->tile;
-  unsigned narrow = sizeof(uint64_t), wide = vtile_bytes(ew->type);
-  for (unsigned k = 0; k < ew->func.inputs; k++)
-    narrow = narrow < vtile_bytes(ew->in[k].type) ? narrow : vtile_bytes(ew->in[k].type);
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    narrow = narrow < vtile_bytes(ew->out[k].type) ? narrow : vtile_bytes(ew->out[k].type);
-  narrow = narrow < wide ? narrow : wide;
+/* The narrowest and the widest element of registers and operands. */
+static void element_bytes(const struct vew *ew, unsigned *narrow, unsigned *wide) {
+  *narrow = *wide = vtile_bytes(ew->type);
+  for (unsigned k = 0; k < ew->func.inputs + ew->func.outputs; k++) {
+    bool in = k < ew->func.inputs;
+    unsigned bytes = vtile_bytes(in ? ew->in[k].type : ew->out[k - ew->func.inputs].type);
+    *narrow = bytes < *narrow ? bytes : *narrow;
+    *wide = bytes > *wide ? bytes : *wide;
+  }
+}
+
+static void lay_out(struct vtile *tile) {
+  struct vew *ew = (struct vew *)tile;
+  unsigned narrow, widest, wide = vtile_bytes(ew->type);
+  element_bytes(ew, &narrow, &widest);
   ew->pitch = vtile_pitch(tile->cols, narrow);
   uint64_t slot = 0, whole = tile->rows * ew->pitch;
   for (unsigned k = 0; k < ew->func.inputs; k++) {
@@ -270,27 +278,7 @@ void vew_lay_out(struct vew *ew) {
     if ((needed & 1u << r) && !kept)
       ew->temp[r] = vtile_reserve(&used, whole * (ew->func.casts ? sizeof(uint64_t) : wide));
   }
-  ew->ub_bytes = used;
-}
-
-static bool fits(struct lower_job *job, struct vew *ew) {
-  vew_lay_out(ew);
-  return ew->ub_bytes <= vtile_ub_bytes(job->soc);
-}
-
-/* The largest extent up to `most` for which the layout fits; 0 when none does. */
-static uint64_t largest(struct lower_job *job, struct vew *ew, uint64_t *extent_of_tile,
-                        uint64_t most) {
-  uint64_t low = 0, high = most;
-  while (low < high) {
-    uint64_t middle = low + (high - low + 1) / 2;
-    *extent_of_tile = middle;
-    if (fits(job, ew))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
+  tile->ub_bytes = used;
 }
 
 /* ---- tilings ------------------------------------------------------------------------------ */
@@ -302,32 +290,24 @@ static bool is_run(const struct vtile_space *space) {
   return rows == 1;
 }
 
-static unsigned widest_bytes(const struct vew *ew) {
-  unsigned bytes = vtile_bytes(ew->type);
-  for (unsigned k = 0; k < ew->func.inputs; k++)
-    bytes = bytes > vtile_bytes(ew->in[k].type) ? bytes : vtile_bytes(ew->in[k].type);
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    bytes = bytes > vtile_bytes(ew->out[k].type) ? bytes : vtile_bytes(ew->out[k].type);
-  return bytes;
-}
-
 /* Long rows are cut into pieces of one row, short ones stay whole and go in groups. */
 static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
   struct vtile *tile = &ew->tile;
   const struct vtile_space *space = &tile->space;
   bool repeats = false;
+  unsigned narrow, wide;
+  element_bytes(ew, &narrow, &wide);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     repeats |= ew->in[k].kind != VKIND_FULL;
   tile->rows = 1;
   if (is_run(space)) {
-    uint64_t most = largest(job, ew, &tile->cols, space->cols);
-    vtile_split_run(job->cores, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
+    uint64_t most = vtile_most_cols(job, tile, 0, space->cols);
+    vtile_split_run(job->cores, tile, wide, max_u64(most >> halvings, 1));
   } else if (space->rows == 1 ||
-             space->cols * widest_bytes(ew) >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
-    uint64_t most = max_u64(largest(job, ew, &tile->cols, space->cols) >> halvings, 1);
+             space->cols * wide >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
+    uint64_t most = max_u64(vtile_most_cols(job, tile, 0, space->cols) >> halvings, 1);
     uint64_t pieces = ceil_div(space->cols, most);
-    uint64_t unit = BLOCK_BYTES;
-    tile->cols = min_u64(space->cols, ceil_div(ceil_div(space->cols, pieces), unit) * unit);
+    tile->cols = min_u64(space->cols, round_up(ceil_div(space->cols, pieces), BLOCK_BYTES));
     uint64_t rows = space->rows;
     for (unsigned i = 0; i < space->outers; i++)
       rows *= space->outer[i];
@@ -335,8 +315,8 @@ static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
     tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, job->cores)));
   } else {
     tile->cols = space->cols;
-    uint64_t most = largest(job, ew, &tile->rows, min_u64(space->rows, REPEATS_MAX - 7));
-    vtile_split_rows(job->cores, tile, widest_bytes(ew), max_u64(most >> halvings, 1));
+    uint64_t most = vtile_most_rows(job, tile, 0, min_u64(space->rows, REPEATS_MAX - 7));
+    vtile_split_rows(job->cores, tile, wide, max_u64(most >> halvings, 1));
   }
 }
 
@@ -346,7 +326,7 @@ bool vew_candidate(struct lower_job *job, size_t index) {
     return false;
   ew->tile.buffers = index == HALVINGS ? 1 : 2;
   split(job, ew, index % HALVINGS);
-  vtile_give(job, vew_tiling_keys(job), &ew->tile);
+  vtile_give(job, &ew->tile);
   return true;
 }
 
@@ -354,7 +334,7 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
   uint64_t repeat_bytes = (uint64_t)soc->vector_bytes, elements = ew->tile.rows * ew->pitch;
   uint64_t repeats = ceil_div(elements * vtile_bytes(ew->type), repeat_bytes), sum = 0;
   for (unsigned i = 0; i < ew->step_count; i++)
-    sum += repeats * vstep_mcycles(soc, &ew->steps[i], ew->type);
+    sum += repeats * vstep_cost_mcycles(soc, &ew->steps[i], ew->type);
   for (unsigned k = 0; k < ew->func.inputs; k++) {
     bool spreads =
         vew_kind(ew, &ew->in[k]) == VKIND_ROW || vew_kind(ew, &ew->in[k]) == VKIND_COLUMN;
@@ -367,14 +347,9 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
 
 bool vew_cost(struct lower_job *job) {
   struct vew *ew = job->data;
-  vtile_take(job, vew_tiling_keys(job), &ew->tile);
-  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
-    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
-  if (!vtile_count(job, &ew->tile))
+  vtile_take(job, &ew->tile);
+  if (!vtile_copies_bytes(job) || !vtile_count(job, &ew->tile) || !vtile_in_ub(job, &ew->tile))
     return false;
-  if (!fits(job, ew))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu", (ull)ew->ub_bytes,
-                        (ull)vtile_ub_bytes(job->soc));
   bool spreads = false;
   struct vtile_work work = {.vector_cycles = tile_mcycles(job->soc, ew) / MILLI};
   for (unsigned k = 0; k < ew->func.inputs; k++) {
@@ -419,19 +394,16 @@ static void read_operands(const struct lower_job *job, struct vew *ew) {
 /* A conversion is a program of one instruction per hop. */
 static enum vinci_status set_cast(struct lower_job *job, struct vew *ew) {
   enum dtype hops[VCONVERT_HOPS], from = ew->in[0].type, to = vkey(job, "to")->dtype;
-  unsigned count = from == to ? 0 : vconvert_chain(job->soc, from, to, hops);
+  unsigned count = from == to ? 0 : vconversion_chain(job->soc, from, to, hops);
   if (count == 0)
     return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(from),
                        dtype_name(to), job->soc->name);
   for (unsigned i = 0; i < count; i++) {
-    const char *inst = vconvert_inst(job->soc, from, hops[i]);
+    const struct vconversion *hop = vconversion(job->soc, from, hops[i]);
     /* A detour to an integer must not round up on the way. */
-    if (i + 1 < count && from == DTYPE_FP32 && hops[i] == DTYPE_FP16)
-      inst = "vconv_f322f16,round=z";
-    ew->steps[i] = (struct vstep){.inst = inst,
-                                  .form = VFORM_CONVERT,
-                                  .dst = (uint8_t)(i + 1 == count ? Y0 : T0 + i),
-                                  .a = (uint8_t)(i == 0 ? X0 : T0 + i - 1)};
+    bool detour = i + 1 < count && from == DTYPE_FP32 && hops[i] == DTYPE_FP16;
+    uint8_t dst = (uint8_t)(i + 1 == count ? Y0 : T0 + i), a = (uint8_t)(i == 0 ? X0 : T0 + i - 1);
+    ew->steps[i] = (struct vstep)C(hop->inst, detour ? "z" : hop->round, dst, a);
     from = hops[i];
   }
   ew->step_count = count;
@@ -463,6 +435,7 @@ struct vew *vew_new(struct lower_job *job, const struct vfunc *func) {
     return NULL;
   ew->func = *func;
   ew->tile.prefix = "";
+  ew->tile.lay_out = lay_out;
   ew->tile.parts = (func->inputs ? VTILE_LOADS : 0) | VTILE_COMPUTES | VTILE_STORES;
   for (unsigned k = 0; k < func->inputs; k++) {
     ew->in[k].tile.name = names[k];
@@ -473,7 +446,7 @@ struct vew *vew_new(struct lower_job *job, const struct vfunc *func) {
   return ew;
 }
 
-enum vinci_status vew_setup(struct lower_job *job, const struct vfunc *func) {
+enum vinci_status vew_setup_func(struct lower_job *job, const struct vfunc *func) {
   struct vew *ew = vew_new(job, func);
   if (!ew)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
@@ -485,3 +458,5 @@ enum vinci_status vew_setup(struct lower_job *job, const struct vfunc *func) {
     status = set_space(job, ew);
   return status;
 }
+
+enum vinci_status vew_setup(struct lower_job *job) { return vew_setup_func(job, job->op->spec); }

@@ -6,8 +6,8 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_ELEMENTWISE_H
 #define VINCI_TRACES_LOWER_VECTOR_ELEMENTWISE_H
 
-#include "traces/lower/vector/program.h"
 #include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/unit.h"
 
 enum { VBRCB_ELEMENTS = 8, VFUNC_INPUTS = 6, VFUNC_OUTPUTS = 3, VFUNC_STEPS = 40 };
 
@@ -19,21 +19,27 @@ enum {
   VTYPES_INT16 = 4,
   VTYPES_BYTES = 8,  /* 8-bit integers, in fp16 */
   VTYPES_ANY = 16,   /* all as they are */
-  VTYPES_PAIRS = 32, /* int64 as pairs of int32, see vew_put_pairs() */
+  VTYPES_PAIRS = 32, /* int64 as pairs of int32, see pairs.c */
 };
 
+struct vew;
+
+/* A function of an operator: lower_op.spec. */
 struct vfunc {
-  const char *name;
   unsigned inputs, outputs;
   unsigned types;
   bool in_place;                 /* output i is input i */
   bool casts;                    /* the program is the conversion to the key `to` */
-  uint8_t boolean;               /* bit per input: a condition, an 8-bit integer */
+  bool serial;                   /* each step waits for the one before */
+  uint8_t boolean;               /* bit per input: a condition, an 8-bit integer, as fp16 */
   uint8_t bits;                  /* bit per input: one bit for each element, packed */
+  bool truth;                    /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
   /* Numbers computed from the keys instead; may be NULL. */
   void (*numbers)(const struct lower_job *job, double parameter[VPARAM_MAX]);
+  /* Rows that fill the registers that are held, before the tiles; may be NULL. */
+  void (*start)(struct emit *emit, const struct vew *ew);
 };
 
 /* One operand as the template sees it. */
@@ -49,6 +55,7 @@ struct vew_operand {
 };
 
 struct vew {
+  struct vtile tile; /* first: its lay_out() is given its address */
   struct vfunc func;
   struct vstep steps[VFUNC_STEPS];
   unsigned step_count;
@@ -58,51 +65,45 @@ struct vew {
   unsigned rank[VFUNC_INPUTS];
   uint64_t shape[VFUNC_INPUTS][TENSOR_RANK_MAX];
   struct vew_operand in[VFUNC_INPUTS], out[VFUNC_OUTPUTS];
-  struct vtile tile;
   uint64_t temp[VREGS]; /* addresses of registers behind the buffers; 0: none */
   uint64_t pitch;
-  uint64_t ub_bytes; /* what the layout needs */
 };
 
 /*
- * For setup(): the function over job's keys shape, shape1.. (default: shape), dtype, dtype1..
- * (default: dtype) and out (default: the widest of the inputs).
+ * setup() of operators whose spec is a vfunc: the function over job's keys shape, shape1..
+ * (default: shape), dtype, dtype1.. (default: dtype) and out (default: the widest of the inputs).
  */
-enum vinci_status vew_setup(struct lower_job *job, const struct vfunc *func);
+enum vinci_status vew_setup(struct lower_job *job);
+/* The same with a function that was chosen by the keys. */
+enum vinci_status vew_setup_func(struct lower_job *job, const struct vfunc *func);
 /* The rest of it, for operators that fill ew->in, ew->out and ew->tile.space themselves. */
 struct vew *vew_new(struct lower_job *job, const struct vfunc *func);
 enum vinci_status vew_program(struct lower_job *job, struct vew *ew);
 bool vew_candidate(struct lower_job *job, size_t index);
 bool vew_cost(struct lower_job *job);
 void vew_emit(const struct lower_job *job, struct emit *emit);
-/* The row of an operator of this template, whose setup function is id_setup. */
-#define VEW_OP(id, vendor, summary, table, count, call)                                            \
+/* The row of an operator of this template: its function, and how that is set up. */
+#define VEW_OP(id, vendor, summary, table, count, call, setup_, func_)                             \
   const struct lower_op lower_##id = {                                                             \
       .name = #id,                                                                                 \
       .vendor_types = vendor,                                                                      \
       .text = summary,                                                                             \
       .keys = table,                                                                               \
       .key_count = count,                                                                          \
-      .setup = id##_setup,                                                                         \
+      .spec = func_,                                                                               \
+      .setup = setup_,                                                                             \
       .candidate = vew_candidate,                                                                  \
       .cost = vew_cost,                                                                            \
       .emit = vew_emit,                                                                            \
       .from_tensors = call,                                                                        \
   };
+/* The function as a literal: VFUNC(.inputs = 1, ...). */
+#define VFUNC(...) (&(const struct vfunc){__VA_ARGS__})
 
 /* Tiles of one row see rows and columns of operands as whole operands and scalars. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
-/* Addresses in UB for the tiling in ew->tile. */
-void vew_lay_out(struct vew *ew);
-/*
- * The sum of 64-bit integers, as the vector unit has none: halves are added as 32-bit integers, and
- * carries move from the lower halves to the upper ones. The tables say which halves are
- * lower ones, and where the other half of each is; they are the same for all tiles.
- */
-void vew_put_pair_tables(struct emit *emit, const struct vew *ew);
-void vew_put_pairs(struct vmachine *machine, const char *count);
-/* The tiling keys are the last ones. */
-size_t vew_tiling_keys(const struct lower_job *job);
+/* The sum of 64-bit integers: its function. */
+extern const struct vfunc vew_pairs;
 
 /* Value of a key by name; NULL when the operator has none or it is absent. */
 const struct lower_value *vkey(const struct lower_job *job, const char *name);

@@ -6,147 +6,132 @@
 #include "core/chip/layout.h"
 #include "traces/lower/vector/elementwise.h"
 
-typedef unsigned long long ull;
-
-/* ---- rows ------------------------------------------------------------------------------------ */
-
 /* Unsigned type of the same size, in which anything can be moved. */
 static const char *bits_name(enum dtype type) {
   return vtile_bytes(type) == 4 ? "uint32" : "uint16";
 }
 
-static const char *at(struct emit *e, uint64_t address) {
-  return emit_text(e, "%llu", (ull)address);
+/* A row, or the block of each row, repeated over the tile: a column of lanes per instruction. */
+struct spread {
+  const struct vew *ew;
+  const struct vew_operand *in;
+  struct expr source;
+  bool row;
+};
+
+static void put_lanes(struct emit *e, const struct spread *spread, struct expr at) {
+  uint64_t pitch = spread->ew->pitch * vtile_bytes(spread->in->computed);
+  bool row = spread->row;
+  EMIT(e, "vcopy", F("dst", x_add(spread->in->spread, at)),
+       F("src", row ? x_add(spread->source, at) : spread->source),
+       F("repeat", spread->ew->tile.n_rows), F_IF(!row, "src_block", 0),
+       F("dst_repeat", pitch / BLOCK_BYTES), F("src_repeat", !row),
+       W("type", bits_name(spread->in->computed)));
 }
 
-/* Repeats a row, or the block of each row, over the tile: a column of lanes per instruction. */
-static void put_spread(struct vmachine *machine, const struct vew *ew, unsigned k,
-                       const char *source, enum vkind kind) {
-  struct emit *e = machine->emit;
-  const struct vew_operand *in = &ew->in[k];
-  uint64_t bytes = vtile_bytes(in->computed), row = ew->pitch * bytes;
+static void put_spread(struct vunit *unit, const struct spread *spread, unsigned reg) {
+  static const char *const counters[] = {"lanes0", "lanes1", "lanes2",
+                                         "lanes3", "lanes4", "lanes5"};
+  struct emit *e = unit->emit;
+  uint64_t bytes = vtile_bytes(spread->in->computed), row = spread->ew->pitch * bytes;
   const uint64_t repeat_bytes = (uint64_t)e->soc->vector_bytes;
-  const char *strides = emit_text(e,
-                                  kind == VKIND_ROW ? ",dst_repeat=%llu,src_repeat=0"
-                                                    : ",src_block=0,dst_repeat=%llu,src_repeat=1",
-                                  (ull)(row / BLOCK_BYTES));
-  vmachine_order(machine, 1u << (X0 + k), 1u << (X0 + k));
   uint64_t whole = row / repeat_bytes, rest = row % repeat_bytes;
+  struct expr at = EXPR(0);
+  vunit_order(unit, V(reg), V(reg));
   if (whole > 0) {
-    const char *lane = emit_text(e, "lanes%u", k), *step = "";
-    vmachine_lanes(machine, (unsigned)(repeat_bytes / bytes));
-    if (whole > 1) {
-      emit_loop(e, lane, "%llu", (ull)whole);
-      step = emit_text(e, "+%s*%llu", lane, (ull)repeat_bytes);
-    }
-    emit_row(e, "vcopy,dst=%llu%s,src=%s%s,repeat=%s%s,type=%s", (ull)in->spread, step, source,
-             kind == VKIND_ROW ? step : "", ew->tile.rows_text, strides, bits_name(in->computed));
+    vunit_lanes(unit, (unsigned)(repeat_bytes / bytes));
     if (whole > 1)
-      emit_endloop(e);
+      at = x_mul(emit_for(e, counters[reg - X0], whole), repeat_bytes);
+    put_lanes(e, spread, at);
+    if (whole > 1)
+      emit_end(e);
   }
   if (rest > 0) {
-    vmachine_lanes(machine, (unsigned)(rest / bytes));
-    emit_row(e, "vcopy,dst=%llu,src=%s%s,repeat=%s%s,type=%s",
-             (ull)(in->spread + whole * repeat_bytes), source,
-             kind == VKIND_ROW ? emit_text(e, "+%llu", (ull)(whole * repeat_bytes)) : "",
-             ew->tile.rows_text, strides, bits_name(in->computed));
+    vunit_lanes(unit, (unsigned)(rest / bytes));
+    put_lanes(e, spread, EXPR(whole * repeat_bytes));
   }
+}
+
+/* Blocks are made of 8 elements at a time; what lies behind the last is padding. */
+static struct expr loaded_elements(const struct vew *ew, enum vkind kind, struct expr count) {
+  return kind == VKIND_FULL     ? count
+         : kind == VKIND_ROW    ? EXPR(ew->pitch)
+         : kind == VKIND_COLUMN ? x_round_up(ew->tile.n_rows, VBRCB_ELEMENTS)
+                                : EXPR(VBRCB_ELEMENTS);
 }
 
 /* Loaded bytes into a register: converted, spread. */
-static void put_input(struct vmachine *machine, struct vew *ew, unsigned k, const char *count) {
-  struct emit *e = machine->emit;
+static void put_input(struct vunit *unit, const struct vew *ew, unsigned k, struct expr count) {
   const struct vew_operand *in = &ew->in[k];
   enum vkind kind = vew_kind(ew, in);
-  const char *now = in->tile.address
-                        ? emit_text(e, "%s+%llu", ew->tile.slot_text, (ull)in->tile.address)
-                        : ew->tile.slot_text;
-  /* Blocks are made of 8 elements at a time; what lies behind the last is padding. */
-  const char *own = kind == VKIND_FULL  ? count
-                    : kind == VKIND_ROW ? at(e, ew->pitch)
-                    : kind == VKIND_COLUMN
-                        ? emit_text(e, "(%s+%d)/%d*%d", ew->tile.rows_text, VBRCB_ELEMENTS - 1,
-                                    VBRCB_ELEMENTS, VBRCB_ELEMENTS)
-                        : at(e, VBRCB_ELEMENTS);
-  machine->reg[X0 + k] = now;
+  unsigned reg = X0 + k;
+  struct expr own = loaded_elements(ew, kind, count);
+  struct expr now = x_add(ew->tile.slot, in->tile.address);
   if (in->type != in->computed) {
-    struct vstep step = {vconvert_inst(e->soc, in->type, in->computed),
-                         VFORM_CONVERT,
-                         (uint8_t)(X0 + k),
-                         (uint8_t)(X0 + k),
-                         0,
-                         0,
-                         0,
-                         0};
-    vmachine_count(machine, own);
-    vmachine_order(machine, 0, 1u << (X0 + k));
-    size_t name = strcspn(step.inst, ",");
-    const char *to = at(e, kind == VKIND_FULL ? in->spread : in->compact);
-    emit_row(e, "%.*s,dst=%s,src=%s,repeat=1%s", (int)name, step.inst, to, now, step.inst + name);
-    machine->reg[X0 + k] = now = to;
+    struct expr to = EXPR(kind == VKIND_FULL ? in->spread : in->compact);
+    vunit_count(unit, own);
+    vunit_convert(unit, 0, V(reg), in->type, in->computed, to, now);
+    now = to;
   }
   if (kind == VKIND_COLUMN || kind == VKIND_SCALAR) {
-    vmachine_count(machine, own);
-    vmachine_order(machine, 1u << (X0 + k), 1u << (X0 + k));
-    emit_row(e, "vbrcb,dst=%llu,src=%s,repeat=%s,type=%s", (ull)in->block, now,
-             kind == VKIND_SCALAR ? "1"
-                                  : emit_text(e, "(%s+%d)/%d", ew->tile.rows_text,
-                                              VBRCB_ELEMENTS - 1, VBRCB_ELEMENTS),
-             bits_name(in->computed));
-    machine->reg[X0 + k] = now = at(e, in->block);
-    machine->scalars |= kind == VKIND_SCALAR ? 1u << (X0 + k) : 0;
+    vunit_count(unit, own);
+    VROW(unit, V(reg), V(reg), "vbrcb", F("dst", in->block), F("src", now),
+         F("repeat", kind == VKIND_SCALAR ? EXPR(1) : x_ceil_div(ew->tile.n_rows, VBRCB_ELEMENTS)),
+         W("type", bits_name(in->computed)));
+    now = EXPR(in->block);
+    unit->scalars |= kind == VKIND_SCALAR ? V(reg) : 0;
   }
   if (kind == VKIND_ROW || kind == VKIND_COLUMN) {
-    put_spread(machine, ew, k, now, kind);
-    machine->reg[X0 + k] = at(e, in->spread);
+    put_spread(unit, &(struct spread){ew, in, now, kind == VKIND_ROW}, reg);
+    now = EXPR(in->spread);
   }
+  unit->reg[reg] = now;
 }
 
-static void put_outputs(struct vmachine *machine, struct vew *ew) {
-  struct emit *e = machine->emit;
+static void put_outputs(struct vunit *unit, const struct vew *ew) {
   for (unsigned k = 0; k < ew->func.outputs; k++) {
     const struct vew_operand *out = &ew->out[k];
-    if (out->type == out->computed)
-      continue;
-    const char *inst = vconvert_inst(e->soc, out->computed, out->type);
-    size_t name = strcspn(inst, ",");
-    vmachine_order(machine, 1u << (Y0 + k), 0);
-    emit_row(e, "%.*s,dst=%s+%llu,src=%s,repeat=1%s", (int)name, inst, ew->tile.slot_text,
-             (ull)out->tile.address, machine->reg[Y0 + k], inst + name);
+    if (out->type != out->computed)
+      vunit_convert(unit, V(Y0 + k), 0, out->computed, out->type,
+                    x_add(ew->tile.slot, out->tile.address), unit->reg[Y0 + k]);
   }
 }
 
-static void put_compute(const struct lower_job *job, struct emit *e, struct vew *ew) {
-  struct vmachine machine = {.emit = e, .type = ew->type, .halves = ew->func.boolean};
-  for (unsigned i = 0; ew->func.parameters && ew->func.parameters[i]; i++)
-    machine.parameter[i] = vkey(job, ew->func.parameters[i])->number;
-  if (ew->func.numbers)
-    ew->func.numbers(job, machine.parameter);
-  /* What the tile before has left under way. */
+static void set_parameters(const struct lower_job *job, const struct vfunc *func,
+                           double parameter[VPARAM_MAX]) {
+  for (unsigned i = 0; func->parameters && func->parameters[i]; i++)
+    parameter[i] = vkey(job, func->parameters[i])->number;
+  if (func->numbers)
+    func->numbers(job, parameter);
+}
+
+/* What the tile before has left under way. */
+static uint32_t under_way(const struct vew *ew) {
+  uint32_t regs = 0;
   for (unsigned r = 0; r < VREGS; r++)
     if (r < VFUNC_INPUTS ? ew->in[r].spread || ew->in[r].compact || ew->in[r].block : ew->temp[r])
-      machine.written |= 1u << r;
+      regs |= V(r);
+  return regs;
+}
+
+static void put_compute(const struct lower_job *job, struct emit *e, const struct vew *ew) {
   const struct vtile *tile = &ew->tile;
-  const char *count = tile->cols_text;
-  if (tile->rows > 1 && *tile->rows_text >= '0' && *tile->rows_text <= '9')
-    count = emit_text(e, "%llu", (ull)(tile->rows * ew->pitch));
-  else if (tile->rows > 1)
-    count = emit_text(e, "%s*%llu", tile->rows_text, (ull)ew->pitch);
+  struct vunit unit = {.emit = e, .type = ew->type, .written = under_way(ew)};
+  struct expr count = tile->rows > 1 ? x_mul(tile->n_rows, ew->pitch) : tile->n_cols;
+  set_parameters(job, &ew->func, unit.parameter);
   for (unsigned k = 0; k < ew->func.inputs; k++)
-    put_input(&machine, ew, k, count);
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    machine.reg[Y0 + k] = emit_text(e, "%s+%llu", tile->slot_text, (ull)ew->out[k].tile.address);
+    put_input(&unit, ew, k, count);
   for (unsigned r = Y0; r < VREGS; r++)
-    if (ew->temp[r])
-      machine.reg[r] = at(e, ew->temp[r]);
-  vmachine_count(&machine, count);
-  bool pairs = ew->type == DTYPE_INT64 && !ew->func.casts; /* casts have steps of their own */
-  if (pairs)
-    vew_put_pairs(&machine, count);
-  for (unsigned i = 0; i < ew->step_count && !pairs; i++)
-    vmachine_step(&machine, &ew->steps[i]);
-  put_outputs(&machine, ew);
-  vmachine_rest(&machine);
+    unit.reg[r] = ew->temp[r] || r >= T0 ? EXPR(ew->temp[r])
+                                         : x_add(tile->slot, ew->out[r - Y0].tile.address);
+  for (unsigned i = 0; i < ew->step_count; i++) {
+    vunit_count(&unit, x_mul(count, max_u64(ew->steps[i].per, 1)));
+    if (ew->func.serial)
+      unit.written = V_ALL;
+    vunit_step(&unit, &ew->steps[i]);
+  }
+  put_outputs(&unit, ew);
+  vunit_rest(&unit);
 }
 
 static void put_tensors(struct emit *e, const struct vew *ew) {
@@ -155,7 +140,7 @@ static void put_tensors(struct emit *e, const struct vew *ew) {
     uint64_t elements = lower_elements(ew->shape[k], ew->rank[k]);
     if (func->bits & 1u << k)
       emit_vector(e, ew->in[k].tile.name, DTYPE_UINT8, TENSOR_IN,
-                  (elements + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
+                  ceil_div(elements, BITS_PER_BYTE));
     else if (ew->rank[k] > 0)
       emit_tensor(e, ew->in[k].tile.name, ew->in[k].type,
                   func->in_place && k < func->outputs ? TENSOR_INOUT : TENSOR_IN, ew->shape[k],
@@ -175,29 +160,24 @@ static bool has_gaps(const struct vew *ew) {
   return false;
 }
 
-static void put_gaps(struct emit *e, const struct vew *ew) {
-  ull floats = ew->tile.slot_bytes * ew->tile.buffers / sizeof(float);
+static void put_gaps(struct emit *e, const struct vtile *tile) {
   emit_comment(e, "Padding that no copy writes.");
-  emit_row(e, "set_vector_mask,high=0,low=%llu", floats);
-  emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
+  EMIT(e, "set_vector_mask", F("high", 0),
+       F("low", tile->slot_bytes * tile->buffers / sizeof(float)));
+  EMIT(e, "vector_dup", F("dst", 0), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
 }
 
 void vew_emit(const struct lower_job *job, struct emit *e) {
   struct vew *ew = job->data;
   struct vtile *tile = &ew->tile;
-  vtile_take(job, vew_tiling_keys(job), tile);
-  vtile_counts(tile);
-  vew_lay_out(ew);
+  vtile_settle(job, tile);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   put_tensors(e, ew);
-  emit_buffer(e, "buf", SPACE_UB, ew->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_ELEMENTWISE, tile->blocks);
-  emit_row(e, "set_mask_count");
+  vtile_stream(e, tile, KERNEL_ELEMENTWISE, tile->blocks);
   if (has_gaps(ew))
-    put_gaps(e, ew);
-  if (ew->type == DTYPE_INT64 && !ew->func.casts)
-    vew_put_pair_tables(e, ew);
+    put_gaps(e, tile);
+  if (ew->func.start)
+    ew->func.start(e, ew);
   vtile_open(e, tile);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     vtile_load(e, tile, &ew->in[k].tile);

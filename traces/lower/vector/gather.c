@@ -82,15 +82,15 @@ static bool candidate(struct lower_job *job, size_t index) {
   tile->buffers = index == HALVINGS ? 1 : 2;
   tile->cols = min_u64(tile->space.cols, most);
   vtile_split_rows(job->cores, tile, bytes, max_u64(1, most / vtile_pitch(tile->cols, bytes)));
-  vtile_fit(job, KEY_TILING, tile);
-  vtile_give(job, KEY_TILING, tile);
+  vtile_fit(job, tile);
+  vtile_give(job, tile);
   return true;
 }
 
 static bool cost(struct lower_job *job) {
   struct gather *gather = job->data;
   struct vtile *tile = &gather->tile;
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tile);
   if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
   if (!vtile_count(job, tile))
@@ -132,7 +132,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   const struct lower_value *shape = &job->value[KEY_SHAPE], *count = &job->value[KEY_COUNT];
   struct gather *gather = job->data;
   struct vtile *tile = &gather->tile;
-  vtile_take(job, KEY_TILING, tile);
+  vtile_take(job, tile);
   vtile_counts(tile);
   lay_out(gather);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);

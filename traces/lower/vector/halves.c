@@ -4,8 +4,6 @@
 
 #include "traces/lower/vector/elementwise.h"
 
-typedef unsigned long long ull;
-
 #define FLOATS "fp16|bf16|fp32"
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, HALVES_KEYS = KEY_TILING + VTILE_KEYS };
@@ -63,8 +61,7 @@ static const struct vstep swiglu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0
                                             B("vmul", Y0, T0, X1),  END};
 
 static enum vinci_status swiglu_setup(struct lower_job *job) {
-  static const struct vfunc func = {
-      .name = "swiglu", .inputs = 2, .outputs = 1, .steps = swiglu_steps};
+  static const struct vfunc func = {.inputs = 2, .outputs = 1, .steps = swiglu_steps};
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   enum dtype dtype = job->value[KEY_DTYPE].dtype;
   struct vew *ew = vew_new(job, &func);
@@ -87,7 +84,7 @@ static enum vinci_status swiglu_setup(struct lower_job *job) {
 }
 
 VEW_OP(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
-       gate_keys, HALVES_KEYS, call_halves)
+       gate_keys, HALVES_KEYS, call_halves, swiglu_setup, NULL)
 
 /* ---- rotary position embedding --------------------------------------------------------------- */
 
@@ -107,10 +104,10 @@ static const struct vstep rope_grad_steps[] = {B("vmul", T0, X0, X2),
                                                B("vsub", Y1, T0, T1),
                                                END};
 
-static enum vinci_status rope_any_setup(struct lower_job *job, const struct vfunc *func) {
+static enum vinci_status rope_setup(struct lower_job *job) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  struct vew *ew = vew_new(job, func);
+  struct vew *ew = vew_new(job, job->op->spec);
   uint64_t half;
   if (!ew)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
@@ -137,12 +134,8 @@ static enum vinci_status rope_any_setup(struct lower_job *job, const struct vfun
 }
 
 #define ROPE(id, vendor, summary)                                                                  \
-  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
-    static const struct vfunc func = {                                                             \
-        .name = #id, .inputs = 6, .outputs = 2, .steps = id##_steps};                              \
-    return rope_any_setup(job, &func);                                                             \
-  }                                                                                                \
-  VEW_OP(id, vendor, summary, rope_keys, HALVES_KEYS, call_halves)
+  VEW_OP(id, vendor, summary, rope_keys, HALVES_KEYS, call_halves, rope_setup,                     \
+         VFUNC(.inputs = 6, .outputs = 2, .steps = id##_steps))
 
 ROPE(rope, "RotaryPositionEmbedding",
      "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position")

@@ -3,143 +3,114 @@
  * Operators along the last dimension that keep the shape: softmax, normalisations. A tile is some
  * whole rows, or a part of one (norm_long.c).
  */
-#include <string.h>
+#include "traces/lower/vector/norm.h"
+
+#include <inttypes.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/isa.h"
-#include "traces/lower/vector/norm.h"
 
-typedef unsigned long long ull;
+enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, HALVINGS = 4, SPREAD_ROWS = 8 };
 
-enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, HALVINGS = 4 };
-
-#define REDUCE(dst_, a_, reduction_)                                                               \
-  { .kind = STEP_REDUCE, .dst = dst_, .a = a_, .reduction = reduction_ }
-#define SPREAD(a_)                                                                                 \
-  { .kind = STEP_SPREAD, .a = a_ }
-#define WITH_COLUMN(inst_, dst_, a_)                                                               \
-  { .kind = STEP_WITH_COLUMN, .inst = inst_, .dst = dst_, .a = a_ }
-#define WITH_ROW(inst_, dst_, a_, b_)                                                              \
-  { .kind = STEP_WITH_ROW, .inst = inst_, .dst = dst_, .a = a_, .b = b_ }
-#define TILE(...)                                                                                  \
-  { .kind = STEP_TILE, .vector = __VA_ARGS__ }
-#define COLUMN(...)                                                                                \
-  { .kind = STEP_COLUMN, .vector = __VA_ARGS__ }
-
-static const struct step softmax_steps[] = {
-    REDUCE(T1, X0, VROW_MAX), SPREAD(T1), WITH_COLUMN("vsub", T0, X0), TILE(U("vexp", T0, T0)),
-    REDUCE(T1, T0, VROW_SUM), SPREAD(T1), WITH_COLUMN("vdiv", Y0, T0), {.kind = STEP_END}};
-static const struct step log_softmax_steps[] = {REDUCE(T1, X0, VROW_MAX),
+static const struct vstep softmax_steps[] = {
+    REDUCE(T1, X0, V_MAX), SPREAD(T1), WITH_COLUMN("vsub", T0, X0), U("vexp", T0, T0),
+    REDUCE(T1, T0, V_SUM), SPREAD(T1), WITH_COLUMN("vdiv", Y0, T0), END};
+static const struct vstep log_softmax_steps[] = {REDUCE(T1, X0, V_MAX),
+                                                 SPREAD(T1),
+                                                 WITH_COLUMN("vsub", T0, X0),
+                                                 U("vexp", Y0, T0),
+                                                 REDUCE(T1, Y0, V_SUM),
+                                                 COLUMN(U_("vln", T1, T1)),
+                                                 SPREAD(T1),
+                                                 WITH_COLUMN("vsub", Y0, T0),
+                                                 END};
+/* x: gradient, x1: the log-softmax: x - exp(x1) * sum(x). */
+static const struct vstep log_softmax_grad_steps[] = {
+    REDUCE(T1, X0, V_SUM), SPREAD(T1), U("vexp", T0, X1), WITH_COLUMN("vmul", T0, T0),
+    B("vsub", Y0, X0, T0), END};
+/* COLUMN(T1) = sqrt(COLUMN(T1) * mean + epsilon), spread. */
+#define ROOT_OF_MEAN                                                                               \
+  COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)), COLUMN(P_("vadds", T1, T1, NUMBER_EPSILON)),           \
+      COLUMN(U_("vsqrt", T1, T1)), SPREAD(T1)
+static const struct vstep rms_norm_steps[] = {
+    B("vmul", T0, X0, X0),       REDUCE(T1, T0, V_SUM),        ROOT_OF_MEAN,
+    WITH_COLUMN("vdiv", T0, X0), WITH_ROW("vmul", Y0, T0, X2), END};
+static const struct vstep layer_norm_steps[] = {REDUCE(T1, X0, V_SUM),
+                                                COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
                                                 SPREAD(T1),
                                                 WITH_COLUMN("vsub", T0, X0),
-                                                TILE(U("vexp", Y0, T0)),
-                                                REDUCE(T1, Y0, VROW_SUM),
-                                                COLUMN(U("vln", T1, T1)),
-                                                SPREAD(T1),
-                                                WITH_COLUMN("vsub", Y0, T0),
-                                                {.kind = STEP_END}};
-/* x: gradient, x1: the log-softmax: x - exp(x1) * sum(x). */
-static const struct step log_softmax_grad_steps[] = {
-    REDUCE(T1, X0, VROW_SUM),    SPREAD(T1),
-    TILE(U("vexp", T0, X1)),     WITH_COLUMN("vmul", T0, T0),
-    TILE(B("vsub", Y0, X0, T0)), {.kind = STEP_END}};
-static const struct step rms_norm_steps[] = {TILE(B("vmul", T0, X0, X0)),
-                                             REDUCE(T1, T0, VROW_SUM),
-                                             COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
-                                             COLUMN(P("vadds", T1, T1, NUMBER_EPSILON)),
-                                             COLUMN(U("vsqrt", T1, T1)),
-                                             SPREAD(T1),
-                                             WITH_COLUMN("vdiv", T0, X0),
-                                             WITH_ROW("vmul", Y0, T0, X2),
-                                             {.kind = STEP_END}};
-static const struct step layer_norm_steps[] = {REDUCE(T1, X0, VROW_SUM),
-                                               COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
-                                               SPREAD(T1),
-                                               WITH_COLUMN("vsub", T0, X0),
-                                               TILE(B("vmul", Y0, T0, T0)),
-                                               REDUCE(T1, Y0, VROW_SUM),
-                                               COLUMN(P("vmuls", T1, T1, NUMBER_MEAN)),
-                                               COLUMN(P("vadds", T1, T1, NUMBER_EPSILON)),
-                                               COLUMN(U("vsqrt", T1, T1)),
-                                               SPREAD(T1),
-                                               WITH_COLUMN("vdiv", T0, T0),
-                                               WITH_ROW("vmul", T0, T0, X2),
-                                               WITH_ROW("vadd", Y0, T0, X3),
-                                               {.kind = STEP_END}};
+                                                B("vmul", Y0, T0, T0),
+                                                REDUCE(T1, Y0, V_SUM),
+                                                ROOT_OF_MEAN,
+                                                WITH_COLUMN("vdiv", T0, T0),
+                                                WITH_ROW("vmul", T0, T0, X2),
+                                                WITH_ROW("vadd", Y0, T0, X3),
+                                                END};
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-static void lay_out(struct vnorm *norm) {
-  struct vtile *tile = &norm->tile;
-  if (norm_is_long(norm)) {
-    norm_long_lay_out(norm);
-    return;
-  }
-  uint64_t bytes = vtile_bytes(norm->type), cols = tile->space.cols;
-  bool converts = norm->type != DTYPE_FP32;
-  norm->pitch = vtile_pitch(cols, (unsigned)bytes);
-  uint64_t elements = tile->rows * norm->pitch, slot = 0;
-  for (unsigned k = 0; k < norm->norm->inputs; k++) {
-    norm->in[k].pitch = norm->pitch;
+/* Weights of long rows come part by part, in the buffers; those of whole rows stay. */
+static void lay_out(struct vtile *tile) {
+  struct vnorm *norm = (struct vnorm *)tile;
+  unsigned inputs = norm->norm->inputs, weights = norm->norm->weights;
+  bool converts = norm->type != DTYPE_FP32, is_long = norm_is_long(norm);
+  uint64_t bytes = vtile_bytes(norm->type), *address = norm->address, slot = 0;
+  uint64_t elements = is_long ? tile->cols : tile->rows * norm->pitch;
+  for (unsigned k = 0; k < inputs; k++)
     norm->in[k].address = vtile_reserve(&slot, elements * bytes);
-  }
-  norm->out.pitch = norm->pitch;
+  for (unsigned k = 0; k < weights && is_long; k++)
+    norm->weight[k].address = vtile_reserve(&slot, elements * bytes);
   norm->out.address = vtile_reserve(&slot, elements * bytes);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
-  for (unsigned k = 0; k < norm->norm->inputs && converts; k++)
-    norm->address[X0 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
-  if (converts)
-    norm->address[Y0] = vtile_reserve(&used, elements * FLOAT_BYTES);
-  norm->address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
-  norm->address[T1] = vtile_reserve(&used, ceil_div(tile->rows, 8) * BLOCK_BYTES);
-  norm->accumulator = vtile_reserve(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
-  norm->blocks = vtile_reserve(&used, ceil_div(tile->rows, 8) * 8 * BLOCK_BYTES);
-  for (unsigned k = 0; k < norm->norm->weights; k++)
-    norm->address[X2 + k] = vtile_reserve(&used, norm->pitch * FLOAT_BYTES);
-  norm->weight_raw =
-      norm->norm->weights && converts ? vtile_reserve(&used, 2 * norm->pitch * bytes) : 0;
-  norm->ub_bytes = used;
+  for (unsigned k = 0; k < inputs && converts; k++)
+    address[X0 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  for (unsigned k = 0; k < weights && converts && is_long; k++)
+    address[X2 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  if (converts || is_long)
+    address[Y0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  address[T1] = vtile_reserve(&used, ceil_div(tile->rows, SPREAD_ROWS) * BLOCK_BYTES);
+  address[V_ACCUMULATOR] = vtile_reserve(&used, tile->rows * ROWWISE_LANES * FLOAT_BYTES);
+  /* Long rows keep the numbers of both reductions, which 512 bytes hold. */
+  address[V_BLOCKS] =
+      vtile_reserve(&used, ceil_div(tile->rows, SPREAD_ROWS) * SPREAD_ROWS * BLOCK_BYTES);
+  for (unsigned k = 0; k < weights && !is_long; k++)
+    address[X2 + k] = vtile_reserve(&used, norm->pitch * FLOAT_BYTES);
+  for (unsigned k = 0; k < weights && !is_long; k++)
+    norm->weight[k].address = converts ? used + k * norm->pitch * bytes : address[X2 + k];
+  if (weights && converts && !is_long)
+    (void)vtile_reserve(&used, NORM_INPUTS * norm->pitch * bytes);
+  tile->ub_bytes = used;
 }
+
+/* ---- tilings --------------------------------------------------------------------------------- */
 
 static bool candidate(struct lower_job *job, size_t index) {
   struct vnorm *norm = job->data;
   struct vtile *tile = &norm->tile;
-  uint64_t low = 1, high = norm->pitch > VROW_PITCH_MAX ? 1 : min_u64(tile->space.rows, VROWS_MAX);
   if (index > HALVINGS)
     return false;
   tile->cols = tile->space.cols;
   tile->buffers = index == HALVINGS ? 1 : 2;
   tile->rows = 1;
-  lay_out(norm);
-  if (norm->ub_bytes > vtile_ub_bytes(job->soc)) {
+  if (!vtile_fits(job, tile)) {
     norm_long_split(job, norm, index % HALVINGS);
-    vtile_fit(job, job->op->key_count - VTILE_KEYS, tile);
-    vtile_give(job, job->op->key_count - VTILE_KEYS, tile);
-    return true;
+  } else {
+    uint64_t most = vtile_most_rows(job, tile, 1, rowwise_rows_max(tile, norm->pitch));
+    vtile_split_rows(job->cores, tile, vtile_bytes(norm->type),
+                     max_u64(most >> index % HALVINGS, 1));
   }
-  while (low < high) {
-    tile->rows = low + (high - low + 1) / 2;
-    lay_out(norm);
-    if (norm->ub_bytes <= vtile_ub_bytes(job->soc))
-      low = tile->rows;
-    else
-      high = tile->rows - 1;
-  }
-  vtile_split_rows(job->cores, tile, vtile_bytes(norm->type), max_u64(low >> index % HALVINGS, 1));
-  vtile_fit(job, job->op->key_count - VTILE_KEYS, tile);
-  vtile_give(job, job->op->key_count - VTILE_KEYS, tile);
+  vtile_fit(job, tile);
+  vtile_give(job, tile);
   return true;
 }
 
+/* Steps on columns are few instructions, but what follows waits for each. */
 static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *norm) {
-  uint64_t repeats = norm->tile.rows * ceil_div(norm->pitch, VROW_LANES), sum = 0;
-  for (const struct step *step = norm->norm->steps; step->kind != STEP_END; step++)
-    if (step->kind == STEP_TILE)
-      sum += repeats * vstep_mcycles(soc, &step->vector, DTYPE_FP32);
-    else if (step->kind == STEP_REDUCE || step->kind >= STEP_WITH_COLUMN)
-      sum += repeats * 2 * MILLI;
+  uint64_t repeats = norm->tile.rows * ceil_div(norm->pitch, ROWWISE_LANES), sum = 0;
+  for (const struct vstep *step = norm->norm->steps; step->form != VFORM_END; step++)
+    sum += repeats * (step->column ? 2 * MILLI : vstep_cost_mcycles(soc, step, DTYPE_FP32));
   if (norm->type != DTYPE_FP32)
     sum += repeats * MILLI * (norm->norm->inputs + 1);
   return sum / MILLI;
@@ -151,169 +122,115 @@ static enum kernel_code code_of(const struct vnorm *norm) {
 
 static bool cost(struct lower_job *job) {
   struct vnorm *norm = job->data;
-  vtile_take(job, job->op->key_count - VTILE_KEYS, &norm->tile);
-  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
-    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
-  if (!vtile_count(job, &norm->tile))
+  struct vtile *tile = &norm->tile;
+  vtile_take(job, tile);
+  if (!vtile_copies_bytes(job) || !vtile_count(job, tile))
     return false;
-  if (norm_is_long(norm) && (norm->tile.rows > 1 || norm->tile.cols % VROW_LANES != 0))
+  if (norm_is_long(norm) && (tile->rows > 1 || tile->cols % ROWWISE_LANES != 0))
     return lower_refuse(job, "a tile is whole rows, or of one row a multiple of %d columns",
-                        VROW_LANES);
-  if (norm_is_long(norm) && norm->tile.blocks > norm->tile.space.rows)
-    return lower_refuse(job, "there are only %llu rows for %llu cores", (ull)norm->tile.space.rows,
-                        (ull)norm->tile.blocks);
-  if (norm->tile.rows > 1 && (norm->pitch > VROW_PITCH_MAX || norm->tile.rows > VROWS_MAX))
-    return lower_refuse(job, "tiles of more than one row have at most %d rows of %d columns",
-                        VROWS_MAX, VROW_PITCH_MAX);
-  lay_out(norm);
-  if (norm->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu", (ull)norm->ub_bytes,
-                        (ull)vtile_ub_bytes(job->soc));
-  uint64_t bytes = norm->tile.rows * norm->tile.cols * vtile_bytes(norm->type);
-  struct vtile_work work = {.in_bytes = bytes * norm->norm->inputs,
+                        ROWWISE_LANES);
+  if (norm_is_long(norm) && tile->blocks > tile->space.rows)
+    return lower_refuse(job, "there are only %" PRIu64 " rows for %" PRIu64 " cores",
+                        tile->space.rows, tile->blocks);
+  if (!rowwise_walks(job, tile, norm->pitch) || !vtile_in_ub(job, tile))
+    return false;
+  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(norm->type);
+  uint64_t passes = norm_is_long(norm) ? norm_passes(norm->norm) : 1;
+  struct vtile_work work = {.in_bytes = bytes * norm->norm->inputs * passes,
                             .out_bytes = bytes,
                             .in_copies = norm->norm->inputs,
                             .out_copies = 1,
-                            .vector_cycles = tile_cycles(job->soc, norm),
+                            .vector_cycles = tile_cycles(job->soc, norm) * (passes > 1 ? 2 : 1),
                             .code = code_of(norm)};
-  if (norm_is_long(norm)) {
-    work.in_bytes *= norm_passes(norm);
-    work.vector_cycles *= 2;
-  }
-  vtile_cost(job, &norm->tile, &work);
+  vtile_cost(job, tile, &work);
   return true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void put_convert(struct vrows *rows, enum dtype from, enum dtype to, const char *dst,
-                        const char *src) {
-  struct emit *e = rows->machine.emit;
-  emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, from, to), dst, src);
-}
-
-/* Weights are loaded once and stay. */
-static void put_weights(struct emit *e, const struct vnorm *norm) {
-  static const char *const names[] = {"gamma", "beta"};
-  ull cols = norm->tile.space.cols, bytes = vtile_bytes(norm->type);
-  if (norm->norm->weights == 0)
-    return;
-  ull pad = (BLOCK_BYTES - cols * bytes % BLOCK_BYTES) % BLOCK_BYTES / bytes;
-  for (unsigned k = 0; k < norm->norm->weights; k++)
-    emit_row(e, "%s,dst=%llu,src=%s,len_burst=%llu,right_pad=%llu",
-             vtile_copy_name(false, norm->type),
-             norm->weight_raw ? (ull)(norm->weight_raw + k * norm->pitch * bytes)
-                              : (ull)norm->address[X2 + k],
-             names[k], cols * bytes, pad);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d", WEIGHT_FLAG);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d", WEIGHT_FLAG);
-  if (!norm->weight_raw)
-    return;
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)norm->pitch);
-  for (unsigned k = 0; k < norm->norm->weights; k++)
-    emit_row(e, "%s,dst=%llu,src=%llu,repeat=1", vconvert_inst(e->soc, norm->type, DTYPE_FP32),
-             (ull)norm->address[X2 + k], (ull)(norm->weight_raw + k * norm->pitch * bytes));
-}
-
-/* Columns are spread 8 rows at a time; there may be fewer. */
-static void put_columns(struct emit *e, const struct vnorm *norm) {
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)ceil_div(norm->tile.rows, 8) * 8);
-  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32", (ull)norm->address[T1]);
-}
-
-static void put_step(struct vrows *rows, const struct step *step) {
-  const char *const *reg = rows->machine.reg;
-  switch (step->kind) {
-  case STEP_REDUCE:
-    vrow_reduce(rows, (enum vrow_reduction)step->reduction, step->dst, reg[step->dst], step->a,
-                reg[step->a]);
-    break;
-  case STEP_SPREAD:
-    vrow_spread(rows, step->a, reg[step->a]);
-    break;
-  case STEP_WITH_COLUMN:
-    vrow_with_column(rows, step->inst, step->dst, reg[step->dst], step->a, reg[step->a]);
-    break;
-  case STEP_WITH_ROW:
-    vrow_with_row(rows, step->inst, step->dst, reg[step->dst], step->a, reg[step->a], step->b,
-                  reg[step->b]);
-    break;
-  case STEP_COLUMN:
-    vrow_column(rows);
-    vmachine_step(&rows->machine, &step->vector);
-    break;
-  default:
-    vrow_all(rows);
-    vmachine_step(&rows->machine, &step->vector);
-    break;
+/* Weights are loaded once and stay. Columns are spread 8 rows at a time; there may be fewer. */
+static void put_start(struct emit *e, const struct vnorm *norm) {
+  const struct vtile *tile = &norm->tile;
+  struct vunit unit = {.emit = e};
+  uint64_t bytes = tile->space.cols * vtile_bytes(norm->type);
+  unsigned weights = norm->norm->weights;
+  for (unsigned k = 0; k < weights; k++)
+    EMIT(e, vtile_copy_name(false, norm->type), F("dst", norm->weight[k].address),
+         F("src", x_name(e, norm->weight[k].name)), F("len_burst", bytes),
+         F("right_pad", vtile_pad(EXPR(bytes), norm->type)));
+  if (weights)
+    emit_handshake(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
+  if (weights && norm->type != DTYPE_FP32) {
+    vunit_count(&unit, norm->pitch);
+    for (unsigned k = 0; k < weights; k++)
+      vunit_convert(&unit, 0, 0, norm->type, DTYPE_FP32, EXPR(norm->address[X2 + k]),
+                    EXPR(norm->weight[k].address));
   }
+  vunit_forget(&unit);
+  vunit_count(&unit, round_up(tile->rows, SPREAD_ROWS));
+  EMIT(e, "vector_dup", F("dst", norm->address[T1]), F("scalar", 0), F("repeat", 1),
+       W("type", "fp32"));
 }
 
-static void put_compute(struct emit *e, struct vnorm *norm) {
-  struct vtile *tile = &norm->tile;
-  struct vrows rows = {.machine = {.emit = e, .type = DTYPE_FP32},
-                       .rows = tile->rows_text,
-                       .single = tile->rows == 1,
-                       .cols = tile->space.cols,
-                       .pitch = norm->pitch,
-                       .accumulator = norm->accumulator,
-                       .blocks = norm->blocks};
-  struct vmachine *machine = &rows.machine;
-  machine->parameter[NUMBER_MEAN - 1] = 1.0 / (double)tile->space.cols;
-  machine->parameter[NUMBER_EPSILON - 1] = norm->epsilon;
-  /* What the tile before, and the weights, have left under way. */
-  machine->written = (1u << VREGS) - 1;
+void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t inputs,
+                        bool results) {
+  const struct vtile *tile = &norm->tile;
+  struct vunit *unit = &rows->unit;
+  bool converts = norm->type != DTYPE_FP32;
+  unit->parameter[NUMBER_MEAN - 1] = 1.0 / (double)tile->space.cols;
+  unit->parameter[NUMBER_EPSILON - 1] = norm->epsilon;
   for (unsigned r = 0; r < VREGS; r++)
-    if (norm->address[r])
-      machine->reg[r] = emit_text(e, "%llu", (ull)norm->address[r]);
-  for (unsigned k = 0; k < norm->norm->inputs; k++) {
-    const char *raw = emit_text(e, "%s+%llu", tile->slot_text, (ull)norm->in[k].address);
-    if (norm->type == DTYPE_FP32) {
-      machine->reg[X0 + k] = raw;
+    unit->reg[r] = EXPR(norm->address[r]);
+  if (results && !converts)
+    unit->reg[Y0] = x_add(tile->slot, norm->out.address);
+  for (unsigned r = X0; r <= X3; r++) {
+    if (!(inputs & V(r)))
+      continue;
+    const struct vtile_operand *operand = r < X2 ? &norm->in[r - X0] : &norm->weight[r - X2];
+    struct expr raw = x_add(tile->slot, operand->address);
+    if (!converts) {
+      unit->reg[r] = raw;
       continue;
     }
-    vmachine_count(machine, rows.single ? emit_text(e, "%llu", (ull)rows.cols)
-                                        : emit_text(e, "%s*%llu", rows.rows, (ull)rows.pitch));
-    vmachine_order(machine, 0, 1u << (X0 + k));
-    put_convert(&rows, norm->type, DTYPE_FP32, machine->reg[X0 + k], raw);
+    rowwise_all(rows);
+    vunit_convert(unit, 0, V(r), norm->type, DTYPE_FP32, unit->reg[r], raw);
   }
-  const char *out = emit_text(e, "%s+%llu", tile->slot_text, (ull)norm->out.address);
+}
+
+void norm_put_result(const struct vnorm *norm, struct rowwise *rows) {
   if (norm->type == DTYPE_FP32)
-    machine->reg[Y0] = out;
-  for (const struct step *step = norm->norm->steps; step->kind != STEP_END; step++)
-    put_step(&rows, step);
-  if (norm->type != DTYPE_FP32) {
-    vrow_all(&rows);
-    vmachine_order(machine, 1u << Y0, 0);
-    put_convert(&rows, DTYPE_FP32, norm->type, out, machine->reg[Y0]);
-  }
-  vmachine_rest(machine);
+    return;
+  rowwise_all(rows);
+  vunit_convert(&rows->unit, V(Y0), 0, DTYPE_FP32, norm->type,
+                x_add(norm->tile.slot, norm->out.address), rows->unit.reg[Y0]);
+}
+
+static void put_compute(struct emit *e, const struct vnorm *norm) {
+  struct rowwise rows = rowwise_of(e, &norm->tile, norm->pitch);
+  norm_set_registers(norm, &rows, V(X0 + norm->norm->inputs) - V(X0), true);
+  for (const struct vstep *step = norm->norm->steps; step->form != VFORM_END; step++)
+    rowwise_step(&rows, step);
+  norm_put_result(norm, &rows);
+  vunit_rest(&rows.unit);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
-  static const char *const weights[] = {"gamma", "beta"};
   struct vnorm *norm = job->data;
   struct vtile *tile = &norm->tile;
   const struct lower_value *shape = &job->value[0];
-  vtile_take(job, job->op->key_count - VTILE_KEYS, tile);
-  vtile_counts(tile);
-  lay_out(norm);
+  vtile_settle(job, tile);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   for (unsigned k = 0; k < norm->norm->inputs; k++)
     emit_tensor(e, norm->in[k].name, norm->type, TENSOR_IN, shape->shape, shape->rank, NULL);
   for (unsigned k = 0; k < norm->norm->weights; k++)
-    emit_vector(e, weights[k], norm->type, TENSOR_IN, tile->space.cols);
+    emit_vector(e, norm->weight[k].name, norm->type, TENSOR_IN, tile->space.cols);
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  emit_buffer(e, "buf", SPACE_UB, norm->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, code_of(norm), tile->blocks);
-  emit_row(e, "set_mask_count");
+  vtile_stream(e, tile, code_of(norm), tile->blocks);
   if (norm_is_long(norm)) {
     norm_long_emit(e, norm);
     return;
   }
-  put_weights(e, norm);
-  put_columns(e, norm);
+  put_start(e, norm);
   vtile_open(e, tile);
   for (unsigned k = 0; k < norm->norm->inputs; k++)
     vtile_load(e, tile, &norm->in[k]);
@@ -345,7 +262,7 @@ static const struct lower_key norm_keys[NORM_KEYS] = {
 static enum vinci_status norm_setup(struct lower_job *job, const struct norm *func) {
   struct vnorm *norm = ARENA_NEW(job->arena, struct vnorm);
   const struct lower_value *shape = &job->value[KEY_SHAPE];
-  static const char *const names[] = {"x", "x1"};
+  static const char *const names[] = {"x", "x1"}, *const weights[] = {"gamma", "beta"};
   if (!norm)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   if (func->weights && job->value[KEY_EPSILON].number < 0)
@@ -354,16 +271,22 @@ static enum vinci_status norm_setup(struct lower_job *job, const struct norm *fu
   norm->norm = func;
   norm->type = job->value[KEY_DTYPE].dtype;
   norm->epsilon = job->value[KEY_EPSILON].number;
-  norm->tile.prefix = "";
-  norm->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
-  norm->tile.space.cols = shape->shape[shape->rank - 1];
-  norm->tile.space.rows = lower_elements(shape->shape, shape->rank - 1);
+  norm->tile = (struct vtile){.prefix = "",
+                              .parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES,
+                              .lay_out = lay_out,
+                              .space = {.cols = shape->shape[shape->rank - 1],
+                                        .rows = lower_elements(shape->shape, shape->rank - 1)}};
   norm->pitch = vtile_pitch(norm->tile.space.cols, vtile_bytes(norm->type));
-  norm->out = (struct vtile_operand){
-      .name = "y", .dtype = norm->type, .row_stride = norm->tile.space.cols, .col_stride = 1};
-  for (unsigned k = 0; k < func->inputs; k++) {
-    norm->in[k] = norm->out;
+  norm->out = (struct vtile_operand){.name = "y",
+                                     .dtype = norm->type,
+                                     .row_stride = norm->tile.space.cols,
+                                     .col_stride = 1,
+                                     .pitch = norm->pitch};
+  for (unsigned k = 0; k < NORM_INPUTS; k++) {
+    norm->in[k] = norm->weight[k] = norm->out;
     norm->in[k].name = names[k];
+    norm->weight[k].name = weights[k];
+    norm->weight[k].row_stride = 0;
   }
   return VINCI_OK;
 }

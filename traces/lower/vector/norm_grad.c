@@ -8,12 +8,9 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/isa.h"
-#include "traces/lower/vector/rows.h"
+#include "traces/lower/vector/rowwise.h"
 
-typedef unsigned long long ull;
-
-enum { FLOAT_BYTES = 4, HALVINGS = 4, WEIGHT_FLAG = 2, CLEARED = 0 };
+enum { FLOAT_BYTES = 4, HALVINGS = 4, WEIGHT_FLAG = 2, CLEARED = 0, SPREAD_ROWS = 8 };
 
 enum { KEY_SHAPE, KEY_WEIGHTS, KEY_DTYPE, KEY_TILING, GRAD_KEYS = KEY_TILING + VTILE_KEYS };
 
@@ -26,43 +23,60 @@ static const struct lower_key keys[GRAD_KEYS] = {
     VTILE_KEY_ROWS_TABLE(KEY_TILING),
 };
 
-/* Registers: X0 dy, X1 x, X2 gamma, X3 dgamma, X4 rstd, T0, T1 a column. */
+/* Columns: rstd and a sum; rows: gamma and dgamma. */
 enum { R_DY = X0, R_X = X1, R_GAMMA = X2, R_DGAMMA = X3, R_RSTD = X4, R_SUM = T1 };
 
+static const struct vstep steps[] = {SPREAD(R_RSTD),
+                                     WITH_COLUMN("vmul", R_X, R_X),
+                                     B("vmul", T0, R_DY, R_X),
+                                     ADD_ROWS(R_DGAMMA, T0),
+                                     WITH_ROW("vmul", R_DY, R_DY, R_GAMMA),
+                                     B("vmul", T0, R_DY, R_X),
+                                     REDUCE(R_SUM, T0, V_SUM),
+                                     COLUMN(P_("vmuls", R_SUM, R_SUM, 1)),
+                                     SPREAD(R_SUM),
+                                     WITH_COLUMN("vmul", T0, R_X),
+                                     B("vsub", R_DY, R_DY, T0),
+                                     SPREAD(R_RSTD),
+                                     WITH_COLUMN("vmul", Y0, R_DY),
+                                     END};
+
 struct vgrad {
+  struct vtile tile; /* first: lay_out() is given its address */
   enum dtype type;
-  struct vtile tile;
   struct vtile_operand dy, x, dx;
   uint64_t pitch;
   uint64_t rstd; /* in the buffer */
   uint64_t address[VREGS];
-  uint64_t raw_gamma, accumulator, blocks, ub_bytes;
+  uint64_t raw_gamma;
 };
+
+static bool converts(const struct vgrad *grad) { return grad->type != DTYPE_FP32; }
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-static void lay_out(struct vgrad *grad) {
-  struct vtile *tile = &grad->tile;
-  uint64_t bytes = vtile_bytes(grad->type), slot = 0, used;
-  uint64_t elements = tile->rows * grad->pitch, floats = elements * FLOAT_BYTES;
-  uint64_t column = ceil_div(tile->rows, 8) * BLOCK_BYTES;
-  bool converts = grad->type != DTYPE_FP32;
+static void lay_out(struct vtile *tile) {
+  struct vgrad *grad = (struct vgrad *)tile;
+  uint64_t bytes = vtile_bytes(grad->type), elements = tile->rows * grad->pitch, slot = 0;
+  uint64_t column = ceil_div(tile->rows, SPREAD_ROWS) * BLOCK_BYTES, *address = grad->address;
   grad->dy.address = vtile_reserve(&slot, elements * bytes);
   grad->x.address = vtile_reserve(&slot, elements * bytes);
   grad->dx.address = vtile_reserve(&slot, elements * bytes);
   grad->rstd = vtile_reserve(&slot, column);
   tile->slot_bytes = slot;
-  used = slot * tile->buffers;
-  grad->address[R_DY] = converts ? vtile_reserve(&used, floats) : 0;
-  grad->address[R_X] = converts ? vtile_reserve(&used, floats) : 0;
-  grad->address[T0] = vtile_reserve(&used, floats);
-  grad->address[R_SUM] = vtile_reserve(&used, column);
-  grad->address[R_GAMMA] = vtile_reserve(&used, grad->pitch * FLOAT_BYTES);
-  grad->address[R_DGAMMA] = vtile_reserve(&used, grad->pitch * FLOAT_BYTES);
-  grad->raw_gamma = converts ? vtile_reserve(&used, grad->pitch * bytes) : 0;
-  grad->accumulator = vtile_reserve(&used, tile->rows * VROW_LANES * FLOAT_BYTES);
-  grad->blocks = vtile_reserve(&used, column * 8);
-  grad->ub_bytes = used;
+  uint64_t used = slot * tile->buffers;
+  if (converts(grad)) {
+    address[R_DY] = vtile_reserve(&used, elements * FLOAT_BYTES);
+    address[R_X] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  }
+  address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  address[R_SUM] = vtile_reserve(&used, column);
+  address[R_GAMMA] = vtile_reserve(&used, grad->pitch * FLOAT_BYTES);
+  address[R_DGAMMA] = vtile_reserve(&used, grad->pitch * FLOAT_BYTES);
+  grad->raw_gamma = converts(grad) ? vtile_reserve(&used, grad->pitch * bytes) : address[R_GAMMA];
+  address[V_ACCUMULATOR] = vtile_reserve(&used, tile->rows * ROWWISE_LANES * FLOAT_BYTES);
+  address[V_BLOCKS] = vtile_reserve(&used, column * SPREAD_ROWS);
+  tile->ub_bytes = used;
 }
 
 static enum vinci_status setup(struct lower_job *job) {
@@ -78,10 +92,12 @@ static enum vinci_status setup(struct lower_job *job) {
   unsigned rows = shape->rank - (unsigned)axes;
   job->data = grad;
   grad->type = job->value[KEY_DTYPE].dtype;
-  grad->tile.prefix = "";
-  grad->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
-  grad->tile.space.rows = lower_elements(shape->shape, rows);
-  grad->tile.space.cols = lower_elements(shape->shape + rows, (unsigned)axes);
+  grad->tile =
+      (struct vtile){.prefix = "",
+                     .parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES,
+                     .lay_out = lay_out,
+                     .space = {.rows = lower_elements(shape->shape, rows),
+                               .cols = lower_elements(shape->shape + rows, (unsigned)axes)}};
   grad->pitch = vtile_pitch(grad->tile.space.cols, vtile_bytes(grad->type));
   grad->dy = (struct vtile_operand){.name = "dy",
                                     .dtype = grad->type,
@@ -99,50 +115,36 @@ static enum vinci_status setup(struct lower_job *job) {
 static bool candidate(struct lower_job *job, size_t index) {
   struct vgrad *grad = job->data;
   struct vtile *tile = &grad->tile;
-  uint64_t low = 1, high = grad->pitch > VROW_PITCH_MAX ? 1 : min_u64(tile->space.rows, VROWS_MAX);
   if (index > HALVINGS)
     return false;
   tile->cols = tile->space.cols;
   tile->buffers = index == HALVINGS ? 1 : 2;
-  while (low < high) {
-    tile->rows = low + (high - low + 1) / 2;
-    lay_out(grad);
-    if (grad->ub_bytes <= vtile_ub_bytes(job->soc))
-      low = tile->rows;
-    else
-      high = tile->rows - 1;
-  }
-  vtile_split_rows(job->cores, tile, vtile_bytes(grad->type), max_u64(low >> index % HALVINGS, 1));
-  vtile_fit(job, KEY_TILING, tile);
-  vtile_give(job, KEY_TILING, tile);
+  uint64_t most = vtile_most_rows(job, tile, 1, rowwise_rows_max(tile, grad->pitch));
+  vtile_split_rows(job->cores, tile, vtile_bytes(grad->type), max_u64(most >> index % HALVINGS, 1));
+  vtile_fit(job, tile);
+  vtile_give(job, tile);
   return true;
 }
 
-/* Passes over a tile: seven products and differences of two sources each, a reduction, and a
- * conversion for each operand; and a sum for each row, which waits for the one before. */
+/* The steps, a conversion for each operand, and a sum for each row, which waits for the one
+ * before. */
 static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vgrad *grad) {
-  const uint64_t two_sources = 8, operands = 3;
-  uint64_t repeats = grad->tile.rows * ceil_div(grad->pitch, VROW_LANES);
+  const uint64_t operands = 3, add_rows = 2;
+  uint64_t repeats = grad->tile.rows * ceil_div(grad->pitch, ROWWISE_LANES), sum = 0;
+  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
+    sum += vstep_cost_mcycles(soc, step, DTYPE_FP32);
   uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
-  return 2 * repeats + grad->tile.rows * start +
-         repeats * (2 * two_sources + (grad->type != DTYPE_FP32 ? operands : 0));
+  return repeats * (sum / MILLI + add_rows + (converts(grad) ? operands : 0)) +
+         grad->tile.rows * start;
 }
 
 static bool cost(struct lower_job *job) {
   struct vgrad *grad = job->data;
   struct vtile *tile = &grad->tile;
-  vtile_take(job, KEY_TILING, tile);
-  if (!vtile_count(job, tile))
+  vtile_take(job, tile);
+  if (!vtile_count(job, tile) || !vtile_has_whole_rows(job, tile) ||
+      !rowwise_walks(job, tile, grad->pitch) || !vtile_in_ub(job, tile))
     return false;
-  if (tile->cols != tile->space.cols)
-    return lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)tile->space.cols);
-  if (tile->rows > 1 && (grad->pitch > VROW_PITCH_MAX || tile->rows > VROWS_MAX))
-    return lower_refuse(job, "tiles of more than one row have at most %d rows of %d columns",
-                        VROWS_MAX, VROW_PITCH_MAX);
-  lay_out(grad);
-  if (grad->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu", (ull)grad->ub_bytes,
-                        (ull)vtile_ub_bytes(job->soc));
   uint64_t bytes = tile->rows * tile->cols * vtile_bytes(grad->type);
   struct vtile_work work = {.in_bytes = 2 * bytes + tile->rows * FLOAT_BYTES,
                             .out_bytes = bytes,
@@ -158,134 +160,83 @@ static bool cost(struct lower_job *job) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void put_convert(struct emit *e, enum dtype from, enum dtype to, const char *dst,
-                        const char *src) {
-  emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, from, to), dst, src);
+static void put_zeros(struct emit *e, uint64_t count, uint64_t address) {
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", count));
+  EMIT(e, "vector_dup", F("dst", address), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
+}
+
+static void store_dgamma(struct emit *e, const struct vgrad *grad) {
+  EMIT(e, "copy_ubuf_to_gm_align_b32", F("dst", x_name(e, "dgamma")),
+       F("src", grad->address[R_DGAMMA]), F("len_burst", grad->tile.space.cols * FLOAT_BYTES));
 }
 
 /* gamma stays; the sums and what will be spread begin with 0, and so does dgamma. */
 static void put_start(struct emit *e, const struct vgrad *grad) {
-  ull cols = grad->tile.space.cols, bytes = vtile_bytes(grad->type);
-  ull pad = (BLOCK_BYTES - cols * bytes % BLOCK_BYTES) % BLOCK_BYTES / bytes;
-  ull gamma = grad->raw_gamma ? grad->raw_gamma : grad->address[R_GAMMA];
-  emit_row(e, "%s,dst=%llu,src=gamma,len_burst=%llu,right_pad=%llu",
-           vtile_copy_name(false, grad->type), gamma, cols * bytes, pad);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d", WEIGHT_FLAG);
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)ceil_div(grad->tile.rows, 8) * 8);
-  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32", (ull)grad->address[R_SUM]);
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)grad->pitch);
-  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32", (ull)grad->address[R_DGAMMA]);
-  emit_loop(e, "clear", "blk==0");
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d", WEIGHT_FLAG);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d", WEIGHT_FLAG);
-  emit_row(e, "copy_ubuf_to_gm_align_b32,dst=dgamma,src=%llu,len_burst=%llu",
-           (ull)grad->address[R_DGAMMA], cols * FLOAT_BYTES);
-  emit_set_flag(e, PIPE_MTE3, PIPE_V, "%d", WEIGHT_FLAG);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%d", WEIGHT_FLAG);
-  emit_endloop(e);
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=0,id=%d", CLEARED);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d", WEIGHT_FLAG);
-  if (grad->raw_gamma)
-    put_convert(e, grad->type, DTYPE_FP32, emit_text(e, "%llu", (ull)grad->address[R_GAMMA]),
-                emit_text(e, "%llu", gamma));
+  uint64_t bytes = grad->tile.space.cols * vtile_bytes(grad->type);
+  struct vunit unit = {.emit = e};
+  EMIT(e, vtile_copy_name(false, grad->type), F("dst", grad->raw_gamma),
+       F("src", x_name(e, "gamma")), F("len_burst", bytes),
+       F("right_pad", vtile_pad(EXPR(bytes), grad->type)));
+  emit_set(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
+  put_zeros(e, round_up(grad->tile.rows, SPREAD_ROWS), grad->address[R_SUM]);
+  put_zeros(e, grad->pitch, grad->address[R_DGAMMA]);
+  emit_if(e, "clear", x_eq(x_name(e, "blk"), 0));
+  emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
+  store_dgamma(e, grad);
+  emit_handshake(e, PIPE_MTE3, PIPE_V, WEIGHT_FLAG);
+  emit_end(e);
+  EMIT(e, "ffts_cross_core_sync", W("pipe", "MTE3"), F("mode", 0), F("id", CLEARED));
+  emit_wait(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
+  if (converts(grad))
+    vunit_convert(&unit, 0, 0, grad->type, DTYPE_FP32, EXPR(grad->address[R_GAMMA]),
+                  EXPR(grad->raw_gamma));
 }
 
 static void load_rstd(struct emit *e, const struct vgrad *grad) {
   const struct vtile *tile = &grad->tile;
-  emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=%s+%llu,src=rstd+%s*4,len_burst=%s*4,"
-           "right_pad=(8-%s%%8)%%8",
-           tile->slot_text, (ull)grad->rstd, tile->row_text, tile->rows_text, tile->rows_text);
-}
-
-/* dgamma += rows of T0, one after the other, as the vendor's kernel does it. */
-static void put_column_sums(struct vrows *rows) {
-  struct vmachine *machine = &rows->machine;
-  struct emit *e = machine->emit;
-  const char *sum = machine->reg[R_DGAMMA], *tile = machine->reg[T0];
-  vmachine_count(machine, emit_text(e, "%llu", (ull)(rows->single ? rows->cols : rows->pitch)));
-  vmachine_order(machine, 1u << T0 | 1u << R_DGAMMA, 1u << R_DGAMMA);
-  emit_loop(e, "line", "%s", rows->single ? "1" : rows->rows);
-  emit_row(e, "vadd,dst=%s,src0=%s,src1=%s+line*%llu,repeat=1,type=fp32", sum, sum, tile,
-           (ull)rows->pitch * FLOAT_BYTES);
-  emit_barrier(e, PIPE_V);
-  emit_endloop(e);
-}
-
-static void put_gradient(struct vrows *rows) {
-  struct vmachine *machine = &rows->machine;
-  const char *const *reg = machine->reg;
-  const struct vstep dy_x = B("vmul", T0, R_DY, R_X), difference = B("vsub", R_DY, R_DY, T0);
-  const struct vstep mean = P("vmuls", R_SUM, R_SUM, 1);
-  vrow_spread(rows, R_RSTD, reg[R_RSTD]);
-  vrow_with_column(rows, "vmul", R_X, reg[R_X], R_X, reg[R_X]);
-  vrow_all(rows);
-  vmachine_step(machine, &dy_x);
-  put_column_sums(rows);
-  vrow_with_row(rows, "vmul", R_DY, reg[R_DY], R_DY, reg[R_DY], R_GAMMA, reg[R_GAMMA]);
-  vrow_all(rows);
-  vmachine_step(machine, &dy_x);
-  vrow_reduce(rows, VROW_SUM, R_SUM, reg[R_SUM], T0, reg[T0]);
-  vrow_column(rows);
-  vmachine_step(machine, &mean);
-  vrow_spread(rows, R_SUM, reg[R_SUM]);
-  vrow_with_column(rows, "vmul", T0, reg[T0], R_X, reg[R_X]);
-  vrow_all(rows);
-  vmachine_step(machine, &difference);
-  vrow_spread(rows, R_RSTD, reg[R_RSTD]);
-  vrow_with_column(rows, "vmul", Y0, reg[Y0], R_DY, reg[R_DY]);
+  EMIT(e, "copy_gm_to_ubuf_align_b32", F("dst", x_add(tile->slot, grad->rstd)),
+       F("src", x_add(x_name(e, "rstd"), x_mul(tile->row, FLOAT_BYTES))),
+       F("len_burst", x_mul(tile->n_rows, FLOAT_BYTES)),
+       F("right_pad", x_pad(tile->n_rows, SPREAD_ROWS)));
 }
 
 /* The buffers as registers; narrow operands are converted. */
-static void put_compute(struct emit *e, struct vgrad *grad) {
+static void put_compute(struct emit *e, const struct vgrad *grad) {
   const struct vtile *tile = &grad->tile;
-  struct vrows rows = {.machine = {.emit = e, .type = DTYPE_FP32},
-                       .rows = tile->rows_text,
-                       .single = tile->rows == 1,
-                       .cols = tile->space.cols,
-                       .pitch = grad->pitch,
-                       .accumulator = grad->accumulator,
-                       .blocks = grad->blocks};
-  struct vmachine *machine = &rows.machine;
+  struct rowwise rows = rowwise_of(e, tile, grad->pitch);
+  struct vunit *unit = &rows.unit;
   const struct vtile_operand *operands[] = {&grad->dy, &grad->x};
-  machine->parameter[0] = 1.0 / (double)tile->space.cols;
-  machine->written = (1u << VREGS) - 1;
+  struct expr out = x_add(tile->slot, grad->dx.address);
+  unit->parameter[0] = 1.0 / (double)tile->space.cols;
   for (unsigned r = 0; r < VREGS; r++)
-    if (grad->address[r])
-      machine->reg[r] = emit_text(e, "%llu", (ull)grad->address[r]);
-  machine->reg[R_RSTD] = emit_text(e, "%s+%llu", tile->slot_text, (ull)grad->rstd);
-  const char *out = emit_text(e, "%s+%llu", tile->slot_text, (ull)grad->dx.address);
-  bool converts = grad->type != DTYPE_FP32;
-  vrow_all(&rows);
+    unit->reg[r] = EXPR(grad->address[r]);
+  unit->reg[R_RSTD] = x_add(tile->slot, grad->rstd);
+  rowwise_all(&rows);
   for (unsigned k = 0; k < 2; k++) {
-    const char *raw = emit_text(e, "%s+%llu", tile->slot_text, (ull)operands[k]->address);
-    if (!converts) {
-      machine->reg[R_DY + k] = raw;
-      continue;
-    }
-    vmachine_order(machine, 0, 1u << (R_DY + k));
-    put_convert(e, grad->type, DTYPE_FP32, machine->reg[R_DY + k], raw);
+    struct expr raw = x_add(tile->slot, operands[k]->address);
+    if (converts(grad))
+      vunit_convert(unit, 0, V(R_DY + k), grad->type, DTYPE_FP32, unit->reg[R_DY + k], raw);
+    else
+      unit->reg[R_DY + k] = raw;
   }
-  machine->reg[Y0] = converts ? machine->reg[T0] : out;
-  put_gradient(&rows);
-  if (converts) {
-    vrow_all(&rows);
-    vmachine_order(machine, 1u << Y0 | 1u << T0, 0);
-    put_convert(e, DTYPE_FP32, grad->type, out, machine->reg[Y0]);
+  unit->reg[Y0] = converts(grad) ? unit->reg[T0] : out;
+  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
+    rowwise_step(&rows, step);
+  if (converts(grad)) {
+    rowwise_all(&rows);
+    vunit_convert(unit, V(Y0) | V(T0), 0, DTYPE_FP32, grad->type, out, unit->reg[Y0]);
   }
-  vmachine_rest(machine);
+  vunit_rest(unit);
 }
 
 /* Once dgamma is clear, every core adds its sums. */
 static void put_sums(struct emit *e, const struct vgrad *grad) {
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d", WEIGHT_FLAG);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d", WEIGHT_FLAG);
-  emit_row(e, "wait_flag_dev,id=%d", CLEARED);
-  emit_row(e, "set_atomic_add");
-  emit_row(e, "set_atomic_f32");
-  emit_row(e, "copy_ubuf_to_gm_align_b32,dst=dgamma,src=%llu,len_burst=%llu",
-           (ull)grad->address[R_DGAMMA], (ull)grad->tile.space.cols * FLOAT_BYTES);
-  emit_row(e, "set_atomic_none");
+  emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
+  EMIT(e, "wait_flag_dev", F("id", CLEARED));
+  emit_plain(e, "set_atomic_add");
+  emit_plain(e, "set_atomic_f32");
+  store_dgamma(e, grad);
+  emit_plain(e, "set_atomic_none");
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
@@ -294,9 +245,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   unsigned cores = soc_core_count(job->soc, CORE_AIV);
   unsigned outer = shape->rank - (unsigned)job->value[KEY_WEIGHTS].size;
-  vtile_take(job, KEY_TILING, tile);
-  vtile_counts(tile);
-  lay_out(grad);
+  vtile_settle(job, tile);
   emit_kernel(e, job->op->name, cores);
   emit_tensor(e, "dy", grad->type, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "x", grad->type, TENSOR_IN, shape->shape, shape->rank, NULL);
@@ -304,12 +253,9 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "gamma", grad->type, TENSOR_IN, shape->shape + outer, shape->rank - outer, NULL);
   emit_tensor(e, "dx", grad->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
   emit_tensor(e, "dgamma", DTYPE_FP32, TENSOR_OUT, shape->shape + outer, shape->rank - outer, NULL);
-  emit_buffer(e, "buf", SPACE_UB, grad->ub_bytes);
-  emit_stream(e, CORE_AIV);
-  emit_kernel_start(e, KERNEL_NORM, cores);
-  emit_row(e, "set_mask_count");
+  vtile_stream(e, tile, KERNEL_NORM, cores);
   put_start(e, grad);
-  emit_loop(e, "busy", "blk<%llu", (ull)tile->blocks);
+  emit_if(e, "busy", x_lt(x_name(e, "blk"), tile->blocks));
   vtile_open(e, tile);
   load_rstd(e, grad);
   vtile_load(e, tile, &grad->dy);
@@ -319,7 +265,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   vtile_computed(e, tile);
   vtile_store(e, tile, &grad->dx);
   vtile_close(e, tile);
-  emit_endloop(e);
+  emit_end(e);
   put_sums(e, grad);
 }
 

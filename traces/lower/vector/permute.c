@@ -261,13 +261,13 @@ bool permute_candidate(struct lower_job *job, size_t index) {
   }
   permute->pass[0].tile.blocks = blocks;
   permute->pass[0].tile.buffers = permute->buffers;
-  vtile_give(job, job->op->key_count - VTILE_KEYS, &permute->pass[0].tile);
+  vtile_give(job, &permute->pass[0].tile);
   return true;
 }
 
 void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
   struct vtile *first = &permute->pass[0].tile;
-  vtile_take(job, job->op->key_count - VTILE_KEYS, first);
+  vtile_take(job, first);
   permute->buffers = first->buffers;
   for (unsigned i = 1; i < permute->passes; i++) {
     split(job->soc, first->blocks, permute, &permute->pass[i]);
@@ -279,7 +279,7 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute) {
 /* The keys of the first pass; there are as many blocks as some pass has tiles, or fewer. */
 static bool check_given(struct lower_job *job, struct permute *permute) {
   struct vtile given = permute->pass[0].tile;
-  vtile_take(job, job->op->key_count - VTILE_KEYS, &given);
+  vtile_take(job, &given);
   const uint64_t blocks = given.blocks;
   given.blocks = min_u64(blocks, 1);
   if (!vtile_count(job, &given))

@@ -142,7 +142,7 @@ uint64_t pool_lay_out(struct pool *pool) {
 
 static void lay_out(struct pool *pool) { pool->ub_bytes = pool_lay_out(pool); }
 
-bool pool_candidate(struct lower_job *job, struct pool *pool, size_t first, size_t index,
+bool pool_candidate(struct lower_job *job, struct pool *pool, size_t index,
                     void (*place)(struct pool *pool)) {
   struct vtile *tile = &pool->tile;
   uint64_t low = 1, high = tile->space.rows, ub = vtile_ub_bytes(job->soc);
@@ -165,8 +165,8 @@ bool pool_candidate(struct lower_job *job, struct pool *pool, size_t first, size
   uint64_t read = max_u64(1, pool->h * pool->w / (pool->oh * pool->ow));
   vtile_split_rows(job->cores, tile, (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
                    max_u64(low >> index % HALVINGS, 1));
-  vtile_fit(job, first, tile);
-  vtile_give(job, first, tile);
+  vtile_fit(job, tile);
+  vtile_give(job, tile);
   return true;
 }
 
@@ -192,7 +192,7 @@ static uint64_t tile_cycles(const struct pool *pool) {
 static bool cost(struct lower_job *job) {
   struct pool *pool = job->data;
   struct vtile *tile = &pool->tile;
-  vtile_take(job, job->op->key_count - VTILE_KEYS, tile);
+  vtile_take(job, tile);
   if (!vtile_count(job, tile))
     return false;
   lay_out(pool);
@@ -228,7 +228,7 @@ static enum vinci_status max_setup(struct lower_job *job) { return setup(job, PO
 static enum vinci_status avg_setup(struct lower_job *job) { return setup(job, POOL_AVERAGE); }
 
 static bool candidate(struct lower_job *job, size_t index) {
-  return pool_candidate(job, job->data, job->op->key_count - VTILE_KEYS, index, lay_out);
+  return pool_candidate(job, job->data, index, lay_out);
 }
 
 void pool_tensor(struct emit *e, const struct lower_job *job, const char *name, enum dtype type,
@@ -244,7 +244,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   struct pool *pool = job->data;
   struct vtile *tile = &pool->tile;
   struct pool_walk walk = {.e = e, .pool = pool, .machine = {.emit = e, .type = pool->work}};
-  vtile_take(job, job->op->key_count - VTILE_KEYS, tile);
+  vtile_take(job, tile);
   vtile_counts(tile);
   lay_out(pool);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);

@@ -69,7 +69,7 @@ uint64_t pool_lay_out(struct pool *pool);
 /* Checks that all operators of pooling share; false, with a reason. */
 bool pool_legal(struct lower_job *job, struct pool *pool);
 /* Candidate tilings: as many rows of the result as fit, then fewer. */
-bool pool_candidate(struct lower_job *job, struct pool *pool, size_t first, size_t index,
+bool pool_candidate(struct lower_job *job, struct pool *pool, size_t index,
                     void (*lay_out)(struct pool *pool));
 
 /* Rows: the image of the tile into the buffer, between vtile_open() and vtile_loaded(). */

@@ -96,11 +96,9 @@ static void lay_out(struct pool *pool) {
     lay_out_forward(pool);
 }
 
-static size_t tiling_keys(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
-
 static bool candidate(struct lower_job *job, size_t index) {
   struct argmax *argmax = job->data;
-  return pool_candidate(job, &argmax->pool, tiling_keys(job), index, lay_out);
+  return pool_candidate(job, &argmax->pool, index, lay_out);
 }
 
 static uint64_t tile_cycles(const struct argmax *argmax) {
@@ -114,7 +112,7 @@ static bool cost(struct lower_job *job) {
   struct argmax *argmax = job->data;
   struct pool *pool = &argmax->pool;
   struct vtile *tile = &pool->tile;
-  vtile_take(job, tiling_keys(job), tile);
+  vtile_take(job, tile);
   if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
     return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
   if (!vtile_count(job, tile))
@@ -353,7 +351,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   const uint64_t masks[] = {shape[0], shape[1], argmax->points, argmax->mask_words / WORDS, WORDS};
   enum { MASK_RANK = sizeof masks / sizeof *masks };
   struct pool_walk walk = {.e = e, .pool = pool, .machine = {.emit = e, .type = pool->work}};
-  vtile_take(job, tiling_keys(job), tile);
+  vtile_take(job, tile);
   vtile_counts(tile);
   lay_out(pool);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);

@@ -2,14 +2,11 @@
 /* Reductions: the dimensions, the tiling, and the template for short rows. */
 #include "traces/lower/vector/reduce.h"
 
-#include <string.h>
+#include <inttypes.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/isa.h"
 #include "traces/lower/launch.h"
-
-typedef unsigned long long ull;
 
 enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4 };
 enum {
@@ -55,8 +52,8 @@ static enum vinci_status group(struct lower_job *job, struct groups *groups) {
   if (end > shape->rank || (axis2->present && axis2->size >= shape->rank))
     return lower_error(job, "x has only %u dimensions", shape->rank);
   if (axis2->present && axis2->size >= axis && axis2->size < end)
-    return lower_error(job, "axis2=%llu is among the dimensions that axis and axes name",
-                       (ull)axis2->size);
+    return lower_error(job, "axis2=%" PRIu64 " is among the dimensions that axis and axes name",
+                       axis2->size);
   *groups = (struct groups){0};
   for (unsigned i = 0; i < shape->rank; i++) {
     bool reduced = is_reduced(job, i);
@@ -135,6 +132,7 @@ static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_fun
   reduce->source = source;
   reduce->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   reduce->tile.prefix = "";
+  reduce->tile.lay_out = vreduce_lay_out;
   reduce->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
   set_region(reduce, groups);
   if (reduce->form == VREDUCE_ROWS)
@@ -144,7 +142,8 @@ static struct vreduce *new_stage(struct lower_job *job, const struct vreduce_fun
   return reduce;
 }
 
-static enum vinci_status add_kernels(struct lower_job *job, const struct vreduce_func *func) {
+static enum vinci_status add_kernels(struct lower_job *job) {
+  const struct vreduce_func *func = job->op->spec;
   static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
   static const char *const parts[] = {"part0", "part1", "part2", "part3"};
   enum dtype type = job->value[KEY_DTYPE].dtype;
@@ -187,94 +186,76 @@ static enum vinci_status add_kernels(struct lower_job *job, const struct vreduce
 /* ---- short rows ------------------------------------------------------------------------------ */
 
 static void rows_lay_out(struct vreduce *reduce) {
-  uint64_t bytes = vtile_bytes(reduce->type), rows = reduce->tile.rows;
+  struct vtile *tile = &reduce->tile;
+  uint64_t bytes = vtile_bytes(reduce->type), rows = tile->rows;
   bool converts = reduce->type != DTYPE_FP32;
   reduce->pitch = vtile_pitch(reduce->cols, (unsigned)bytes);
-  uint64_t slot = vtile_align(rows * reduce->pitch * bytes);
-  reduce->out = slot;
-  reduce->slot_bytes = slot + vtile_align(rows * vtile_bytes(reduce->result));
-  reduce->tile.slot_bytes = reduce->slot_bytes;
-  uint64_t used = reduce->slot_bytes * reduce->tile.buffers;
+  reduce->out = vtile_align(rows * reduce->pitch * bytes);
+  tile->slot_bytes = reduce->out + vtile_align(rows * vtile_bytes(reduce->result));
+  uint64_t used = tile->slot_bytes * tile->buffers;
   reduce->converted =
       converts || reduce->squares ? vtile_reserve(&used, rows * reduce->pitch * FLOAT_BYTES) : 0;
-  reduce->accumulator = vtile_reserve(&used, rows * VROW_LANES * FLOAT_BYTES);
+  reduce->accumulator = vtile_reserve(&used, rows * ROWWISE_LANES * FLOAT_BYTES);
   reduce->column = vreduce_narrows(reduce) ? vtile_reserve(&used, rows * FLOAT_BYTES) : 0;
-  reduce->ub_bytes = used;
+  tile->ub_bytes = used;
 }
 
-static void lay_out(struct vreduce *reduce) {
-  if (reduce->form == VREDUCE_ROWS)
-    rows_lay_out(reduce);
-  else
-    vreduce_region_lay_out(reduce);
+void vreduce_lay_out(struct vtile *tile) {
+  struct vreduce *reduce = (struct vreduce *)tile;
+  (reduce->form == VREDUCE_ROWS ? rows_lay_out : vreduce_region_lay_out)(reduce);
 }
 
-static void rows_split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *reduce) {
+static void rows_split(const struct lower_job *job, uint64_t cores, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
-  uint64_t low = 1, high = min_u64(tile->space.rows, VROWS_MAX);
   tile->cols = tile->space.cols;
-  while (low < high) {
-    tile->rows = low + (high - low + 1) / 2;
-    rows_lay_out(reduce);
-    if (reduce->ub_bytes <= vtile_ub_bytes(soc))
-      low = tile->rows;
-    else
-      high = tile->rows - 1;
-  }
-  vtile_split_rows(cores, tile, vtile_bytes(reduce->type), low);
+  uint64_t most = vtile_most_rows(job, tile, 1, min_u64(tile->space.rows, ROWWISE_ROWS_MAX));
+  vtile_split_rows(cores, tile, vtile_bytes(reduce->type), most);
 }
 
-/* x in single precision, squared for a norm: where the tile is then. */
-static const char *put_prepared(struct vmachine *machine, const struct vreduce *reduce,
-                                const char *raw, const char *count) {
-  struct emit *e = machine->emit;
-  const char *now = raw, *converted = emit_text(e, "%llu", (ull)reduce->converted);
-  vmachine_count(machine, count);
+struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, struct expr count) {
+  struct expr now = reduce->tile.slot, converted = EXPR(reduce->converted);
+  if (reduce->type != DTYPE_FP32 || reduce->squares)
+    vunit_count(unit, count);
   if (reduce->type != DTYPE_FP32) {
-    vmachine_order(machine, 0, 1u << X0);
-    emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, reduce->type, DTYPE_FP32),
-             converted, raw);
+    vunit_convert(unit, 0, V(X0), reduce->type, DTYPE_FP32, converted, now);
     now = converted;
   }
   if (reduce->squares) {
-    vmachine_order(machine, 1u << X0, 1u << X0);
-    emit_row(e, "vmul,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", converted, now, now);
+    VROW(unit, V(X0), V(X0), "vmul", F("dst", converted), F("src0", now), F("src1", now),
+         F("repeat", 1), W("type", "fp32"));
     now = converted;
   }
   return now;
 }
 
-static void put_rows(struct emit *e, struct vreduce *reduce) {
-  struct vtile *tile = &reduce->tile;
-  struct vrows rows = {.machine = {.emit = e, .type = DTYPE_FP32},
-                       .rows = tile->rows_text,
-                       .single = tile->rows == 1,
-                       .cols = reduce->cols,
-                       .pitch = reduce->pitch,
-                       .accumulator = reduce->accumulator};
-  struct vmachine *machine = &rows.machine;
-  machine->written = (1u << VREGS) - 1;
-  const char *count = rows.single ? emit_text(e, "%llu", (ull)reduce->cols)
-                                  : emit_text(e, "%s*%llu", rows.rows, (ull)reduce->pitch);
-  const char *x = put_prepared(machine, reduce, tile->slot_text, count);
-  const char *out = emit_text(e, "%s+%llu", tile->slot_text, (ull)reduce->out);
-  const char *column = reduce->column ? emit_text(e, "%llu", (ull)reduce->column) : out;
-  vrow_reduce(&rows, reduce->func->reduction, T1, column, X0, x);
-  vrow_column(&rows);
-  machine->reg[T1] = column;
+void vreduce_finish(struct vunit *unit, const struct vreduce *reduce, struct expr out) {
+  const struct vstep mean = S("vmuls", T1, T1, 1.0 / (double)reduce->count);
+  const struct vstep root = U("vsqrt", T1, T1);
   if (reduce->averages)
-    vmachine_step(machine, &(struct vstep)S("vmuls", T1, T1, 1.0 / (double)reduce->count));
+    vunit_step(unit, &mean);
   if (reduce->roots)
-    vmachine_step(machine, &(struct vstep)U("vsqrt", T1, T1));
-  if (reduce->column) {
-    vmachine_order(machine, 1u << T1, 0);
-    emit_row(e, "%s,dst=%s,src=%s,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, reduce->result), out,
-             column);
-  }
-  vmachine_rest(machine);
+    vunit_step(unit, &root);
+  if (!x_same(out, unit->reg[T1]))
+    vunit_convert(unit, V(T1), 0, DTYPE_FP32, reduce->result, out, unit->reg[T1]);
 }
 
-static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
+static void put_rows(struct emit *e, const struct vreduce *reduce) {
+  const struct vtile *tile = &reduce->tile;
+  struct rowwise rows = rowwise_of(e, tile, reduce->pitch);
+  struct vunit *unit = &rows.unit;
+  struct expr out = x_add(tile->slot, reduce->out);
+  struct expr count = tile->rows == 1 ? EXPR(reduce->cols) : x_mul(rows.n_rows, reduce->pitch);
+  vunit_count(unit, count);
+  unit->reg[X0] = vreduce_prepare(unit, reduce, count);
+  unit->reg[T1] = reduce->column ? EXPR(reduce->column) : out;
+  unit->reg[V_ACCUMULATOR] = EXPR(reduce->accumulator);
+  rowwise_step(&rows, &(struct vstep)REDUCE(T1, X0, reduce->func->reduction));
+  rowwise_column(&rows);
+  vreduce_finish(unit, reduce, out);
+  vunit_rest(unit);
+}
+
+static void rows_emit(struct emit *e, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
   struct vtile_operand x = {.name = reduce->source,
                             .dtype = reduce->type,
@@ -283,9 +264,6 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
                             .pitch = reduce->pitch};
   struct vtile_operand y = {
       .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, vreduce_code(reduce), tile->blocks);
-  emit_row(e, "set_mask_count");
   vtile_open(e, tile);
   vtile_load(e, tile, &x);
   vtile_loaded(e, tile);
@@ -295,11 +273,11 @@ static void rows_emit(const struct lower_job *job, struct emit *e, struct vreduc
   vtile_close(e, tile);
 }
 
-/* ---- tilings and rows ------------------------------------------------------------------------ */
+/* ---- tilings --------------------------------------------------------------------------------- */
 
-static void split(const struct vinci_soc *soc, uint64_t cores, struct vreduce *reduce) {
+static void split(const struct lower_job *job, uint64_t cores, struct vreduce *reduce) {
   if (reduce->form == VREDUCE_ROWS)
-    rows_split(soc, cores, reduce);
+    rows_split(job, cores, reduce);
   else
     vreduce_region_split(cores, reduce);
 }
@@ -322,7 +300,7 @@ static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce)
   uint64_t bytes = tile->rows * tile->cols * vtile_bytes(reduce->type);
   struct vtile_work work = {.in_bytes = bytes,
                             .in_copies = 1,
-                            .vector_cycles = tile->rows * ceil_div(tile->cols, VROW_LANES) * 2,
+                            .vector_cycles = tile->rows * ceil_div(tile->cols, ROWWISE_LANES) * 2,
                             .code = vreduce_code(reduce)};
   vtile_cost(job, &counted, &work);
   return true;
@@ -336,19 +314,19 @@ static void plan_later_kernel(struct lower_job *job, struct vreduce *reduce) {
   uint64_t best = 1, cycles = UINT64_MAX;
   reduce->tile.buffers = 2;
   for (uint64_t cores = job->cores; cores > 0; cores--) {
-    split(job->soc, cores, reduce);
-    lay_out(reduce);
+    split(job, cores, reduce);
+    vreduce_lay_out(&reduce->tile);
     if (estimate_kernel(job, reduce) && job->cost.total_cycles < cycles) {
       best = cores;
       cycles = job->cost.total_cycles;
     }
   }
-  split(job->soc, best, reduce);
+  split(job, best, reduce);
   reduce->cycles = cycles + launch_cycles(job->soc, 1);
 }
 
-static enum vinci_status setup(struct lower_job *job, const struct vreduce_func *func) {
-  enum vinci_status status = add_kernels(job, func);
+static enum vinci_status setup(struct lower_job *job) {
+  enum vinci_status status = add_kernels(job);
   struct vreduce *first = job->data;
   if (status == VINCI_OK)
     for (struct vreduce *reduce = first->next; reduce; reduce = reduce->next)
@@ -363,32 +341,27 @@ static bool candidate(struct lower_job *job, size_t index) {
   if (index > 1)
     return false;
   reduce->tile.buffers = index == 0 ? 2 : 1;
-  split(job->soc, job->cores, reduce);
-  vtile_give(job, KEY_TILING, &reduce->tile);
+  split(job, job->cores, reduce);
+  vtile_give(job, &reduce->tile);
   return true;
 }
 
 static bool cost(struct lower_job *job) {
   struct vreduce *reduce = job->data;
   struct vtile *tile = &reduce->tile;
-  vtile_take(job, KEY_TILING, tile);
-  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
-    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
+  vtile_take(job, tile);
+  if (!vtile_copies_bytes(job))
+    return false;
   if (tile->buffers > 2 || tile->rows > tile->space.rows || tile->cols > tile->space.cols)
-    return lower_refuse(job, "buffers is 1 or 2, a tile at most %llu x %llu", (ull)tile->space.rows,
-                        (ull)tile->space.cols);
-  lay_out(reduce);
-  if (reduce->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
-                        (ull)reduce->ub_bytes, (ull)vtile_ub_bytes(job->soc));
-  if (tile->rows > VROWS_MAX || (tile->rows > 1 && reduce->pitch > VROW_PITCH_MAX))
-    return lower_refuse(job, "tiles of more than one row have at most %d rows of %d columns",
-                        VROWS_MAX, VROW_PITCH_MAX);
+    return lower_refuse(job, "buffers is 1 or 2, a tile at most %" PRIu64 " x %" PRIu64,
+                        tile->space.rows, tile->space.cols);
+  if (!vtile_in_ub(job, tile) || !rowwise_walks(job, tile, reduce->pitch))
+    return false;
   if (reduce->form == VREDUCE_ROWS && tile->cols != tile->space.cols)
     return lower_refuse(job, "a tile takes whole rows");
   if (reduce->form == VREDUCE_COLUMNS && tile->cols < tile->space.cols &&
-      tile->cols % VROW_LANES != 0)
-    return lower_refuse(job, "tiles of columns are multiples of %d", VROW_LANES);
+      tile->cols % ROWWISE_LANES != 0)
+    return lower_refuse(job, "tiles of columns are multiples of %d", ROWWISE_LANES);
   if (!estimate_kernel(job, reduce))
     return false;
   for (reduce = reduce->next; reduce; reduce = reduce->next)
@@ -396,11 +369,14 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
+/* ---- kernels --------------------------------------------------------------------------------- */
+
 static void put_kernel(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
-  lay_out(reduce);
-  vtile_counts(&reduce->tile);
-  emit_kernel(e, job->op->name, (uint32_t)reduce->tile.blocks);
+  struct vtile *tile = &reduce->tile;
+  vreduce_lay_out(tile);
+  vtile_counts(tile);
+  emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   if (reduce == job->data)
     emit_tensor(e, "x", reduce->type, TENSOR_IN, shape->shape, shape->rank, NULL);
   else
@@ -412,18 +388,14 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
     put_result(e, job, reduce->result);
   if (reduce->segments > 1)
     emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
-  emit_buffer(e, "buf", SPACE_UB, reduce->ub_bytes);
-  if (reduce->form == VREDUCE_ROWS)
-    rows_emit(job, e, reduce);
-  else
-    vreduce_region_emit(job, e, reduce);
+  vtile_stream(e, tile, vreduce_code(reduce), tile->blocks);
+  (reduce->form == VREDUCE_ROWS ? rows_emit : vreduce_region_emit)(e, reduce);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct vreduce *reduce = job->data;
-  vtile_take(job, KEY_TILING, &reduce->tile);
-  put_kernel(job, e, reduce);
-  while ((reduce = reduce->next))
+  vtile_take(job, &reduce->tile);
+  for (; reduce; reduce = reduce->next)
     put_kernel(job, e, reduce);
 }
 
@@ -467,27 +439,23 @@ static bool call_reduce(struct lower_call *call) {
 }
 
 #define OPERATOR(id, vendor, summary, ...)                                                         \
-  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
-    static const struct vreduce_func func = {__VA_ARGS__};                                         \
-    return setup(job, &func);                                                                      \
-  }                                                                                                \
   const struct lower_op lower_##id = {                                                             \
       .name = #id,                                                                                 \
       .vendor_types = vendor,                                                                      \
       .text = summary,                                                                             \
       .keys = keys,                                                                                \
       .key_count = REDUCE_KEYS,                                                                    \
-      .setup = id##_setup,                                                                         \
+      .spec = &(const struct vreduce_func){__VA_ARGS__},                                           \
+      .setup = setup,                                                                              \
       .candidate = candidate,                                                                      \
       .cost = cost,                                                                                \
       .emit = emit,                                                                                \
       .from_tensors = call_reduce,                                                                 \
   };
 
-OPERATOR(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = VROW_SUM)
-OPERATOR(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = VROW_SUM,
-         .mean = true)
-OPERATOR(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = VROW_MAX)
-OPERATOR(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = VROW_MIN)
-OPERATOR(lp_norm, "LpNormV2|LpNorm", "y = root of the sum of squares of x", .reduction = VROW_SUM,
+OPERATOR(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = V_SUM)
+OPERATOR(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = V_SUM, .mean = true)
+OPERATOR(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V_MAX)
+OPERATOR(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
+OPERATOR(lp_norm, "LpNormV2|LpNorm", "y = root of the sum of squares of x", .reduction = V_SUM,
          .norm = true)

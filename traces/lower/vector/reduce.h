@@ -16,10 +16,10 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 #define VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 
-#include "traces/lower/vector/rows.h"
+#include "traces/lower/vector/rowwise.h"
 
 struct vreduce_func {
-  enum vrow_reduction reduction;
+  enum vreduction reduction;
   bool mean; /* divided by the count */
   bool norm; /* root of the sum of squares */
 };
@@ -27,6 +27,7 @@ struct vreduce_func {
 enum vreduce_form { VREDUCE_ROWS, VREDUCE_FOLD, VREDUCE_COLUMNS };
 
 struct vreduce {
+  struct vtile tile; /* first: lay_out() is given its address */
   const struct vreduce_func *func;
   struct vreduce *next;                  /* the kernel that goes on with the results; NULL: none */
   const char *source, *target, *partial; /* tensors */
@@ -38,11 +39,10 @@ struct vreduce {
   uint64_t outer;                   /* kept indices before the region */
   uint64_t unit_stride, row_stride; /* elements */
   uint64_t rows, cols;              /* of the region */
-  struct vtile tile;
-  uint64_t cores;             /* of the chip */
-  uint64_t cycles;            /* of a kernel after the first, its launch included */
-  uint64_t segments, segment; /* of each region: how many, rows or columns of one */
-  uint64_t pitch, slot_bytes, converted, accumulator, column, out, ub_bytes;
+  uint64_t cores;                   /* of the chip */
+  uint64_t cycles;                  /* of a kernel after the first, its launch included */
+  uint64_t segments, segment;       /* of each region: how many, rows or columns of one */
+  uint64_t pitch, converted, accumulator, column, out;
 };
 
 /* The results become means and norms, in their type. */
@@ -55,9 +55,17 @@ static inline enum kernel_code vreduce_code(const struct vreduce *reduce) {
     return KERNEL_ELEMENTWISE;
   return reduce->func->norm ? KERNEL_NORM : KERNEL_REDUCE;
 }
+
+void vreduce_lay_out(struct vtile *tile);
+/* x in single precision, squared for a norm: where the tile is then. */
+struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, struct expr count);
+/* The column T1 becomes means and norms, at `out` in the type of the result. */
+void vreduce_finish(struct vunit *unit, const struct vreduce *reduce, struct expr out);
+
 void vreduce_region_split(uint64_t cores, struct vreduce *reduce);
 void vreduce_region_lay_out(struct vreduce *reduce);
 uint64_t vreduce_units(const struct vreduce *reduce);
-void vreduce_region_emit(const struct lower_job *job, struct emit *emit, struct vreduce *reduce);
+/* The rows of the kernel behind its prologue. */
+void vreduce_region_emit(struct emit *emit, struct vreduce *reduce);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
 #include "traces/lower/launch.h"
 
@@ -32,6 +33,71 @@ uint64_t vtile_reserve(uint64_t *used, uint64_t bytes) {
 
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc) {
   return (uint64_t)soc->ub_bytes - RESERVED_UB_BYTES;
+}
+
+/* ---- what UB holds --------------------------------------------------------------- */
+
+bool vtile_fits(const struct lower_job *job, struct vtile *tile) {
+  tile->lay_out(tile);
+  return tile->ub_bytes <= vtile_ub_bytes(job->soc);
+}
+
+bool vtile_ub_holds(struct lower_job *job, const char *what, uint64_t bytes) {
+  return bytes <= vtile_ub_bytes(job->soc) ||
+         lower_refuse(job, "%s takes %llu bytes of UB, there are %llu", what, (ull)bytes,
+                      (ull)vtile_ub_bytes(job->soc));
+}
+
+bool vtile_in_ub(struct lower_job *job, struct vtile *tile) {
+  tile->lay_out(tile);
+  return vtile_ub_holds(job, "the tile", tile->ub_bytes);
+}
+
+bool vtile_copies_bytes(struct lower_job *job) {
+  return (isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch) ||
+         lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
+}
+
+bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile) {
+  return tile->cols == tile->space.cols ||
+         lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)tile->space.cols);
+}
+
+static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_t *extent,
+                        uint64_t low, uint64_t high) {
+  while (low < high) {
+    uint64_t middle = low + (high - low + 1) / 2;
+    *extent = middle;
+    if (vtile_fits(job, tile))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+uint64_t vtile_most_rows(const struct lower_job *job, struct vtile *tile, uint64_t low,
+                         uint64_t high) {
+  return largest(job, tile, &tile->rows, low, high);
+}
+
+uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t low,
+                         uint64_t high) {
+  return largest(job, tile, &tile->cols, low, high);
+}
+
+void vtile_settle(const struct lower_job *job, struct vtile *tile) {
+  vtile_take(job, tile);
+  vtile_counts(tile);
+  tile->lay_out(tile);
+}
+
+void vtile_stream(struct emit *e, const struct vtile *tile, enum kernel_code code,
+                  uint64_t blocks) {
+  emit_buffer(e, "buf", SPACE_UB, tile->ub_bytes);
+  emit_stream(e, emit_vector_core(e->soc));
+  emit_kernel_start(e, code, blocks);
+  emit_plain(e, "set_mask_count");
 }
 
 /* ---- splitting ---------------------------------------------------------------- */
@@ -175,7 +241,7 @@ static unsigned free_flags(const struct vtile *tile, struct flag_pair pairs[2]) 
   return count;
 }
 
-static void put_ends(struct emit *e, const struct vtile *tile, bool start) {
+void vtile_ends(struct emit *e, const struct vtile *tile, bool start) {
   struct flag_pair pairs[2];
   unsigned count = free_flags(tile, pairs);
   if (count == 0)
@@ -190,7 +256,7 @@ void vtile_open(struct emit *e, struct vtile *tile) {
   uint64_t per = tile->per_block;
   struct expr blk = x_name(e, "blk"), first = x_mul(blk, per), mine = EXPR(per);
   emit_comment(e, "Buffers are free at the start.");
-  put_ends(e, tile, true);
+  vtile_ends(e, tile, true);
   if (tile->tiles != tile->blocks * per)
     mine = x_min(per, x_sub(tile->tiles, first));
   struct expr i = emit_for(e, name_of(e, tile, "i"), mine);
@@ -229,7 +295,7 @@ void vtile_close(struct emit *e, struct vtile *tile) {
     emit_set(e, PIPE_MTE3, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE2, tile->flag_id);
   emit_end(e);
   emit_comment(e, "Take back what is left set.");
-  put_ends(e, tile, false);
+  vtile_ends(e, tile, false);
 }
 
 /* ---- copies -------------------------------------------------------------------- */
@@ -246,7 +312,8 @@ const char *vtile_copy_name(bool to_gm, enum dtype dtype) {
 struct expr vtile_offset(struct emit *e, const struct vtile *tile,
                          const struct vtile_operand *operand) {
   uint64_t bytes = vtile_bytes(operand->dtype);
-  struct expr sum = x_add(x_name(e, operand->name), operand->base * bytes);
+  struct expr start = operand->name ? x_name(e, operand->name) : operand->at;
+  struct expr sum = x_add(start, operand->base * bytes);
   for (unsigned i = 0; i < tile->space.outers; i++)
     sum = x_add(sum, x_mul(tile->outer_at[i], operand->outer_stride[i] * bytes));
   sum = x_add(sum, x_mul(tile->row, operand->row_stride * bytes));
@@ -308,21 +375,26 @@ void vtile_store(struct emit *e, const struct vtile *tile, const struct vtile_op
 
 /* ---- keys and cost --------------------------------------------------------------- */
 
-void vtile_take(const struct lower_job *job, size_t first, struct vtile *tile) {
+/* The tiling keys are the last of the table. */
+static size_t first_key(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
+
+void vtile_take(const struct lower_job *job, struct vtile *tile) {
+  size_t first = first_key(job);
   tile->rows = job->value[first + VTILE_KEY_ROWS].size;
   tile->cols = job->value[first + VTILE_KEY_COLS].size;
   tile->blocks = job->value[first + VTILE_KEY_BLOCKS].size;
   tile->buffers = job->value[first + VTILE_KEY_BUFFERS].size;
 }
 
-void vtile_give(struct lower_job *job, size_t first, const struct vtile *tile) {
+void vtile_give(struct lower_job *job, const struct vtile *tile) {
+  size_t first = first_key(job);
   const uint64_t sizes[VTILE_KEYS] = {tile->rows, tile->cols, tile->blocks, tile->buffers};
   for (size_t i = 0; i < VTILE_KEYS; i++)
     job->value[first + i] = (struct lower_value){.present = true, .size = sizes[i]};
 }
 
-void vtile_fit(const struct lower_job *job, size_t first, struct vtile *tile) {
-  const struct lower_value *value = &job->value[first];
+void vtile_fit(const struct lower_job *job, struct vtile *tile) {
+  const struct lower_value *value = &job->value[first_key(job)];
   if (value[VTILE_KEY_ROWS].given)
     tile->rows = value[VTILE_KEY_ROWS].size;
   if (value[VTILE_KEY_COLS].given)

@@ -54,7 +54,8 @@ struct vtile {
 };
 
 struct vtile_operand {
-  const char *name; /* of the tensor */
+  const char *name; /* of the tensor; NULL: the operand begins at `at` */
+  struct expr at;
   enum dtype dtype;
   uint64_t base; /* elements before the first */
   uint64_t outer_stride[VTILE_OUTERS];
@@ -78,6 +79,30 @@ void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
 void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes,
                       uint64_t rows_max);
 
+/* Lays out the tile; whether UB holds what the kernel takes. */
+bool vtile_fits(const struct lower_job *job, struct vtile *tile);
+/* Lays out the tile; false, with a reason, when UB cannot hold what the kernel takes. */
+bool vtile_in_ub(struct lower_job *job, struct vtile *tile);
+/* "WHAT takes N bytes of UB, there are M", or true. */
+bool vtile_ub_holds(struct lower_job *job, const char *what, uint64_t bytes);
+/* Whether the chip has copies of single bytes, which most templates take for granted. */
+bool vtile_copies_bytes(struct lower_job *job);
+/* "a tile takes whole rows", or true. */
+bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile);
+/* The largest value from low to high of tile->rows, or of tile->cols, for which UB holds the tile;
+ * low when none does. */
+uint64_t vtile_most_rows(const struct lower_job *job, struct vtile *tile, uint64_t low,
+                         uint64_t high);
+uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t low,
+                         uint64_t high);
+/* The tiling as it was chosen or given, counted and laid out. */
+void vtile_settle(const struct lower_job *job, struct vtile *tile);
+/* The stream of the kernel: buffer, start of the kernel, counter mode. */
+void vtile_stream(struct emit *emit, const struct vtile *tile, enum kernel_code code,
+                  uint64_t blocks);
+
+/* Sets the flags that say that buffers are free, or takes them back at the end. */
+void vtile_ends(struct emit *emit, const struct vtile *tile, bool start);
 /* Opens the loop over the tiles of this block; the rows up to vtile_loaded() copy in. */
 void vtile_open(struct emit *emit, struct vtile *tile);
 void vtile_loaded(struct emit *emit, struct vtile *tile);
@@ -88,8 +113,8 @@ void vtile_close(struct emit *emit, struct vtile *tile);
 /* Copies an operand's part of the tile in or out. */
 void vtile_load(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
 void vtile_store(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
-/* Where the operand's part begins in device memory: "x+(...)". */
 const char *x_text(struct emit *e, struct expr x);
+/* Where the operand's part begins in device memory. */
 /* Elements of right_pad that fill the last block of a burst. */
 struct expr vtile_pad(struct expr bytes, enum dtype dtype);
 struct expr vtile_offset(struct emit *emit, const struct vtile *tile,
@@ -135,9 +160,9 @@ enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTIL
   [(first) + VTILE_KEY_BUFFERS] = {                                                                \
       "buffers", LOWER_SIZE, NULL, NULL, "1: copies and computing take turns; 2: they overlap", true}
 /* Tiling from and to the values of those keys. */
-void vtile_take(const struct lower_job *job, size_t first, struct vtile *tile);
-void vtile_give(struct lower_job *job, size_t first, const struct vtile *tile);
+void vtile_take(const struct lower_job *job, struct vtile *tile);
+void vtile_give(struct lower_job *job, const struct vtile *tile);
 /* A candidate takes the rows and columns that were given, and no more cores than it has tiles. */
-void vtile_fit(const struct lower_job *job, size_t first, struct vtile *tile);
+void vtile_fit(const struct lower_job *job, struct vtile *tile);
 
 #endif

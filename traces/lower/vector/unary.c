@@ -98,11 +98,11 @@ static const struct vstep gelu_steps[] = {B("vmul", T0, X0, X0),
  * power.
  */
 #define REDUCED                                                                                    \
-  C("vconv_f322f32,round=r", T0, T0), S("vmuls", T1, T0, -3.140625), B("vadd", T2, X0, T1),        \
+  C("vconv_f322f32", "r", T0, T0), S("vmuls", T1, T0, -3.140625), B("vadd", T2, X0, T1),           \
       S("vmuls", T1, T0, -0.0009670257568359375), B("vadd", T2, T2, T1),                           \
       S("vmuls", T1, T0, -6.2771141529083252e-07), B("vadd", T2, T2, T1)
 #define SINE_OF_REST                                                                               \
-  S("vmuls", T1, T0, 0.5), C("vconv_f322f32,round=f", T1, T1), S("vmuls", T1, T1, -2),             \
+  S("vmuls", T1, T0, 0.5), C("vconv_f322f32", "f", T1, T1), S("vmuls", T1, T1, -2),                \
       B("vadd", T0, T0, T1), S("vmuls", T0, T0, -2), S("vadds", T0, T0, 1), B("vmul", T3, T2, T2), \
       S("vmuls", T1, T3, -2.505210838544172e-08), S("vadds", T1, T1, 2.7557319223985893e-06),      \
       B("vmul", T1, T1, T3), S("vadds", T1, T1, -1.984126984126984e-04), B("vmul", T1, T1, T3),    \
@@ -127,23 +127,16 @@ static const char *const alpha_parameter[] = {"alpha", NULL};
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-#define OPERATOR(id, vendor, summary, table, count, types_, parameter, call)                       \
-  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
-    static const struct vfunc func = {.name = #id,                                                 \
-                                      .inputs = 1,                                                 \
-                                      .outputs = 1,                                                \
-                                      .types = types_,                                             \
-                                      .steps = id##_steps,                                         \
-                                      .parameters = parameter};                                    \
-    return vew_setup(job, &func);                                                                  \
-  }                                                                                                \
-  VEW_OP(id, vendor, summary, table, count, call)
+#define OPERATOR(id, vendor, summary, table, count, types_, parameter)                             \
+  VEW_OP(id, vendor, summary, table, count, call_x, vew_setup,                                     \
+         VFUNC(.inputs = 1, .outputs = 1, .types = types_, .steps = id##_steps,                    \
+               .parameters = parameter))
 #define FUNCTION(id, vendor, summary, types)                                                       \
-  OPERATOR(id, vendor, summary, float_keys, UNARY_KEYS, types, NULL, call_x)
+  OPERATOR(id, vendor, summary, float_keys, UNARY_KEYS, types, NULL)
 #define NUMBERS(id, vendor, summary, types)                                                        \
-  OPERATOR(id, vendor, summary, number_keys, UNARY_KEYS, types, NULL, call_x)
+  OPERATOR(id, vendor, summary, number_keys, UNARY_KEYS, types, NULL)
 #define WITH_ALPHA(id, vendor, summary, types)                                                     \
-  OPERATOR(id, vendor, summary, alpha_keys, ALPHA_KEYS, types, alpha_parameter, call_x)
+  OPERATOR(id, vendor, summary, alpha_keys, ALPHA_KEYS, types, alpha_parameter)
 
 NUMBERS(relu, "Relu", "y = max(x, 0)", VTYPES_FP16 | VTYPES_INT32)
 FUNCTION(abs, "Abs", "y = |x|", VTYPES_FP16)
@@ -196,8 +189,7 @@ static const struct vstep *power_steps(struct lower_job *job, uint64_t power) {
 static enum vinci_status pows_setup(struct lower_job *job) {
   static const struct vstep steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1), U("vexp", Y0, T0),
                                        END};
-  struct vfunc func = {
-      .name = "pows", .inputs = 1, .outputs = 1, .steps = steps, .parameters = alpha_parameter};
+  struct vfunc func = {.inputs = 1, .outputs = 1, .steps = steps, .parameters = alpha_parameter};
   double alpha = job->value[KEY_ALPHA].number;
   enum dtype type = job->value[KEY_DTYPE].dtype;
   bool whole = alpha >= 0 && alpha <= POWER_MAX && alpha == (double)(int)alpha;
@@ -210,16 +202,11 @@ static enum vinci_status pows_setup(struct lower_job *job) {
   }
   if (!func.steps)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  return vew_setup(job, &func);
+  return vew_setup_func(job, &func);
 }
 
 VEW_OP(pows, "Pows", "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64",
-       alpha_keys, ALPHA_KEYS, call_x)
-
-static enum vinci_status cast_setup(struct lower_job *job) {
-  static const struct vfunc func = {.name = "cast", .inputs = 1, .outputs = 1, .casts = true};
-  return vew_setup(job, &func);
-}
+       alpha_keys, ALPHA_KEYS, call_x, pows_setup, NULL)
 
 VEW_OP(cast, "Cast", "y = x in another data type; towards zero into integers, to nearest even else",
-       cast_keys, CAST_KEYS, call_cast)
+       cast_keys, CAST_KEYS, call_cast, vew_setup, VFUNC(.inputs = 1, .outputs = 1, .casts = true))
