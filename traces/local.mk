@@ -46,10 +46,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention/attention.h \
 	traces/lower/attention/cost.c \
 	traces/lower/attention/cube.c \
-	traces/lower/attention/grad_ends.c \
-	traces/lower/attention/grad_vector.c \
-	traces/lower/attention/parts.c \
-	traces/lower/attention/slices.c \
+	traces/lower/attention/ends.c \
 	traces/lower/attention/tiling.c \
 	traces/lower/attention/vector.c \
 	traces/lower/attention/writer.c \

@@ -10,7 +10,7 @@
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
 #include "traces/lower/launch.h"
-#include "traces/lower/vector/rows.h"
+#include "traces/lower/vector/rowwise.h"
 
 /* Cycles of a repeat whose operands share banks. */
 enum { SHARED = 2 };
@@ -80,10 +80,11 @@ static void vector_step(struct estimate *x) {
   const struct vector_class_cost *exp = &soc->vector_class[VECTOR_CLASS_EXP32];
   uint64_t start = vector_start(soc);
   uint64_t rows = t->rows / ATTENTION_VECTORS, slices = ceil_div(rows, t->slice);
-  uint64_t repeats = rows * t->cols / VROW_LANES;
+  uint64_t repeats = rows * t->cols / ROWWISE_LANES;
   x->softmax = repeats * (passes + SHARED + (uint64_t)exp->per_repeat_mcycles / MILLI) +
                slices * (start * ordered + 2 * t->slice);
-  x->update = rows * ceil_div(t->depth, VROW_LANES) * 2 * SHARED + slices * start * update_ordered;
+  x->update =
+      rows * ceil_div(t->depth, ROWWISE_LANES) * 2 * SHARED + slices * start * update_ordered;
   x->in = slices * (copy_cycles(soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES) +
                     copy_cycles(soc, PATH_GM_UB, t->slice * t->depth * WORD_BYTES));
   x->out = slices * copy_cycles(soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
@@ -93,7 +94,7 @@ static void gradient_vector_step(struct estimate *x) {
   const uint64_t passes = 10, ordered = 12;
   const struct attention_tiling *t = &x->t;
   uint64_t rows = t->rows / ATTENTION_VECTORS, slices = ceil_div(rows, t->slice);
-  x->softmax = rows * t->cols / VROW_LANES * passes + slices * vector_start(x->soc) * ordered;
+  x->softmax = rows * t->cols / ROWWISE_LANES * passes + slices * vector_start(x->soc) * ordered;
   x->out = slices * 2 * copy_cycles(x->soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
 }
 
@@ -141,7 +142,7 @@ static uint64_t join_cycles(const struct estimate *x) {
 
 /* Two buffers of three operands in single precision, and what reductions need of each row. */
 uint64_t attention_delta_bytes(uint64_t depth) {
-  return (depth * 3 * ATTENTION_PAIR + VROW_LANES + 1) * WORD_BYTES;
+  return (depth * 3 * ATTENTION_PAIR + ROWWISE_LANES + 1) * WORD_BYTES;
 }
 
 uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth) {
@@ -160,7 +161,7 @@ struct pace {
 static struct pace slice_pace(const struct vinci_soc *soc, uint64_t elements, uint64_t instructions,
                               uint64_t passes, uint64_t in_bytes, uint64_t out_bytes) {
   const struct path_cost *path_in = &soc->path[PATH_GM_UB], *path_out = &soc->path[PATH_UB_GM];
-  uint64_t vector = instructions * vector_start(soc) + passes * elements / VROW_LANES;
+  uint64_t vector = instructions * vector_start(soc) + passes * elements / ROWWISE_LANES;
   uint64_t in = (uint64_t)path_in->startup_mcycles / MILLI +
                 in_bytes * elements * MILLI / (uint64_t)path_in->mbytes_per_cycle;
   uint64_t out = (uint64_t)path_out->startup_mcycles / MILLI +

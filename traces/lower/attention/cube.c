@@ -34,7 +34,7 @@ static struct expr rounded(struct expr extent) { return x_round_up(extent, FRACT
 static struct expr tile_extent(const struct attention_writer *w, const char *name,
                                struct expr extent, struct expr i) {
   struct expr rest = x_sub(extent, x_mul(i, ATTENTION_SIDE));
-  return attention_let(w->e, name, "", x_min(ATTENTION_SIDE, rest));
+  return emit_assigned(w->e, name, x_min(ATTENTION_SIDE, rest));
 }
 
 /* ---- buffers ---- */
@@ -138,30 +138,33 @@ static void open_panels(struct attention_writer *w, const struct attention_place
   struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
   w->panel = emit_for(e, "p", x_ceil_div(p->keys, t->panel));
-  w->at_key = attention_let(e, "at", "", x_mul(w->panel, t->panel));
-  w->keys = attention_let(e, "cw", "", x_min(t->panel, x_sub(p->keys, w->at_key)));
+  w->at_key = emit_assigned(e, "at", x_mul(w->panel, t->panel));
+  w->keys = emit_assigned(e, "cw", x_min(t->panel, x_sub(p->keys, w->at_key)));
   struct expr number = x_add(x_mul(p->step, t->cols / t->panel), w->panel);
-  struct expr half = attention_let(e, "half", "", x_mod(number, t->l1_slots));
+  struct expr half = emit_assigned(e, "half", x_mod(number, t->l1_slots));
   w->half = w->at->gradient ? EXPR(0) : half;
 }
 
 /* ---- L1 to L0, cube, L0C to GM ---- */
 
-/* An operand of a product in L1: rows of `channels` elements, of which L0 takes a part. */
-struct cut {
-  struct expr src, rows, channels;
-  struct expr k, k_start, m, m_start;
-  bool transpose;
-};
-
-static void load_l0(const struct attention_writer *w, bool a, const struct cut *cut) {
+/* Part of an operand in L1: of rows of `channels` elements, k from k_start and m from m_start on.
+ */
+static void load_l0(const struct attention_writer *w, bool a, struct expr src, struct expr rows,
+                    struct expr channels, struct expr k, struct expr k_start, struct expr m,
+                    struct expr m_start, bool transpose) {
   struct emit *e = w->e;
   struct expr dst = x_add(x_name(e, a ? "a0" : "b0"), x_mul(w->l0, TILE_BYTES));
-  EMIT(e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", cut->src),
-       F("k_ext", rounded(cut->k)), F("m_ext", rounded(cut->m)), F("k_start", cut->k_start),
-       F_IF(!a, "m_start", cut->m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", cut->rows),
-       F("l1_h", 1), F("channels", cut->channels), F_IF(cut->transpose, "transpose", 1),
+  EMIT(e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", src),
+       F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
+       F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", rows),
+       F("l1_h", 1), F("channels", channels), F_IF(transpose, "transpose", 1),
        W("type", dtype_name(w->at->type)));
+}
+
+/* Rows of A: all of them, `k` columns from k_start on. */
+static void load_a(const struct attention_writer *w, struct expr src, struct expr rows,
+                   struct expr channels, struct expr k, struct expr k_start) {
+  load_l0(w, true, src, rows, channels, k, k_start, rows, EXPR(0), false);
 }
 
 /* Of a panel whose rows are columns of B: kk columns of part kd, rows of tile nt, cn of them. */
@@ -185,7 +188,7 @@ static void load_columns(const struct attention_writer *w, struct expr src, stru
 
 /* Next half of L0, from the number of the product. */
 static void take_l0(struct attention_writer *w, struct expr number) {
-  w->l0 = attention_let(w->e, "l0", "", x_mod(number, ATTENTION_PAIR));
+  w->l0 = emit_assigned(w->e, "l0", x_mod(number, ATTENTION_PAIR));
   emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
 }
 
@@ -208,7 +211,7 @@ static void put_mad(const struct attention_writer *w, struct expr c, struct expr
 
 /* Takes a block of L0C. */
 static void take_block(struct attention_writer *w, struct expr number) {
-  w->c = attention_let(w->e, "c", "", x_mod(number, w->t.c_slots));
+  w->c = emit_assigned(w->e, "c", x_mod(number, w->t.c_slots));
   emit_wait(w->e, PIPE_FIX, PIPE_M, w->c);
 }
 
@@ -226,6 +229,14 @@ static void put_block(const struct attention_writer *w, struct expr dst, struct 
   emit_set(e, PIPE_FIX, PIPE_M, w->c);
 }
 
+/* Number of tile `i` of the present panel in the step; that of the gradient begins anew in each. */
+static struct expr tile_number(const struct attention_writer *w, struct expr i) {
+  uint64_t tiles_of_panel = ceil_div(w->t.panel, ATTENTION_SIDE);
+  if (w->at->gradient)
+    return i;
+  return emit_assigned(w->e, "tile", x_add(x_mul(w->panel, tiles_of_panel), i));
+}
+
 /* ---- ahead ---- */
 
 /* Rows of the task times a panel's keys, 128 at a time, to the slot of a workspace. */
@@ -236,21 +247,12 @@ static void put_scores(struct attention_writer *w, const char *rows, enum panel 
   struct attention_place *p = &w->next;
   uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
   struct expr nt = emit_for(e, "nt", tiles(w->keys));
-  struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = nt;
-  if (!w->at->gradient)
-    tile = attention_let(e, "tile", "",
-                         x_add(x_mul(w->panel, ceil_div(t->panel, ATTENTION_SIDE)), nt));
+  struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
   take_block(w, tile);
   struct expr kd = emit_for(e, "kd", depths);
   struct expr kk = tile_extent(w, "kk", EXPR(w->at->depth), kd);
   take_l0(w, x_add(x_mul(tile, depths), kd));
-  load_l0(w, true,
-          &(struct cut){.src = task_rows(w, p, rows),
-                        .rows = p->rows,
-                        .channels = EXPR(t->depth),
-                        .k = kk,
-                        .k_start = x_mul(kd, ATTENTION_SIDE),
-                        .m = p->rows});
+  load_a(w, task_rows(w, p, rows), p->rows, EXPR(t->depth), kk, x_mul(kd, ATTENTION_SIDE));
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
   put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
   emit_end(e);
@@ -298,41 +300,35 @@ static void put_ahead(struct attention_writer *w) {
 
 /* ---- the present step ---- */
 
-/* c[m, depth] of two operands, by parts of the depth. `number`: of the product in its block. */
-static void put_product(struct attention_writer *w, const struct cut *a, struct cut b,
-                        struct expr number, struct expr m, struct expr kk, struct expr first) {
-  struct emit *e = w->e;
+/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the columns
+ * of the part. */
+static struct expr open_parts(struct attention_writer *w, struct expr number) {
   uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
-  struct expr nd = emit_for(e, "nd", depths);
-  b.k = tile_extent(w, "cn", EXPR(w->at->depth), nd);
-  b.k_start = x_mul(nd, ATTENTION_SIDE);
-  b.channels = EXPR(w->t.depth);
-  take_l0(w, x_add(x_mul(number, depths), nd));
-  load_l0(w, true, a);
-  load_l0(w, false, &b);
-  struct expr part = x_mul(x_mul(nd, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
-  put_mad(w, x_add(block_at(w), part), m, kk, b.k, first);
-  emit_end(e);
+  w->part = emit_for(w->e, "nd", depths);
+  struct expr cn = tile_extent(w, "cn", EXPR(w->at->depth), w->part);
+  take_l0(w, x_add(x_mul(number, depths), w->part));
+  return cn;
+}
+
+/* k rows of B from `first` on, in L0 with what is of A; the part of c[m, depth]. */
+static void close_parts(const struct attention_writer *w, struct expr b, struct expr rows,
+                        struct expr k, struct expr first, struct expr n, struct expr m,
+                        struct expr is_first) {
+  struct expr start = x_mul(w->part, ATTENTION_SIDE);
+  load_l0(w, false, b, rows, EXPR(w->t.depth), n, start, k, first, false);
+  struct expr part = x_mul(x_mul(w->part, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
+  put_mad(w, x_add(block_at(w), part), m, k, n, is_first);
+  emit_end(w->e);
 }
 
 /* A panel of scores times rows of another one, 128 keys at a time. */
 static void put_rows(struct attention_writer *w, enum panel scores, enum panel rows) {
-  struct emit *e = w->e;
-  struct expr cm = w->here.rows, kt = emit_for(e, "kt", tiles(w->keys)), number = kt;
+  struct expr cm = w->here.rows, kt = emit_for(w->e, "kt", tiles(w->keys));
   struct expr key = x_mul(kt, ATTENTION_SIDE), kk = tile_extent(w, "kk", w->keys, kt);
-  if (!w->at->gradient)
-    number = attention_let(e, "tile", "",
-                           x_add(x_mul(w->panel, ceil_div(w->t.panel, ATTENTION_SIDE)), kt));
-  put_product(w,
-              &(struct cut){.src = panel_at(w, scores),
-                            .rows = cm,
-                            .channels = rounded(w->keys),
-                            .k = kk,
-                            .k_start = key,
-                            .m = cm},
-              (struct cut){.src = panel_at(w, rows), .rows = w->keys, .m = kk, .m_start = key},
-              number, cm, kk, x_eq(number, 0));
-  emit_end(e);
+  struct expr number = tile_number(w, kt), cn = open_parts(w, number);
+  load_a(w, panel_at(w, scores), cm, rounded(w->keys), kk, key);
+  close_parts(w, panel_at(w, rows), w->keys, kk, key, cn, cm, x_eq(number, 0));
+  emit_end(w->e);
 }
 
 /* Columns of P or dS, turned, times rows of dY or Q: for 128 keys a block of dV or dK. */
@@ -341,19 +337,13 @@ static void add_keys(struct attention_writer *w, enum panel scores, const char *
   struct emit *e = w->e;
   const struct attention *at = w->at;
   const struct attention_place *p = &w->here;
-  struct expr kt = emit_for(e, "kt", tiles(w->keys)), mk = tile_extent(w, "mk", w->keys, kt);
-  struct expr kk = attention_let(e, "kk", "", p->rows), key = x_mul(kt, ATTENTION_SIDE);
+  struct expr cm = p->rows, kt = emit_for(e, "kt", tiles(w->keys));
+  struct expr key = x_mul(kt, ATTENTION_SIDE), mk = tile_extent(w, "mk", w->keys, kt);
+  struct expr kk = emit_assigned(e, "kk", cm);
   take_block(w, kt);
-  put_product(w,
-              &(struct cut){.src = panel_at(w, scores),
-                            .rows = p->rows,
-                            .channels = rounded(w->keys),
-                            .k = mk,
-                            .k_start = key,
-                            .m = p->rows,
-                            .transpose = true},
-              (struct cut){.src = task_rows(w, p, rows), .rows = p->rows, .m = kk}, kt, mk, kk,
-              EXPR(1));
+  struct expr cn = open_parts(w, kt);
+  load_l0(w, true, panel_at(w, scores), cm, rounded(w->keys), mk, key, cm, EXPR(0), true);
+  close_parts(w, task_rows(w, p, rows), cm, kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);
   struct expr row = x_add(x_add(x_add(head, p->key), w->at_key), key);
   put_block(w, x_add(x_name(e, sum), x_mul(row, at->depth * WORD_BYTES)), EXPR(at->depth), mk,

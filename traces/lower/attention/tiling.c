@@ -3,7 +3,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
-#include "traces/lower/vector/rows.h"
+#include "traces/lower/vector/rowwise.h"
 
 /* Blocks from row to row of parts, when they are joined. */
 enum { ROW_STRIDE_MAX = 255 };
@@ -30,7 +30,7 @@ static void lay_out(const struct attention *at, struct attention_tiling *t) {
   t->buffer_bytes = vtile_align(slice * max_u64(t->cols, values) * WORD_BYTES);
   t->buffers = vtile_reserve(&used, ATTENTION_PAIR * t->buffer_bytes);
   t->result = vtile_reserve(&used, t->half * t->depth * WORD_BYTES);
-  t->accumulator = vtile_reserve(&used, slice * VROW_LANES * WORD_BYTES);
+  t->accumulator = vtile_reserve(&used, slice * ROWWISE_LANES * WORD_BYTES);
   t->folded = vtile_reserve(&used, slice * BLOCK_BYTES);
   t->blocks = vtile_reserve(&used, slice * BLOCK_BYTES);
   t->maximum = vtile_reserve(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
@@ -94,7 +94,7 @@ static bool splits_are_legal(struct lower_job *job, const struct attention_tilin
 
 bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   const struct lower_value *value = job->value;
-  const uint64_t cols_max = VROW_LANES * BLOCK_WORDS; /* eight of its 64 lanes make one */
+  const uint64_t cols_max = ROWWISE_LANES * BLOCK_WORDS; /* eight of its 64 lanes make one */
   *t = (struct attention_tiling){
       .rows = value[ATTENTION_ROWS].size,
       .cols = value[ATTENTION_COLS].size,
@@ -107,8 +107,8 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   if (t->rows % FRACTAL_ROWS || t->rows > ATTENTION_SIDE)
     return lower_refuse(job, "rows have to be a multiple of %d, at most %d", FRACTAL_ROWS,
                         ATTENTION_SIDE);
-  if (t->cols % VROW_LANES || t->cols > cols_max)
-    return lower_refuse(job, "cols have to be a multiple of %d, at most %d", VROW_LANES,
+  if (t->cols % ROWWISE_LANES || t->cols > cols_max)
+    return lower_refuse(job, "cols have to be a multiple of %d, at most %d", ROWWISE_LANES,
                         (int)cols_max);
   if (t->panel % FRACTAL_ROWS || t->cols % t->panel ||
       (t->panel > ATTENTION_SIDE && t->panel % ATTENTION_SIDE))
@@ -183,7 +183,7 @@ bool attention_candidate(struct lower_job *job, size_t index) {
   };
   t.rows = min_u64(t.rows, round_up(at->rows, FRACTAL_ROWS));
   /* Wide steps are whole tiles, so that one panel may hold them. */
-  uint64_t unit = at->keys > ATTENTION_SIDE ? ATTENTION_SIDE : VROW_LANES;
+  uint64_t unit = at->keys > ATTENTION_SIDE ? ATTENTION_SIDE : ROWWISE_LANES;
   t.cols = min_u64(t.cols, round_up(at->keys, unit));
   t.panel = min_u64(t.panel, t.cols);
   if (!makes_parts(at, t.splits, t.cols))

@@ -1,157 +1,282 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stream of the vector cores of flash_attention. Each of the two takes half of a task's rows,
- * a slice of them at a time: probabilities of the step to come, then what the cube core has made of
- * the present one. The maximum and sum of rows lie twice, for tasks of odd and even number; the
- * factors of a step wait in its slot until its values are added.
+ * The streams of the vector cores. Each of the two takes half of a task's rows, a slice of them at
+ * a time.
  *
- * Flags, of two buffers each: MTE3 to MTE2 free, MTE2 to V filled, V to MTE3 computed. A buffer
- * holds scores and then the probabilities, or partial values and then, at the end of a task, the
- * result.
+ * Forward: probabilities of the step to come, then what the cube core has made of the present one.
+ * The maximum and sum of rows lie twice, for tasks of odd and even number; the factors of a step
+ * wait in its slot until its values are added. A buffer holds scores and then the probabilities, or
+ * partial values and then, at the end of a task, the result.
+ *
+ * Gradient: P = exp(scale S - max - ln(sum)) and dS = P * (dP - delta) of each step. The numbers of
+ * rows lie eight times each, for tasks of odd and even number, the first one as max + ln(sum).
+ *
+ * Flags, of two buffers each: MTE3 to MTE2 free, MTE2 to V filled, V to MTE3 computed. Gradient: 2
+ * and 3, V to MTE2 and back, the numbers of rows.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/writer.h"
 
-enum { LANES_BYTES = VROW_LANES * WORD_BYTES };
+enum { LANES = ROWWISE_LANES, LANES_BYTES = LANES * WORD_BYTES, FLAG_NUMBERS = 2 };
+enum { ROW_MAXIMUM, ROW_SUM, ROW_DELTA };
 
-/* Registers for the order of instructions. */
-enum { R_BUFFER = X0, R_VALUES = X1, R_FOLDED = X2 };
+/* Registers: scores, partial values, results; values of the task; products of the gradient. */
+enum { R_BUFFER = X0, R_VALUES = X1, R_PRODUCTS = X1, R_FOLDED = X2, R_NUMBERS = X2 };
 enum { R_MAXIMUM = Y0, R_SUM = Y1, R_FACTOR = Y2, R_FRESH = T0, R_COLUMN = T1 };
 
-/* Below every score that is scaled, hidden ones too. */
-static const double lowest = -1e38;
+/* Far below every score, and still far from the end of the range when it is scaled; below that. */
+static const double masked = -1e30, lowest = -1e38;
 
-/* ---- numbers of rows ---- */
+/* ---- slices ---- */
+
+/* The rows of the vector core that runs. */
+static void put_share(struct attention_writer *w, struct attention_place *p) {
+  const int unit = 2 * BLOCK_WORDS; /* both cores have whole blocks of numbers of rows */
+  struct expr half = x_mul(x_div(x_add(p->rows, unit - 1), unit), BLOCK_WORDS);
+  struct expr split = attention_let(w, p, "split", x_min(w->t.half, half));
+  p->from = attention_let(w, p, "from", x_mul(x_name(w->e, "sub"), split));
+  p->mine = attention_let(w, p, "mine", x_max(0, x_min(split, x_sub(p->rows, p->from))));
+}
+
+/* Lanes of a row of scores in UB. */
+static void put_wide(struct attention_writer *w, const struct attention_place *p) {
+  w->wide = emit_assigned(w->e, "wide", x_round_up(p->keys, LANES));
+}
+
+static void open_slices(struct attention_writer *w, const struct attention_place *p) {
+  struct emit *e = w->e;
+  const struct attention_tiling *t = &w->t;
+  struct expr slice = emit_for(e, "slice", x_ceil_div(p->mine, t->slice));
+  w->r0 = emit_assigned(e, "r0", x_mul(slice, t->slice));
+  w->rr = emit_assigned(e, "rr", x_min(t->slice, x_sub(p->mine, w->r0)));
+  w->half = emit_assigned(e, "pair", x_mod(slice, ATTENTION_PAIR));
+  w->tile = emit_assigned(e, "tile", x_add(t->buffers, x_mul(w->half, t->buffer_bytes)));
+}
 
 /* `slot` of numbers of a core's rows, from row `first` on. */
 static struct expr numbers(const struct attention_writer *w, uint64_t address, struct expr slot,
                            struct expr first) {
-  struct expr at = x_add(address, x_mul(slot, w->t.half * WORD_BYTES));
-  return x_add(at, x_mul(first, WORD_BYTES));
+  return x_add(x_add(address, x_mul(slot, w->t.half * WORD_BYTES)), x_mul(first, WORD_BYTES));
 }
 
-/* A slice, with what came before still under way. */
-static struct vrows start_rows(const struct attention_writer *w, const struct attention_place *p) {
-  struct emit *e = w->e;
+/* Rows of the slice from `first` on, with what came before still under way. */
+static struct rowwise rows_of(const struct attention_writer *w, const struct attention_place *p,
+                              struct expr first) {
   const struct attention_tiling *t = &w->t;
   struct expr slot = x_add(x_mul(p->odd, 2), x_mod(p->step, 2));
-  struct vrows rows = {.machine = {.emit = e, .type = DTYPE_FP32, .written = (1u << VREGS) - 1},
-                       .rows = "rr",
-                       .cols = w->at->depth,
-                       .pitch = t->depth,
-                       .accumulator = t->accumulator,
-                       .blocks = t->blocks};
-  const char **reg = rows.machine.reg;
-  reg[R_BUFFER] = "tile";
-  reg[R_VALUES] = "values";
-  reg[R_FRESH] = x_text(e, EXPR(t->fresh));
-  reg[R_COLUMN] = x_text(e, EXPR(t->column));
-  reg[R_MAXIMUM] = x_text(e, numbers(w, t->maximum, p->odd, w->r0));
-  reg[R_SUM] = x_text(e, numbers(w, t->sum, p->odd, w->r0));
-  reg[R_FACTOR] = x_text(e, numbers(w, t->factor, slot, w->r0));
+  struct rowwise rows = {.n_rows = w->rr,
+                         .cols = w->at->depth,
+                         .pitch = t->depth,
+                         .unit = {.emit = w->e,
+                                  .type = DTYPE_FP32,
+                                  .written = V_ALL,
+                                  .reg = {[R_BUFFER] = w->tile,
+                                          [R_FOLDED] = EXPR(t->folded),
+                                          [R_FRESH] = EXPR(t->fresh),
+                                          [R_COLUMN] = EXPR(t->column),
+                                          [R_MAXIMUM] = numbers(w, t->maximum, p->odd, first),
+                                          [R_SUM] = numbers(w, t->sum, p->odd, first),
+                                          [R_FACTOR] = numbers(w, t->factor, slot, first),
+                                          [V_ACCUMULATOR] = EXPR(t->accumulator),
+                                          [V_BLOCKS] = EXPR(t->blocks)}}};
   return rows;
 }
 
-/* ---- probabilities of the step to come ---- */
+static void put_steps(struct rowwise *rows, const struct vstep *steps) {
+  for (; steps->form != VFORM_END; steps++)
+    rowwise_step(rows, steps);
+}
+
+/* ---- scores ---- */
+
+/* A slice of a tensor of the workspace: scores in single precision come in, in the type they go
+ * out. */
+static void copy_scores(const struct attention_writer *w, const struct attention_place *p, bool out,
+                        const char *tensor, struct expr ub) {
+  unsigned bytes = out ? HALF_BYTES : WORD_BYTES, unit = BLOCK_BYTES / bytes;
+  uint64_t row = w->t.cols * bytes;
+  struct expr slot = x_add(x_name(w->e, tensor), x_mul(p->slot, w->t.rows * row));
+  struct expr gm = x_add(slot, x_mul(x_add(p->from, w->r0), row)), burst = x_mul(p->keys, bytes);
+  struct expr gm_gap = x_sub(row, burst);
+  struct expr ub_gap = x_sub(x_div(w->wide, unit), x_ceil_div(p->keys, unit));
+  EMIT(w->e, out ? "copy_ubuf_to_gm_align_b16" : "copy_gm_to_ubuf_align_b32",
+       F("dst", out ? gm : ub), F("src", out ? ub : gm), F("n_burst", w->rr), F("len_burst", burst),
+       F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
+}
+
+/* Hides keys from lane `count` % 64 on: 64 lanes at `dst` of each row, or of some of a row. */
+static void put_masked(struct emit *e, struct expr dst, struct expr repeat, struct expr stride) {
+  EMIT(e, "vector_dup", F("dst", dst), F("scalar", vscalar(DTYPE_FP32, masked)),
+       F("repeat", repeat), F("dst_repeat", stride), W("type", "fp32"));
+}
+
+/* The lanes from number `lane` on, 0 to 63, as a mask: minus 2 to the power of the number. */
+static void put_mask(struct emit *e, struct expr lane) {
+  struct expr bits = EXPR(-1);
+  for (unsigned bit = 0; bit < 5; bit++)
+    bits = x_mul(bits, x_add(1, x_mul((1 << (1 << bit)) - 1, x_mod(x_div(lane, 1 << bit), 2))));
+  EMIT(e, "set_vector_mask", F("high", 0),
+       F("low", x_mul(bits, x_add(1, x_mul(UINT32_MAX, x_div(lane, 32))))));
+}
+
+/* The last lanes of each row, which no copy has written. */
+static void pad(const struct attention_writer *w, const struct attention_place *p) {
+  struct emit *e = w->e;
+  emit_if(e, "pad", x_lt(p->keys, w->wide));
+  struct expr lane = emit_assigned(e, "lane", x_mod(p->keys, LANES));
+  emit_plain(e, "set_mask_norm");
+  put_mask(e, lane);
+  put_masked(e, x_add(w->tile, x_mul(x_div(p->keys, LANES), LANES_BYTES)), w->rr,
+             x_div(w->wide, BLOCK_WORDS));
+  emit_plain(e, "set_mask_count");
+  emit_end(e);
+}
+
+/* Row by row where keys are hidden from it: `seen` of them are not. */
+static void hide(const struct attention_writer *w, const struct attention_place *p,
+                 struct vunit *unit) {
+  struct emit *e = w->e;
+  struct expr row = x_add(x_add(p->row, p->from), w->r0), next = EXPR(LANES / BLOCK_WORDS);
+  vunit_order(unit, 0, V(R_BUFFER));
+  struct expr first =
+      emit_assigned(e, "first", x_sub(x_add(row, w->at->keys - w->at->rows + 1), p->key));
+  emit_if(e, "hides", x_lt(first, p->keys));
+  emit_plain(e, "set_mask_norm");
+  struct expr r = emit_for(e, "r", x_min(w->rr, x_sub(p->keys, first)));
+  struct expr seen = emit_assigned(e, "seen", x_max(0, x_add(first, r)));
+  put_mask(e, emit_assigned(e, "lane", x_mod(seen, LANES)));
+  struct expr at = x_add(w->tile, x_mul(x_mul(r, w->wide), WORD_BYTES)), part = x_div(seen, LANES);
+  put_masked(e, x_add(at, x_mul(part, LANES_BYTES)), EXPR(1), next);
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", -1));
+  put_masked(e, x_add(at, x_mul(x_add(part, 1), LANES_BYTES)),
+             x_sub(x_sub(x_div(w->wide, LANES), part), 1), next);
+  emit_end(e);
+  emit_plain(e, "set_mask_count");
+  emit_end(e);
+  vunit_forget(unit);
+}
+
+/* Scores times the scale, hidden where the mask says so. */
+static void put_scale(const struct attention_writer *w, const struct attention_place *p,
+                      struct vunit *unit) {
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  vunit_step(unit, &(struct vstep)S("vmuls", R_BUFFER, R_BUFFER, w->at->scale));
+  if (w->at->causal)
+    hide(w, p, unit);
+}
+
+/* Rows of scores less a number each, which is there eight times. */
+static void subtract(const struct attention_writer *w, struct vunit *unit, unsigned reg,
+                     unsigned numbers_reg, struct expr numbers) {
+  vunit_lanes(unit, LANES);
+  vunit_order(unit, V(reg) | V(numbers_reg), V(reg));
+  struct expr part = emit_for(w->e, "part", x_div(w->wide, LANES));
+  attention_rows_op(w, "vsub", x_add(unit->reg[reg], x_mul(part, LANES_BYTES)),
+                    x_div(w->wide, BLOCK_WORDS), numbers, 1, true);
+  emit_end(w->e);
+}
+
+static void convert(const struct attention_writer *w, struct vunit *unit, unsigned dst,
+                    unsigned src) {
+  vunit_convert(unit, V(src), V(dst), DTYPE_FP32, w->at->type, unit->reg[dst], unit->reg[src]);
+}
+
+/* ---- forward: probabilities of the step to come ---- */
 
 /*
  * One number per row, in the column. Blocks of 8 lanes are folded into one each time: a row of up
  * to 512 is 64 numbers, then 8, then 1. Shorter rows leave places that have to hold the neutral
  * number.
  */
-static void reduce(const struct attention_writer *w, struct vmachine *machine,
-                   enum vrow_reduction kind) {
+static void reduce(const struct attention_writer *w, struct vunit *unit, enum vreduction kind) {
   struct emit *e = w->e;
-  const char *inst = kind == VROW_SUM ? "vcgadd" : "vcgmax";
-  uint64_t lanes = w->t.accumulator, folded = w->t.folded;
-  vmachine_lanes(machine, VROW_LANES);
-  vmachine_order(machine, 0, 1u << VROW_ACCUMULATOR);
-  emit_if(e, "narrow", x_lt(w->wide, VROW_LANES * BLOCK_WORDS));
-  attention_dup(e, EXPR(lanes), vrow_identity(kind), w->rr);
-  emit_end(e);
-  vmachine_order(machine, 1u << R_BUFFER, 1u << VROW_ACCUMULATOR);
-  struct expr part = emit_for(e, "part", x_div(w->wide, VROW_LANES));
-  EMIT(e, inst, F("dst", x_add(lanes, x_mul(part, BLOCK_BYTES))),
-       F("src", x_add(w->tile, x_mul(part, LANES_BYTES))), F("repeat", w->rr), F("dst_repeat", 8),
-       F("src_repeat", x_div(w->wide, BLOCK_WORDS)), W("type", "fp32"));
-  emit_end(e);
-  vmachine_order(machine, 1u << VROW_ACCUMULATOR, 1u << R_FOLDED);
-  EMIT(e, inst, F("dst", folded), F("src", lanes), F("repeat", w->rr), W("type", "fp32"));
-  attention_count(w, machine, EXPR(BLOCK_WORDS));
-  vmachine_order(machine, 1u << R_FOLDED, 1u << R_COLUMN);
-  EMIT(e, inst, W("dst", machine->reg[R_COLUMN]), F("src", folded), F("repeat", 1),
+  const char *inst = kind == V_SUM ? "vcgadd" : "vcgmax";
+  struct expr lanes = unit->reg[V_ACCUMULATOR], folded = unit->reg[R_FOLDED];
+  vunit_lanes(unit, LANES);
+  vunit_order(unit, 0, V(V_ACCUMULATOR));
+  emit_if(e, "narrow", x_lt(w->wide, LANES * BLOCK_WORDS));
+  EMIT(e, "vector_dup", F("dst", lanes),
+       F("scalar", vscalar(DTYPE_FP32, vreduction_identity(kind))), F("repeat", w->rr),
        W("type", "fp32"));
+  emit_end(e);
+  vunit_order(unit, V(R_BUFFER), V(V_ACCUMULATOR));
+  struct expr part = emit_for(e, "part", x_div(w->wide, LANES));
+  EMIT(e, inst, F("dst", x_add(lanes, x_mul(part, BLOCK_BYTES))),
+       F("src", x_add(w->tile, x_mul(part, LANES_BYTES))), F("repeat", w->rr),
+       F("dst_repeat", BLOCK_WORDS), F("src_repeat", x_div(w->wide, BLOCK_WORDS)),
+       W("type", "fp32"));
+  emit_end(e);
+  VROW(unit, V(V_ACCUMULATOR), V(R_FOLDED), inst, F("dst", folded), F("src", lanes),
+       F("repeat", w->rr), W("type", "fp32"));
+  vunit_count(unit, x_mul(w->rr, BLOCK_WORDS));
+  VROW(unit, V(R_FOLDED), V(R_COLUMN), inst, F("dst", unit->reg[R_COLUMN]), F("src", folded),
+       F("repeat", 1), W("type", "fp32"));
 }
 
-static void put_steps(struct vmachine *machine, const struct vstep *steps) {
-  for (; steps->form != VFORM_END; steps++)
-    vmachine_step(machine, steps);
-}
-
-/* The new maximum, and the factor that the old one asks for. */
-static void put_maximum(const struct attention_writer *w, struct vrows *rows) {
-  static const struct vstep steps[] = {
-      B("vmax", R_FRESH, R_MAXIMUM, R_COLUMN), B("vsub", R_FACTOR, R_MAXIMUM, R_FRESH),
-      U("vexp", R_FACTOR, R_FACTOR), S("vadds", R_MAXIMUM, R_FRESH, 0), END};
-  reduce(w, &rows->machine, VROW_MAX);
-  vrow_column(rows);
-  put_steps(&rows->machine, steps);
-  vrow_spread(rows, R_FRESH, rows->machine.reg[R_FRESH]);
-}
-
-/* exp of what is left above the maximum, and the running sum. */
-static void put_exponentials(const struct attention_writer *w, struct vrows *rows) {
-  static const struct vstep steps[] = {B("vmul", R_SUM, R_SUM, R_FACTOR),
-                                       B("vadd", R_SUM, R_SUM, R_COLUMN), END};
-  struct vmachine *machine = &rows->machine;
-  attention_subtract(w, machine, R_BUFFER, w->tile, VROW_BLOCKS, EXPR(w->t.blocks));
-  attention_count(w, machine, w->wide);
-  vmachine_step(machine, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
-  reduce(w, machine, VROW_SUM);
-  vrow_column(rows);
-  put_steps(machine, steps);
+/* The new maximum, the factor that the old one asks for; exp of what is left above the maximum; the
+ * running sum. */
+static void put_softmax(const struct attention_writer *w, struct rowwise *rows) {
+  static const struct vstep maximum[] = {COLUMN(B_("vmax", R_FRESH, R_MAXIMUM, R_COLUMN)),
+                                         COLUMN(B_("vsub", R_FACTOR, R_MAXIMUM, R_FRESH)),
+                                         COLUMN(U_("vexp", R_FACTOR, R_FACTOR)),
+                                         COLUMN(S_("vadds", R_MAXIMUM, R_FRESH, 0)),
+                                         SPREAD(R_FRESH),
+                                         END};
+  static const struct vstep sum[] = {COLUMN(B_("vmul", R_SUM, R_SUM, R_FACTOR)),
+                                     COLUMN(B_("vadd", R_SUM, R_SUM, R_COLUMN)), END};
+  struct vunit *unit = &rows->unit;
+  reduce(w, unit, V_MAX);
+  put_steps(rows, maximum);
+  subtract(w, unit, R_BUFFER, V_BLOCKS, unit->reg[V_BLOCKS]);
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  vunit_step(unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
+  reduce(w, unit, V_SUM);
+  put_steps(rows, sum);
 }
 
 /* Maxima and sums of a task's rows before its first step. */
 static void begin_numbers(const struct attention_writer *w, const struct attention_place *p) {
-  struct emit *e = w->e;
-  struct expr none = EXPR(0);
-  emit_if(e, "begin", x_eq(p->step, 0));
-  emit_barrier(e, PIPE_V);
-  attention_mask(e, EXPR(w->t.half));
-  attention_dup(e, numbers(w, w->t.maximum, p->odd, none), lowest, EXPR(1));
-  attention_dup(e, numbers(w, w->t.sum, p->odd, none), 0, EXPR(1));
-  emit_end(e);
+  struct vunit unit = rows_of(w, p, EXPR(0)).unit;
+  emit_if(w->e, "begin", x_eq(p->step, 0));
+  emit_barrier(w->e, PIPE_V);
+  unit.written = 0;
+  vunit_count(&unit, w->t.half);
+  vunit_step(&unit, &(struct vstep)FILL(R_MAXIMUM, lowest));
+  vunit_step(&unit, &(struct vstep)FILL(R_SUM, 0));
+  emit_end(w->e);
 }
 
 static void put_probabilities(struct attention_writer *w) {
   struct emit *e = w->e;
   struct attention_place *p = &w->next;
-  attention_share(w, p);
-  attention_wide(w, p);
+  put_share(w, p);
+  put_wide(w, p);
   begin_numbers(w, p);
   attention_await(e, SIGNAL_SCORES);
-  attention_slices(w, p);
-  struct vrows rows = start_rows(w, p);
-  emit_wait(e, PIPE_MTE3, PIPE_MTE2, w->pair);
-  attention_scores_in(w, p, "scores", w->tile);
-  emit_handshake(e, PIPE_MTE2, PIPE_V, w->pair);
-  attention_pad(w, p);
-  attention_scale(w, p, &rows.machine, R_BUFFER);
-  put_maximum(w, &rows);
-  put_exponentials(w, &rows);
-  attention_count(w, &rows.machine, w->wide);
-  attention_convert(w, &rows.machine, R_BUFFER);
-  emit_handshake(e, PIPE_V, PIPE_MTE3, w->pair);
-  attention_scores_out(w, p, "probs", w->tile);
-  emit_set(e, PIPE_MTE3, PIPE_MTE2, w->pair);
-  vmachine_rest(&rows.machine);
+  open_slices(w, p);
+  struct rowwise rows = rows_of(w, p, w->r0);
+  attention_open_copies(w);
+  copy_scores(w, p, false, "scores", w->tile);
+  attention_loaded(w);
+  pad(w, p);
+  put_scale(w, p, &rows.unit);
+  put_softmax(w, &rows);
+  vunit_count(&rows.unit, x_mul(w->rr, w->wide));
+  convert(w, &rows.unit, R_BUFFER, R_BUFFER);
+  attention_computed(w);
+  copy_scores(w, p, true, "probs", w->tile);
+  attention_close_copies(w);
+  vunit_rest(&rows.unit);
   emit_end(e);
   attention_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
 }
 
-/* ---- values of the present step ---- */
+/* ---- forward: values of the present step ---- */
+
+static struct expr is_last(const struct attention_place *p) {
+  return x_eq(x_add(p->step, 1), p->steps);
+}
 
 /* Row of the slice in its head. */
 static struct expr head_row(const struct attention_writer *w) {
@@ -165,131 +290,216 @@ static struct expr spread_at(const struct attention_writer *w, unsigned number) 
   return x_add(w->tile, w->t.slice * (result_bytes + number * BLOCK_BYTES));
 }
 
-static void spread_numbers(const struct attention_writer *w, struct vmachine *machine) {
-  static const unsigned regs[] = {R_MAXIMUM, R_SUM};
-  vmachine_count(machine, "rr");
-  vmachine_order(machine, 1u << R_MAXIMUM | 1u << R_SUM, 1u << R_BUFFER);
+static void spread_numbers(const struct attention_writer *w, struct vunit *unit) {
+  vunit_count(unit, w->rr);
+  vunit_order(unit, V(R_MAXIMUM) | V(R_SUM), V(R_BUFFER));
   for (unsigned i = 0; i < 2; i++)
-    EMIT(w->e, "vbrcb", F("dst", spread_at(w, i)), W("src", machine->reg[regs[i]]),
+    EMIT(w->e, "vbrcb", F("dst", spread_at(w, i)), F("src", unit->reg[i ? R_SUM : R_MAXIMUM]),
          F("repeat", x_ceil_div(w->rr, BLOCK_WORDS)), W("type", "uint32"));
 }
 
 /* After the last step: divided by the sum, unless there are parts to join. */
-static void finish(const struct attention_writer *w, struct vrows rows) {
-  struct emit *e = w->e;
-  struct vmachine *machine = &rows.machine;
+static void finish(const struct attention_writer *w, struct rowwise rows) {
+  static const struct vstep divided[] = {SPREAD(R_SUM), WITH_COLUMN("vdiv", R_VALUES, R_VALUES),
+                                         END};
   bool whole = w->t.splits == 1;
-  const char *inst = vconvert_inst(e->soc, DTYPE_FP32, w->at->type);
-  emit_if(e, "last", x_eq(x_add(w->here.step, 1), w->here.steps));
-  if (whole) {
-    vrow_spread(&rows, R_SUM, machine->reg[R_SUM]);
-    vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
-  }
-  vrow_all(&rows);
-  vmachine_step(machine, whole ? &(struct vstep)C(inst, R_BUFFER, R_VALUES)
-                               : &(struct vstep)S("vadds", R_BUFFER, R_VALUES, 0));
+  emit_if(w->e, "last", is_last(&w->here));
+  if (whole)
+    put_steps(&rows, divided);
+  rowwise_all(&rows);
+  if (whole)
+    convert(w, &rows.unit, R_BUFFER, R_VALUES);
+  else
+    vunit_step(&rows.unit, &(struct vstep)S("vadds", R_BUFFER, R_VALUES, 0));
   if (w->at->statistics || !whole)
-    spread_numbers(w, machine);
-  vmachine_rest(machine);
-  emit_end(e);
+    spread_numbers(w, &rows.unit);
+  vunit_rest(&rows.unit);
+  emit_end(w->e);
 }
 
-static void store_numbers(const struct attention_writer *w) {
-  for (unsigned i = 0; i < 2 && w->at->statistics; i++)
-    EMIT(w->e, "copy_ubuf_to_gm_align_b32",
-         F("dst", attention_number(w, i ? "row_sum" : "row_max", w->at->rows, w->here.z,
-                                   head_row(w), BLOCK_BYTES)),
-         F("src", spread_at(w, i)), F("len_burst", x_mul(w->rr, BLOCK_BYTES)));
-}
-
-/* Row of the slice, in a tensor that has `bytes` for each part of it. */
+/* Row of the slice in a tensor that has some bytes for each part of a row. */
 static struct expr part_at(const struct attention_writer *w, const char *tensor, uint64_t bytes) {
   struct expr row = x_add(x_mul(w->here.z, w->at->rows), head_row(w));
   struct expr part = x_add(x_mul(row, w->t.splits), w->here.piece);
   return x_add(x_name(w->e, tensor), x_mul(part, bytes));
 }
 
-/* Rows of a part of the keys: those of the other parts lie between them. */
-static void store_part(const struct attention_writer *w) {
-  uint64_t others = w->t.splits - 1, depth = w->at->depth, row = depth * WORD_BYTES;
-  EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, "part_values", row)),
-       F("src", w->tile), F("n_burst", w->rr), F("len_burst", row),
-       F("src_gap", w->t.depth / BLOCK_WORDS - ceil_div(depth, BLOCK_WORDS)),
-       F("dst_gap", others * row));
+/* Maxima and sums; those of the other parts of a row lie between them. */
+static void store_numbers(const struct attention_writer *w, bool parts, const char *const names[]) {
   for (unsigned i = 0; i < 2; i++)
-    EMIT(w->e, "copy_ubuf_to_gm_align_b32",
-         F("dst", part_at(w, i ? "part_sum" : "part_max", BLOCK_BYTES)), F("src", spread_at(w, i)),
-         F("n_burst", w->rr), F("len_burst", BLOCK_BYTES), F("dst_gap", others * BLOCK_BYTES));
+    EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, names[i], BLOCK_BYTES)),
+         F("src", spread_at(w, i)), F_IF(parts, "n_burst", w->rr),
+         F("len_burst", x_mul(parts ? EXPR(1) : w->rr, BLOCK_BYTES)),
+         F_IF(parts, "dst_gap", (w->t.splits - 1) * BLOCK_BYTES));
 }
 
 static void store_result(const struct attention_writer *w) {
+  static const char *const parts[] = {"part_max", "part_sum"}, *const all[] = {"row_max",
+                                                                               "row_sum"};
   const struct attention *at = w->at;
-  emit_if(w->e, "out", x_eq(x_add(w->here.step, 1), w->here.steps));
-  if (w->t.splits > 1) {
-    store_part(w);
-  } else {
-    attention_rows_out(w, &at->q,
-                       attention_row(w, "o", &at->q, at->heads, 1, w->here.z, head_row(w)), w->tile,
-                       w->rr);
-    store_numbers(w);
-  }
-  emit_end(w->e);
-}
-
-/* Before the first step of a task there are no values. */
-static void begin_values(const struct attention_writer *w) {
-  emit_if(w->e, "begin", x_eq(w->here.step, 0));
-  emit_barrier(w->e, PIPE_V);
-  attention_fill(w->e, w->t.result, w->t.half * w->t.depth * WORD_BYTES, 0);
+  uint64_t row = at->depth * WORD_BYTES;
+  emit_if(w->e, "out", is_last(&w->here));
+  if (w->t.splits == 1)
+    attention_copy_rows(w, true, &at->q,
+                        attention_row(w, "o", &at->q, at->heads, 1, w->here.z, head_row(w)),
+                        w->tile);
+  else
+    EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, "part_values", row)),
+         F("src", w->tile), F("n_burst", w->rr), F("len_burst", row),
+         F("src_gap", attention_value_gap(w)), F("dst_gap", (w->t.splits - 1) * row));
+  if (w->t.splits > 1 || at->statistics)
+    store_numbers(w, w->t.splits > 1, w->t.splits > 1 ? parts : all);
   emit_end(w->e);
 }
 
 static void put_result(struct attention_writer *w) {
+  static const struct vstep steps[] = {SPREAD(R_FACTOR), WITH_COLUMN("vmul", R_VALUES, R_VALUES),
+                                       B("vadd", R_VALUES, R_VALUES, R_BUFFER), END};
   struct emit *e = w->e;
   struct attention_place *p = &w->here;
-  uint64_t row = w->at->depth * WORD_BYTES;
-  attention_share(w, p);
-  begin_values(w);
+  uint64_t row = w->at->depth * WORD_BYTES, pitch = w->t.depth * WORD_BYTES;
+  put_share(w, p);
+  emit_if(e, "begin", x_eq(p->step, 0));
+  emit_barrier(e, PIPE_V);
+  attention_zero(e, w->t.result, w->t.half * pitch);
+  emit_end(e);
   attention_await(e, SIGNAL_PARTIAL);
-  attention_slices(w, p);
-  attention_let(e, "values", "", x_add(w->t.result, x_mul(w->r0, w->t.depth * WORD_BYTES)));
-  struct vrows rows = start_rows(w, p);
-  emit_wait(e, PIPE_MTE3, PIPE_MTE2, w->pair);
+  open_slices(w, p);
+  struct expr values = emit_assigned(e, "values", x_add(w->t.result, x_mul(w->r0, pitch)));
+  struct rowwise rows = rows_of(w, p, w->r0);
+  rows.unit.reg[R_VALUES] = values;
+  attention_open_copies(w);
   struct expr slot = x_add(x_name(e, "partial"), x_mul(p->slot, w->t.rows * row));
-  attention_values_in(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
-  emit_handshake(e, PIPE_MTE2, PIPE_V, w->pair);
-  vrow_spread(&rows, R_FACTOR, rows.machine.reg[R_FACTOR]);
-  vrow_with_column(&rows, "vmul", R_VALUES, "values", R_VALUES, "values");
-  vrow_all(&rows);
-  vmachine_step(&rows.machine, &(struct vstep)B("vadd", R_VALUES, R_VALUES, R_BUFFER));
-  vmachine_rest(&rows.machine);
+  attention_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
+  attention_loaded(w);
+  put_steps(&rows, steps);
+  vunit_rest(&rows.unit);
   finish(w, rows);
-  emit_handshake(e, PIPE_V, PIPE_MTE3, w->pair);
+  attention_computed(w);
   store_result(w);
-  emit_set(e, PIPE_MTE3, PIPE_MTE2, w->pair);
+  attention_close_copies(w);
   emit_end(e);
 }
 
-/* ---- the stream ---- */
+/* ---- gradient ---- */
 
-static void put_flags(struct attention_writer *w, bool set) {
-  emit_flag_of(w->e, set, PIPE_MTE3, PIPE_MTE2, attention_flags(w->e, set, "vec_", ATTENTION_PAIR));
+/* Eight numbers of each row of the present task, from row `first` on. */
+static struct expr block_numbers(const struct attention_writer *w, unsigned which,
+                                 struct expr first) {
+  uint64_t bytes = w->t.half * BLOCK_BYTES, all = ATTENTION_ROW_NUMBERS * bytes;
+  struct expr at = x_add(w->t.statistics + which * bytes, x_mul(w->here.odd, all));
+  return x_add(at, x_mul(first, BLOCK_BYTES));
+}
+
+static void load_numbers(const struct attention_writer *w) {
+  static const char *const names[] = {"row_max", "row_sum", "delta"};
+  const struct attention_place *p = &w->here;
+  struct emit *e = w->e;
+  struct expr flag = x_add(FLAG_NUMBERS, p->odd), row = x_add(p->row, p->from);
+  struct vunit unit = {.emit = e, .type = DTYPE_FP32};
+  emit_if(e, "begin", x_gt(p->mine, 0));
+  emit_wait(e, PIPE_V, PIPE_MTE2, flag);
+  for (unsigned i = 0; i < ATTENTION_ROW_NUMBERS; i++) {
+    unit.reg[i] = block_numbers(w, i, EXPR(0));
+    EMIT(e, "copy_gm_to_ubuf", F("dst", unit.reg[i]),
+         F("src", attention_number(w, names[i], w->at->rows, p->z, row, BLOCK_BYTES)),
+         F("len_burst", p->mine));
+  }
+  emit_handshake(e, PIPE_MTE2, PIPE_V, flag);
+  vunit_count(&unit, x_mul(p->mine, BLOCK_WORDS));
+  vunit_step(&unit, &(struct vstep)U("vln", ROW_SUM, ROW_SUM));
+  vunit_step(&unit, &(struct vstep)B("vadd", ROW_MAXIMUM, ROW_MAXIMUM, ROW_SUM));
+  emit_barrier(e, PIPE_V);
+  emit_end(e);
+}
+
+/* Scores and products to probabilities and dS. */
+static void put_gradients(const struct attention_writer *w, struct expr products) {
+  struct vunit unit = {.emit = w->e,
+                       .type = DTYPE_FP32,
+                       .written = V_ALL,
+                       .reg = {[R_BUFFER] = w->tile, [R_PRODUCTS] = products}};
+  put_scale(w, &w->here, &unit);
+  subtract(w, &unit, R_BUFFER, R_NUMBERS, block_numbers(w, ROW_MAXIMUM, w->r0));
+  subtract(w, &unit, R_PRODUCTS, R_NUMBERS, block_numbers(w, ROW_DELTA, w->r0));
+  vunit_count(&unit, x_mul(w->rr, w->wide));
+  vunit_step(&unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
+  vunit_step(&unit, &(struct vstep)B("vmul", R_PRODUCTS, R_PRODUCTS, R_BUFFER));
+  convert(w, &unit, R_BUFFER, R_BUFFER);
+  convert(w, &unit, R_PRODUCTS, R_PRODUCTS);
+  vunit_rest(&unit);
+}
+
+/* The slices of a step; products lie in the other half of the buffer. */
+static void put_slices(struct attention_writer *w) {
+  const struct attention_place *p = &w->here;
+  open_slices(w, p);
+  struct expr other = emit_assigned(w->e, "other", x_add(w->tile, w->t.buffer_bytes / 2));
+  attention_open_copies(w);
+  copy_scores(w, p, false, "scores", w->tile);
+  copy_scores(w, p, false, "products", other);
+  attention_loaded(w);
+  put_gradients(w, other);
+  attention_computed(w);
+  copy_scores(w, p, true, "probs", w->tile);
+  copy_scores(w, p, true, "ds", other);
+  attention_close_copies(w);
   emit_end(w->e);
 }
 
-/* Numbers of rows are spread 8 at a time; there may be fewer. Rows of values are whole fractals,
- * of which copies leave out up to a block. */
+static void put_gradient_tasks(struct attention_writer *w) {
+  struct emit *e = w->e;
+  struct attention_place *p = &w->here;
+  attention_task(w, p, emit_for(e, "i", w->tasks));
+  put_share(w, p);
+  load_numbers(w);
+  attention_step(w, p, emit_for(e, "s", p->steps));
+  put_wide(w, p);
+  attention_await(e, SIGNAL_SCORES);
+  put_slices(w);
+  attention_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
+  emit_end(e);
+  emit_if(e, "end", x_gt(p->mine, 0));
+  emit_set(e, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, p->odd));
+  emit_end(e);
+  emit_end(e);
+}
+
+/* ---- the streams ---- */
+
+static void put_flags(struct attention_writer *w, bool set) {
+  struct expr id = attention_flags(w->e, set, "vec_", ATTENTION_PAIR);
+  emit_flag_of(w->e, set, PIPE_MTE3, PIPE_MTE2, id);
+  if (w->at->gradient)
+    emit_flag_of(w->e, set, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, id));
+  emit_end(w->e);
+}
+
+/* What is read though no copy writes it. Gradient: the last lanes of rows. Forward: numbers of rows
+ * are spread 8 at a time, and there may be fewer; rows of values are whole fractals, of which
+ * copies leave out up to a block. */
 static void clear(const struct attention_writer *w) {
   struct emit *e = w->e;
+  const struct attention_tiling *t = &w->t;
   emit_plain(e, "set_mask_count");
-  if (w->t.depth - w->at->depth >= BLOCK_WORDS) {
-    attention_fill(e, w->t.buffers, ATTENTION_PAIR * w->t.buffer_bytes, 0);
+  if (w->at->gradient || t->depth - w->at->depth >= BLOCK_WORDS) {
+    attention_zero(e, t->buffers, ATTENTION_PAIR * t->buffer_bytes);
     emit_barrier(e, PIPE_ALL);
   }
-  attention_fill(e, w->t.maximum, w->t.ub_bytes - w->t.maximum, 0);
+  if (!w->at->gradient)
+    attention_zero(e, t->maximum, t->ub_bytes - t->maximum);
 }
 
 void attention_vector_stream(struct attention_writer *w) {
+  emit_stream(w->e, CORE_AIV);
+  attention_count_tasks(w);
   clear(w);
-  attention_stream(w, "The first probabilities.", put_flags, put_probabilities, put_result);
+  if (!w->at->gradient) {
+    attention_stream(w, "The first probabilities.", put_flags, put_probabilities, put_result);
+    return;
+  }
+  put_flags(w, true);
+  put_gradient_tasks(w);
+  emit_comment(w->e, "Nothing stays set.");
+  put_flags(w, false);
 }

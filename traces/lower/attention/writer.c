@@ -12,12 +12,11 @@
 
 /* ---- names and addresses ---- */
 
-struct expr attention_let_of(struct emit *e, const char *name, const char *suffix,
-                             struct expr value) {
+struct expr attention_let(const struct attention_writer *w, const struct attention_place *p,
+                          const char *name, struct expr value) {
   char text[16];
-  snprintf(text, sizeof text, "%s%s", name, suffix);
-  EMIT(e, "let", W("", text), F("", value));
-  return x_name(e, text);
+  snprintf(text, sizeof text, "%s%s", name, p->suffix);
+  return emit_assigned(w->e, text, value);
 }
 
 void attention_tensor(const struct attention_writer *w, const char *name, bool as_keys,
@@ -62,7 +61,7 @@ struct expr attention_number(const struct attention_writer *w, const char *tenso
 void attention_count_tasks(struct attention_writer *w) {
   uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
   struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;
-  w->tasks = attention_let(w->e, "tasks", "", x_add(rounds, x_lt(turn, w->t.tasks % w->t.cores)));
+  w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(turn, w->t.tasks % w->t.cores)));
 }
 
 /* Behind the last key that a row of the task sees, in its part of the keys. */
@@ -82,48 +81,44 @@ static struct expr limit_of(const struct attention_writer *w, const struct atten
 /* Task number `i` of this block; a causal mask makes the last rows of heads the longest tasks,
  * which come first. */
 void attention_task(struct attention_writer *w, struct attention_place *p, struct expr i) {
-  struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
   uint64_t heads = w->at->batch * w->at->heads, blocks = t->row_blocks;
-  const char *x = p->suffix;
   bool causal = w->at->causal, splits = t->splits > 1;
-  p->odd = attention_let(e, "odd", x, x_mod(i, 2));
+  p->odd = attention_let(w, p, "odd", x_mod(i, 2));
   struct expr back = x_mul(p->odd, x_sub(t->cores - 1, x_mul(2, w->blk)));
   struct expr u =
-      attention_let(e, splits ? "turn" : "u", x, x_add(x_add(x_mul(i, t->cores), w->blk), back));
+      attention_let(w, p, splits ? "turn" : "u", x_add(x_add(x_mul(i, t->cores), w->blk), back));
   p->piece = EXPR(0);
   if (splits) {
     struct expr turn = u;
-    u = attention_let(e, "u", x, x_div(turn, t->splits));
-    p->piece = attention_let(e, "piece", x, x_mod(turn, t->splits));
+    u = attention_let(w, p, "u", x_div(turn, t->splits));
+    p->piece = attention_let(w, p, "piece", x_mod(turn, t->splits));
   }
   struct expr block = causal ? x_sub(blocks - 1, x_div(u, heads)) : x_mod(u, blocks);
-  p->z = attention_let(e, "z", x, causal ? x_mod(u, heads) : x_div(u, blocks));
-  p->row = attention_let(e, "row", x, x_mul(block, t->rows));
-  p->rows = attention_let(e, "cm", x, x_min(t->rows, x_sub(w->at->rows, p->row)));
-  p->limit = attention_let(e, "limit", x, limit_of(w, p));
+  p->z = attention_let(w, p, "z", causal ? x_mod(u, heads) : x_div(u, blocks));
+  p->row = attention_let(w, p, "row", x_mul(block, t->rows));
+  p->rows = attention_let(w, p, "cm", x_min(t->rows, x_sub(w->at->rows, p->row)));
+  p->limit = attention_let(w, p, "limit", limit_of(w, p));
   p->steps =
-      attention_let(e, "steps", x, x_ceil_div(x_sub(p->limit, x_mul(p->piece, t->part)), t->cols));
+      attention_let(w, p, "steps", x_ceil_div(x_sub(p->limit, x_mul(p->piece, t->part)), t->cols));
 }
 
 void attention_step(struct attention_writer *w, struct attention_place *p, struct expr step) {
-  struct emit *e = w->e;
-  const char *x = p->suffix;
   p->step = step;
-  p->key = attention_let(e, "key", x, x_add(x_mul(p->piece, w->t.part), x_mul(step, w->t.cols)));
-  p->keys = attention_let(e, "cc", x, x_min(w->t.cols, x_sub(p->limit, p->key)));
+  p->key = attention_let(w, p, "key", x_add(x_mul(p->piece, w->t.part), x_mul(step, w->t.cols)));
+  p->keys = attention_let(w, p, "cc", x_min(w->t.cols, x_sub(p->limit, p->key)));
   struct expr slot = x_add(x_mul(w->blk, ATTENTION_SLOTS), x_mul(p->odd, 2));
-  p->slot = attention_let(e, "slot", x, x_add(slot, x_mod(step, 2)));
+  p->slot = attention_let(w, p, "slot", x_add(slot, x_mod(step, 2)));
 }
 
 /* The step after step s of task i of this block. */
 static struct expr put_next(struct attention_writer *w, struct expr i, struct expr s) {
   struct emit *e = w->e;
   struct expr after = x_add(s, 1), task = x_add(i, 1);
-  struct expr same = attention_let(e, "same", "", x_lt(after, w->here.steps));
-  struct expr more = attention_let(e, "more", "", x_max(same, x_lt(task, w->tasks)));
-  struct expr ix = attention_let(e, "ix", "", x_min(x_sub(w->tasks, 1), x_sub(task, same)));
-  struct expr sx = attention_let(e, "sx", "", x_mul(after, same));
+  struct expr same = emit_assigned(e, "same", x_lt(after, w->here.steps));
+  struct expr more = emit_assigned(e, "more", x_max(same, x_lt(task, w->tasks)));
+  struct expr ix = emit_assigned(e, "ix", x_min(x_sub(w->tasks, 1), x_sub(task, same)));
+  struct expr sx = emit_assigned(e, "sx", x_mul(after, same));
   attention_task(w, &w->next, ix);
   attention_step(w, &w->next, sx);
   return more;
@@ -137,7 +132,7 @@ void attention_stream(struct attention_writer *w, const char *comment,
   emit_comment(e, "%s", comment);
   emit_for(e, "start", 1);
   attention_task(w, &w->next, EXPR(0));
-  struct expr sx = attention_let(e, "sx", "", 0);
+  struct expr sx = emit_assigned(e, "sx", EXPR(0));
   attention_step(w, &w->next, EXPR(0));
   w->next.step = sx;
   put_ahead(w);
@@ -168,6 +163,59 @@ void attention_signal(struct emit *e, enum pipe pipe, unsigned id) {
 }
 
 void attention_await(struct emit *e, unsigned id) { EMIT(e, "wait_flag_dev", F("id", id)); }
+
+/* ---- vector cores ---- */
+
+void attention_open_copies(const struct attention_writer *w) {
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
+}
+
+void attention_loaded(const struct attention_writer *w) {
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
+}
+
+void attention_computed(const struct attention_writer *w) {
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
+}
+
+void attention_close_copies(const struct attention_writer *w) {
+  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
+}
+
+void attention_copy_rows(const struct attention_writer *w, bool out,
+                         const struct attention_strides *strides, struct expr gm, struct expr ub) {
+  uint64_t depth = w->at->depth, unit = BLOCK_BYTES / HALF_BYTES;
+  uint64_t gm_gap = (strides->row - depth) * HALF_BYTES;
+  uint64_t ub_gap = w->t.depth / unit - ceil_div(depth, unit);
+  EMIT(w->e, out ? "copy_ubuf_to_gm_align_b16" : "copy_gm_to_ubuf_align_b16",
+       F("dst", out ? gm : ub), F("src", out ? ub : gm), F("n_burst", w->rr),
+       F("len_burst", depth * HALF_BYTES), F_IF(!out, "right_pad", x_pad(depth, unit)),
+       F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
+}
+
+uint64_t attention_value_gap(const struct attention_writer *w) {
+  return w->t.depth / BLOCK_WORDS - ceil_div(w->at->depth, BLOCK_WORDS);
+}
+
+void attention_load_values(const struct attention_writer *w, struct expr dst, struct expr src,
+                           struct expr rows) {
+  uint64_t depth = w->at->depth;
+  EMIT(w->e, "copy_gm_to_ubuf_align_b32", F("dst", dst), F("src", src), F("n_burst", rows),
+       F("len_burst", depth * WORD_BYTES), F("right_pad", x_pad(depth, BLOCK_WORDS)),
+       F("dst_gap", attention_value_gap(w)));
+}
+
+void attention_rows_op(const struct attention_writer *w, const char *inst, struct expr dst,
+                       struct expr dst_stride, struct expr src, uint64_t src_stride, bool spread) {
+  EMIT(w->e, inst, F("dst", dst), F("src0", dst), F("src1", src), F("repeat", w->rr),
+       F("dst_repeat", dst_stride), F("src0_repeat", dst_stride), F_IF(spread, "src1_block", 0),
+       F("src1_repeat", src_stride), W("type", "fp32"));
+}
+
+void attention_zero(struct emit *e, uint64_t address, uint64_t bytes) {
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", bytes / WORD_BYTES));
+  EMIT(e, "vector_dup", F("dst", address), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
+}
 
 /* ---- the kernels ---- */
 
@@ -222,12 +270,7 @@ void attention_emit(const struct lower_job *job, struct emit *e) {
   put_tensors(&w);
   put_slots(&w);
   attention_cube_stream(&w);
-  emit_stream(e, CORE_AIV);
-  attention_count_tasks(&w);
-  if (gradient)
-    attention_grad_vector_stream(&w);
-  else
-    attention_vector_stream(&w);
+  attention_vector_stream(&w);
   if (gradient)
     attention_grad_last(&w);
   else if (w.t.splits > 1)
