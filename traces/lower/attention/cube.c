@@ -31,23 +31,21 @@ static struct expr fractals(struct expr extent) { return x_ceil_div(extent, FRAC
 static struct expr rounded(struct expr extent) { return x_round_up(extent, FRACTAL_ROWS); }
 
 /* Extent of tile `i`, with a name. */
-static struct expr tile_extent(const struct attention_writer *w, const char *name,
-                               struct expr extent, struct expr i) {
+static struct expr tile_extent(struct writer *w, const char *name, struct expr extent,
+                               struct expr i) {
   struct expr rest = x_sub(extent, x_mul(i, ATTENTION_SIDE));
   return emit_assigned(w->e, name, x_min(ATTENTION_SIDE, rest));
 }
 
 /* ---- buffers ---- */
 
-static uint64_t rows_bytes(const struct attention_writer *w) {
-  return w->t.rows * w->t.depth * HALF_BYTES;
-}
+static uint64_t rows_bytes(struct writer *w) { return w->t.rows * w->t.depth * HALF_BYTES; }
 
-static uint64_t panel_bytes(const struct attention_writer *w, enum panel panel) {
+static uint64_t panel_bytes(struct writer *w, enum panel panel) {
   return w->t.panel * (panel < PANEL_P ? w->t.depth : w->t.rows) * HALF_BYTES;
 }
 
-static void put_buffers(const struct attention_writer *w) {
+static void put_buffers(struct writer *w) {
   struct emit *e = w->e;
   emit_buffer(e, "q1", SPACE_L1, ATTENTION_PAIR * rows_bytes(w));
   if (w->at->gradient)
@@ -62,52 +60,49 @@ static void put_buffers(const struct attention_writer *w) {
 }
 
 /* Rows of the task in L1: of "q1" or "dy1". */
-static struct expr task_rows(const struct attention_writer *w, const struct attention_place *p,
-                             const char *buffer) {
+static struct expr task_rows(struct writer *w, struct place *p, const char *buffer) {
   return x_add(x_name(w->e, buffer), x_mul(p->odd, rows_bytes(w)));
 }
 
-static struct expr panel_at(const struct attention_writer *w, enum panel panel) {
+static struct expr panel_at(struct writer *w, enum panel panel) {
   return x_add(x_name(w->e, panels[panel].buffer), x_mul(w->half, panel_bytes(w, panel)));
 }
 
-static struct expr panel_flag(const struct attention_writer *w, enum panel panel) {
+static struct expr panel_flag(struct writer *w, enum panel panel) {
   return x_add(panels[panel].flag[w->at->gradient], w->half);
 }
 
-static struct expr block_at(const struct attention_writer *w) {
+static struct expr block_at(struct writer *w) {
   return x_add(x_name(w->e, "c0"), x_mul(w->c, w->t.c_bytes));
 }
 
 /* Every flag that says "free". */
-static void put_flags(struct attention_writer *w, bool set) {
+static void put_flags(struct writer *w, bool set) {
   struct emit *e = w->e;
   emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2,
-               attention_flags(e, set, "l1_", attention_l1_flags(w->at->gradient)));
+               fa_flags(e, set, "l1_", attention_l1_flags(w->at->gradient)));
   emit_end(e);
-  emit_flag_of(e, set, PIPE_M, PIPE_MTE1, attention_flags(e, set, "l0_", ATTENTION_PAIR));
+  emit_flag_of(e, set, PIPE_M, PIPE_MTE1, fa_flags(e, set, "l0_", ATTENTION_PAIR));
   emit_end(e);
-  emit_flag_of(e, set, PIPE_FIX, PIPE_M, attention_flags(e, set, "c_", w->t.c_slots));
+  emit_flag_of(e, set, PIPE_FIX, PIPE_M, fa_flags(e, set, "c_", w->t.c_slots));
   emit_end(e);
 }
 
 /* ---- GM to L1 ---- */
 
-static void nd2nz(const struct attention_writer *w, struct expr dst, struct expr src,
-                  struct expr rows, struct expr cols, uint64_t src_stride, struct expr dst_rows) {
+static void nd2nz(struct writer *w, struct expr dst, struct expr src, struct expr rows,
+                  struct expr cols, uint64_t src_stride, struct expr dst_rows) {
   EMIT(w->e, "copy_gm_to_cbuf_multi_nd2nz_b16", F("dst", dst), F("src", src), F("n", rows),
        F("d", cols), F("src_d", src_stride), F("dst_c0_stride", dst_rows));
 }
 
-static void load_rows(const struct attention_writer *w, const struct attention_place *p,
-                      const char *tensor, const char *buffer) {
+static void load_rows(struct writer *w, struct place *p, const char *tensor, const char *buffer) {
   const struct attention *at = w->at;
-  nd2nz(w, task_rows(w, p, buffer), attention_row(w, tensor, &at->q, at->heads, 1, p->z, p->row),
-        p->rows, EXPR(at->depth), at->q.row, p->rows);
+  nd2nz(w, task_rows(w, p, buffer), fa_row(w, tensor, &at->q, at->heads, 1, p->z, p->row), p->rows,
+        EXPR(at->depth), at->q.row, p->rows);
 }
 
-static void load_panel(const struct attention_writer *w, const struct attention_place *p,
-                       enum panel panel) {
+static void load_panel(struct writer *w, struct place *p, enum panel panel) {
   const struct attention *at = w->at;
   const char *tensor = panels[panel].tensor;
   struct expr flag = panel_flag(w, panel), dst = panel_at(w, panel);
@@ -115,7 +110,7 @@ static void load_panel(const struct attention_writer *w, const struct attention_
   emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, flag);
   if (panel < PANEL_P) {
     struct expr key = x_add(p->key, w->at_key);
-    nd2nz(w, dst, attention_row(w, tensor, &at->kv, at->heads, at->group, p->z, key), w->keys,
+    nd2nz(w, dst, fa_row(w, tensor, &at->kv, at->heads, at->group, p->z, key), w->keys,
           EXPR(at->depth), at->kv.row, columns ? rounded(w->keys) : w->keys);
   } else {
     struct expr slot = x_mul(p->slot, w->t.rows * w->t.cols * HALF_BYTES);
@@ -125,16 +120,16 @@ static void load_panel(const struct attention_writer *w, const struct attention_
   emit_set(w->e, PIPE_MTE2, PIPE_MTE1, flag);
 }
 
-static void wait_panel(const struct attention_writer *w, enum panel panel) {
+static void wait_panel(struct writer *w, enum panel panel) {
   emit_wait(w->e, PIPE_MTE2, PIPE_MTE1, panel_flag(w, panel));
 }
 
-static void free_panel(const struct attention_writer *w, enum panel panel) {
+static void free_panel(struct writer *w, enum panel panel) {
   emit_set(w->e, PIPE_MTE1, PIPE_MTE2, panel_flag(w, panel));
 }
 
 /* Opens the loop over the panels of a step. */
-static void open_panels(struct attention_writer *w, const struct attention_place *p) {
+static void open_panels(struct writer *w, struct place *p) {
   struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
   w->panel = emit_for(e, "p", x_ceil_div(p->keys, t->panel));
@@ -149,7 +144,7 @@ static void open_panels(struct attention_writer *w, const struct attention_place
 
 /* Part of an operand in L1: of rows of `channels` elements, k from k_start and m from m_start on.
  */
-static void load_l0(const struct attention_writer *w, bool a, struct expr src, struct expr rows,
+static void load_l0(struct writer *w, bool a, struct expr src, struct expr rows,
                     struct expr channels, struct expr k, struct expr k_start, struct expr m,
                     struct expr m_start, bool transpose) {
   struct emit *e = w->e;
@@ -162,14 +157,14 @@ static void load_l0(const struct attention_writer *w, bool a, struct expr src, s
 }
 
 /* Rows of A: all of them, `k` columns from k_start on. */
-static void load_a(const struct attention_writer *w, struct expr src, struct expr rows,
-                   struct expr channels, struct expr k, struct expr k_start) {
+static void load_a(struct writer *w, struct expr src, struct expr rows, struct expr channels,
+                   struct expr k, struct expr k_start) {
   load_l0(w, true, src, rows, channels, k, k_start, rows, EXPR(0), false);
 }
 
 /* Of a panel whose rows are columns of B: kk columns of part kd, rows of tile nt, cn of them. */
-static void load_columns(const struct attention_writer *w, struct expr src, struct expr kd,
-                         struct expr kk, struct expr nt, struct expr cn) {
+static void load_columns(struct writer *w, struct expr src, struct expr kd, struct expr kk,
+                         struct expr nt, struct expr cn) {
   struct emit *e = w->e;
   const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
   struct expr dst = x_add(x_name(e, "b0"), x_mul(w->l0, TILE_BYTES));
@@ -187,15 +182,15 @@ static void load_columns(const struct attention_writer *w, struct expr src, stru
 }
 
 /* Next half of L0, from the number of the product. */
-static void take_l0(struct attention_writer *w, struct expr number) {
+static void take_l0(struct writer *w, struct expr number) {
   w->l0 = emit_assigned(w->e, "l0", x_mod(number, ATTENTION_PAIR));
   emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
 }
 
 /* c[m, n] of tiles in L0; `first`: nothing is there yet. Small ones on the same accumulators need a
  * barrier between them (Ascend C, Mmad). */
-static void put_mad(const struct attention_writer *w, struct expr c, struct expr m, struct expr k,
-                    struct expr n, struct expr first) {
+static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
+                    struct expr first) {
   struct emit *e = w->e;
   struct expr half = x_mul(w->l0, TILE_BYTES);
   struct expr few = x_lt(x_mul(fractals(m), fractals(n)), MAD_OVERLAP_TILES);
@@ -210,14 +205,14 @@ static void put_mad(const struct attention_writer *w, struct expr c, struct expr
 }
 
 /* Takes a block of L0C. */
-static void take_block(struct attention_writer *w, struct expr number) {
+static void take_block(struct writer *w, struct expr number) {
   w->c = emit_assigned(w->e, "c", x_mod(number, w->t.c_slots));
   emit_wait(w->e, PIPE_FIX, PIPE_M, w->c);
 }
 
 /* The block of m rows goes out, or is added to what is there. */
-static void put_block(const struct attention_writer *w, struct expr dst, struct expr n,
-                      struct expr m, uint64_t stride, bool add) {
+static void put_block(struct writer *w, struct expr dst, struct expr n, struct expr m,
+                      uint64_t stride, bool add) {
   struct emit *e = w->e;
   emit_handshake(e, PIPE_M, PIPE_FIX, w->c);
   if (add)
@@ -230,7 +225,7 @@ static void put_block(const struct attention_writer *w, struct expr dst, struct 
 }
 
 /* Number of tile `i` of the present panel in the step; that of the gradient begins anew in each. */
-static struct expr tile_number(const struct attention_writer *w, struct expr i) {
+static struct expr tile_number(struct writer *w, struct expr i) {
   uint64_t tiles_of_panel = ceil_div(w->t.panel, ATTENTION_SIDE);
   if (w->at->gradient)
     return i;
@@ -240,11 +235,10 @@ static struct expr tile_number(const struct attention_writer *w, struct expr i) 
 /* ---- ahead ---- */
 
 /* Rows of the task times a panel's keys, 128 at a time, to the slot of a workspace. */
-static void put_scores(struct attention_writer *w, const char *rows, enum panel panel,
-                       const char *result) {
+static void put_scores(struct writer *w, const char *rows, enum panel panel, const char *result) {
   struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
-  struct attention_place *p = &w->next;
+  struct place *p = &w->next;
   uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
   struct expr nt = emit_for(e, "nt", tiles(w->keys));
   struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
@@ -263,19 +257,19 @@ static void put_scores(struct attention_writer *w, const char *rows, enum panel 
 }
 
 /* Behind the last step of a task its rows in L1 are free. */
-static void free_rows(struct emit *e, const struct attention_place *p) {
+static void free_rows(struct emit *e, struct place *p) {
   emit_if(e, "done", x_eq(x_add(p->step, 1), p->steps));
   emit_set(e, PIPE_MTE1, PIPE_MTE2, p->odd);
   emit_end(e);
 }
 
-static void put_ahead(struct attention_writer *w) {
+static void put_ahead(struct writer *w) {
   static const struct {
     const char *rows, *result;
     enum panel panel;
   } products[] = {{"q1", "scores", PANEL_K}, {"dy1", "products", PANEL_V}};
   struct emit *e = w->e;
-  const struct attention_place *p = &w->next;
+  struct place *p = &w->next;
   unsigned count = w->at->gradient ? 2 : 1;
   emit_if(e, "begin", x_eq(p->step, 0));
   emit_wait(e, PIPE_MTE1, PIPE_MTE2, p->odd);
@@ -295,14 +289,14 @@ static void put_ahead(struct attention_writer *w) {
   emit_end(e);
   if (!w->at->gradient)
     free_rows(e, p);
-  attention_signal(e, PIPE_FIX, SIGNAL_SCORES);
+  fa_signal(e, PIPE_FIX, SIGNAL_SCORES);
 }
 
 /* ---- the present step ---- */
 
 /* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the columns
  * of the part. */
-static struct expr open_parts(struct attention_writer *w, struct expr number) {
+static struct expr open_parts(struct writer *w, struct expr number) {
   uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
   w->part = emit_for(w->e, "nd", depths);
   struct expr cn = tile_extent(w, "cn", EXPR(w->at->depth), w->part);
@@ -311,9 +305,8 @@ static struct expr open_parts(struct attention_writer *w, struct expr number) {
 }
 
 /* k rows of B from `first` on, in L0 with what is of A; the part of c[m, depth]. */
-static void close_parts(const struct attention_writer *w, struct expr b, struct expr rows,
-                        struct expr k, struct expr first, struct expr n, struct expr m,
-                        struct expr is_first) {
+static void close_parts(struct writer *w, struct expr b, struct expr rows, struct expr k,
+                        struct expr first, struct expr n, struct expr m, struct expr is_first) {
   struct expr start = x_mul(w->part, ATTENTION_SIDE);
   load_l0(w, false, b, rows, EXPR(w->t.depth), n, start, k, first, false);
   struct expr part = x_mul(x_mul(w->part, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
@@ -322,7 +315,7 @@ static void close_parts(const struct attention_writer *w, struct expr b, struct 
 }
 
 /* A panel of scores times rows of another one, 128 keys at a time. */
-static void put_rows(struct attention_writer *w, enum panel scores, enum panel rows) {
+static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
   struct expr cm = w->here.rows, kt = emit_for(w->e, "kt", tiles(w->keys));
   struct expr key = x_mul(kt, ATTENTION_SIDE), kk = tile_extent(w, "kk", w->keys, kt);
   struct expr number = tile_number(w, kt), cn = open_parts(w, number);
@@ -332,11 +325,10 @@ static void put_rows(struct attention_writer *w, enum panel scores, enum panel r
 }
 
 /* Columns of P or dS, turned, times rows of dY or Q: for 128 keys a block of dV or dK. */
-static void add_keys(struct attention_writer *w, enum panel scores, const char *rows,
-                     const char *sum) {
+static void add_keys(struct writer *w, enum panel scores, const char *rows, const char *sum) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
-  const struct attention_place *p = &w->here;
+  struct place *p = &w->here;
   struct expr cm = p->rows, kt = emit_for(e, "kt", tiles(w->keys));
   struct expr key = x_mul(kt, ATTENTION_SIDE), mk = tile_extent(w, "mk", w->keys, kt);
   struct expr kk = emit_assigned(e, "kk", cm);
@@ -352,16 +344,16 @@ static void add_keys(struct attention_writer *w, enum panel scores, const char *
 }
 
 /* The answer of the vector cores, before the first panel that needs it. */
-static void await_probabilities(const struct attention_writer *w) {
+static void await_probabilities(struct writer *w) {
   emit_if(w->e, "ready", x_eq(w->panel, 0));
-  attention_await(w->e, SIGNAL_PROBABILITIES);
+  fa_await(w->e, SIGNAL_PROBABILITIES);
   emit_end(w->e);
 }
 
 /* Probabilities times V. */
-static void put_values(struct attention_writer *w) {
+static void put_values(struct writer *w) {
   struct emit *e = w->e;
-  const struct attention_place *p = &w->here;
+  struct place *p = &w->here;
   uint64_t depth = w->at->depth;
   take_block(w, p->step);
   open_panels(w, p);
@@ -376,13 +368,13 @@ static void put_values(struct attention_writer *w) {
   emit_end(e);
   struct expr slot = x_mul(p->slot, w->t.rows * depth * WORD_BYTES);
   put_block(w, x_add(x_name(e, "partial"), slot), EXPR(depth), p->rows, depth, false);
-  attention_signal(e, PIPE_FIX, SIGNAL_PARTIAL);
+  fa_signal(e, PIPE_FIX, SIGNAL_PARTIAL);
 }
 
 /* P^T dY, dS^T Q and dS K, added to the sums. */
-static void put_sums(struct attention_writer *w) {
+static void put_sums(struct writer *w) {
   struct emit *e = w->e;
-  const struct attention_place *p = &w->here;
+  struct place *p = &w->here;
   uint64_t depth = w->at->depth;
   open_panels(w, p);
   load_panel(w, p, PANEL_K_ROWS);
@@ -397,20 +389,19 @@ static void put_sums(struct attention_writer *w) {
   wait_panel(w, PANEL_K_ROWS);
   take_block(w, w->panel);
   put_rows(w, PANEL_DS, PANEL_K_ROWS);
-  put_block(w, attention_number(w, "dq_sum", w->at->rows, p->z, p->row, depth * WORD_BYTES),
-            EXPR(depth), p->rows, depth, true);
+  put_block(w, fa_number(w, "dq_sum", w->at->rows, p->z, p->row, depth * WORD_BYTES), EXPR(depth),
+            p->rows, depth, true);
   free_panel(w, PANEL_DS);
   free_panel(w, PANEL_K_ROWS);
   emit_end(e);
   free_rows(e, p);
 }
 
-void attention_cube_stream(struct attention_writer *w) {
+void fa_cube_stream(struct writer *w) {
   put_buffers(w);
   emit_stream(w->e, CORE_AIC);
-  attention_count_tasks(w);
+  fa_count_tasks(w);
   if (w->at->gradient)
     emit_plain(w->e, "set_atomic_f32");
-  attention_stream(w, "The first scores.", put_flags, put_ahead,
-                   w->at->gradient ? put_sums : put_values);
+  fa_stream(w, "The first scores.", put_flags, put_ahead, w->at->gradient ? put_sums : put_values);
 }

@@ -18,25 +18,25 @@ enum { LANES = ROWWISE_LANES, LANES_BYTES = LANES * WORD_BYTES };
 /* ---- slices ---- */
 
 /* Buffer and stream, with zeros where rows are read that nothing has written. */
-static void open_kernel(const struct attention_writer *w, uint64_t cleared) {
+static void open_kernel(struct writer *w, uint64_t cleared) {
   emit_buffer(w->e, "ub", SPACE_UB, vtile_ub_bytes(w->e->soc));
   emit_stream(w->e, CORE_AIV);
   emit_plain(w->e, "set_mask_count");
-  attention_zero(w->e, 0, cleared);
+  fa_zero(w->e, 0, cleared);
   emit_barrier(w->e, PIPE_ALL);
 }
 
 /* Opens a loop over pieces of work, which the cores take in turn. */
-static struct expr open_pieces(const struct attention_writer *w, const char *loop, uint64_t pieces,
-                               uint64_t cores, struct expr *piece) {
+static struct expr open_pieces(struct writer *w, const char *loop, uint64_t pieces, uint64_t cores,
+                               struct expr *piece) {
   struct expr i = emit_for(w->e, loop, x_div(x_sub(pieces + cores - 1, w->blk), cores));
   *piece = x_add(x_mul(i, cores), w->blk);
   return i;
 }
 
 /* The same for slices of `rows` of each head. */
-static struct expr open_slices(struct attention_writer *w, const char *loop, uint64_t heads,
-                               uint64_t rows, uint64_t slice, uint64_t cores) {
+static struct expr open_slices(struct writer *w, const char *loop, uint64_t heads, uint64_t rows,
+                               uint64_t slice, uint64_t cores) {
   struct emit *e = w->e;
   uint64_t slices = ceil_div(rows, slice);
   struct expr u, i = open_pieces(w, loop, heads * slices, cores, &u);
@@ -48,21 +48,21 @@ static struct expr open_slices(struct attention_writer *w, const char *loop, uin
 }
 
 /* The same with two buffers, from byte `base` of UB on. */
-static void open_pairs(struct attention_writer *w, const char *loop, uint64_t heads, uint64_t rows,
+static void open_pairs(struct writer *w, const char *loop, uint64_t heads, uint64_t rows,
                        const struct attention_end *end, uint64_t base, uint64_t buffer_bytes) {
   struct expr i = open_slices(w, loop, heads, rows, end->slice, end->cores);
   w->half = emit_assigned(w->e, "half", x_mod(i, ATTENTION_PAIR));
-  attention_open_copies(w);
+  fa_open_copies(w);
   w->tile = emit_assigned(w->e, "tile", x_add(base, x_mul(w->half, buffer_bytes)));
 }
 
-static void close_pairs(const struct attention_writer *w) {
-  attention_close_copies(w);
+static void close_pairs(struct writer *w) {
+  fa_close_copies(w);
   emit_end(w->e);
 }
 
 static void put_flags(struct emit *e, bool set) {
-  emit_flag_of(e, set, PIPE_MTE3, PIPE_MTE2, attention_flags(e, set, "", ATTENTION_PAIR));
+  emit_flag_of(e, set, PIPE_MTE3, PIPE_MTE2, fa_flags(e, set, "", ATTENTION_PAIR));
   emit_end(e);
 }
 
@@ -72,16 +72,16 @@ enum { R_VALUES = X0, R_MAXIMA = X1, R_SUMS = X2, R_RESULT = Y0, R_LARGEST = T0,
 
 /* Slices of rows, in registers of UB. */
 struct join {
-  struct attention_writer *w;
+  struct writer *w;
   struct vunit unit;
   uint64_t splits, depth, rows;
 };
 
-void attention_parts_workspace(const struct attention_writer *w) {
+void fa_parts_workspace(struct writer *w) {
   uint64_t rows = w->at->batch * w->at->heads * w->at->rows, splits = w->t.splits;
-  attention_workspace(w, "part_values", DTYPE_FP32, rows, splits, w->at->depth);
-  attention_workspace(w, "part_max", DTYPE_FP32, rows, splits, BLOCK_WORDS);
-  attention_workspace(w, "part_sum", DTYPE_FP32, rows, splits, BLOCK_WORDS);
+  fa_workspace(w, "part_values", DTYPE_FP32, rows, splits, w->at->depth);
+  fa_workspace(w, "part_max", DTYPE_FP32, rows, splits, BLOCK_WORDS);
+  fa_workspace(w, "part_sum", DTYPE_FP32, rows, splits, BLOCK_WORDS);
 }
 
 /* As many rows as fit UB, in halves. */
@@ -99,19 +99,18 @@ static void lay_out(struct join *join) {
 }
 
 static void load_parts(const struct join *join) {
-  const struct attention_writer *w = join->w;
+  struct writer *w = join->w;
   struct emit *e = w->e;
   struct expr rows = x_add(x_mul(w->here.z, w->at->rows), w->r0);
   struct expr first = emit_assigned(e, "first", x_mul(rows, join->splits));
   struct expr values = x_mul(first, w->at->depth * WORD_BYTES), count = x_mul(w->rr, join->splits);
-  attention_open_copies(w);
-  attention_load_values(w, join->unit.reg[R_VALUES], x_add(x_name(e, "part_values"), values),
-                        count);
+  fa_open_copies(w);
+  fa_load_values(w, join->unit.reg[R_VALUES], x_add(x_name(e, "part_values"), values), count);
   for (unsigned i = 0; i < 2; i++)
     EMIT(e, "copy_gm_to_ubuf", F("dst", join->unit.reg[i ? R_SUMS : R_MAXIMA]),
          F("src", x_add(x_name(e, i ? "part_sum" : "part_max"), x_mul(first, BLOCK_BYTES))),
          F("len_burst", count));
-  attention_loaded(w);
+  fa_loaded(w);
 }
 
 /* For each part in turn: one number of a row `op`= that of the part. */
@@ -121,8 +120,8 @@ static void fold(struct join *join, const char *name, const char *inst, unsigned
   vunit_lanes(unit, BLOCK_WORDS);
   struct expr part = x_mul(emit_for(unit->emit, name, join->splits), BLOCK_BYTES);
   vunit_order(unit, V(dst) | V(src), V(dst));
-  attention_rows_op(join->w, inst, unit->reg[dst], EXPR(1), x_add(unit->reg[src], part),
-                    join->splits, false);
+  fa_rows_op(join->w, inst, unit->reg[dst], EXPR(1), x_add(unit->reg[src], part), join->splits,
+             false);
   emit_end(unit->emit);
 }
 
@@ -136,8 +135,8 @@ static void put_factors(struct join *join) {
   fold(join, "largest", "vmax", R_LARGEST, R_MAXIMA);
   vunit_order(unit, V(R_LARGEST), V(R_MAXIMA));
   struct expr part = x_mul(emit_for(unit->emit, "less", join->splits), BLOCK_BYTES);
-  attention_rows_op(join->w, "vsub", x_add(unit->reg[R_MAXIMA], part), EXPR(join->splits),
-                    unit->reg[R_LARGEST], 1, false);
+  fa_rows_op(join->w, "vsub", x_add(unit->reg[R_MAXIMA], part), EXPR(join->splits),
+             unit->reg[R_LARGEST], 1, false);
   emit_end(unit->emit);
   vunit_count(unit, x_mul(rr, join->splits * BLOCK_WORDS));
   vunit_step(unit, &(struct vstep)U("vexp", R_MAXIMA, R_MAXIMA));
@@ -156,12 +155,12 @@ static void put_columns(struct join *join, struct expr at, uint64_t lanes) {
   struct expr j = emit_for(e, "j", join->splits);
   struct expr factor = x_add(unit->reg[R_MAXIMA], x_mul(j, BLOCK_BYTES));
   struct expr part = x_add(unit->reg[R_VALUES], x_mul(j, join->depth * WORD_BYTES));
-  attention_rows_op(join->w, "vmul", x_add(part, at), EXPR(parts), factor, join->splits, true);
+  fa_rows_op(join->w, "vmul", x_add(part, at), EXPR(parts), factor, join->splits, true);
   emit_barrier(e, PIPE_V);
-  attention_rows_op(join->w, "vadd", result, EXPR(stride), x_add(part, at), parts, false);
+  fa_rows_op(join->w, "vadd", result, EXPR(stride), x_add(part, at), parts, false);
   emit_end(e);
   emit_barrier(e, PIPE_V);
-  attention_rows_op(join->w, "vdiv", result, EXPR(stride), unit->reg[R_TOTAL], 1, true);
+  fa_rows_op(join->w, "vdiv", result, EXPR(stride), unit->reg[R_TOTAL], 1, true);
 }
 
 static void put_joined(struct join *join) {
@@ -187,7 +186,7 @@ static void put_joined(struct join *join) {
   vunit_rest(unit);
 }
 
-void attention_join(struct attention_writer *w) {
+void fa_join(struct writer *w) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
   const uint64_t rows_max = 64;
@@ -200,37 +199,36 @@ void attention_join(struct attention_writer *w) {
   uint64_t cores = attention_join_cores(e->soc, at, &w->t, join.rows);
   w->half = EXPR(0);
   emit_kernel(e, "flash_attention_join", (uint32_t)cores);
-  attention_parts_workspace(w);
-  attention_tensor(w, "o", false, TENSOR_OUT);
+  fa_parts_workspace(w);
+  fa_tensor(w, "o", false, TENSOR_OUT);
   open_kernel(w, vtile_ub_bytes(e->soc));
   emit_set(e, PIPE_MTE3, PIPE_MTE2, 0);
   open_slices(w, "i", at->batch * at->heads, at->rows, join.rows, cores);
   load_parts(&join);
   put_factors(&join);
   put_joined(&join);
-  attention_computed(w);
-  attention_copy_rows(w, true, &at->q,
-                      attention_row(w, "o", &at->q, at->heads, 1, w->here.z, w->r0),
-                      join.unit.reg[R_RESULT]);
-  attention_close_copies(w);
+  fa_computed(w);
+  fa_copy_rows(w, true, &at->q, fa_row(w, "o", &at->q, at->heads, 1, w->here.z, w->r0),
+               join.unit.reg[R_RESULT]);
+  fa_close_copies(w);
   emit_end(e);
   emit_wait(e, PIPE_MTE3, PIPE_MTE2, 0);
 }
 
 /* ---- before the gradient ---- */
 
-void attention_grad_workspace(const struct attention_writer *w) {
+void fa_grad_workspace(struct writer *w) {
   const struct attention *at = w->at;
   uint64_t heads = at->batch * at->heads, kv_heads = heads / at->group;
-  attention_workspace(w, "dq_sum", DTYPE_FP32, heads, at->rows, at->depth);
-  attention_workspace(w, "dk_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
-  attention_workspace(w, "dv_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
-  attention_workspace(w, "delta", DTYPE_FP32, heads, at->rows, BLOCK_WORDS);
+  fa_workspace(w, "dq_sum", DTYPE_FP32, heads, at->rows, at->depth);
+  fa_workspace(w, "dk_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
+  fa_workspace(w, "dv_sum", DTYPE_FP32, kv_heads, at->keys, at->depth);
+  fa_workspace(w, "delta", DTYPE_FP32, heads, at->rows, BLOCK_WORDS);
 }
 
 /* Zeros lie at the start of UB. */
-static void clear_sum(const struct attention_writer *w, const char *loop, const char *sum,
-                      uint64_t rows, uint64_t cores) {
+static void clear_sum(struct writer *w, const char *loop, const char *sum, uint64_t rows,
+                      uint64_t cores) {
   const uint64_t piece_bytes = ATTENTION_CLEAR_BYTES;
   uint64_t bytes = rows * w->at->depth * WORD_BYTES;
   struct expr piece;
@@ -242,7 +240,7 @@ static void clear_sum(const struct attention_writer *w, const char *loop, const 
 }
 
 /* Sums of rows of the products of both operands, eight times each, at the start of the buffer. */
-static void compute_delta(const struct attention_writer *w, uint64_t floats, uint64_t column,
+static void compute_delta(struct writer *w, uint64_t floats, uint64_t column,
                           uint64_t accumulator) {
   struct rowwise rows = {.n_rows = w->rr,
                          .cols = w->at->depth,
@@ -267,34 +265,33 @@ static void compute_delta(const struct attention_writer *w, uint64_t floats, uin
 
 /* Sums of rows of dY * O. The buffer of a slice has both as loaded, and both in single precision.
  */
-static void put_delta(struct attention_writer *w, const struct attention_end *end) {
+static void put_delta(struct writer *w, const struct attention_end *end) {
   static const char *const names[] = {"dy", "o"};
   const struct attention *at = w->at;
   uint64_t floats = end->slice * w->t.depth * WORD_BYTES, buffer = 3 * floats;
   uint64_t column = ATTENTION_CLEAR_BYTES + ATTENTION_PAIR * buffer;
   open_pairs(w, "i_delta", at->batch * at->heads, at->rows, end, ATTENTION_CLEAR_BYTES, buffer);
   for (unsigned i = 0; i < 2; i++)
-    attention_copy_rows(w, false, &at->q,
-                        attention_row(w, names[i], &at->q, at->heads, 1, w->here.z, w->r0),
-                        x_add(w->tile, i * floats / 2));
-  attention_loaded(w);
+    fa_copy_rows(w, false, &at->q, fa_row(w, names[i], &at->q, at->heads, 1, w->here.z, w->r0),
+                 x_add(w->tile, i * floats / 2));
+  fa_loaded(w);
   compute_delta(w, floats, column, column + end->slice * WORD_BYTES);
-  attention_computed(w);
+  fa_computed(w);
   EMIT(w->e, "copy_ubuf_to_gm",
-       F("dst", attention_number(w, "delta", at->rows, w->here.z, w->r0, BLOCK_BYTES)),
-       F("src", w->tile), F("len_burst", w->rr));
+       F("dst", fa_number(w, "delta", at->rows, w->here.z, w->r0, BLOCK_BYTES)), F("src", w->tile),
+       F("len_burst", w->rr));
   close_pairs(w);
 }
 
-void attention_grad_first(struct attention_writer *w) {
+void fa_grad_first(struct writer *w) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
   uint64_t heads = at->batch * at->heads, keys = heads / at->group * at->keys;
   struct attention_end end = attention_grad_end(e->soc, at, w->t.depth, true);
   emit_kernel(e, "flash_attention_grad_start", (uint32_t)end.cores);
-  attention_tensor(w, "dy", false, TENSOR_IN);
-  attention_tensor(w, "o", false, TENSOR_IN);
-  attention_grad_workspace(w);
+  fa_tensor(w, "dy", false, TENSOR_IN);
+  fa_tensor(w, "o", false, TENSOR_IN);
+  fa_grad_workspace(w);
   open_kernel(w, ATTENTION_CLEAR_BYTES + end.slice * attention_delta_bytes(w->t.depth));
   clear_sum(w, "i_dq_sum", "dq_sum", heads * at->rows, end.cores);
   clear_sum(w, "i_dk_sum", "dk_sum", keys, end.cores);
@@ -315,7 +312,7 @@ static const struct result {
 enum { RESULTS = sizeof results / sizeof *results };
 
 /* A sum times the scale, as the type. */
-static void put_result(struct attention_writer *w, const struct result *result,
+static void put_result(struct writer *w, const struct result *result,
                        const struct attention_end *end) {
   const struct attention *at = w->at;
   const struct attention_strides *strides = result->as_keys ? &at->kv : &at->q;
@@ -324,26 +321,25 @@ static void put_result(struct attention_writer *w, const struct result *result,
   open_pairs(w, result->loop, at->batch * heads, rows, end, 0,
              end->slice * w->t.depth * WORD_BYTES);
   struct vunit unit = {.emit = w->e, .type = DTYPE_FP32, .reg = {w->tile}};
-  attention_load_values(w, w->tile, attention_number(w, result->sum, rows, w->here.z, w->r0, row),
-                        w->rr);
-  attention_loaded(w);
+  fa_load_values(w, w->tile, fa_number(w, result->sum, rows, w->here.z, w->r0, row), w->rr);
+  fa_loaded(w);
   vunit_count(&unit, x_mul(w->rr, w->t.depth));
   if (result->scaled && at->scale != 1)
     vunit_step(&unit, &(struct vstep)S("vmuls", X0, X0, at->scale));
   vunit_convert(&unit, V(X0), V(X0), DTYPE_FP32, at->type, w->tile, w->tile);
-  attention_computed(w);
-  attention_copy_rows(w, true, strides,
-                      attention_row(w, result->name, strides, heads, 1, w->here.z, w->r0), w->tile);
+  fa_computed(w);
+  fa_copy_rows(w, true, strides, fa_row(w, result->name, strides, heads, 1, w->here.z, w->r0),
+               w->tile);
   close_pairs(w);
 }
 
-void attention_grad_last(struct attention_writer *w) {
+void fa_grad_last(struct writer *w) {
   struct emit *e = w->e;
   struct attention_end end = attention_grad_end(e->soc, w->at, w->t.depth, false);
   emit_kernel(e, "flash_attention_grad_end", (uint32_t)end.cores);
-  attention_grad_workspace(w);
+  fa_grad_workspace(w);
   for (unsigned i = 0; i < RESULTS; i++)
-    attention_tensor(w, results[i].name, results[i].as_keys, TENSOR_OUT);
+    fa_tensor(w, results[i].name, results[i].as_keys, TENSOR_OUT);
   open_kernel(w, ATTENTION_PAIR * end.slice * w->t.depth * WORD_BYTES);
   put_flags(e, true);
   for (unsigned i = 0; i < RESULTS; i++)

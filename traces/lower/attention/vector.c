@@ -31,20 +31,20 @@ static const double masked = -1e30, lowest = -1e38;
 /* ---- slices ---- */
 
 /* The rows of the vector core that runs. */
-static void put_share(struct attention_writer *w, struct attention_place *p) {
+static void put_share(struct writer *w, struct place *p) {
   const int unit = 2 * BLOCK_WORDS; /* both cores have whole blocks of numbers of rows */
   struct expr half = x_mul(x_div(x_add(p->rows, unit - 1), unit), BLOCK_WORDS);
-  struct expr split = attention_let(w, p, "split", x_min(w->t.half, half));
-  p->from = attention_let(w, p, "from", x_mul(x_name(w->e, "sub"), split));
-  p->mine = attention_let(w, p, "mine", x_max(0, x_min(split, x_sub(p->rows, p->from))));
+  struct expr split = fa_let(w, p, "split", x_min(w->t.half, half));
+  p->from = fa_let(w, p, "from", x_mul(x_name(w->e, "sub"), split));
+  p->mine = fa_let(w, p, "mine", x_max(0, x_min(split, x_sub(p->rows, p->from))));
 }
 
 /* Lanes of a row of scores in UB. */
-static void put_wide(struct attention_writer *w, const struct attention_place *p) {
+static void put_wide(struct writer *w, struct place *p) {
   w->wide = emit_assigned(w->e, "wide", x_round_up(p->keys, LANES));
 }
 
-static void open_slices(struct attention_writer *w, const struct attention_place *p) {
+static void open_slices(struct writer *w, struct place *p) {
   struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
   struct expr slice = emit_for(e, "slice", x_ceil_div(p->mine, t->slice));
@@ -55,14 +55,13 @@ static void open_slices(struct attention_writer *w, const struct attention_place
 }
 
 /* `slot` of numbers of a core's rows, from row `first` on. */
-static struct expr numbers(const struct attention_writer *w, uint64_t address, struct expr slot,
+static struct expr numbers(struct writer *w, uint64_t address, struct expr slot,
                            struct expr first) {
   return x_add(x_add(address, x_mul(slot, w->t.half * WORD_BYTES)), x_mul(first, WORD_BYTES));
 }
 
 /* Rows of the slice from `first` on, with what came before still under way. */
-static struct rowwise rows_of(const struct attention_writer *w, const struct attention_place *p,
-                              struct expr first) {
+static struct rowwise rows_of(struct writer *w, struct place *p, struct expr first) {
   const struct attention_tiling *t = &w->t;
   struct expr slot = x_add(x_mul(p->odd, 2), x_mod(p->step, 2));
   struct rowwise rows = {.n_rows = w->rr,
@@ -92,8 +91,8 @@ static void put_steps(struct rowwise *rows, const struct vstep *steps) {
 
 /* A slice of a tensor of the workspace: scores in single precision come in, in the type they go
  * out. */
-static void copy_scores(const struct attention_writer *w, const struct attention_place *p, bool out,
-                        const char *tensor, struct expr ub) {
+static void copy_scores(struct writer *w, struct place *p, bool out, const char *tensor,
+                        struct expr ub) {
   unsigned bytes = out ? HALF_BYTES : WORD_BYTES, unit = BLOCK_BYTES / bytes;
   uint64_t row = w->t.cols * bytes;
   struct expr slot = x_add(x_name(w->e, tensor), x_mul(p->slot, w->t.rows * row));
@@ -121,7 +120,7 @@ static void put_mask(struct emit *e, struct expr lane) {
 }
 
 /* The last lanes of each row, which no copy has written. */
-static void pad(const struct attention_writer *w, const struct attention_place *p) {
+static void pad(struct writer *w, struct place *p) {
   struct emit *e = w->e;
   emit_if(e, "pad", x_lt(p->keys, w->wide));
   struct expr lane = emit_assigned(e, "lane", x_mod(p->keys, LANES));
@@ -134,8 +133,7 @@ static void pad(const struct attention_writer *w, const struct attention_place *
 }
 
 /* Row by row where keys are hidden from it: `seen` of them are not. */
-static void hide(const struct attention_writer *w, const struct attention_place *p,
-                 struct vunit *unit) {
+static void hide(struct writer *w, struct place *p, struct vunit *unit) {
   struct emit *e = w->e;
   struct expr row = x_add(x_add(p->row, p->from), w->r0), next = EXPR(LANES / BLOCK_WORDS);
   vunit_order(unit, 0, V(R_BUFFER));
@@ -158,8 +156,7 @@ static void hide(const struct attention_writer *w, const struct attention_place 
 }
 
 /* Scores times the scale, hidden where the mask says so. */
-static void put_scale(const struct attention_writer *w, const struct attention_place *p,
-                      struct vunit *unit) {
+static void put_scale(struct writer *w, struct place *p, struct vunit *unit) {
   vunit_count(unit, x_mul(w->rr, w->wide));
   vunit_step(unit, &(struct vstep)S("vmuls", R_BUFFER, R_BUFFER, w->at->scale));
   if (w->at->causal)
@@ -167,18 +164,17 @@ static void put_scale(const struct attention_writer *w, const struct attention_p
 }
 
 /* Rows of scores less a number each, which is there eight times. */
-static void subtract(const struct attention_writer *w, struct vunit *unit, unsigned reg,
-                     unsigned numbers_reg, struct expr numbers) {
+static void subtract(struct writer *w, struct vunit *unit, unsigned reg, unsigned numbers_reg,
+                     struct expr numbers) {
   vunit_lanes(unit, LANES);
   vunit_order(unit, V(reg) | V(numbers_reg), V(reg));
   struct expr part = emit_for(w->e, "part", x_div(w->wide, LANES));
-  attention_rows_op(w, "vsub", x_add(unit->reg[reg], x_mul(part, LANES_BYTES)),
-                    x_div(w->wide, BLOCK_WORDS), numbers, 1, true);
+  fa_rows_op(w, "vsub", x_add(unit->reg[reg], x_mul(part, LANES_BYTES)),
+             x_div(w->wide, BLOCK_WORDS), numbers, 1, true);
   emit_end(w->e);
 }
 
-static void convert(const struct attention_writer *w, struct vunit *unit, unsigned dst,
-                    unsigned src) {
+static void convert(struct writer *w, struct vunit *unit, unsigned dst, unsigned src) {
   vunit_convert(unit, V(src), V(dst), DTYPE_FP32, w->at->type, unit->reg[dst], unit->reg[src]);
 }
 
@@ -189,7 +185,7 @@ static void convert(const struct attention_writer *w, struct vunit *unit, unsign
  * to 512 is 64 numbers, then 8, then 1. Shorter rows leave places that have to hold the neutral
  * number.
  */
-static void reduce(const struct attention_writer *w, struct vunit *unit, enum vreduction kind) {
+static void reduce(struct writer *w, struct vunit *unit, enum vreduction kind) {
   struct emit *e = w->e;
   const char *inst = kind == V_SUM ? "vcgadd" : "vcgmax";
   struct expr lanes = unit->reg[V_ACCUMULATOR], folded = unit->reg[R_FOLDED];
@@ -216,7 +212,7 @@ static void reduce(const struct attention_writer *w, struct vunit *unit, enum vr
 
 /* The new maximum, the factor that the old one asks for; exp of what is left above the maximum; the
  * running sum. */
-static void put_softmax(const struct attention_writer *w, struct rowwise *rows) {
+static void put_softmax(struct writer *w, struct rowwise *rows) {
   static const struct vstep maximum[] = {COLUMN(B_("vmax", R_FRESH, R_MAXIMUM, R_COLUMN)),
                                          COLUMN(B_("vsub", R_FACTOR, R_MAXIMUM, R_FRESH)),
                                          COLUMN(U_("vexp", R_FACTOR, R_FACTOR)),
@@ -236,7 +232,7 @@ static void put_softmax(const struct attention_writer *w, struct rowwise *rows) 
 }
 
 /* Maxima and sums of a task's rows before its first step. */
-static void begin_numbers(const struct attention_writer *w, const struct attention_place *p) {
+static void begin_numbers(struct writer *w, struct place *p) {
   struct vunit unit = rows_of(w, p, EXPR(0)).unit;
   emit_if(w->e, "begin", x_eq(p->step, 0));
   emit_barrier(w->e, PIPE_V);
@@ -247,50 +243,48 @@ static void begin_numbers(const struct attention_writer *w, const struct attenti
   emit_end(w->e);
 }
 
-static void put_probabilities(struct attention_writer *w) {
+static void put_probabilities(struct writer *w) {
   struct emit *e = w->e;
-  struct attention_place *p = &w->next;
+  struct place *p = &w->next;
   put_share(w, p);
   put_wide(w, p);
   begin_numbers(w, p);
-  attention_await(e, SIGNAL_SCORES);
+  fa_await(e, SIGNAL_SCORES);
   open_slices(w, p);
   struct rowwise rows = rows_of(w, p, w->r0);
-  attention_open_copies(w);
+  fa_open_copies(w);
   copy_scores(w, p, false, "scores", w->tile);
-  attention_loaded(w);
+  fa_loaded(w);
   pad(w, p);
   put_scale(w, p, &rows.unit);
   put_softmax(w, &rows);
   vunit_count(&rows.unit, x_mul(w->rr, w->wide));
   convert(w, &rows.unit, R_BUFFER, R_BUFFER);
-  attention_computed(w);
+  fa_computed(w);
   copy_scores(w, p, true, "probs", w->tile);
-  attention_close_copies(w);
+  fa_close_copies(w);
   vunit_rest(&rows.unit);
   emit_end(e);
-  attention_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
+  fa_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
 }
 
 /* ---- forward: values of the present step ---- */
 
-static struct expr is_last(const struct attention_place *p) {
-  return x_eq(x_add(p->step, 1), p->steps);
-}
+static struct expr is_last(struct place *p) { return x_eq(x_add(p->step, 1), p->steps); }
 
 /* Row of the slice in its head. */
-static struct expr head_row(const struct attention_writer *w) {
+static struct expr head_row(struct writer *w) {
   return x_add(x_add(w->here.row, w->here.from), w->r0);
 }
 
 /* Where in the buffer the numbers of rows lie, eight times each, behind the result: parts are
  * joined in single precision. */
-static struct expr spread_at(const struct attention_writer *w, unsigned number) {
+static struct expr spread_at(struct writer *w, unsigned number) {
   uint64_t result_bytes = w->t.depth * (w->t.splits > 1 ? WORD_BYTES : HALF_BYTES);
   return x_add(w->tile, w->t.slice * (result_bytes + number * BLOCK_BYTES));
 }
 
-static void spread_numbers(const struct attention_writer *w, struct vunit *unit) {
+static void spread_numbers(struct writer *w, struct vunit *unit) {
   vunit_count(unit, w->rr);
   vunit_order(unit, V(R_MAXIMUM) | V(R_SUM), V(R_BUFFER));
   for (unsigned i = 0; i < 2; i++)
@@ -299,7 +293,7 @@ static void spread_numbers(const struct attention_writer *w, struct vunit *unit)
 }
 
 /* After the last step: divided by the sum, unless there are parts to join. */
-static void finish(const struct attention_writer *w, struct rowwise rows) {
+static void finish(struct writer *w, struct rowwise rows) {
   static const struct vstep divided[] = {SPREAD(R_SUM), WITH_COLUMN("vdiv", R_VALUES, R_VALUES),
                                          END};
   bool whole = w->t.splits == 1;
@@ -318,14 +312,14 @@ static void finish(const struct attention_writer *w, struct rowwise rows) {
 }
 
 /* Row of the slice in a tensor that has some bytes for each part of a row. */
-static struct expr part_at(const struct attention_writer *w, const char *tensor, uint64_t bytes) {
+static struct expr part_at(struct writer *w, const char *tensor, uint64_t bytes) {
   struct expr row = x_add(x_mul(w->here.z, w->at->rows), head_row(w));
   struct expr part = x_add(x_mul(row, w->t.splits), w->here.piece);
   return x_add(x_name(w->e, tensor), x_mul(part, bytes));
 }
 
 /* Maxima and sums; those of the other parts of a row lie between them. */
-static void store_numbers(const struct attention_writer *w, bool parts, const char *const names[]) {
+static void store_numbers(struct writer *w, bool parts, const char *const names[]) {
   for (unsigned i = 0; i < 2; i++)
     EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, names[i], BLOCK_BYTES)),
          F("src", spread_at(w, i)), F_IF(parts, "n_burst", w->rr),
@@ -333,67 +327,65 @@ static void store_numbers(const struct attention_writer *w, bool parts, const ch
          F_IF(parts, "dst_gap", (w->t.splits - 1) * BLOCK_BYTES));
 }
 
-static void store_result(const struct attention_writer *w) {
+static void store_result(struct writer *w) {
   static const char *const parts[] = {"part_max", "part_sum"}, *const all[] = {"row_max",
                                                                                "row_sum"};
   const struct attention *at = w->at;
   uint64_t row = at->depth * WORD_BYTES;
   emit_if(w->e, "out", is_last(&w->here));
   if (w->t.splits == 1)
-    attention_copy_rows(w, true, &at->q,
-                        attention_row(w, "o", &at->q, at->heads, 1, w->here.z, head_row(w)),
-                        w->tile);
+    fa_copy_rows(w, true, &at->q, fa_row(w, "o", &at->q, at->heads, 1, w->here.z, head_row(w)),
+                 w->tile);
   else
     EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, "part_values", row)),
-         F("src", w->tile), F("n_burst", w->rr), F("len_burst", row),
-         F("src_gap", attention_value_gap(w)), F("dst_gap", (w->t.splits - 1) * row));
+         F("src", w->tile), F("n_burst", w->rr), F("len_burst", row), F("src_gap", fa_value_gap(w)),
+         F("dst_gap", (w->t.splits - 1) * row));
   if (w->t.splits > 1 || at->statistics)
     store_numbers(w, w->t.splits > 1, w->t.splits > 1 ? parts : all);
   emit_end(w->e);
 }
 
-static void put_result(struct attention_writer *w) {
+static void put_result(struct writer *w) {
   static const struct vstep steps[] = {SPREAD(R_FACTOR), WITH_COLUMN("vmul", R_VALUES, R_VALUES),
                                        B("vadd", R_VALUES, R_VALUES, R_BUFFER), END};
   struct emit *e = w->e;
-  struct attention_place *p = &w->here;
+  struct place *p = &w->here;
   uint64_t row = w->at->depth * WORD_BYTES, pitch = w->t.depth * WORD_BYTES;
   put_share(w, p);
   emit_if(e, "begin", x_eq(p->step, 0));
   emit_barrier(e, PIPE_V);
-  attention_zero(e, w->t.result, w->t.half * pitch);
+  fa_zero(e, w->t.result, w->t.half * pitch);
   emit_end(e);
-  attention_await(e, SIGNAL_PARTIAL);
+  fa_await(e, SIGNAL_PARTIAL);
   open_slices(w, p);
   struct expr values = emit_assigned(e, "values", x_add(w->t.result, x_mul(w->r0, pitch)));
   struct rowwise rows = rows_of(w, p, w->r0);
   rows.unit.reg[R_VALUES] = values;
-  attention_open_copies(w);
+  fa_open_copies(w);
   struct expr slot = x_add(x_name(e, "partial"), x_mul(p->slot, w->t.rows * row));
-  attention_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
-  attention_loaded(w);
+  fa_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
+  fa_loaded(w);
   put_steps(&rows, steps);
   vunit_rest(&rows.unit);
   finish(w, rows);
-  attention_computed(w);
+  fa_computed(w);
   store_result(w);
-  attention_close_copies(w);
+  fa_close_copies(w);
   emit_end(e);
 }
 
 /* ---- gradient ---- */
 
 /* Eight numbers of each row of the present task, from row `first` on. */
-static struct expr block_numbers(const struct attention_writer *w, unsigned which,
-                                 struct expr first) {
+static struct expr block_numbers(struct writer *w, unsigned which, struct expr first) {
   uint64_t bytes = w->t.half * BLOCK_BYTES, all = ATTENTION_ROW_NUMBERS * bytes;
   struct expr at = x_add(w->t.statistics + which * bytes, x_mul(w->here.odd, all));
   return x_add(at, x_mul(first, BLOCK_BYTES));
 }
 
-static void load_numbers(const struct attention_writer *w) {
+static void load_numbers(struct writer *w) {
   static const char *const names[] = {"row_max", "row_sum", "delta"};
-  const struct attention_place *p = &w->here;
+  struct place *p = &w->here;
   struct emit *e = w->e;
   struct expr flag = x_add(FLAG_NUMBERS, p->odd), row = x_add(p->row, p->from);
   struct vunit unit = {.emit = e, .type = DTYPE_FP32};
@@ -402,7 +394,7 @@ static void load_numbers(const struct attention_writer *w) {
   for (unsigned i = 0; i < ATTENTION_ROW_NUMBERS; i++) {
     unit.reg[i] = block_numbers(w, i, EXPR(0));
     EMIT(e, "copy_gm_to_ubuf", F("dst", unit.reg[i]),
-         F("src", attention_number(w, names[i], w->at->rows, p->z, row, BLOCK_BYTES)),
+         F("src", fa_number(w, names[i], w->at->rows, p->z, row, BLOCK_BYTES)),
          F("len_burst", p->mine));
   }
   emit_handshake(e, PIPE_MTE2, PIPE_V, flag);
@@ -414,7 +406,7 @@ static void load_numbers(const struct attention_writer *w) {
 }
 
 /* Scores and products to probabilities and dS. */
-static void put_gradients(const struct attention_writer *w, struct expr products) {
+static void put_gradients(struct writer *w, struct expr products) {
   struct vunit unit = {.emit = w->e,
                        .type = DTYPE_FP32,
                        .written = V_ALL,
@@ -431,33 +423,33 @@ static void put_gradients(const struct attention_writer *w, struct expr products
 }
 
 /* The slices of a step; products lie in the other half of the buffer. */
-static void put_slices(struct attention_writer *w) {
-  const struct attention_place *p = &w->here;
+static void put_slices(struct writer *w) {
+  struct place *p = &w->here;
   open_slices(w, p);
   struct expr other = emit_assigned(w->e, "other", x_add(w->tile, w->t.buffer_bytes / 2));
-  attention_open_copies(w);
+  fa_open_copies(w);
   copy_scores(w, p, false, "scores", w->tile);
   copy_scores(w, p, false, "products", other);
-  attention_loaded(w);
+  fa_loaded(w);
   put_gradients(w, other);
-  attention_computed(w);
+  fa_computed(w);
   copy_scores(w, p, true, "probs", w->tile);
   copy_scores(w, p, true, "ds", other);
-  attention_close_copies(w);
+  fa_close_copies(w);
   emit_end(w->e);
 }
 
-static void put_gradient_tasks(struct attention_writer *w) {
+static void put_gradient_tasks(struct writer *w) {
   struct emit *e = w->e;
-  struct attention_place *p = &w->here;
-  attention_task(w, p, emit_for(e, "i", w->tasks));
+  struct place *p = &w->here;
+  fa_task(w, p, emit_for(e, "i", w->tasks));
   put_share(w, p);
   load_numbers(w);
-  attention_step(w, p, emit_for(e, "s", p->steps));
+  fa_step(w, p, emit_for(e, "s", p->steps));
   put_wide(w, p);
-  attention_await(e, SIGNAL_SCORES);
+  fa_await(e, SIGNAL_SCORES);
   put_slices(w);
-  attention_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
+  fa_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
   emit_end(e);
   emit_if(e, "end", x_gt(p->mine, 0));
   emit_set(e, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, p->odd));
@@ -467,8 +459,8 @@ static void put_gradient_tasks(struct attention_writer *w) {
 
 /* ---- the streams ---- */
 
-static void put_flags(struct attention_writer *w, bool set) {
-  struct expr id = attention_flags(w->e, set, "vec_", ATTENTION_PAIR);
+static void put_flags(struct writer *w, bool set) {
+  struct expr id = fa_flags(w->e, set, "vec_", ATTENTION_PAIR);
   emit_flag_of(w->e, set, PIPE_MTE3, PIPE_MTE2, id);
   if (w->at->gradient)
     emit_flag_of(w->e, set, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, id));
@@ -478,24 +470,24 @@ static void put_flags(struct attention_writer *w, bool set) {
 /* What is read though no copy writes it. Gradient: the last lanes of rows. Forward: numbers of rows
  * are spread 8 at a time, and there may be fewer; rows of values are whole fractals, of which
  * copies leave out up to a block. */
-static void clear(const struct attention_writer *w) {
+static void clear(struct writer *w) {
   struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
   emit_plain(e, "set_mask_count");
   if (w->at->gradient || t->depth - w->at->depth >= BLOCK_WORDS) {
-    attention_zero(e, t->buffers, ATTENTION_PAIR * t->buffer_bytes);
+    fa_zero(e, t->buffers, ATTENTION_PAIR * t->buffer_bytes);
     emit_barrier(e, PIPE_ALL);
   }
   if (!w->at->gradient)
-    attention_zero(e, t->maximum, t->ub_bytes - t->maximum);
+    fa_zero(e, t->maximum, t->ub_bytes - t->maximum);
 }
 
-void attention_vector_stream(struct attention_writer *w) {
+void fa_vector_stream(struct writer *w) {
   emit_stream(w->e, CORE_AIV);
-  attention_count_tasks(w);
+  fa_count_tasks(w);
   clear(w);
   if (!w->at->gradient) {
-    attention_stream(w, "The first probabilities.", put_flags, put_probabilities, put_result);
+    fa_stream(w, "The first probabilities.", put_flags, put_probabilities, put_result);
     return;
   }
   put_flags(w, true);

@@ -12,15 +12,13 @@
 
 /* ---- names and addresses ---- */
 
-struct expr attention_let(const struct attention_writer *w, const struct attention_place *p,
-                          const char *name, struct expr value) {
+struct expr fa_let(struct writer *w, struct place *p, const char *name, struct expr value) {
   char text[16];
   snprintf(text, sizeof text, "%s%s", name, p->suffix);
   return emit_assigned(w->e, text, value);
 }
 
-void attention_tensor(const struct attention_writer *w, const char *name, bool as_keys,
-                      enum tensor_io io) {
+void fa_tensor(struct writer *w, const char *name, bool as_keys, enum tensor_io io) {
   const struct lower_value *value = w->job->value;
   bool grouped = as_keys && value[ATTENTION_KV_HEADS].present;
   uint64_t batch = value[ATTENTION_BATCH].size, depth = value[ATTENTION_HEAD_DIM].size;
@@ -35,37 +33,36 @@ void attention_tensor(const struct attention_writer *w, const char *name, bool a
               layout == LAYOUT_BNSD || layout == LAYOUT_BSND ? 4 : 3, NULL);
 }
 
-void attention_workspace(const struct attention_writer *w, const char *name, enum dtype dtype,
-                         uint64_t extent0, uint64_t extent1, uint64_t extent2) {
+void fa_workspace(struct writer *w, const char *name, enum dtype dtype, uint64_t extent0,
+                  uint64_t extent1, uint64_t extent2) {
   const uint64_t shape[3] = {extent0, extent1, extent2};
   emit_tensor(w->e, name, dtype, TENSOR_WORKSPACE, shape, 3, NULL);
 }
 
-struct expr attention_row(const struct attention_writer *w, const char *tensor,
-                          const struct attention_strides *strides, uint64_t heads, uint64_t group,
-                          struct expr z, struct expr row) {
+struct expr fa_row(struct writer *w, const char *tensor, const struct attention_strides *strides,
+                   uint64_t heads, uint64_t group, struct expr z, struct expr row) {
   struct expr batch = x_mul(x_div(z, heads), strides->batch);
   struct expr head = x_mul(x_div(x_mod(z, heads), group), strides->head);
   struct expr elements = x_add(x_add(batch, head), x_mul(row, strides->row));
   return x_add(x_name(w->e, tensor), x_mul(elements, HALF_BYTES));
 }
 
-struct expr attention_number(const struct attention_writer *w, const char *tensor, uint64_t rows,
-                             struct expr z, struct expr row, uint64_t bytes) {
+struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struct expr z,
+                      struct expr row, uint64_t bytes) {
   return x_add(x_name(w->e, tensor), x_mul(x_add(x_mul(z, rows), row), bytes));
 }
 
 /* ---- tasks and steps ---- */
 
 /* Rounds of all cores, each the other way round, and what is left for the last one. */
-void attention_count_tasks(struct attention_writer *w) {
+void fa_count_tasks(struct writer *w) {
   uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
   struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;
   w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(turn, w->t.tasks % w->t.cores)));
 }
 
 /* Behind the last key that a row of the task sees, in its part of the keys. */
-static struct expr limit_of(const struct attention_writer *w, const struct attention_place *p) {
+static struct expr limit_of(struct writer *w, struct place *p) {
   const struct attention *at = w->at;
   struct expr rows = x_add(p->row, p->rows);
   uint64_t more = at->keys - at->rows, cols = w->t.cols;
@@ -80,67 +77,65 @@ static struct expr limit_of(const struct attention_writer *w, const struct atten
 
 /* Task number `i` of this block; a causal mask makes the last rows of heads the longest tasks,
  * which come first. */
-void attention_task(struct attention_writer *w, struct attention_place *p, struct expr i) {
+void fa_task(struct writer *w, struct place *p, struct expr i) {
   const struct attention_tiling *t = &w->t;
   uint64_t heads = w->at->batch * w->at->heads, blocks = t->row_blocks;
   bool causal = w->at->causal, splits = t->splits > 1;
-  p->odd = attention_let(w, p, "odd", x_mod(i, 2));
+  p->odd = fa_let(w, p, "odd", x_mod(i, 2));
   struct expr back = x_mul(p->odd, x_sub(t->cores - 1, x_mul(2, w->blk)));
   struct expr u =
-      attention_let(w, p, splits ? "turn" : "u", x_add(x_add(x_mul(i, t->cores), w->blk), back));
+      fa_let(w, p, splits ? "turn" : "u", x_add(x_add(x_mul(i, t->cores), w->blk), back));
   p->piece = EXPR(0);
   if (splits) {
     struct expr turn = u;
-    u = attention_let(w, p, "u", x_div(turn, t->splits));
-    p->piece = attention_let(w, p, "piece", x_mod(turn, t->splits));
+    u = fa_let(w, p, "u", x_div(turn, t->splits));
+    p->piece = fa_let(w, p, "piece", x_mod(turn, t->splits));
   }
   struct expr block = causal ? x_sub(blocks - 1, x_div(u, heads)) : x_mod(u, blocks);
-  p->z = attention_let(w, p, "z", causal ? x_mod(u, heads) : x_div(u, blocks));
-  p->row = attention_let(w, p, "row", x_mul(block, t->rows));
-  p->rows = attention_let(w, p, "cm", x_min(t->rows, x_sub(w->at->rows, p->row)));
-  p->limit = attention_let(w, p, "limit", limit_of(w, p));
-  p->steps =
-      attention_let(w, p, "steps", x_ceil_div(x_sub(p->limit, x_mul(p->piece, t->part)), t->cols));
+  p->z = fa_let(w, p, "z", causal ? x_mod(u, heads) : x_div(u, blocks));
+  p->row = fa_let(w, p, "row", x_mul(block, t->rows));
+  p->rows = fa_let(w, p, "cm", x_min(t->rows, x_sub(w->at->rows, p->row)));
+  p->limit = fa_let(w, p, "limit", limit_of(w, p));
+  p->steps = fa_let(w, p, "steps", x_ceil_div(x_sub(p->limit, x_mul(p->piece, t->part)), t->cols));
 }
 
-void attention_step(struct attention_writer *w, struct attention_place *p, struct expr step) {
+void fa_step(struct writer *w, struct place *p, struct expr step) {
   p->step = step;
-  p->key = attention_let(w, p, "key", x_add(x_mul(p->piece, w->t.part), x_mul(step, w->t.cols)));
-  p->keys = attention_let(w, p, "cc", x_min(w->t.cols, x_sub(p->limit, p->key)));
+  p->key = fa_let(w, p, "key", x_add(x_mul(p->piece, w->t.part), x_mul(step, w->t.cols)));
+  p->keys = fa_let(w, p, "cc", x_min(w->t.cols, x_sub(p->limit, p->key)));
   struct expr slot = x_add(x_mul(w->blk, ATTENTION_SLOTS), x_mul(p->odd, 2));
-  p->slot = attention_let(w, p, "slot", x_add(slot, x_mod(step, 2)));
+  p->slot = fa_let(w, p, "slot", x_add(slot, x_mod(step, 2)));
 }
 
 /* The step after step s of task i of this block. */
-static struct expr put_next(struct attention_writer *w, struct expr i, struct expr s) {
+static struct expr put_next(struct writer *w, struct expr i, struct expr s) {
   struct emit *e = w->e;
   struct expr after = x_add(s, 1), task = x_add(i, 1);
   struct expr same = emit_assigned(e, "same", x_lt(after, w->here.steps));
   struct expr more = emit_assigned(e, "more", x_max(same, x_lt(task, w->tasks)));
   struct expr ix = emit_assigned(e, "ix", x_min(x_sub(w->tasks, 1), x_sub(task, same)));
   struct expr sx = emit_assigned(e, "sx", x_mul(after, same));
-  attention_task(w, &w->next, ix);
-  attention_step(w, &w->next, sx);
+  fa_task(w, &w->next, ix);
+  fa_step(w, &w->next, sx);
   return more;
 }
 
-void attention_stream(struct attention_writer *w, const char *comment,
-                      void (*flags)(struct attention_writer *w, bool set), attention_put *put_ahead,
-                      attention_put *put_present) {
+void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
+               fa_put *put_ahead, fa_put *put_present) {
   struct emit *e = w->e;
   flags(w, true);
   emit_comment(e, "%s", comment);
   emit_for(e, "start", 1);
-  attention_task(w, &w->next, EXPR(0));
+  fa_task(w, &w->next, EXPR(0));
   struct expr sx = emit_assigned(e, "sx", EXPR(0));
-  attention_step(w, &w->next, EXPR(0));
+  fa_step(w, &w->next, EXPR(0));
   w->next.step = sx;
   put_ahead(w);
   emit_end(e);
   struct expr i = emit_for(e, "i", w->tasks);
-  attention_task(w, &w->here, i);
+  fa_task(w, &w->here, i);
   struct expr s = emit_for(e, "s", w->here.steps);
-  attention_step(w, &w->here, s);
+  fa_step(w, &w->here, s);
   struct expr more = put_next(w, i, s);
   emit_if(e, "ahead", more);
   put_ahead(w);
@@ -152,38 +147,30 @@ void attention_stream(struct attention_writer *w, const char *comment,
   flags(w, false);
 }
 
-struct expr attention_flags(struct emit *e, bool set, const char *prefix, uint64_t count) {
+struct expr fa_flags(struct emit *e, bool set, const char *prefix, uint64_t count) {
   char name[16];
   snprintf(name, sizeof name, "%s%s", prefix, set ? "first" : "last");
   return emit_for(e, name, count);
 }
 
-void attention_signal(struct emit *e, enum pipe pipe, unsigned id) {
+void fa_signal(struct emit *e, enum pipe pipe, unsigned id) {
   EMIT(e, "ffts_cross_core_sync", W("pipe", pipe_name(pipe)), F("mode", 2), F("id", id));
 }
 
-void attention_await(struct emit *e, unsigned id) { EMIT(e, "wait_flag_dev", F("id", id)); }
+void fa_await(struct emit *e, unsigned id) { EMIT(e, "wait_flag_dev", F("id", id)); }
 
 /* ---- vector cores ---- */
 
-void attention_open_copies(const struct attention_writer *w) {
-  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-}
+void fa_open_copies(struct writer *w) { emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half); }
 
-void attention_loaded(const struct attention_writer *w) {
-  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
-}
+void fa_loaded(struct writer *w) { emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half); }
 
-void attention_computed(const struct attention_writer *w) {
-  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
-}
+void fa_computed(struct writer *w) { emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half); }
 
-void attention_close_copies(const struct attention_writer *w) {
-  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-}
+void fa_close_copies(struct writer *w) { emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half); }
 
-void attention_copy_rows(const struct attention_writer *w, bool out,
-                         const struct attention_strides *strides, struct expr gm, struct expr ub) {
+void fa_copy_rows(struct writer *w, bool out, const struct attention_strides *strides,
+                  struct expr gm, struct expr ub) {
   uint64_t depth = w->at->depth, unit = BLOCK_BYTES / HALF_BYTES;
   uint64_t gm_gap = (strides->row - depth) * HALF_BYTES;
   uint64_t ub_gap = w->t.depth / unit - ceil_div(depth, unit);
@@ -193,86 +180,85 @@ void attention_copy_rows(const struct attention_writer *w, bool out,
        F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
 }
 
-uint64_t attention_value_gap(const struct attention_writer *w) {
+uint64_t fa_value_gap(struct writer *w) {
   return w->t.depth / BLOCK_WORDS - ceil_div(w->at->depth, BLOCK_WORDS);
 }
 
-void attention_load_values(const struct attention_writer *w, struct expr dst, struct expr src,
-                           struct expr rows) {
+void fa_load_values(struct writer *w, struct expr dst, struct expr src, struct expr rows) {
   uint64_t depth = w->at->depth;
   EMIT(w->e, "copy_gm_to_ubuf_align_b32", F("dst", dst), F("src", src), F("n_burst", rows),
        F("len_burst", depth * WORD_BYTES), F("right_pad", x_pad(depth, BLOCK_WORDS)),
-       F("dst_gap", attention_value_gap(w)));
+       F("dst_gap", fa_value_gap(w)));
 }
 
-void attention_rows_op(const struct attention_writer *w, const char *inst, struct expr dst,
-                       struct expr dst_stride, struct expr src, uint64_t src_stride, bool spread) {
+void fa_rows_op(struct writer *w, const char *inst, struct expr dst, struct expr dst_stride,
+                struct expr src, uint64_t src_stride, bool spread) {
   EMIT(w->e, inst, F("dst", dst), F("src0", dst), F("src1", src), F("repeat", w->rr),
        F("dst_repeat", dst_stride), F("src0_repeat", dst_stride), F_IF(spread, "src1_block", 0),
        F("src1_repeat", src_stride), W("type", "fp32"));
 }
 
-void attention_zero(struct emit *e, uint64_t address, uint64_t bytes) {
+void fa_zero(struct emit *e, uint64_t address, uint64_t bytes) {
   EMIT(e, "set_vector_mask", F("high", 0), F("low", bytes / WORD_BYTES));
   EMIT(e, "vector_dup", F("dst", address), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
 }
 
 /* ---- the kernels ---- */
 
-static void put_tensors(const struct attention_writer *w) {
+static void put_tensors(struct writer *w) {
   const struct attention *at = w->at;
   const struct lower_value *value = w->job->value;
   const uint64_t numbers[4] = {value[ATTENTION_BATCH].size, value[ATTENTION_HEADS].size,
                                value[ATTENTION_SEQ_Q].size, BLOCK_WORDS};
-  attention_tensor(w, "q", false, TENSOR_IN);
-  attention_tensor(w, "k", true, TENSOR_IN);
-  attention_tensor(w, "v", true, TENSOR_IN);
+  fa_tensor(w, "q", false, TENSOR_IN);
+  fa_tensor(w, "k", true, TENSOR_IN);
+  fa_tensor(w, "v", true, TENSOR_IN);
   if (w->t.splits > 1)
-    attention_parts_workspace(w);
+    fa_parts_workspace(w);
   else
-    attention_tensor(w, at->gradient ? "dy" : "o", false, at->gradient ? TENSOR_IN : TENSOR_OUT);
+    fa_tensor(w, at->gradient ? "dy" : "o", false, at->gradient ? TENSOR_IN : TENSOR_OUT);
   for (unsigned i = 0; i < 2 && (at->gradient || at->statistics); i++)
     emit_tensor(w->e, i ? "row_sum" : "row_max", DTYPE_FP32, at->gradient ? TENSOR_IN : TENSOR_OUT,
                 numbers, 4, NULL);
   if (at->gradient)
-    attention_grad_workspace(w);
+    fa_grad_workspace(w);
 }
 
 /* What the cores of a block hand each other. */
-static void put_slots(const struct attention_writer *w) {
+static void put_slots(struct writer *w) {
   const struct attention_tiling *t = &w->t;
   uint64_t slots = t->cores * ATTENTION_SLOTS;
   bool gradient = w->at->gradient;
-  attention_workspace(w, "scores", DTYPE_FP32, slots, t->rows, t->cols);
+  fa_workspace(w, "scores", DTYPE_FP32, slots, t->rows, t->cols);
   if (gradient)
-    attention_workspace(w, "products", DTYPE_FP32, slots, t->rows, t->cols);
-  attention_workspace(w, "probs", w->at->type, slots, t->rows, t->cols);
+    fa_workspace(w, "products", DTYPE_FP32, slots, t->rows, t->cols);
+  fa_workspace(w, "probs", w->at->type, slots, t->rows, t->cols);
   if (gradient)
-    attention_workspace(w, "ds", w->at->type, slots, t->rows, t->cols);
+    fa_workspace(w, "ds", w->at->type, slots, t->rows, t->cols);
   else
-    attention_workspace(w, "partial", DTYPE_FP32, slots, t->rows, w->at->depth);
+    fa_workspace(w, "partial", DTYPE_FP32, slots, t->rows, w->at->depth);
 }
 
 void attention_emit(const struct lower_job *job, struct emit *e) {
-  struct attention_writer w = {.e = e,
-                               .job = job,
-                               .at = job->data,
-                               .blk = x_name(e, "blk"),
-                               .here = {.suffix = ""},
-                               .next = {.suffix = "x"}};
+  struct writer w = {.e = e,
+                     .job = job,
+                     .at = job->data,
+                     .blk = x_name(e, "blk"),
+                     .here = {.suffix = ""},
+                     .next = {.suffix = "x"}};
   struct lower_job copy = *job;
   bool gradient = w.at->gradient;
   if (!attention_tiling(&copy, &w.t))
     vinci_bug("%s: %s", job->op->name, copy.reason);
   if (gradient)
-    attention_grad_first(&w);
+    fa_grad_first(&w);
   emit_mixed_kernel(e, job->op->name, (uint32_t)w.t.cores, ATTENTION_VECTORS);
   put_tensors(&w);
   put_slots(&w);
-  attention_cube_stream(&w);
-  attention_vector_stream(&w);
+  fa_cube_stream(&w);
+  fa_vector_stream(&w);
   if (gradient)
-    attention_grad_last(&w);
+    fa_grad_last(&w);
   else if (w.t.splits > 1)
-    attention_join(&w);
+    fa_join(&w);
 }
