@@ -40,6 +40,11 @@ static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_
   return path_cycles(soc, path, (uint64_t)soc->path[path].startup_mcycles, bytes);
 }
 
+/* The same without the shortest copy, for copies that overlap. */
+static uint64_t stream_cycles(const struct path_cost *path, uint64_t bytes) {
+  return (uint64_t)path->startup_mcycles / MILLI + bytes * MILLI / (uint64_t)path->mbytes_per_cycle;
+}
+
 /* Rows from device memory to L1. */
 static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t elements) {
   return path_cycles(soc, PATH_GM_L1, (uint64_t)soc->nd2nz_startup_mcycles, elements * HALF_BYTES);
@@ -152,66 +157,44 @@ uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth) {
   return min_u64(fits / BLOCK_WORDS * BLOCK_WORDS, rows_max);
 }
 
-/* Of a slice: its pace, and what the first one takes beside that. */
-struct pace {
-  uint64_t cycles, fill;
-};
-
-/* Instructions of a slice wait for each other; its copies overlap those of the next one. */
-static struct pace slice_pace(const struct vinci_soc *soc, uint64_t elements, uint64_t instructions,
-                              uint64_t passes, uint64_t in_bytes, uint64_t out_bytes) {
-  const struct path_cost *path_in = &soc->path[PATH_GM_UB], *path_out = &soc->path[PATH_UB_GM];
+/* Pieces of an end of the gradient: slices of rows of some elements, and before it, chunks of sums
+ * that are cleared. Instructions of a slice wait for each other; its copies overlap those of the
+ * next one, and the first one has all of them before it. */
+static struct attention_end end_of(const struct vinci_soc *soc, const struct attention *at,
+                                   uint64_t depth, bool first, uint64_t slice) {
+  uint64_t instructions = first ? 12 : 3, passes = first ? 6 : 2;
+  uint64_t in_bytes = first ? 2 * HALF_BYTES : WORD_BYTES, out_bytes = first ? 0 : HALF_BYTES;
+  const struct path_cost *in = &soc->path[PATH_GM_UB], *out = &soc->path[PATH_UB_GM];
+  uint64_t heads = at->batch * at->heads, kv_heads = heads / at->group;
+  uint64_t elements = slice * depth, row = at->depth * WORD_BYTES, clear = ATTENTION_CLEAR_BYTES;
+  uint64_t slices = heads * ceil_div(at->rows, slice), chunks = 0;
+  if (first)
+    chunks =
+        ceil_div(heads * at->rows * row, clear) + 2 * ceil_div(kv_heads * at->keys * row, clear);
+  else
+    slices += 2 * kv_heads * ceil_div(at->keys, slice);
   uint64_t vector = instructions * vector_start(soc) + passes * elements / ROWWISE_LANES;
-  uint64_t in = (uint64_t)path_in->startup_mcycles / MILLI +
-                in_bytes * elements * MILLI / (uint64_t)path_in->mbytes_per_cycle;
-  uint64_t out = (uint64_t)path_out->startup_mcycles / MILLI +
-                 out_bytes * elements * MILLI / (uint64_t)path_out->mbytes_per_cycle;
-  uint64_t cycles = max_u64(vector, max_u64(in, out));
-  return (struct pace){.cycles = cycles, .fill = vector + in + out - cycles};
-}
-
-/* Pieces of some cycles each, behind what every core does first. */
-static struct attention_end end_of(const struct vinci_soc *soc, uint64_t slice, uint64_t pieces,
-                                   uint64_t cycles, uint64_t first) {
+  uint64_t load = stream_cycles(in, in_bytes * elements);
+  uint64_t store = stream_cycles(out, out_bytes * elements);
+  uint64_t pace = max_u64(vector, max_u64(load, store)), fill = vector + load + store - pace;
+  uint64_t ub =
+      first ? clear + slice * attention_delta_bytes(depth) : ATTENTION_PAIR * elements * WORD_BYTES;
+  uint64_t piece = (chunks * (clear * MILLI / (uint64_t)out->mbytes_per_cycle) + slices * pace) /
+                   (chunks + slices);
   uint64_t cores = soc_core_count(soc, CORE_AIV);
   return (struct attention_end){.slice = slice,
-                                .cores = launch_cores(soc, cores, pieces, cycles),
-                                .cycles = launch_work_cycles(soc, cores, pieces, cycles) + first};
-}
-
-static struct attention_end first_end(const struct vinci_soc *soc, const struct attention *at,
-                                      uint64_t depth, uint64_t slice) {
-  const uint64_t instructions = 12, passes = 6;
-  uint64_t heads = at->batch * at->heads, row = at->depth * WORD_BYTES;
-  uint64_t chunks = ceil_div(heads * at->rows * row, ATTENTION_CLEAR_BYTES) +
-                    2 * ceil_div(heads / at->group * at->keys * row, ATTENTION_CLEAR_BYTES);
-  uint64_t slices = heads * ceil_div(at->rows, slice);
-  uint64_t clear = ATTENTION_CLEAR_BYTES * MILLI / (uint64_t)soc->path[PATH_UB_GM].mbytes_per_cycle;
-  uint64_t bytes = ATTENTION_CLEAR_BYTES + slice * attention_delta_bytes(depth);
-  struct pace delta = slice_pace(soc, slice * depth, instructions, passes, 2 * HALF_BYTES, 0);
-  return end_of(soc, slice, chunks + slices,
-                (chunks * clear + slices * delta.cycles) / (chunks + slices),
-                delta.fill + bytes / REPEAT_BYTES);
-}
-
-static struct attention_end last_end(const struct vinci_soc *soc, const struct attention *at,
-                                     uint64_t depth, uint64_t slice) {
-  const uint64_t instructions = 3, passes = 2;
-  uint64_t heads = at->batch * at->heads, bytes = ATTENTION_PAIR * slice * depth * WORD_BYTES;
-  uint64_t slices =
-      heads * ceil_div(at->rows, slice) + 2 * (heads / at->group) * ceil_div(at->keys, slice);
-  struct pace pace = slice_pace(soc, slice * depth, instructions, passes, WORD_BYTES, HALF_BYTES);
-  return end_of(soc, slice, slices, pace.cycles, pace.fill + bytes / REPEAT_BYTES);
+                                .cores = launch_cores(soc, cores, chunks + slices, piece),
+                                .cycles = launch_work_cycles(soc, cores, chunks + slices, piece) +
+                                          fill + ub / REPEAT_BYTES};
 }
 
 /* Few rows are shared out in smaller slices than UB would take. */
 struct attention_end attention_grad_end(const struct vinci_soc *soc, const struct attention *at,
                                         uint64_t depth, bool first) {
   uint64_t most = attention_grad_slice(soc, depth);
-  struct attention_end best = {.cycles = UINT64_MAX};
-  for (uint64_t slice = BLOCK_WORDS; slice == BLOCK_WORDS || slice <= most; slice += BLOCK_WORDS) {
-    struct attention_end next =
-        first ? first_end(soc, at, depth, slice) : last_end(soc, at, depth, slice);
+  struct attention_end best = end_of(soc, at, depth, first, BLOCK_WORDS);
+  for (uint64_t slice = 2 * BLOCK_WORDS; slice <= most; slice += BLOCK_WORDS) {
+    struct attention_end next = end_of(soc, at, depth, first, slice);
     if (next.cycles < best.cycles)
       best = next;
   }

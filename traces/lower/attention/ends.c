@@ -52,12 +52,12 @@ static void open_pairs(struct writer *w, const char *loop, uint64_t heads, uint6
                        const struct attention_end *end, uint64_t base, uint64_t buffer_bytes) {
   struct expr i = open_slices(w, loop, heads, rows, end->slice, end->cores);
   w->half = emit_assigned(w->e, "half", x_mod(i, ATTENTION_PAIR));
-  fa_open_copies(w);
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   w->tile = emit_assigned(w->e, "tile", x_add(base, x_mul(w->half, buffer_bytes)));
 }
 
 static void close_pairs(struct writer *w) {
-  fa_close_copies(w);
+  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   emit_end(w->e);
 }
 
@@ -70,13 +70,6 @@ static void put_flags(struct emit *e, bool set) {
 
 enum { R_VALUES = X0, R_MAXIMA = X1, R_SUMS = X2, R_RESULT = Y0, R_LARGEST = T0, R_TOTAL = T1 };
 
-/* Slices of rows, in registers of UB. */
-struct join {
-  struct writer *w;
-  struct vunit unit;
-  uint64_t splits, depth, rows;
-};
-
 void fa_parts_workspace(struct writer *w) {
   uint64_t rows = w->at->batch * w->at->heads * w->at->rows, splits = w->t.splits;
   fa_workspace(w, "part_values", DTYPE_FP32, rows, splits, w->at->depth);
@@ -84,90 +77,81 @@ void fa_parts_workspace(struct writer *w) {
   fa_workspace(w, "part_sum", DTYPE_FP32, rows, splits, BLOCK_WORDS);
 }
 
-/* As many rows as fit UB, in halves. */
-static void lay_out(struct join *join) {
+/* As many of `rows` as fit UB, in halves; their registers. */
+static uint64_t lay_out(struct writer *w, struct vunit *unit, uint64_t rows) {
   static const uint8_t regs[] = {R_VALUES, R_MAXIMA, R_SUMS, R_RESULT, R_LARGEST, R_TOTAL};
-  uint64_t used = 0, values = join->depth * WORD_BYTES, splits = join->splits;
+  uint64_t used = 0, values = w->t.depth * WORD_BYTES, splits = w->t.splits;
   const uint64_t bytes[] = {splits * values, splits * BLOCK_BYTES, splits * BLOCK_BYTES,
                             values,          BLOCK_BYTES,          BLOCK_BYTES};
   for (unsigned i = 0; i < sizeof regs; i++)
-    join->unit.reg[regs[i]] = EXPR(vtile_reserve(&used, join->rows * bytes[i]));
-  if (used > vtile_ub_bytes(join->w->e->soc) && join->rows > 1) {
-    join->rows /= 2;
-    lay_out(join);
-  }
+    unit->reg[regs[i]] = EXPR(vtile_reserve(&used, rows * bytes[i]));
+  return used > vtile_ub_bytes(w->e->soc) && rows > 1 ? lay_out(w, unit, rows / 2) : rows;
 }
 
-static void load_parts(const struct join *join) {
-  struct writer *w = join->w;
+static void load_parts(struct writer *w, const struct vunit *unit) {
   struct emit *e = w->e;
   struct expr rows = x_add(x_mul(w->here.z, w->at->rows), w->r0);
-  struct expr first = emit_assigned(e, "first", x_mul(rows, join->splits));
-  struct expr values = x_mul(first, w->at->depth * WORD_BYTES), count = x_mul(w->rr, join->splits);
-  fa_open_copies(w);
-  fa_load_values(w, join->unit.reg[R_VALUES], x_add(x_name(e, "part_values"), values), count);
+  struct expr first = emit_assigned(e, "first", x_mul(rows, w->t.splits));
+  struct expr values = x_mul(first, w->at->depth * WORD_BYTES), count = x_mul(w->rr, w->t.splits);
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, 0);
+  fa_load_values(w, unit->reg[R_VALUES], fa_at(w, "part_values", values), count);
   for (unsigned i = 0; i < 2; i++)
-    EMIT(e, "copy_gm_to_ubuf", F("dst", join->unit.reg[i ? R_SUMS : R_MAXIMA]),
-         F("src", x_add(x_name(e, i ? "part_sum" : "part_max"), x_mul(first, BLOCK_BYTES))),
+    EMIT(e, "copy_gm_to_ubuf", F("dst", unit->reg[i ? R_SUMS : R_MAXIMA]),
+         F("src", fa_at(w, i ? "part_sum" : "part_max", x_mul(first, BLOCK_BYTES))),
          F("len_burst", count));
-  fa_loaded(w);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, 0);
 }
 
 /* For each part in turn: one number of a row `op`= that of the part. */
-static void fold(struct join *join, const char *name, const char *inst, unsigned dst,
-                 unsigned src) {
-  struct vunit *unit = &join->unit;
+static void fold(struct writer *w, struct vunit *unit, const char *name, const char *inst,
+                 unsigned dst, unsigned src) {
   vunit_lanes(unit, BLOCK_WORDS);
-  struct expr part = x_mul(emit_for(unit->emit, name, join->splits), BLOCK_BYTES);
+  struct expr part = x_mul(emit_for(w->e, name, w->t.splits), BLOCK_BYTES);
   vunit_order(unit, V(dst) | V(src), V(dst));
-  fa_rows_op(join->w, inst, unit->reg[dst], EXPR(1), x_add(unit->reg[src], part), join->splits,
-             false);
-  emit_end(unit->emit);
+  fa_rows_op(w, inst, unit->reg[dst], EXPR(1), x_add(unit->reg[src], part), w->t.splits, false);
+  emit_end(w->e);
 }
 
 /* Factors of the parts in place of their maxima; their sums together. */
-static void put_factors(struct join *join) {
-  struct vunit *unit = &join->unit;
-  struct expr rr = join->w->rr;
-  vunit_count(unit, x_mul(rr, BLOCK_WORDS));
+static void put_factors(struct writer *w, struct vunit *unit) {
+  uint64_t splits = w->t.splits;
+  vunit_count(unit, x_mul(w->rr, BLOCK_WORDS));
   vunit_step(unit, &(struct vstep)FILL(R_LARGEST, vreduction_identity(V_MAX)));
   vunit_step(unit, &(struct vstep)FILL(R_TOTAL, 0));
-  fold(join, "largest", "vmax", R_LARGEST, R_MAXIMA);
+  fold(w, unit, "largest", "vmax", R_LARGEST, R_MAXIMA);
   vunit_order(unit, V(R_LARGEST), V(R_MAXIMA));
-  struct expr part = x_mul(emit_for(unit->emit, "less", join->splits), BLOCK_BYTES);
-  fa_rows_op(join->w, "vsub", x_add(unit->reg[R_MAXIMA], part), EXPR(join->splits),
-             unit->reg[R_LARGEST], 1, false);
-  emit_end(unit->emit);
-  vunit_count(unit, x_mul(rr, join->splits * BLOCK_WORDS));
+  struct expr part = x_mul(emit_for(w->e, "less", splits), BLOCK_BYTES);
+  fa_rows_op(w, "vsub", x_add(unit->reg[R_MAXIMA], part), EXPR(splits), unit->reg[R_LARGEST], 1,
+             false);
+  emit_end(w->e);
+  vunit_count(unit, x_mul(w->rr, splits * BLOCK_WORDS));
   vunit_step(unit, &(struct vstep)U("vexp", R_MAXIMA, R_MAXIMA));
   vunit_step(unit, &(struct vstep)B("vmul", R_SUMS, R_SUMS, R_MAXIMA));
-  fold(join, "sums", "vadd", R_TOTAL, R_SUMS);
+  fold(w, unit, "sums", "vadd", R_TOTAL, R_SUMS);
 }
 
 /* By columns of lanes from byte `at` on: the rows of each part times its factor, added; at last
  * divided. */
-static void put_columns(struct join *join, struct expr at, uint64_t lanes) {
-  struct vunit *unit = &join->unit;
-  struct emit *e = unit->emit;
-  uint64_t stride = join->depth / BLOCK_WORDS, parts = join->splits * stride;
+static void put_columns(struct writer *w, struct vunit *unit, struct expr at, uint64_t lanes) {
+  struct emit *e = w->e;
+  uint64_t splits = w->t.splits, stride = w->t.depth / BLOCK_WORDS, parts = splits * stride;
   struct expr result = x_add(unit->reg[R_RESULT], at);
   vunit_lanes(unit, (unsigned)lanes);
-  struct expr j = emit_for(e, "j", join->splits);
+  struct expr j = emit_for(e, "j", splits);
   struct expr factor = x_add(unit->reg[R_MAXIMA], x_mul(j, BLOCK_BYTES));
-  struct expr part = x_add(unit->reg[R_VALUES], x_mul(j, join->depth * WORD_BYTES));
-  fa_rows_op(join->w, "vmul", x_add(part, at), EXPR(parts), factor, join->splits, true);
+  struct expr part = x_add(unit->reg[R_VALUES], x_mul(j, w->t.depth * WORD_BYTES));
+  fa_rows_op(w, "vmul", x_add(part, at), EXPR(parts), factor, splits, true);
   emit_barrier(e, PIPE_V);
-  fa_rows_op(join->w, "vadd", result, EXPR(stride), x_add(part, at), parts, false);
+  fa_rows_op(w, "vadd", result, EXPR(stride), x_add(part, at), parts, false);
   emit_end(e);
   emit_barrier(e, PIPE_V);
-  fa_rows_op(join->w, "vdiv", result, EXPR(stride), unit->reg[R_TOTAL], 1, true);
+  fa_rows_op(w, "vdiv", result, EXPR(stride), unit->reg[R_TOTAL], 1, true);
 }
 
-static void put_joined(struct join *join) {
-  struct vunit *unit = &join->unit;
-  struct emit *e = unit->emit;
-  uint64_t whole = join->depth / LANES, rest = join->depth % LANES;
-  struct expr count = x_mul(join->w->rr, join->depth);
+static void put_joined(struct writer *w, struct vunit *unit) {
+  struct emit *e = w->e;
+  uint64_t whole = w->t.depth / LANES, rest = w->t.depth % LANES;
+  struct expr count = x_mul(w->rr, w->t.depth);
   vunit_count(unit, count);
   emit_barrier(e, PIPE_V);
   unit->written = 0;
@@ -175,14 +159,13 @@ static void put_joined(struct join *join) {
   emit_barrier(e, PIPE_V);
   if (whole > 0) {
     vunit_lanes(unit, LANES);
-    put_columns(join, x_mul(emit_for(e, "lanes", whole), LANES_BYTES), LANES);
+    put_columns(w, unit, x_mul(emit_for(e, "lanes", whole), LANES_BYTES), LANES);
     emit_end(e);
   }
   if (rest > 0)
-    put_columns(join, EXPR(whole * LANES_BYTES), rest);
+    put_columns(w, unit, EXPR(whole * LANES_BYTES), rest);
   vunit_count(unit, count);
-  vunit_convert(unit, V(R_RESULT), V(R_RESULT), DTYPE_FP32, join->w->at->type, unit->reg[R_RESULT],
-                unit->reg[R_RESULT]);
+  fa_convert(w, unit, R_RESULT, R_RESULT);
   vunit_rest(unit);
 }
 
@@ -190,27 +173,21 @@ void fa_join(struct writer *w) {
   struct emit *e = w->e;
   const struct attention *at = w->at;
   const uint64_t rows_max = 64;
-  struct join join = {.w = w,
-                      .unit = {.emit = e, .type = DTYPE_FP32, .written = V_ALL},
-                      .splits = w->t.splits,
-                      .depth = w->t.depth,
-                      .rows = min_u64(rows_max, round_up(at->rows, BLOCK_WORDS))};
-  lay_out(&join);
-  uint64_t cores = attention_join_cores(e->soc, at, &w->t, join.rows);
-  w->half = EXPR(0);
+  struct vunit unit = {.emit = e, .type = DTYPE_FP32, .written = V_ALL};
+  uint64_t rows = lay_out(w, &unit, min_u64(rows_max, round_up(at->rows, BLOCK_WORDS)));
+  uint64_t cores = attention_join_cores(e->soc, at, &w->t, rows);
   emit_kernel(e, "flash_attention_join", (uint32_t)cores);
   fa_parts_workspace(w);
   fa_tensor(w, "o", false, TENSOR_OUT);
   open_kernel(w, vtile_ub_bytes(e->soc));
   emit_set(e, PIPE_MTE3, PIPE_MTE2, 0);
-  open_slices(w, "i", at->batch * at->heads, at->rows, join.rows, cores);
-  load_parts(&join);
-  put_factors(&join);
-  put_joined(&join);
-  fa_computed(w);
-  fa_copy_rows(w, true, &at->q, fa_row(w, "o", &at->q, at->heads, 1, w->here.z, w->r0),
-               join.unit.reg[R_RESULT]);
-  fa_close_copies(w);
+  open_slices(w, "i", at->batch * at->heads, at->rows, rows, cores);
+  load_parts(w, &unit);
+  put_factors(w, &unit);
+  put_joined(w, &unit);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
+  fa_copy_rows(w, true, "o", &at->q, at->heads, w->r0, unit.reg[R_RESULT]);
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, 0);
   emit_end(e);
   emit_wait(e, PIPE_MTE3, PIPE_MTE2, 0);
 }
@@ -234,7 +211,7 @@ static void clear_sum(struct writer *w, const char *loop, const char *sum, uint6
   struct expr piece;
   open_pieces(w, loop, ceil_div(bytes, piece_bytes), cores, &piece);
   struct expr at = emit_assigned(w->e, "at", x_mul(piece, piece_bytes));
-  EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", x_add(x_name(w->e, sum), at)), F("src", 0),
+  EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", fa_at(w, sum, at)), F("src", 0),
        F("len_burst", x_min(piece_bytes, x_sub(bytes, at))));
   emit_end(w->e);
 }
@@ -272,11 +249,10 @@ static void put_delta(struct writer *w, const struct attention_end *end) {
   uint64_t column = ATTENTION_CLEAR_BYTES + ATTENTION_PAIR * buffer;
   open_pairs(w, "i_delta", at->batch * at->heads, at->rows, end, ATTENTION_CLEAR_BYTES, buffer);
   for (unsigned i = 0; i < 2; i++)
-    fa_copy_rows(w, false, &at->q, fa_row(w, names[i], &at->q, at->heads, 1, w->here.z, w->r0),
-                 x_add(w->tile, i * floats / 2));
-  fa_loaded(w);
+    fa_copy_rows(w, false, names[i], &at->q, at->heads, w->r0, x_add(w->tile, i * floats / 2));
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   compute_delta(w, floats, column, column + end->slice * WORD_BYTES);
-  fa_computed(w);
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
   EMIT(w->e, "copy_ubuf_to_gm",
        F("dst", fa_number(w, "delta", at->rows, w->here.z, w->r0, BLOCK_BYTES)), F("src", w->tile),
        F("len_burst", w->rr));
@@ -322,14 +298,13 @@ static void put_result(struct writer *w, const struct result *result,
              end->slice * w->t.depth * WORD_BYTES);
   struct vunit unit = {.emit = w->e, .type = DTYPE_FP32, .reg = {w->tile}};
   fa_load_values(w, w->tile, fa_number(w, result->sum, rows, w->here.z, w->r0, row), w->rr);
-  fa_loaded(w);
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   vunit_count(&unit, x_mul(w->rr, w->t.depth));
   if (result->scaled && at->scale != 1)
     vunit_step(&unit, &(struct vstep)S("vmuls", X0, X0, at->scale));
-  vunit_convert(&unit, V(X0), V(X0), DTYPE_FP32, at->type, w->tile, w->tile);
-  fa_computed(w);
-  fa_copy_rows(w, true, strides, fa_row(w, result->name, strides, heads, 1, w->here.z, w->r0),
-               w->tile);
+  fa_convert(w, &unit, X0, X0);
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
+  fa_copy_rows(w, true, result->name, strides, heads, w->r0, w->tile);
   close_pairs(w);
 }
 

@@ -95,7 +95,7 @@ static void copy_scores(struct writer *w, struct place *p, bool out, const char 
                         struct expr ub) {
   unsigned bytes = out ? HALF_BYTES : WORD_BYTES, unit = BLOCK_BYTES / bytes;
   uint64_t row = w->t.cols * bytes;
-  struct expr slot = x_add(x_name(w->e, tensor), x_mul(p->slot, w->t.rows * row));
+  struct expr slot = fa_at(w, tensor, x_mul(p->slot, w->t.rows * row));
   struct expr gm = x_add(slot, x_mul(x_add(p->from, w->r0), row)), burst = x_mul(p->keys, bytes);
   struct expr gm_gap = x_sub(row, burst);
   struct expr ub_gap = x_sub(x_div(w->wide, unit), x_ceil_div(p->keys, unit));
@@ -174,10 +174,6 @@ static void subtract(struct writer *w, struct vunit *unit, unsigned reg, unsigne
   emit_end(w->e);
 }
 
-static void convert(struct writer *w, struct vunit *unit, unsigned dst, unsigned src) {
-  vunit_convert(unit, V(src), V(dst), DTYPE_FP32, w->at->type, unit->reg[dst], unit->reg[src]);
-}
-
 /* ---- forward: probabilities of the step to come ---- */
 
 /*
@@ -252,17 +248,17 @@ static void put_probabilities(struct writer *w) {
   fa_await(e, SIGNAL_SCORES);
   open_slices(w, p);
   struct rowwise rows = rows_of(w, p, w->r0);
-  fa_open_copies(w);
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   copy_scores(w, p, false, "scores", w->tile);
-  fa_loaded(w);
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   pad(w, p);
   put_scale(w, p, &rows.unit);
   put_softmax(w, &rows);
   vunit_count(&rows.unit, x_mul(w->rr, w->wide));
-  convert(w, &rows.unit, R_BUFFER, R_BUFFER);
-  fa_computed(w);
+  fa_convert(w, &rows.unit, R_BUFFER, R_BUFFER);
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
   copy_scores(w, p, true, "probs", w->tile);
-  fa_close_copies(w);
+  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   vunit_rest(&rows.unit);
   emit_end(e);
   fa_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
@@ -302,7 +298,7 @@ static void finish(struct writer *w, struct rowwise rows) {
     put_steps(&rows, divided);
   rowwise_all(&rows);
   if (whole)
-    convert(w, &rows.unit, R_BUFFER, R_VALUES);
+    fa_convert(w, &rows.unit, R_BUFFER, R_VALUES);
   else
     vunit_step(&rows.unit, &(struct vstep)S("vadds", R_BUFFER, R_VALUES, 0));
   if (w->at->statistics || !whole)
@@ -315,7 +311,7 @@ static void finish(struct writer *w, struct rowwise rows) {
 static struct expr part_at(struct writer *w, const char *tensor, uint64_t bytes) {
   struct expr row = x_add(x_mul(w->here.z, w->at->rows), head_row(w));
   struct expr part = x_add(x_mul(row, w->t.splits), w->here.piece);
-  return x_add(x_name(w->e, tensor), x_mul(part, bytes));
+  return fa_at(w, tensor, x_mul(part, bytes));
 }
 
 /* Maxima and sums; those of the other parts of a row lie between them. */
@@ -334,11 +330,11 @@ static void store_result(struct writer *w) {
   uint64_t row = at->depth * WORD_BYTES;
   emit_if(w->e, "out", is_last(&w->here));
   if (w->t.splits == 1)
-    fa_copy_rows(w, true, &at->q, fa_row(w, "o", &at->q, at->heads, 1, w->here.z, head_row(w)),
-                 w->tile);
+    fa_copy_rows(w, true, "o", &at->q, at->heads, head_row(w), w->tile);
   else
     EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, "part_values", row)),
-         F("src", w->tile), F("n_burst", w->rr), F("len_burst", row), F("src_gap", fa_value_gap(w)),
+         F("src", w->tile), F("n_burst", w->rr), F("len_burst", row),
+         F("src_gap", w->t.depth / BLOCK_WORDS - ceil_div(at->depth, BLOCK_WORDS)),
          F("dst_gap", (w->t.splits - 1) * row));
   if (w->t.splits > 1 || at->statistics)
     store_numbers(w, w->t.splits > 1, w->t.splits > 1 ? parts : all);
@@ -361,16 +357,16 @@ static void put_result(struct writer *w) {
   struct expr values = emit_assigned(e, "values", x_add(w->t.result, x_mul(w->r0, pitch)));
   struct rowwise rows = rows_of(w, p, w->r0);
   rows.unit.reg[R_VALUES] = values;
-  fa_open_copies(w);
-  struct expr slot = x_add(x_name(e, "partial"), x_mul(p->slot, w->t.rows * row));
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
+  struct expr slot = fa_at(w, "partial", x_mul(p->slot, w->t.rows * row));
   fa_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
-  fa_loaded(w);
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   put_steps(&rows, steps);
   vunit_rest(&rows.unit);
   finish(w, rows);
-  fa_computed(w);
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
   store_result(w);
-  fa_close_copies(w);
+  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   emit_end(e);
 }
 
@@ -417,8 +413,8 @@ static void put_gradients(struct writer *w, struct expr products) {
   vunit_count(&unit, x_mul(w->rr, w->wide));
   vunit_step(&unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
   vunit_step(&unit, &(struct vstep)B("vmul", R_PRODUCTS, R_PRODUCTS, R_BUFFER));
-  convert(w, &unit, R_BUFFER, R_BUFFER);
-  convert(w, &unit, R_PRODUCTS, R_PRODUCTS);
+  fa_convert(w, &unit, R_BUFFER, R_BUFFER);
+  fa_convert(w, &unit, R_PRODUCTS, R_PRODUCTS);
   vunit_rest(&unit);
 }
 
@@ -427,15 +423,15 @@ static void put_slices(struct writer *w) {
   struct place *p = &w->here;
   open_slices(w, p);
   struct expr other = emit_assigned(w->e, "other", x_add(w->tile, w->t.buffer_bytes / 2));
-  fa_open_copies(w);
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   copy_scores(w, p, false, "scores", w->tile);
   copy_scores(w, p, false, "products", other);
-  fa_loaded(w);
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   put_gradients(w, other);
-  fa_computed(w);
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
   copy_scores(w, p, true, "probs", w->tile);
   copy_scores(w, p, true, "ds", other);
-  fa_close_copies(w);
+  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   emit_end(w->e);
 }
 

@@ -44,12 +44,12 @@ struct expr fa_row(struct writer *w, const char *tensor, const struct attention_
   struct expr batch = x_mul(x_div(z, heads), strides->batch);
   struct expr head = x_mul(x_div(x_mod(z, heads), group), strides->head);
   struct expr elements = x_add(x_add(batch, head), x_mul(row, strides->row));
-  return x_add(x_name(w->e, tensor), x_mul(elements, HALF_BYTES));
+  return fa_at(w, tensor, x_mul(elements, HALF_BYTES));
 }
 
 struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struct expr z,
                       struct expr row, uint64_t bytes) {
-  return x_add(x_name(w->e, tensor), x_mul(x_add(x_mul(z, rows), row), bytes));
+  return fa_at(w, tensor, x_mul(x_add(x_mul(z, rows), row), bytes));
 }
 
 /* ---- tasks and steps ---- */
@@ -161,34 +161,24 @@ void fa_await(struct emit *e, unsigned id) { EMIT(e, "wait_flag_dev", F("id", id
 
 /* ---- vector cores ---- */
 
-void fa_open_copies(struct writer *w) { emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half); }
-
-void fa_loaded(struct writer *w) { emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half); }
-
-void fa_computed(struct writer *w) { emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half); }
-
-void fa_close_copies(struct writer *w) { emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half); }
-
-void fa_copy_rows(struct writer *w, bool out, const struct attention_strides *strides,
-                  struct expr gm, struct expr ub) {
+void fa_copy_rows(struct writer *w, bool out, const char *tensor,
+                  const struct attention_strides *strides, uint64_t heads, struct expr row,
+                  struct expr ub) {
   uint64_t depth = w->at->depth, unit = BLOCK_BYTES / HALF_BYTES;
   uint64_t gm_gap = (strides->row - depth) * HALF_BYTES;
   uint64_t ub_gap = w->t.depth / unit - ceil_div(depth, unit);
+  struct expr gm = fa_row(w, tensor, strides, heads, 1, w->here.z, row);
   EMIT(w->e, out ? "copy_ubuf_to_gm_align_b16" : "copy_gm_to_ubuf_align_b16",
        F("dst", out ? gm : ub), F("src", out ? ub : gm), F("n_burst", w->rr),
        F("len_burst", depth * HALF_BYTES), F_IF(!out, "right_pad", x_pad(depth, unit)),
        F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
 }
 
-uint64_t fa_value_gap(struct writer *w) {
-  return w->t.depth / BLOCK_WORDS - ceil_div(w->at->depth, BLOCK_WORDS);
-}
-
 void fa_load_values(struct writer *w, struct expr dst, struct expr src, struct expr rows) {
   uint64_t depth = w->at->depth;
   EMIT(w->e, "copy_gm_to_ubuf_align_b32", F("dst", dst), F("src", src), F("n_burst", rows),
        F("len_burst", depth * WORD_BYTES), F("right_pad", x_pad(depth, BLOCK_WORDS)),
-       F("dst_gap", fa_value_gap(w)));
+       F("dst_gap", w->t.depth / BLOCK_WORDS - ceil_div(depth, BLOCK_WORDS)));
 }
 
 void fa_rows_op(struct writer *w, const char *inst, struct expr dst, struct expr dst_stride,
@@ -201,6 +191,10 @@ void fa_rows_op(struct writer *w, const char *inst, struct expr dst, struct expr
 void fa_zero(struct emit *e, uint64_t address, uint64_t bytes) {
   EMIT(e, "set_vector_mask", F("high", 0), F("low", bytes / WORD_BYTES));
   EMIT(e, "vector_dup", F("dst", address), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
+}
+
+void fa_convert(struct writer *w, struct vunit *unit, unsigned dst, unsigned src) {
+  vunit_convert(unit, V(src), V(dst), DTYPE_FP32, w->at->type, unit->reg[dst], unit->reg[src]);
 }
 
 /* ---- the kernels ---- */

@@ -38,6 +38,10 @@ struct writer {
 
 /* ---- names and addresses ---- */
 
+static inline struct expr fa_at(struct writer *w, const char *name, struct expr offset) {
+  return x_add(x_name(w->e, name), offset);
+}
+
 /* A value of a place gets its name, which has the suffix; numbers too, as the same name stands for
  * an expression elsewhere. */
 struct expr fa_let(struct writer *w, struct place *p, const char *name, struct expr value);
@@ -69,20 +73,18 @@ void fa_await(struct emit *e, unsigned id);
 
 /* ---- vector cores: the present slice ---- */
 
-/* Its buffer: is free, and may be loaded; is loaded; is computed; is free once it is stored. */
-void fa_open_copies(struct writer *w);
-void fa_loaded(struct writer *w);
-void fa_computed(struct writer *w);
-void fa_close_copies(struct writer *w);
-/* Rows of a tensor of the operator's layout, from UB or to UB, where rows are whole fractals. */
-void fa_copy_rows(struct writer *w, bool out, const struct attention_strides *strides,
-                  struct expr gm, struct expr ub);
+/* The rows of the slice, from row `row` of the head on, of a tensor of the operator's layout: out
+ * of UB or to UB, where rows are whole fractals. */
+void fa_copy_rows(struct writer *w, bool out, const char *tensor,
+                  const struct attention_strides *strides, uint64_t heads, struct expr row,
+                  struct expr ub);
 /* Rows of single precision from the workspace; blocks between them in UB. */
 void fa_load_values(struct writer *w, struct expr dst, struct expr src, struct expr rows);
-uint64_t fa_value_gap(struct writer *w);
 /* dst op= src for each row, `stride` blocks apart; `spread`: a block of src is for all of a row. */
 void fa_rows_op(struct writer *w, const char *inst, struct expr dst, struct expr dst_stride,
                 struct expr src, uint64_t src_stride, bool spread);
+/* dst = src in the type of the tensors. */
+void fa_convert(struct writer *w, struct vunit *unit, unsigned dst, unsigned src);
 /* Zeros, in counter mode. */
 void fa_zero(struct emit *e, uint64_t address, uint64_t bytes);
 
