@@ -5,40 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define TILING_SIZE(name, text)                                                                    \
-  { name, LOWER_SIZE, NULL, NULL, text, true }
-static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
-    [ATTENTION_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent sequences", false},
-    [ATTENTION_HEADS] = {"heads", LOWER_SIZE, "1", NULL, "heads of Q", false},
-    [ATTENTION_KV_HEADS] = {"kv_heads", LOWER_SIZE, "", NULL,
-                            "heads of K and V, each for a group of those of Q; default: heads",
-                            false},
-    [ATTENTION_SEQ_Q] = {"seq_q", LOWER_SIZE, NULL, NULL, "queries of a sequence", false},
-    [ATTENTION_SEQ_K] = {"seq_k", LOWER_SIZE, "", NULL, "keys of a sequence; default: seq_q",
-                         false},
-    [ATTENTION_HEAD_DIM] = {"head_dim", LOWER_SIZE, "128", NULL, "elements of a head", false},
-    [ATTENTION_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16", "type of all", false},
-    [ATTENTION_LAYOUT] = {"layout", LOWER_WORD, "BNSD", "BNSD|BSND|BSH|SBH",
-                          "order of batch, heads (N), sequence; H is all heads of a row", false},
-    [ATTENTION_CAUSAL] = {"causal", LOWER_WORD, "0", "0|1",
-                          "the last query sees all keys, each one before it one key less", false},
-    [ATTENTION_SCALE] = {"scale", LOWER_NUMBER, "", NULL,
-                         "factor of the scores; default: 1 / sqrt(head_dim)", false},
-    [ATTENTION_ROWS] = TILING_SIZE("rows", "queries of a task"),
-    [ATTENTION_COLS] = TILING_SIZE("cols", "keys of a step"),
-    [ATTENTION_PANEL] = TILING_SIZE("panel", "keys in L1 at once"),
-    [ATTENTION_SLICE] = TILING_SIZE("slice", "rows in UB at once"),
-    [ATTENTION_DIAGONAL] = {"diagonal", LOWER_WORD, NULL, "trim|whole",
-                            "keys of the last step that all rows of a causal task ignore: left "
-                            "out, or computed and hidden",
-                            true},
-    [ATTENTION_CORES] = TILING_SIZE("cores", "cube cores to use"),
-    [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
-                              "gives row_max and row_sum too, eight times each, for the gradient",
-                              false},
-    [ATTENTION_SPLITS] = TILING_SIZE(
-        "splits", "parts of the keys, for tasks of their own; a second kernel joins them"),
-};
+#define KEY(id, name, kind, fallback, choices, tiling, text)                                       \
+  {name, LOWER_##kind, fallback, choices, text, tiling, false},
+static const struct lower_key keys[ATTENTION_KEY_COUNT] = {ATTENTION_KEYS(KEY)};
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,
                                         uint64_t heads, uint64_t rows, uint64_t depth) {
@@ -224,29 +193,21 @@ static bool gradient_from_tensors(struct lower_call *call) {
   return put_arguments(call, &call->input[maxima]);
 }
 
-const struct lower_op lower_flash_attention = {
-    .name = "flash_attention",
-    .vendor_types =
-        "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
-    .text = "O = softmax(scale Q K^T) V, cube and vector cores in one kernel",
-    .keys = keys,
-    .key_count = ATTENTION_KEY_COUNT,
-    .setup = setup,
-    .candidate = attention_candidate,
-    .cost = attention_cost,
-    .emit = attention_emit,
-    .from_tensors = from_tensors,
-};
-
-const struct lower_op lower_flash_attention_grad = {
-    .name = "flash_attention_grad",
-    .vendor_types = "FlashAttentionScoreGrad",
-    .text = "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows",
-    .keys = keys,
-    .key_count = ATTENTION_STATISTICS,
-    .setup = setup,
-    .candidate = attention_candidate,
-    .cost = attention_cost,
-    .emit = attention_emit,
-    .from_tensors = gradient_from_tensors,
-};
+#define OPERATOR(name_, vendor_, keys_, from_tensors_, text_)                                      \
+  const struct lower_op lower_##name_ = {.name = #name_,                                           \
+                                         .vendor_types = vendor_,                                  \
+                                         .text = text_,                                            \
+                                         .keys = keys,                                             \
+                                         .key_count = keys_,                                       \
+                                         .setup = setup,                                           \
+                                         .candidate = attention_candidate,                         \
+                                         .cost = attention_cost,                                   \
+                                         .emit = attention_emit,                                   \
+                                         .from_tensors = from_tensors_};
+OPERATOR(flash_attention,
+         "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
+         ATTENTION_KEY_COUNT, from_tensors,
+         "O = softmax(scale Q K^T) V, cube and vector cores in one kernel")
+OPERATOR(flash_attention_grad, "FlashAttentionScoreGrad", ATTENTION_STATISTICS,
+         gradient_from_tensors,
+         "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows")

@@ -21,38 +21,45 @@
  *   cost.c         what it costs
  *   writer.c       the traces: tensors, tasks and steps
  *   cube.c         the streams of the cube cores
- *   slices.c       what the streams of the vector cores share
- *   vector.c       the vector cores of flash_attention
- *   parts.c        its second kernel, when keys are split: the parts together
- *   grad_vector.c  the vector cores of the gradient
- *   grad_ends.c    its first and its last kernel
+ *   vector.c       the streams of the vector cores
+ *   ends.c         kernels before and behind: parts of split keys, ends of the gradient
  */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_ATTENTION_H
 #define VINCI_TRACES_LOWER_ATTENTION_ATTENTION_H
 
 #include "traces/lower/lower.h"
 
-enum attention_key {
-  ATTENTION_BATCH,
-  ATTENTION_HEADS,
-  ATTENTION_KV_HEADS,
-  ATTENTION_SEQ_Q,
-  ATTENTION_SEQ_K,
-  ATTENTION_HEAD_DIM,
-  ATTENTION_DTYPE,
-  ATTENTION_LAYOUT,
-  ATTENTION_CAUSAL,
-  ATTENTION_SCALE,
-  ATTENTION_ROWS,
-  ATTENTION_COLS,
-  ATTENTION_PANEL,
-  ATTENTION_SLICE,
-  ATTENTION_DIAGONAL,
-  ATTENTION_CORES,
-  ATTENTION_STATISTICS, /* from here on not of the gradient */
-  ATTENTION_SPLITS,
-  ATTENTION_KEY_COUNT
-};
+/* Keys: id, name, kind, default, choices, chosen by cost, text. The gradient has those up to
+ * CORES. */
+/* clang-format off */
+#define ATTENTION_KEYS(X) \
+  X(BATCH, "batch", SIZE, "1", NULL, false, "independent sequences") \
+  X(HEADS, "heads", SIZE, "1", NULL, false, "heads of Q") \
+  X(KV_HEADS, "kv_heads", SIZE, "", NULL, false, \
+    "heads of K and V, each for a group of those of Q; default: heads") \
+  X(SEQ_Q, "seq_q", SIZE, NULL, NULL, false, "queries of a sequence") \
+  X(SEQ_K, "seq_k", SIZE, "", NULL, false, "keys of a sequence; default: seq_q") \
+  X(HEAD_DIM, "head_dim", SIZE, "128", NULL, false, "elements of a head") \
+  X(DTYPE, "dtype", DTYPE, "fp16", "fp16|bf16", false, "type of all") \
+  X(LAYOUT, "layout", WORD, "BNSD", "BNSD|BSND|BSH|SBH", false, \
+    "order of batch, heads (N), sequence; H is all heads of a row") \
+  X(CAUSAL, "causal", WORD, "0", "0|1", false, \
+    "the last query sees all keys, each one before it one key less") \
+  X(SCALE, "scale", NUMBER, "", NULL, false, "factor of the scores; default: 1 / sqrt(head_dim)") \
+  X(ROWS, "rows", SIZE, NULL, NULL, true, "queries of a task") \
+  X(COLS, "cols", SIZE, NULL, NULL, true, "keys of a step") \
+  X(PANEL, "panel", SIZE, NULL, NULL, true, "keys in L1 at once") \
+  X(SLICE, "slice", SIZE, NULL, NULL, true, "rows in UB at once") \
+  X(DIAGONAL, "diagonal", WORD, NULL, "trim|whole", true, \
+    "keys of the last step that all rows of a causal task ignore: left out, or computed and hidden") \
+  X(CORES, "cores", SIZE, NULL, NULL, true, "cube cores to use") \
+  X(STATISTICS, "statistics", WORD, "0", "0|1", false, \
+    "gives row_max and row_sum too, eight times each, for the gradient") \
+  X(SPLITS, "splits", SIZE, NULL, NULL, true, \
+    "parts of the keys, for tasks of their own; a second kernel joins them")
+#define ATTENTION_KEY(id, ...) ATTENTION_##id,
+/* clang-format on */
+enum attention_key { ATTENTION_KEYS(ATTENTION_KEY) ATTENTION_KEY_COUNT };
 
 /* What a causal mask hides in the last step of a task. */
 enum attention_diagonal { DIAGONAL_TRIM, DIAGONAL_WHOLE };
@@ -115,15 +122,15 @@ void attention_emit(const struct lower_job *job, struct emit *emit);
 
 /* Flag ids between MTE1 and MTE2. */
 static inline unsigned attention_l1_flags(bool gradient) { return gradient ? 7 : 8; }
-/* Vector cores for the kernel that joins parts, some rows at a time. */
-uint64_t attention_join_cores(const struct vinci_soc *soc, const struct attention *at,
-                              const struct attention_tiling *tiling, uint64_t rows);
 
-/* How the cores share a kernel at an end of the gradient: rows of a slice, and what it takes, the
- * launch included. */
+/* How the cores share a kernel before or behind: rows of a slice, and what it takes, the launch
+ * included. */
 struct attention_end {
   uint64_t slice, cores, cycles;
 };
+struct attention_end attention_join_end(const struct vinci_soc *soc, const struct attention *at,
+                                        const struct attention_tiling *tiling, uint64_t rows);
+/* The first or the last kernel of the gradient. */
 struct attention_end attention_grad_end(const struct vinci_soc *soc, const struct attention *at,
                                         uint64_t depth, bool first);
 /* Rows at once in these kernels, as UB allows; 0: it is too small. */

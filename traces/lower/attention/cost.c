@@ -77,30 +77,29 @@ static void cube_step(struct estimate *x) {
   x->fix = path_cycles(soc, PATH_L0C_GM, 0, results * WORD_BYTES);
 }
 
-/* Passes over scores: scale, maximum, sum, type; difference, whose operands share banks; exp. */
+/* Passes over scores: scale, maximum, sum, type; difference, whose operands share banks; exp. Some
+ * instructions of a slice wait for the one before. */
 static void vector_step(struct estimate *x) {
-  const uint64_t passes = 4, ordered = 14, update_ordered = 4; /* in the order of instructions */
-  const struct vinci_soc *soc = x->soc;
+  const uint64_t passes = 4, ordered = 14, update_ordered = 4;
+  const uint64_t gradient_passes = 10, gradient_ordered = 12;
   const struct attention_tiling *t = &x->t;
-  const struct vector_class_cost *exp = &soc->vector_class[VECTOR_CLASS_EXP32];
-  uint64_t start = vector_start(soc);
+  const struct vector_class_cost *exp = &x->soc->vector_class[VECTOR_CLASS_EXP32];
+  uint64_t start = vector_start(x->soc);
   uint64_t rows = t->rows / ATTENTION_VECTORS, slices = ceil_div(rows, t->slice);
-  uint64_t repeats = rows * t->cols / ROWWISE_LANES;
-  x->softmax = repeats * (passes + SHARED + (uint64_t)exp->per_repeat_mcycles / MILLI) +
+  x->out = slices * copy_cycles(x->soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
+  if (x->at->gradient) {
+    x->softmax =
+        rows * t->cols / ROWWISE_LANES * gradient_passes + slices * start * gradient_ordered;
+    x->out *= 2;
+    return;
+  }
+  x->softmax = rows * t->cols / ROWWISE_LANES *
+                   (passes + SHARED + (uint64_t)exp->per_repeat_mcycles / MILLI) +
                slices * (start * ordered + 2 * t->slice);
   x->update =
       rows * ceil_div(t->depth, ROWWISE_LANES) * 2 * SHARED + slices * start * update_ordered;
-  x->in = slices * (copy_cycles(soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES) +
-                    copy_cycles(soc, PATH_GM_UB, t->slice * t->depth * WORD_BYTES));
-  x->out = slices * copy_cycles(soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
-}
-
-static void gradient_vector_step(struct estimate *x) {
-  const uint64_t passes = 10, ordered = 12;
-  const struct attention_tiling *t = &x->t;
-  uint64_t rows = t->rows / ATTENTION_VECTORS, slices = ceil_div(rows, t->slice);
-  x->softmax = rows * t->cols / ROWWISE_LANES * passes + slices * vector_start(x->soc) * ordered;
-  x->out = slices * 2 * copy_cycles(x->soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
+  x->in = slices * (copy_cycles(x->soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES) +
+                    copy_cycles(x->soc, PATH_GM_UB, t->slice * t->depth * WORD_BYTES));
 }
 
 static void count_work(struct estimate *x) {
@@ -122,27 +121,18 @@ static void count_work(struct estimate *x) {
 
 /* ---- kernels at the ends ---- */
 
-/* Some copies and a dozen short instructions for each slice. */
-static uint64_t join_slice_cycles(const struct vinci_soc *soc, const struct attention *at,
-                                  const struct attention_tiling *t, uint64_t rows) {
+/* Some copies and a dozen short instructions for each slice of rows. */
+struct attention_end attention_join_end(const struct vinci_soc *soc, const struct attention *at,
+                                        const struct attention_tiling *t, uint64_t rows) {
   const uint64_t copies = 4, instructions = 12;
   uint64_t bytes = min_u64(rows, at->rows) * t->splits * t->depth * WORD_BYTES;
-  return copies * copy_cycles(soc, PATH_GM_UB, bytes / copies) +
-         (instructions + 4 * t->splits) * vector_start(soc);
-}
-
-uint64_t attention_join_cores(const struct vinci_soc *soc, const struct attention *at,
-                              const struct attention_tiling *t, uint64_t rows) {
-  return launch_cores(soc, soc_core_count(soc, CORE_AIV),
-                      at->batch * at->heads * ceil_div(at->rows, rows),
-                      join_slice_cycles(soc, at, t, rows));
-}
-
-static uint64_t join_cycles(const struct estimate *x) {
-  const struct attention *at = x->at;
-  return launch_work_cycles(x->soc, soc_core_count(x->soc, CORE_AIV),
-                            at->batch * at->heads * x->t.row_blocks,
-                            join_slice_cycles(x->soc, at, &x->t, x->t.rows));
+  uint64_t pieces = at->batch * at->heads * ceil_div(at->rows, rows);
+  uint64_t cycles = copies * copy_cycles(soc, PATH_GM_UB, bytes / copies) +
+                    (instructions + 4 * t->splits) * vector_start(soc);
+  uint64_t cores = soc_core_count(soc, CORE_AIV);
+  return (struct attention_end){.slice = rows,
+                                .cores = launch_cores(soc, cores, pieces, cycles),
+                                .cycles = launch_work_cycles(soc, cores, pieces, cycles)};
 }
 
 /* Two buffers of three operands in single precision, and what reductions need of each row. */
@@ -210,10 +200,7 @@ static bool take(struct lower_job *job, struct estimate *x) {
   const struct attention *at = x->at;
   const struct attention_tiling *t = &x->t;
   cube_step(x);
-  if (at->gradient)
-    gradient_vector_step(x);
-  else
-    vector_step(x);
+  vector_step(x);
   count_work(x);
   /* Whole tasks, where all are alike. */
   x->share = at->causal ? ceil_div(at->batch * at->heads * x->steps, t->cores)
@@ -254,7 +241,7 @@ static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64
   uint64_t total = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal +
                    begin + cube + vector + 3 * signal;
   total = max_u64(total, shared + cube + vector) + launch_spread_cycles(x->soc, t->cores);
-  return t->splits > 1 ? total + join_cycles(x) : total;
+  return t->splits > 1 ? total + attention_join_end(x->soc, x->at, t, t->rows).cycles : total;
 }
 
 static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {

@@ -175,7 +175,7 @@ void fa_join(struct writer *w) {
   const uint64_t rows_max = 64;
   struct vunit unit = {.emit = e, .type = DTYPE_FP32, .written = V_ALL};
   uint64_t rows = lay_out(w, &unit, min_u64(rows_max, round_up(at->rows, BLOCK_WORDS)));
-  uint64_t cores = attention_join_cores(e->soc, at, &w->t, rows);
+  uint64_t cores = attention_join_end(e->soc, at, &w->t, rows).cores;
   emit_kernel(e, "flash_attention_join", (uint32_t)cores);
   fa_parts_workspace(w);
   fa_tensor(w, "o", false, TENSOR_OUT);

@@ -21,8 +21,9 @@
 enum { LANES = ROWWISE_LANES, LANES_BYTES = LANES * WORD_BYTES, FLAG_NUMBERS = 2 };
 enum { ROW_MAXIMUM, ROW_SUM, ROW_DELTA };
 
-/* Registers: scores, partial values, results; values of the task; products of the gradient. */
-enum { R_BUFFER = X0, R_VALUES = X1, R_PRODUCTS = X1, R_FOLDED = X2, R_NUMBERS = X2 };
+/* Registers: scores, partial values, results; values of the task; products of the gradient and
+ * numbers of rows. */
+enum { R_BUFFER = X0, R_VALUES = X1, R_FOLDED = X2, R_PRODUCTS = X3, R_NUMBERS = X4 };
 enum { R_MAXIMUM = Y0, R_SUM = Y1, R_FACTOR = Y2, R_FRESH = T0, R_COLUMN = T1 };
 
 /* Far below every score, and still far from the end of the range when it is scaled; below that. */
@@ -37,11 +38,6 @@ static void put_share(struct writer *w, struct place *p) {
   struct expr split = fa_let(w, p, "split", x_min(w->t.half, half));
   p->from = fa_let(w, p, "from", x_mul(x_name(w->e, "sub"), split));
   p->mine = fa_let(w, p, "mine", x_max(0, x_min(split, x_sub(p->rows, p->from))));
-}
-
-/* Lanes of a row of scores in UB. */
-static void put_wide(struct writer *w, struct place *p) {
-  w->wide = emit_assigned(w->e, "wide", x_round_up(p->keys, LANES));
 }
 
 static void open_slices(struct writer *w, struct place *p) {
@@ -207,8 +203,8 @@ static void reduce(struct writer *w, struct vunit *unit, enum vreduction kind) {
 }
 
 /* The new maximum, the factor that the old one asks for; exp of what is left above the maximum; the
- * running sum. */
-static void put_softmax(struct writer *w, struct rowwise *rows) {
+ * running sum; probabilities. */
+static void put_softmax(struct writer *w, struct place *p, struct rowwise *rows) {
   static const struct vstep maximum[] = {COLUMN(B_("vmax", R_FRESH, R_MAXIMUM, R_COLUMN)),
                                          COLUMN(B_("vsub", R_FACTOR, R_MAXIMUM, R_FRESH)),
                                          COLUMN(U_("vexp", R_FACTOR, R_FACTOR)),
@@ -218,6 +214,8 @@ static void put_softmax(struct writer *w, struct rowwise *rows) {
   static const struct vstep sum[] = {COLUMN(B_("vmul", R_SUM, R_SUM, R_FACTOR)),
                                      COLUMN(B_("vadd", R_SUM, R_SUM, R_COLUMN)), END};
   struct vunit *unit = &rows->unit;
+  pad(w, p);
+  put_scale(w, p, unit);
   reduce(w, unit, V_MAX);
   put_steps(rows, maximum);
   subtract(w, unit, R_BUFFER, V_BLOCKS, unit->reg[V_BLOCKS]);
@@ -225,6 +223,8 @@ static void put_softmax(struct writer *w, struct rowwise *rows) {
   vunit_step(unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
   reduce(w, unit, V_SUM);
   put_steps(rows, sum);
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  fa_convert(w, unit, R_BUFFER, R_BUFFER);
 }
 
 /* Maxima and sums of a task's rows before its first step. */
@@ -239,29 +239,101 @@ static void begin_numbers(struct writer *w, struct place *p) {
   emit_end(w->e);
 }
 
-static void put_probabilities(struct writer *w) {
+/* ---- gradient: probabilities and dS ---- */
+
+/* Eight numbers of each row of the present task, from row `first` on. */
+static struct expr block_numbers(struct writer *w, unsigned which, struct expr first) {
+  uint64_t bytes = w->t.half * BLOCK_BYTES, all = ATTENTION_ROW_NUMBERS * bytes;
+  struct expr at = x_add(w->t.statistics + which * bytes, x_mul(w->here.odd, all));
+  return x_add(at, x_mul(first, BLOCK_BYTES));
+}
+
+static void load_numbers(struct writer *w) {
+  static const char *const names[] = {"row_max", "row_sum", "delta"};
+  struct place *p = &w->here;
   struct emit *e = w->e;
-  struct place *p = &w->next;
-  put_share(w, p);
-  put_wide(w, p);
-  begin_numbers(w, p);
+  struct expr flag = x_add(FLAG_NUMBERS, p->odd), row = x_add(p->row, p->from);
+  struct vunit unit = {.emit = e, .type = DTYPE_FP32};
+  emit_if(e, "begin", x_gt(p->mine, 0));
+  emit_wait(e, PIPE_V, PIPE_MTE2, flag);
+  for (unsigned i = 0; i < ATTENTION_ROW_NUMBERS; i++) {
+    unit.reg[i] = block_numbers(w, i, EXPR(0));
+    EMIT(e, "copy_gm_to_ubuf", F("dst", unit.reg[i]),
+         F("src", fa_number(w, names[i], w->at->rows, p->z, row, BLOCK_BYTES)),
+         F("len_burst", p->mine));
+  }
+  emit_handshake(e, PIPE_MTE2, PIPE_V, flag);
+  vunit_count(&unit, x_mul(p->mine, BLOCK_WORDS));
+  vunit_step(&unit, &(struct vstep)U("vln", ROW_SUM, ROW_SUM));
+  vunit_step(&unit, &(struct vstep)B("vadd", ROW_MAXIMUM, ROW_MAXIMUM, ROW_SUM));
+  emit_barrier(e, PIPE_V);
+  emit_end(e);
+}
+
+/* Scores and products to probabilities and dS. */
+static void put_gradients(struct writer *w, struct place *p, struct vunit *unit) {
+  put_scale(w, p, unit);
+  subtract(w, unit, R_BUFFER, R_NUMBERS, block_numbers(w, ROW_MAXIMUM, w->r0));
+  subtract(w, unit, R_PRODUCTS, R_NUMBERS, block_numbers(w, ROW_DELTA, w->r0));
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  vunit_step(unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
+  vunit_step(unit, &(struct vstep)B("vmul", R_PRODUCTS, R_PRODUCTS, R_BUFFER));
+  fa_convert(w, unit, R_BUFFER, R_BUFFER);
+  fa_convert(w, unit, R_PRODUCTS, R_PRODUCTS);
+}
+
+/* ---- both: the answer to scores ---- */
+
+/* Of a step: products of the gradient lie in the other half of the buffer. */
+static void put_answer(struct writer *w, struct place *p) {
+  struct emit *e = w->e;
+  bool gradient = w->at->gradient;
+  w->wide = emit_assigned(e, "wide", x_round_up(p->keys, LANES));
+  if (!gradient)
+    begin_numbers(w, p);
   fa_await(e, SIGNAL_SCORES);
   open_slices(w, p);
   struct rowwise rows = rows_of(w, p, w->r0);
-  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
+  struct expr *other = &rows.unit.reg[R_PRODUCTS];
+  if (gradient)
+    *other = emit_assigned(e, "other", x_add(w->tile, w->t.buffer_bytes / 2));
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, w->half);
   copy_scores(w, p, false, "scores", w->tile);
-  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
-  pad(w, p);
-  put_scale(w, p, &rows.unit);
-  put_softmax(w, &rows);
-  vunit_count(&rows.unit, x_mul(w->rr, w->wide));
-  fa_convert(w, &rows.unit, R_BUFFER, R_BUFFER);
-  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
+  if (gradient)
+    copy_scores(w, p, false, "products", *other);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, w->half);
+  if (gradient)
+    put_gradients(w, p, &rows.unit);
+  else
+    put_softmax(w, p, &rows);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, w->half);
   copy_scores(w, p, true, "probs", w->tile);
-  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-  vunit_rest(&rows.unit);
+  if (gradient)
+    copy_scores(w, p, true, "ds", *other);
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, w->half);
   emit_end(e);
   fa_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
+}
+
+static void put_probabilities(struct writer *w) {
+  put_share(w, &w->next);
+  put_answer(w, &w->next);
+}
+
+/* Each task of the gradient, with the numbers of its rows. */
+static void put_gradient_tasks(struct writer *w) {
+  struct emit *e = w->e;
+  struct place *p = &w->here;
+  fa_task(w, p, emit_for(e, "i", w->tasks));
+  put_share(w, p);
+  load_numbers(w);
+  fa_step(w, p, emit_for(e, "s", p->steps));
+  put_answer(w, p);
+  emit_end(e);
+  emit_if(e, "end", x_gt(p->mine, 0));
+  emit_set(e, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, p->odd));
+  emit_end(e);
+  emit_end(e);
 }
 
 /* ---- forward: values of the present step ---- */
@@ -367,89 +439,6 @@ static void put_result(struct writer *w) {
   emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
   store_result(w);
   emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-  emit_end(e);
-}
-
-/* ---- gradient ---- */
-
-/* Eight numbers of each row of the present task, from row `first` on. */
-static struct expr block_numbers(struct writer *w, unsigned which, struct expr first) {
-  uint64_t bytes = w->t.half * BLOCK_BYTES, all = ATTENTION_ROW_NUMBERS * bytes;
-  struct expr at = x_add(w->t.statistics + which * bytes, x_mul(w->here.odd, all));
-  return x_add(at, x_mul(first, BLOCK_BYTES));
-}
-
-static void load_numbers(struct writer *w) {
-  static const char *const names[] = {"row_max", "row_sum", "delta"};
-  struct place *p = &w->here;
-  struct emit *e = w->e;
-  struct expr flag = x_add(FLAG_NUMBERS, p->odd), row = x_add(p->row, p->from);
-  struct vunit unit = {.emit = e, .type = DTYPE_FP32};
-  emit_if(e, "begin", x_gt(p->mine, 0));
-  emit_wait(e, PIPE_V, PIPE_MTE2, flag);
-  for (unsigned i = 0; i < ATTENTION_ROW_NUMBERS; i++) {
-    unit.reg[i] = block_numbers(w, i, EXPR(0));
-    EMIT(e, "copy_gm_to_ubuf", F("dst", unit.reg[i]),
-         F("src", fa_number(w, names[i], w->at->rows, p->z, row, BLOCK_BYTES)),
-         F("len_burst", p->mine));
-  }
-  emit_handshake(e, PIPE_MTE2, PIPE_V, flag);
-  vunit_count(&unit, x_mul(p->mine, BLOCK_WORDS));
-  vunit_step(&unit, &(struct vstep)U("vln", ROW_SUM, ROW_SUM));
-  vunit_step(&unit, &(struct vstep)B("vadd", ROW_MAXIMUM, ROW_MAXIMUM, ROW_SUM));
-  emit_barrier(e, PIPE_V);
-  emit_end(e);
-}
-
-/* Scores and products to probabilities and dS. */
-static void put_gradients(struct writer *w, struct expr products) {
-  struct vunit unit = {.emit = w->e,
-                       .type = DTYPE_FP32,
-                       .written = V_ALL,
-                       .reg = {[R_BUFFER] = w->tile, [R_PRODUCTS] = products}};
-  put_scale(w, &w->here, &unit);
-  subtract(w, &unit, R_BUFFER, R_NUMBERS, block_numbers(w, ROW_MAXIMUM, w->r0));
-  subtract(w, &unit, R_PRODUCTS, R_NUMBERS, block_numbers(w, ROW_DELTA, w->r0));
-  vunit_count(&unit, x_mul(w->rr, w->wide));
-  vunit_step(&unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
-  vunit_step(&unit, &(struct vstep)B("vmul", R_PRODUCTS, R_PRODUCTS, R_BUFFER));
-  fa_convert(w, &unit, R_BUFFER, R_BUFFER);
-  fa_convert(w, &unit, R_PRODUCTS, R_PRODUCTS);
-  vunit_rest(&unit);
-}
-
-/* The slices of a step; products lie in the other half of the buffer. */
-static void put_slices(struct writer *w) {
-  struct place *p = &w->here;
-  open_slices(w, p);
-  struct expr other = emit_assigned(w->e, "other", x_add(w->tile, w->t.buffer_bytes / 2));
-  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-  copy_scores(w, p, false, "scores", w->tile);
-  copy_scores(w, p, false, "products", other);
-  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
-  put_gradients(w, other);
-  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
-  copy_scores(w, p, true, "probs", w->tile);
-  copy_scores(w, p, true, "ds", other);
-  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-  emit_end(w->e);
-}
-
-static void put_gradient_tasks(struct writer *w) {
-  struct emit *e = w->e;
-  struct place *p = &w->here;
-  fa_task(w, p, emit_for(e, "i", w->tasks));
-  put_share(w, p);
-  load_numbers(w);
-  fa_step(w, p, emit_for(e, "s", p->steps));
-  put_wide(w, p);
-  fa_await(e, SIGNAL_SCORES);
-  put_slices(w);
-  fa_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
-  emit_end(e);
-  emit_if(e, "end", x_gt(p->mine, 0));
-  emit_set(e, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, p->odd));
-  emit_end(e);
   emit_end(e);
 }
 
