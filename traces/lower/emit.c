@@ -321,3 +321,15 @@ void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, str
   EMIT(emit, set ? "set_flag" : "wait_flag", W("src", pipe_name(src)), W("dst", pipe_name(dst)),
        F("id", id));
 }
+
+void emit_meet(struct emit *emit, unsigned id) {
+  EMIT(emit, "ffts_cross_core_sync", W("pipe", "MTE3"), F("mode", 0), F("id", id));
+  EMIT(emit, "wait_flag_dev", F("id", id));
+}
+
+struct expr emit_units(struct emit *emit, uint64_t pieces, const char *name) {
+  struct expr blk = x_name(emit, "blk"), blocks = x_name(emit, "blocks");
+  struct expr turns = x_div(x_sub(x_add(x_sub(pieces, blk), blocks), 1), blocks);
+  struct expr u = emit_for(emit, "u", turns);
+  return emit_named(emit, name, x_add(blk, x_mul(u, blocks)));
+}

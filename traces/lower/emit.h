@@ -80,6 +80,11 @@ struct expr emit_assigned(struct emit *emit, const char *name, struct expr value
 #define emit_set(emit_, src_, dst_, id_) emit_flag_of(emit_, true, src_, dst_, EXPR(id_))
 #define emit_wait(emit_, src_, dst_, id_) emit_flag_of(emit_, false, src_, dst_, EXPR(id_))
 void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id);
+/* All vector cores signal behind MTE3, and wait for each other. */
+void emit_meet(struct emit *emit, unsigned id);
+/* Opens the loop over this block's share of pieces of work that blocks take in turns ("u"); gives
+ * the number of the piece. */
+struct expr emit_units(struct emit *emit, uint64_t pieces, const char *name);
 /* Sets the flag and waits for it: dst goes on when src has come here. */
 #define emit_handshake(emit_, src_, dst_, id_)                                                     \
   do {                                                                                             \

@@ -5,18 +5,15 @@
  * row the largest of these is compared with all of them, and the smallest index among equals is the
  * result. Indices are computed in single precision, so rows have less than 2^24 elements.
  */
+#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
 #include "traces/lower/launch.h"
-#include "traces/lower/vector/program.h"
-#include "traces/lower/vector/tiles.h"
-
-typedef unsigned long long ull;
+#include "traces/lower/vector/rowwise.h"
 
 enum { KEY_SHAPE, KEY_DTYPE, KEY_CHUNK, KEY_BLOCKS, ARG_KEYS };
 enum {
@@ -38,6 +35,11 @@ static const struct lower_key keys[ARG_KEYS] = {
                     true},
 };
 
+/* Which element of a row: lower_op.spec. */
+struct argmost_func {
+  bool smallest;
+};
+
 struct argmost {
   bool smallest;
   enum dtype type;
@@ -48,7 +50,7 @@ struct argmost {
 };
 
 static void lay_out(struct argmost *arg) {
-  uint64_t used = 0, chunk = ceil_div(arg->chunk, LANES) * LANES;
+  uint64_t used = 0, chunk = round_up(arg->chunk, LANES);
   arg->chunks = ceil_div(arg->columns, arg->chunk);
   arg->winners = arg->chunks * chunk / LANES;
   arg->per_block = ceil_div(arg->rows, arg->blocks);
@@ -67,13 +69,14 @@ static void lay_out(struct argmost *arg) {
   arg->ub_bytes = used;
 }
 
-static enum vinci_status setup(struct lower_job *job, bool smallest) {
+static enum vinci_status setup(struct lower_job *job) {
+  const struct argmost_func *func = job->op->spec;
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   struct argmost *arg = ARENA_NEW(job->arena, struct argmost);
   if (!arg)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   job->data = arg;
-  arg->smallest = smallest;
+  arg->smallest = func->smallest;
   arg->type = job->value[KEY_DTYPE].dtype;
   arg->columns = shape->shape[shape->rank - 1];
   arg->rows = lower_elements(shape->shape, shape->rank - 1);
@@ -108,13 +111,12 @@ static bool cost(struct lower_job *job) {
   if (!(isa_row(OP_VREDUCEV2)->archs & 1u << soc->arch))
     return lower_refuse(job, "%s has no instruction that takes pairs apart", soc->name);
   if (arg->blocks > cores || arg->blocks > arg->rows)
-    return lower_refuse(job, "there are %u cores and %llu rows", cores, (ull)arg->rows);
+    return lower_refuse(job, "there are %u cores and %" PRIu64 " rows", cores, arg->rows);
   if (arg->chunk > CHUNK_MAX || (arg->chunk < arg->columns && arg->chunk % CHUNK_UNIT != 0))
     return lower_refuse(job, "chunks are whole rows or multiples of %d, up to %d", CHUNK_UNIT,
                         CHUNK_MAX);
-  if (arg->ub_bytes > vtile_ub_bytes(soc))
-    return lower_refuse(job, "a row takes %llu bytes of UB, there are %llu", (ull)arg->ub_bytes,
-                        (ull)vtile_ub_bytes(soc));
+  if (!vtile_ub_holds(job, "a row", arg->ub_bytes))
+    return false;
   uint64_t bytes = arg->columns * vtile_bytes(arg->type);
   const struct path_cost *in = &soc->path[PATH_GM_UB];
   uint64_t copies = arg->chunks * (uint64_t)in->startup_mcycles / MILLI +
@@ -136,170 +138,140 @@ static bool cost(struct lower_job *job) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void put_count(struct emit *e, const char *count) {
-  emit_row(e, "set_vector_mask,high=0,low=%s", count);
+/* What can not win. */
+static double loser(const struct argmost *arg) {
+  return arg->smallest ? (double)INFINITY : -(double)INFINITY;
 }
 
-static void put_count_of(struct emit *e, uint64_t count) {
-  put_count(e, emit_text(e, "%llu", (ull)count));
+/* Elements of a row from a chunk on; gives the buffer, and how many there are. */
+static struct expr put_load(struct emit *e, const struct argmost *arg, struct expr row,
+                            struct expr turn, struct expr chunk) {
+  uint64_t bytes = vtile_bytes(arg->type), whole = round_up(arg->chunk, LANES);
+  struct expr half = emit_named(e, "half", x_mod(turn, BUFFERS)),
+              slot = x_mul(half, arg->slot_bytes);
+  struct expr first = x_mul(chunk, arg->chunk);
+  struct expr length = emit_assigned(e, "length", x_min(arg->chunk, x_sub(arg->columns, first)));
+  emit_wait(e, PIPE_V, PIPE_MTE2, half);
+  vtile_load_run(e, arg->type, slot,
+                 x_add(x_name(e, "x"), x_mul(x_add(x_mul(row, arg->columns), first), bytes)),
+                 length);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, half);
+  /* Up to whole repeats of 64 elements. */
+  if (arg->columns % whole != 0)
+    vfill_tail(e, slot, length, whole, arg->type, loser(arg));
+  return half;
 }
 
-/* Where each 64 elements begin: eight numbers by hand, then twice as many again and again. */
-static void put_starts(struct emit *e, const struct argmost *arg) {
-  const ull by_hand = 8;
-  emit_comment(e, "Where each 64 elements begin.");
-  emit_row(e, "set_mask_norm");
-  for (ull lane = 0; lane < by_hand; lane++) {
-    emit_row(e, "set_vector_mask,high=0,low=%llu", 1ull << lane);
-    emit_row(e, "vector_dup,dst=%llu,scalar=%llu,repeat=1,type=int32", (ull)arg->starts,
-             lane * LANES);
-  }
-  emit_row(e, "set_mask_count");
-  for (ull count = by_hand; count < arg->winners; count *= 2) {
-    emit_barrier(e, PIPE_V);
-    put_count_of(e, min_u64(count, arg->winners - count));
-    emit_row(e, "vadds,dst=%llu,src=%llu,scalar=%llu,repeat=1,type=int32",
-             (ull)arg->starts + count * FLOAT_BYTES, (ull)arg->starts, count * LANES);
-  }
-}
-
-/* What can not win, in the type of x or in single precision. */
-static long long loser_bits(const struct argmost *arg, enum dtype type) {
-  return vscalar_bits(type, arg->smallest ? (double)INFINITY : -(double)INFINITY);
-}
-
-static void put_load(struct emit *e, const struct argmost *arg) {
-  ull bytes = vtile_bytes(arg->type);
-  emit_let(e, "half", "(u*%llu+c)%%%d", (ull)arg->chunks, BUFFERS);
-  emit_let(e, "length", "min(%llu,%llu-c*%llu)", (ull)arg->chunk, (ull)arg->columns,
-           (ull)arg->chunk);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "half");
-  emit_row(e,
-           "%s,dst=half*%llu,src=x+(row*%llu+c*%llu)*%llu,len_burst=length*%llu,"
-           "right_pad=(%d-length*%llu%%%d)%%%d/%llu",
-           vtile_copy_name(false, arg->type), (ull)arg->slot_bytes, (ull)arg->columns,
-           (ull)arg->chunk, bytes, bytes, BLOCK_BYTES, bytes, BLOCK_BYTES, BLOCK_BYTES, bytes);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "half");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "half");
-}
-
-/* Behind the blocks that were loaded, up to whole repeats of 64 elements. */
-static void put_tail(struct emit *e, const struct argmost *arg, ull chunk) {
-  ull bytes = vtile_bytes(arg->type), per_block = BLOCK_BYTES / bytes;
-  if (arg->columns % chunk == 0)
-    return;
-  emit_let(e, "filled", "(length+%llu)/%llu*%llu", per_block - 1, per_block, per_block);
-  emit_loop(e, "tail", "filled<%llu", chunk);
-  put_count(e, emit_text(e, "%llu-filled", chunk));
-  emit_row(e, "vector_dup,dst=half*%llu+filled*%llu,scalar=%lld,repeat=1,type=%s",
-           (ull)arg->slot_bytes, bytes, loser_bits(arg, arg->type), dtype_name(arg->type));
-  emit_endloop(e);
-  emit_barrier(e, PIPE_V);
+/* Values (pattern 1) or lanes (2) of the winners of a chunk. */
+static void put_parts(struct emit *e, struct expr dst, uint64_t pairs, unsigned pattern) {
+  EMIT(e, "vreducev2", F("dst", dst), F("src0", pairs), F("src1", pairs), F("repeat", 1),
+       F("pattern", pattern), W("type", "uint32"));
 }
 
 /* The winner of each 64 elements of a chunk, and its lane. */
-static void put_chunk(struct emit *e, const struct argmost *arg) {
-  ull chunk = ceil_div(arg->chunk, LANES) * LANES, repeats = chunk / LANES;
-  const char *x = emit_text(e, "half*%llu", (ull)arg->slot_bytes);
-  put_load(e, arg);
-  put_tail(e, arg, chunk);
-  put_count_of(e, chunk);
+static void put_chunk(struct emit *e, const struct argmost *arg, struct expr row, struct expr u,
+                      struct expr c) {
+  uint64_t chunk = round_up(arg->chunk, LANES), repeats = chunk / LANES;
+  struct vunit unit = {.emit = e};
+  struct expr half = put_load(e, arg, row, x_add(x_mul(u, arg->chunks), c), c);
+  struct expr x = x_mul(half, arg->slot_bytes), winners = x_mul(c, repeats * FLOAT_BYTES);
+  vmask_count(e, chunk);
   if (arg->type != DTYPE_FP32) {
     emit_barrier(e, PIPE_V);
-    emit_row(e, "%s,dst=%llu,src=%s,repeat=1", vconvert_inst(e->soc, arg->type, DTYPE_FP32),
-             (ull)arg->x, x);
-    x = emit_text(e, "%llu", (ull)arg->x);
+    vunit_convert(&unit, 0, 0, arg->type, DTYPE_FP32, EXPR(arg->x), x);
+    x = EXPR(arg->x);
   }
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_mask_norm");
-  emit_row(e, "set_vector_mask,high=0,low=-1");
-  emit_row(e, "%s,dst=%llu,src=%s,repeat=%llu,type=fp32", arg->smallest ? "vcmin" : "vcmax",
-           (ull)arg->pairs, x, repeats);
-  emit_row(e, "set_mask_count");
+  emit_plain(e, "set_mask_norm");
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", -1));
+  EMIT(e, arg->smallest ? "vcmin" : "vcmax", F("dst", arg->pairs), F("src", x),
+       F("repeat", repeats), W("type", "fp32"));
+  emit_plain(e, "set_mask_count");
   emit_barrier(e, PIPE_V);
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "half");
-  put_count_of(e, repeats * PAIR);
-  emit_row(e, "vreducev2,dst=%llu+c*%llu,src0=%llu,src1=%llu,repeat=1,pattern=1,type=uint32",
-           (ull)arg->values, repeats * FLOAT_BYTES, (ull)arg->pairs, (ull)arg->pairs);
-  emit_row(e, "vreducev2,dst=%llu+c*%llu,src0=%llu,src1=%llu,repeat=1,pattern=2,type=uint32",
-           (ull)arg->lanes, repeats * FLOAT_BYTES, (ull)arg->pairs, (ull)arg->pairs);
+  emit_set(e, PIPE_V, PIPE_MTE2, half);
+  vmask_count(e, repeats * PAIR);
+  put_parts(e, x_add(arg->values, winners), arg->pairs, 1);
+  put_parts(e, x_add(arg->lanes, winners), arg->pairs, 2);
   emit_barrier(e, PIPE_V);
 }
 
 /* 64 lanes of the best of all winners, then one number of them. */
-static void put_fold(struct emit *e, const struct argmost *arg, bool smallest, long long loser,
-                     ull from, const char *to) {
-  put_count_of(e, LANES);
-  emit_row(e, "vector_dup,dst=%llu,scalar=%lld,repeat=1,type=fp32", (ull)arg->fold, loser);
+static void put_fold(struct emit *e, const struct argmost *arg, bool smallest, double nothing,
+                     uint64_t from, struct expr to) {
+  vmask_count(e, LANES);
+  vfill(e, arg->fold, vscalar(DTYPE_FP32, nothing), "fp32");
   emit_barrier(e, PIPE_V);
-  put_count_of(e, arg->winners);
-  emit_row(e, "%s,dst=%llu,src0=%llu,src1=%llu,repeat=1,dst_repeat=0,src0_repeat=0,type=fp32",
-           smallest ? "vmin" : "vmax", (ull)arg->fold, (ull)arg->fold, from);
+  vmask_count(e, arg->winners);
+  EMIT(e, smallest ? "vmin" : "vmax", F("dst", arg->fold), F("src0", arg->fold), F("src1", from),
+       F("repeat", 1), F("dst_repeat", 0), F("src0_repeat", 0), W("type", "fp32"));
   emit_barrier(e, PIPE_V);
-  put_count_of(e, LANES);
-  emit_row(e, "%s,dst=%s,src=%llu,repeat=1,order=value,type=fp32", smallest ? "vcmin" : "vcmax", to,
-           (ull)arg->fold);
+  vmask_count(e, LANES);
+  EMIT(e, smallest ? "vcmin" : "vcmax", F("dst", to), F("src", arg->fold), F("repeat", 1),
+       W("order", "value"), W("type", "fp32"));
   emit_barrier(e, PIPE_V);
 }
 
 /* The first of the winners that equal the best of them. */
-static void put_row(struct emit *e, const struct argmost *arg) {
-  put_count_of(e, arg->winners);
-  emit_row(e, "vadd,dst=%llu,src0=%llu,src1=%llu,repeat=1,type=int32", (ull)arg->indices,
-           (ull)arg->lanes, (ull)arg->starts);
+static void put_row(struct emit *e, const struct argmost *arg, struct expr to) {
+  struct vunit unit = {.emit = e};
+  vmask_count(e, arg->winners);
+  EMIT(e, "vadd", F("dst", arg->indices), F("src0", arg->lanes), F("src1", arg->starts),
+       F("repeat", 1), W("type", "int32"));
   emit_barrier(e, PIPE_V);
-  emit_row(e, "vconv_s322f32,dst=%llu,src=%llu,repeat=1", (ull)arg->indices, (ull)arg->indices);
-  put_fold(e, arg, arg->smallest, loser_bits(arg, DTYPE_FP32), (ull)arg->values,
-           emit_text(e, "%llu", (ull)arg->best));
-  put_count_of(e, LANES);
-  emit_row(e, "vbrcb,dst=%llu,src=%llu,repeat=1,type=uint32", (ull)arg->fold, (ull)arg->best);
+  vunit_convert(&unit, 0, 0, DTYPE_INT32, DTYPE_FP32, EXPR(arg->indices), EXPR(arg->indices));
+  put_fold(e, arg, arg->smallest, loser(arg), arg->values, EXPR(arg->best));
+  vmask_count(e, LANES);
+  EMIT(e, "vbrcb", F("dst", arg->fold), F("src", arg->best), F("repeat", 1), W("type", "uint32"));
   emit_barrier(e, PIPE_V);
-  put_count_of(e, arg->winners);
-  emit_row(e, "vcmpv_eq,dst=%llu,src0=%llu,src1=%llu,repeat=1,src1_block=0,src1_repeat=0,type=fp32",
-           (ull)arg->bits, (ull)arg->values, (ull)arg->fold);
-  put_count_of(e, FLOAT_BYTES * 2);
-  emit_row(e, "vector_dup,dst=%llu,scalar=%lld,repeat=1,type=fp32", (ull)arg->best,
-           vscalar_bits(DTYPE_FP32, (double)INFINITY));
+  vmask_count(e, arg->winners);
+  EMIT(e, "vcmpv_eq", F("dst", arg->bits), F("src0", arg->values), F("src1", arg->fold),
+       F("repeat", 1), F("src1_block", 0), F("src1_repeat", 0), W("type", "fp32"));
+  vmask_count(e, FLOAT_BYTES * 2);
+  vfill(e, arg->best, vscalar(DTYPE_FP32, (double)INFINITY), "fp32");
   emit_barrier(e, PIPE_V);
-  put_count_of(e, arg->winners);
-  emit_row(e, "vsel,dst=%llu,src0=%llu,src1=%llu,mask=%llu,repeat=1,mode=scalar,type=fp32",
-           (ull)arg->indices, (ull)arg->indices, (ull)arg->best, (ull)arg->bits);
+  vmask_count(e, arg->winners);
+  EMIT(e, "vsel", F("dst", arg->indices), F("src0", arg->indices), F("src1", arg->best),
+       F("mask", arg->bits), F("repeat", 1), W("mode", "scalar"), W("type", "fp32"));
   emit_barrier(e, PIPE_V);
-  put_fold(e, arg, true, vscalar_bits(DTYPE_FP32, (double)INFINITY), (ull)arg->indices,
-           emit_text(e, "%llu+u*%d", (ull)arg->out, FLOAT_BYTES));
+  put_fold(e, arg, true, (double)INFINITY, arg->indices, to);
+}
+
+/* What all rows share: where each 64 elements begin, and the lanes that are spread but not used. */
+static void put_start(struct emit *e, const struct argmost *arg) {
+  const struct vtable starts = vtable_series(arg->starts, LANES);
+  EMIT(e, "set_mov_pad_val", F("value", vscalar(arg->type, loser(arg))));
+  emit_comment(e, "Where each 64 elements begin.");
+  vtables_fill(e, &starts, 1, arg->winners);
+  emit_comment(e, "The lanes that are spread but not used.");
+  vmask_count(e, LANES);
+  vfill(e, arg->best, 0, "fp32");
+  emit_barrier(e, PIPE_V);
 }
 
 static void put_rows(struct emit *e, const struct argmost *arg) {
-  ull out = (ull)(arg->out + vtile_pitch(arg->per_block, FLOAT_BYTES) * FLOAT_BYTES);
-  emit_row(e, "set_mov_pad_val,value=%lld", loser_bits(arg, arg->type));
-  put_starts(e, arg);
-  emit_comment(e, "The lanes that are spread but not used.");
-  put_count_of(e, LANES);
-  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32", (ull)arg->best);
-  emit_barrier(e, PIPE_V);
-  emit_loop(e, "first", "%d", BUFFERS);
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "first");
-  emit_endloop(e);
-  emit_let(e, "units", "max(0,min(%llu,%llu-blk*%llu))", (ull)arg->per_block, (ull)arg->rows,
-           (ull)arg->per_block);
-  emit_loop(e, "u", "units");
-  emit_let(e, "row", "blk*%llu+u", (ull)arg->per_block);
-  emit_loop(e, "c", "%llu", (ull)arg->chunks);
-  put_chunk(e, arg);
-  emit_endloop(e);
-  put_row(e, arg);
-  emit_endloop(e);
-  emit_loop(e, "any", "units>0");
-  put_count(e, "units");
-  emit_row(e, "vconv_f322s32,dst=%llu,src=%llu,repeat=1,round=z", out, (ull)arg->out);
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%d", OUT_FLAG);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%d", OUT_FLAG);
-  emit_row(e, "copy_ubuf_to_gm_align_b32,dst=y+blk*%llu,src=%llu,len_burst=units*%d",
-           (ull)arg->per_block * FLOAT_BYTES, out, FLOAT_BYTES);
-  emit_endloop(e);
-  emit_loop(e, "last", "%d", BUFFERS);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "last");
-  emit_endloop(e);
+  uint64_t out = arg->out + vtile_pitch(arg->per_block, FLOAT_BYTES) * FLOAT_BYTES;
+  struct vunit unit = {.emit = e};
+  struct expr first = x_mul(x_name(e, "blk"), arg->per_block);
+  put_start(e, arg);
+  emit_set(e, PIPE_V, PIPE_MTE2, emit_for(e, "first", BUFFERS));
+  emit_end(e);
+  struct expr units =
+      emit_named(e, "units", x_max(0, x_min(arg->per_block, x_sub(arg->rows, first))));
+  struct expr u = emit_for(e, "u", units);
+  struct expr row = emit_named(e, "row", x_add(first, u));
+  put_chunk(e, arg, row, u, emit_for(e, "c", arg->chunks));
+  emit_end(e);
+  put_row(e, arg, x_add(arg->out, x_mul(u, FLOAT_BYTES)));
+  emit_end(e);
+  emit_if(e, "any", x_gt(units, 0));
+  vmask_count(e, units);
+  vunit_convert(&unit, 0, 0, DTYPE_FP32, DTYPE_INT32, EXPR(out), EXPR(arg->out));
+  emit_handshake(e, PIPE_V, PIPE_MTE3, OUT_FLAG);
+  vtile_store_run(e, DTYPE_INT32, x_add(x_name(e, "y"), x_mul(first, FLOAT_BYTES)), EXPR(out),
+                  units);
+  emit_end(e);
+  emit_wait(e, PIPE_V, PIPE_MTE2, emit_for(e, "last", BUFFERS));
+  emit_end(e);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
@@ -311,17 +283,11 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_tensor(e, "x", arg->type, TENSOR_IN, x->shape, x->rank, NULL);
   emit_tensor(e, "y", DTYPE_INT32, TENSOR_OUT, x->rank > 1 ? x->shape : &one,
               x->rank > 1 ? x->rank - 1 : 1, NULL);
-  emit_buffer(e, "buf", SPACE_UB, arg->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_REDUCE, arg->blocks);
-  emit_row(e, "set_mask_count");
+  vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE, arg->blocks);
   put_rows(e, arg);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
-
-static enum vinci_status argmax_setup(struct lower_job *job) { return setup(job, false); }
-static enum vinci_status argmin_setup(struct lower_job *job) { return setup(job, true); }
 
 /* The dimension is a value that profiles lack: the last, when y has the others. */
 static bool from_tensors(struct lower_call *call) {
@@ -338,19 +304,22 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-#define OPERATOR(id, vendor, summary)                                                              \
+#define OPERATOR(id, vendor, summary, ...)                                                         \
   const struct lower_op lower_##id = {                                                             \
       .name = #id,                                                                                 \
       .vendor_types = vendor,                                                                      \
       .text = summary,                                                                             \
       .keys = keys,                                                                                \
       .key_count = ARG_KEYS,                                                                       \
-      .setup = id##_setup,                                                                         \
+      .spec = &(const struct argmost_func){__VA_ARGS__},                                           \
+      .setup = setup,                                                                              \
       .candidate = candidate,                                                                      \
       .cost = cost,                                                                                \
       .emit = emit,                                                                                \
       .from_tensors = from_tensors,                                                                \
   };
 
-OPERATOR(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of x is, the first")
-OPERATOR(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first")
+OPERATOR(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of x is, the first",
+         .smallest = false)
+OPERATOR(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first",
+         .smallest = true)

@@ -83,10 +83,9 @@ static bool cost(struct lower_job *job) {
 static void emit(const struct lower_job *job, struct emit *e) {
   const struct lower_value *shape = &job->value[KEY_SHAPE];
   enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  unsigned long long bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
-  unsigned long long blocks = job->value[KEY_BLOCKS].size;
-  unsigned long long turns = ceil_div(ceil_div(bytes, tile), blocks);
-  unsigned long long buffers = job->value[KEY_BUFFERS].size;
+  uint64_t bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
+  uint64_t blocks = job->value[KEY_BLOCKS].size, buffers = job->value[KEY_BUFFERS].size;
+  bool any_length = has_bytes(job);
   emit_kernel(e, "copy", (uint32_t)blocks);
   emit_tensor(e, "x", dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);
@@ -94,27 +93,26 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_stream(e, emit_vector_core(job->soc));
   emit_kernel_start(e, KERNEL_ELEMENTWISE, blocks);
   emit_comment(e, "Flags MTE3 to MTE2: half free; MTE2 to MTE3: half filled.");
-  emit_loop(e, "h", "%llu", buffers);
-  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "h");
-  emit_endloop(e);
-  emit_loop(e, "i", "%llu", turns);
-  emit_let(e, "at", "(i*%llu+blk)*%llu", blocks, tile);
-  emit_let(e, "half", "i%%%llu", buffers);
-  emit_let(e, "len", "min(%llu,%llu-at)", tile, bytes);
-  emit_loop(e, "some", "len>0");
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
-  const char *suffix = has_bytes(job) ? "_align_b8" : "";
-  const char *run = has_bytes(job) ? "len" : emit_text(e, "len/%d", BLOCK_BYTES);
-  emit_row(e, "copy_gm_to_ubuf%s,dst=buf+half*%llu,src=x+at,len_burst=%s", suffix, tile, run);
-  emit_set_flag(e, PIPE_MTE2, PIPE_MTE3, "half");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_MTE3, "half");
-  emit_row(e, "copy_ubuf_to_gm%s,dst=y+at,src=buf+half*%llu,len_burst=%s", suffix, tile, run);
-  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "half");
-  emit_endloop(e);
-  emit_endloop(e);
-  emit_loop(e, "g", "%llu", buffers);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "g");
-  emit_endloop(e);
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, emit_for(e, "h", buffers));
+  emit_end(e);
+  struct expr i = emit_for(e, "i", ceil_div(ceil_div(bytes, tile), blocks));
+  struct expr at = emit_named(e, "at", x_mul(x_add(x_mul(i, blocks), x_name(e, "blk")), tile));
+  struct expr half = emit_assigned(e, "half", x_mod(i, buffers));
+  struct expr length = emit_named(e, "len", x_min(tile, x_sub(bytes, at)));
+  struct expr in_ub = x_add(x_name(e, "buf"), x_mul(half, tile));
+  struct expr run = any_length ? length : x_div(length, BLOCK_BYTES);
+  emit_if(e, "some", x_gt(length, 0));
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, half);
+  EMIT(e, any_length ? "copy_gm_to_ubuf_align_b8" : "copy_gm_to_ubuf", F("dst", in_ub),
+       F("src", x_add(x_name(e, "x"), at)), F("len_burst", run));
+  emit_handshake(e, PIPE_MTE2, PIPE_MTE3, half);
+  EMIT(e, any_length ? "copy_ubuf_to_gm_align_b8" : "copy_ubuf_to_gm",
+       F("dst", x_add(x_name(e, "y"), at)), F("src", in_ub), F("len_burst", run));
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, half);
+  emit_end(e);
+  emit_end(e);
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, emit_for(e, "g", buffers));
+  emit_end(e);
 }
 
 /*

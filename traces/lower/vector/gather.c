@@ -8,10 +8,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/isa.h"
 #include "traces/lower/vector/tiles.h"
-
-typedef unsigned long long ull;
 
 enum { KEY_SHAPE, KEY_COUNT, KEY_FIRST, KEY_STEP, KEY_DTYPE, KEY_DTYPE1, KEY_TILING };
 enum { GATHER_KEYS = KEY_TILING + VTILE_KEYS };
@@ -30,12 +27,22 @@ static const struct lower_key keys[GATHER_KEYS] = {
 };
 
 struct gather {
-  struct vtile tile;
+  struct vtile tile; /* first: lay_out() is given its address */
   struct vtile_operand index, out;
-  uint64_t table_rows, ub_bytes;
+  uint64_t table_rows;
   uint64_t out_shape[TENSOR_RANK_MAX];
   unsigned out_rank;
 };
+
+static void lay_out(struct vtile *tile) {
+  struct gather *gather = (struct gather *)tile;
+  unsigned bytes = vtile_bytes(gather->out.dtype);
+  gather->out.pitch = vtile_pitch(tile->cols, bytes);
+  gather->index.address = vtile_align(tile->rows * gather->out.pitch * bytes);
+  tile->slot_bytes =
+      gather->index.address + vtile_align(tile->rows * vtile_bytes(gather->index.dtype));
+  tile->ub_bytes = tile->slot_bytes * tile->buffers;
+}
 
 static enum vinci_status gather_setup(struct lower_job *job) {
   const struct lower_value *shape = &job->value[KEY_SHAPE], *count = &job->value[KEY_COUNT];
@@ -54,22 +61,13 @@ static enum vinci_status gather_setup(struct lower_job *job) {
   gather->tile.space =
       (struct vtile_space){.rows = lower_elements(count->shape, count->rank), .cols = cols};
   gather->tile.prefix = "";
+  gather->tile.lay_out = lay_out;
   gather->tile.parts = VTILE_LOADS | VTILE_STORES;
   gather->index =
       (struct vtile_operand){.name = "x1", .dtype = job->value[KEY_DTYPE1].dtype, .row_stride = 1};
   gather->out = (struct vtile_operand){
       .name = "y", .dtype = job->value[KEY_DTYPE].dtype, .row_stride = cols, .col_stride = 1};
   return VINCI_OK;
-}
-
-static void lay_out(struct gather *gather) {
-  struct vtile *tile = &gather->tile;
-  unsigned bytes = vtile_bytes(gather->out.dtype);
-  gather->out.pitch = vtile_pitch(tile->cols, bytes);
-  gather->index.address = vtile_align(tile->rows * gather->out.pitch * bytes);
-  tile->slot_bytes =
-      gather->index.address + vtile_align(tile->rows * vtile_bytes(gather->index.dtype));
-  gather->ub_bytes = tile->slot_bytes * tile->buffers;
 }
 
 static bool candidate(struct lower_job *job, size_t index) {
@@ -91,14 +89,8 @@ static bool cost(struct lower_job *job) {
   struct gather *gather = job->data;
   struct vtile *tile = &gather->tile;
   vtile_take(job, tile);
-  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
-    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
-  if (!vtile_count(job, tile))
+  if (!vtile_copies_bytes(job) || !vtile_count(job, tile) || !vtile_in_ub(job, tile))
     return false;
-  lay_out(gather);
-  if (gather->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
-                        (ull)gather->ub_bytes, (ull)vtile_ub_bytes(job->soc));
   uint64_t bytes = tile->rows * tile->cols * vtile_bytes(gather->out.dtype);
   struct vtile_work work = {.in_bytes = bytes + tile->rows * vtile_bytes(gather->index.dtype),
                             .out_bytes = bytes,
@@ -112,34 +104,31 @@ static bool cost(struct lower_job *job) {
 /* A copy for each row: where it lies is known when the index is. */
 static void put_rows(const struct lower_job *job, struct emit *e, const struct gather *gather) {
   const struct vtile *tile = &gather->tile;
-  ull bytes = vtile_bytes(gather->out.dtype);
-  emit_set_flag(e, PIPE_MTE2, PIPE_S, "%d", INDEX_FLAG);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_S, "%d", INDEX_FLAG);
-  emit_loop(e, "r", "%s", tile->rows_text);
-  emit_let(e, "index", "(%llu+(%s+r)*%llu)%%%llu", (ull)job->value[KEY_FIRST].size, tile->row_text,
-           (ull)(job->value[KEY_STEP].size % gather->table_rows), (ull)gather->table_rows);
-  emit_row(e,
-           "%s,dst=%s+r*%llu,src=x+index*%llu+%s*%llu,len_burst=%s*%llu,right_pad=(%d-%s*%llu%%%d)%"
-           "%%d/%llu",
-           vtile_copy_name(false, gather->out.dtype), tile->slot_text,
-           (ull)gather->out.pitch * bytes, (ull)tile->space.cols * bytes, tile->col_text, bytes,
-           tile->cols_text, bytes, BLOCK_BYTES, tile->cols_text, bytes, BLOCK_BYTES, BLOCK_BYTES,
-           bytes > sizeof(uint32_t) ? (ull)sizeof(uint32_t) : bytes);
-  emit_endloop(e);
+  const struct lower_value *value = job->value;
+  enum dtype type = gather->out.dtype;
+  uint64_t bytes = vtile_bytes(type);
+  emit_handshake(e, PIPE_MTE2, PIPE_S, INDEX_FLAG);
+  struct expr r = emit_for(e, "r", tile->n_rows);
+  struct expr place = x_mul(x_add(tile->row, r), value[KEY_STEP].size % gather->table_rows);
+  struct expr index =
+      emit_assigned(e, "index", x_mod(x_add(value[KEY_FIRST].size, place), gather->table_rows));
+  vtile_load_run(
+      e, type, x_add(tile->slot, x_mul(r, gather->out.pitch * bytes)),
+      x_add(x_add(x_name(e, "x"), x_mul(index, tile->space.cols * bytes)), x_mul(tile->col, bytes)),
+      tile->n_cols);
+  emit_end(e);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
   const struct lower_value *shape = &job->value[KEY_SHAPE], *count = &job->value[KEY_COUNT];
   struct gather *gather = job->data;
   struct vtile *tile = &gather->tile;
-  vtile_take(job, tile);
-  vtile_counts(tile);
-  lay_out(gather);
+  vtile_settle(job, tile);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   emit_tensor(e, "x", gather->out.dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "x1", gather->index.dtype, TENSOR_IN, count->shape, count->rank, NULL);
   emit_tensor(e, "y", gather->out.dtype, TENSOR_OUT, gather->out_shape, gather->out_rank, NULL);
-  emit_buffer(e, "buf", SPACE_UB, gather->ub_bytes);
+  emit_buffer(e, "buf", SPACE_UB, tile->ub_bytes);
   emit_stream(e, emit_vector_core(job->soc));
   emit_kernel_start(e, KERNEL_SLICE, tile->blocks);
   vtile_open(e, tile);

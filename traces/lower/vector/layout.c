@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that move elements: transpose, transdata, slice, concat. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/vector/elementwise.h"
 #include "traces/lower/vector/permute.h"
-
-typedef unsigned long long ull;
 
 #define ANY_TYPE "fp16|bf16|fp32|int8|uint8|int16|int32|int64"
 
@@ -129,7 +128,7 @@ static void swap_sides(struct pmap *map) {
 
 static uint64_t in_fractals(uint64_t rows) { return ceil_div(rows, FRACTAL_ROWS) * FRACTAL_ROWS; }
 
-/* The rows that the last fractal of each of so many columns lacks. */
+/* The rows that the last fractal of each column lacks. */
 static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *permute,
                                        uint64_t rows, uint64_t columns, uint64_t c0) {
   uint64_t all = in_fractals(rows);
@@ -270,15 +269,15 @@ static bool call_transdata(struct lower_call *call) {
   else
     return lower_cannot(call, "no known pair of formats");
   lower_arg_shape(call, "shape", plain->shape, plain->rank);
-  lower_arg(call, "c0=%llu", (ull)blocks->shape[blocks->rank - 1]);
+  lower_arg(call, "c0=%" PRIu64, blocks->shape[blocks->rank - 1]);
   lower_arg_dtype(call, "dtype", x);
   /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
   uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
   uint64_t bytes = lower_elements(plain->shape, plain->rank) * vtile_bytes(x->dtype);
   if (blocks->rank == 5)
-    lower_arg(call, "blocks=%llu", (ull)min_u64(cores, plain->shape[0]));
+    lower_arg(call, "blocks=%" PRIu64, min_u64(cores, plain->shape[0]));
   else if (blocks->rank == plain->rank)
-    lower_arg(call, "blocks=%llu", (ull)min_u64(cores, ceil_div(bytes, VENDOR_FRACTAL_BYTES)));
+    lower_arg(call, "blocks=%" PRIu64, min_u64(cores, ceil_div(bytes, VENDOR_FRACTAL_BYTES)));
   return true;
 }
 
@@ -342,7 +341,7 @@ static bool call_slice(struct lower_call *call) {
   /* The vendor's kernel moves few rows at a time, as its durations tell. */
   const struct lower_tensor *y = &call->output[0];
   if (y->rank > 1 && y->shape[y->rank - 1] < call->input[0].shape[y->rank - 1])
-    lower_arg(call, "rows=%llu", (ull)min_u64(y->shape[y->rank - 2], VENDOR_SLICE_ROWS));
+    lower_arg(call, "rows=%" PRIu64, min_u64(y->shape[y->rank - 2], VENDOR_SLICE_ROWS));
   return true;
 }
 
@@ -402,7 +401,7 @@ static enum vinci_status concat_setup(struct lower_job *job) {
       continue;
     for (unsigned i = 0; i < first->rank; i++)
       if (shape->rank != first->rank || (i != axis && shape->shape[i] != first->shape[i]))
-        return lower_error(job, "all shapes need to agree but for dimension %llu", (ull)axis);
+        return lower_error(job, "all shapes need to agree but for dimension %" PRIu64, axis);
     memcpy(permute->in_shapes[permute->inputs++], shape->shape, sizeof shape->shape);
     permute->out_shape[axis] += shape->shape[axis];
   }

@@ -151,15 +151,12 @@ static void put_pass(struct emit *e, struct vnorm *norm, unsigned number) {
 
 void norm_long_emit(struct emit *e, struct vnorm *norm) {
   struct vtile *tile = &norm->tile;
-  struct expr blk = x_name(e, "blk"), blocks = x_name(e, "blocks");
   vtile_ends(e, tile, true);
   emit_comment(e, "One number of a row, of the eight that are spread at once.");
   EMIT(e, "set_vector_mask", F("high", 0), F("low", 8));
   EMIT(e, "vector_dup", F("dst", norm->address[T1]), F("scalar", 0), F("repeat", 1),
        W("type", "fp32"));
-  struct expr u =
-      emit_for(e, "u", x_div(x_sub(x_add(x_sub(tile->space.rows, blk), blocks), 1), blocks));
-  tile->row = emit_named(e, "row", x_add(blk, x_mul(u, blocks)));
+  tile->row = emit_units(e, tile->space.rows, "row");
   tile->n_rows = EXPR(1);
   for (unsigned number = 0; number < norm_passes(norm->norm); number++)
     put_pass(e, norm, number);

@@ -9,8 +9,6 @@
 #include "core/base/number.h"
 #include "traces/lower/vector/permute.h"
 
-typedef unsigned long long ull;
-
 enum { KEY_SHAPE, KEY_BEFORE, KEY_AFTER, KEY_VALUE, KEY_DTYPE, KEY_TILING };
 enum { PAD_KEYS = KEY_TILING + VTILE_KEYS };
 

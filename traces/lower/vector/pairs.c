@@ -4,10 +4,9 @@
  * carries move from the lower halves to the upper ones. T2 says which halves are lower ones, T3
  * where the other half of each is; they are the same for all tiles.
  */
-#include "core/base/arith.h"
 #include "traces/lower/vector/elementwise.h"
 
-enum { WORD_BYTES = 4, BY_HAND = 8, CARRY_SHIFT = 31 };
+enum { WORD_BYTES = 4, CARRY_SHIFT = 31 };
 
 #define WORDS(...) AS(DTYPE_INT32, 2, __VA_ARGS__)
 #define PARTS(...) AS(DTYPE_UINT16, 4, __VA_ARGS__)
@@ -27,32 +26,15 @@ static const struct vstep steps[] = {HELD(T2),
                                      WORDS(B_("vadd", Y0, Y0, T1)),
                                      END};
 
-static void fill(struct emit *e, uint64_t address, uint64_t value) {
-  EMIT(e, "vector_dup", F("dst", address), F("scalar", value), F("repeat", 1), W("type", "int32"));
-}
-
-static void copy_up(struct emit *e, uint64_t address, uint64_t words, uint64_t added) {
-  EMIT(e, "vadds", F("dst", address + words * WORD_BYTES), F("src", address), F("scalar", added),
-       F("repeat", 1), W("type", "int32"));
-}
-
-/* Eight words by hand, then twice as many in each turn. */
 static void put_tables(struct emit *e, const struct vew *ew) {
-  uint64_t lower = ew->temp[T2], other = ew->temp[T3], words = 2 * ew->tile.cols;
+  struct vtable tables[] = {{.address = ew->temp[T2]},
+                            {.address = ew->temp[T3], .step = WORD_BYTES}};
+  for (unsigned lane = 0; lane < VTABLE_FIRST; lane++) {
+    tables[0].first[lane] = lane % 2 == 0;
+    tables[1].first[lane] = (lane ^ 1) * WORD_BYTES;
+  }
   emit_comment(e, "1 at the lower halves; where the other half of each is.");
-  emit_plain(e, "set_mask_norm");
-  for (uint64_t lane = 0; lane < BY_HAND; lane++) {
-    EMIT(e, "set_vector_mask", F("high", 0), F("low", 1 << lane));
-    fill(e, lower, lane % 2 == 0);
-    fill(e, other, (lane ^ 1) * WORD_BYTES);
-  }
-  emit_plain(e, "set_mask_count");
-  for (uint64_t count = BY_HAND; count < words; count *= 2) {
-    emit_barrier(e, PIPE_V);
-    EMIT(e, "set_vector_mask", F("high", 0), F("low", min_u64(count, words - count)));
-    copy_up(e, lower, count, 0);
-    copy_up(e, other, count, count * WORD_BYTES);
-  }
+  vtables_fill(e, tables, 2, 2 * ew->tile.cols);
   emit_barrier(e, PIPE_V);
 }
 

@@ -4,10 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/isa.h"
 #include "core/result/result.h"
-
-typedef unsigned long long ull;
 
 enum {
   ROWS_MAX = 2048,
@@ -292,13 +289,10 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
     return lower_refuse(job, "there are only %u cores",
                         soc_core_count(job->soc, emit_vector_core(job->soc)));
   if (blocks > most)
-    return lower_refuse(job, "there are only %llu tiles for %llu cores", (ull)most, (ull)blocks);
-  if (permute->pass[0].fan > 1 && given.cols != given.space.cols)
-    return lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)given.space.cols);
-  if (permute->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu",
-                        (ull)permute->ub_bytes, (ull)vtile_ub_bytes(job->soc));
-  return true;
+    return vtile_too_few(job, most, blocks);
+  if (permute->pass[0].fan > 1 && !vtile_has_whole_rows(job, &given))
+    return false;
+  return vtile_ub_holds(job, "the tile", permute->ub_bytes);
 }
 
 /* L2 takes and gives lines of 128 bytes; a short row of a transposed tile touches one more. */
@@ -309,9 +303,7 @@ static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
 bool permute_cost(struct lower_job *job) {
   struct permute *permute = job->data;
   struct lower_cost sum = {0};
-  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
-    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
-  if (!check_given(job, permute))
+  if (!vtile_copies_bytes(job) || !check_given(job, permute))
     return false;
   for (unsigned i = 0; i < permute->passes; i++) {
     const struct ppass *pass = &permute->pass[i];

@@ -3,77 +3,75 @@
  * Rows of maps of strides: a tile comes in, as rows, pieces of rows or turns of 8 rows, is
  * transposed where the map asks for it, and leaves.
  */
-#include <string.h>
-
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/vector/permute.h"
+#include "traces/lower/vector/unit.h"
 
-typedef unsigned long long ull;
+/* A run of rows of 8, from a row of the tile on; its place in UB is `ub_row` rows on. */
+struct chunks {
+  const char *counter, *left;
+  uint64_t first_row, ub_row;
+  struct expr count;
+};
 
-static bool is_number(const char *text) { return *text >= '0' && *text <= '9'; }
-
-/* A run of rows of 8, `skip` rows of UB apart. */
-static void put_chunks(struct emit *e, const struct ppass *pass, const char *first_row,
-                       const char *chunks, uint64_t ub_row) {
+static void put_chunks(struct emit *e, const struct ppass *pass, const struct chunks *chunks) {
   const struct vtile *tile = &pass->tile;
-  ull bytes = vtile_bytes(pass->in.dtype), row = pass->in_pitch * bytes;
-  const char *p = tile->prefix, *from = x_text(e, vtile_offset(e, tile, &pass->in));
-  const char *count = emit_text(e, "%schunk%llu", p, (ull)ub_row);
-  emit_loop(e, count, "%s", chunks);
-  emit_let(e, emit_text(e, "%sleft%llu", p, (ull)ub_row), "min(%d,%s-(%s)-%s*%d)", PERMUTE_CHUNK,
-           tile->rows_text, first_row, count, PERMUTE_CHUNK);
-  emit_row(
-      e,
-      "copy_gm_to_ubuf_align_b32,dst=%s+%llu+%s*%llu,src=%s+(%s+%s*%d)*%llu,n_burst=%sleft%llu,"
-      "len_burst=%s*%llu,src_gap=%llu-%s*%llu,dst_gap=%llu-(%s*%llu+31)/32",
-      tile->slot_text, (ull)ub_row * row, count, 2 * PERMUTE_CHUNK * row, from, first_row, count,
-      PERMUTE_CHUNK, (ull)pass->in.row_stride * bytes, p, (ull)ub_row, tile->cols_text, bytes,
-      (ull)pass->in.row_stride * bytes, tile->cols_text, bytes, row / BLOCK_BYTES, tile->cols_text,
-      bytes);
-  emit_endloop(e);
+  uint64_t bytes = vtile_bytes(pass->in.dtype), row = pass->in_pitch * bytes;
+  uint64_t stride = pass->in.row_stride * bytes;
+  struct expr cols = x_mul(tile->n_cols, bytes);
+  struct expr from = vtile_offset(e, tile, &pass->in);
+  struct expr chunk = emit_for(e, vtile_name(e, tile, chunks->counter), chunks->count);
+  struct expr done = x_mul(chunk, PERMUTE_CHUNK);
+  struct expr left =
+      emit_assigned(e, vtile_name(e, tile, chunks->left),
+                    x_min(PERMUTE_CHUNK, x_sub(x_sub(tile->n_rows, chunks->first_row), done)));
+  struct expr to = x_add(tile->slot, chunks->ub_row * row);
+  EMIT(e, "copy_gm_to_ubuf_align_b32", F("dst", x_add(to, x_mul(chunk, 2 * PERMUTE_CHUNK * row))),
+       F("src", x_add(from, x_mul(x_add(chunks->first_row, done), stride))), F("n_burst", left),
+       F("len_burst", cols), F("src_gap", x_sub(stride, cols)),
+       F("dst_gap", x_sub(row / BLOCK_BYTES, x_ceil_div(cols, BLOCK_BYTES))));
+  emit_end(e);
 }
 
 static void put_pieces(struct emit *e, const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
-  ull bytes = vtile_bytes(pass->in.dtype), piece = tile->space.cols / pass->fan * bytes;
-  const char *index = emit_text(e, "%spiece", tile->prefix);
-  emit_loop(e, index, "%llu", (ull)pass->fan);
-  emit_row(e, "%s,dst=%s+%s*%llu,src=%s+%s*%llu,n_burst=%s,len_burst=%llu,dst_gap=%llu",
-           vtile_copy_name(false, pass->in.dtype), tile->slot_text, index, piece,
-           x_text(e, vtile_offset(e, tile, &pass->in)), index, (ull)pass->fan_stride * bytes,
-           tile->rows_text, piece, (pass->in_pitch * bytes - piece) / BLOCK_BYTES);
-  emit_endloop(e);
+  uint64_t bytes = vtile_bytes(pass->in.dtype), piece = tile->space.cols / pass->fan * bytes;
+  struct expr index = emit_for(e, vtile_name(e, tile, "piece"), pass->fan);
+  EMIT(e, vtile_copy_name(false, pass->in.dtype), F("dst", x_add(tile->slot, x_mul(index, piece))),
+       F("src", x_add(vtile_offset(e, tile, &pass->in), x_mul(index, pass->fan_stride * bytes))),
+       F("n_burst", tile->n_rows), F("len_burst", piece),
+       F("dst_gap", (pass->in_pitch * bytes - piece) / BLOCK_BYTES));
+  emit_end(e);
+}
+
+/* Bursts of 8 rows, to every second place in UB. */
+static void put_bursts(struct emit *e, struct expr dst, struct expr src, struct expr count,
+                       uint64_t chunk_bytes) {
+  EMIT(e, "copy_gm_to_ubuf_align_b32", F("dst", dst), F("src", src), F("n_burst", count),
+       F("len_burst", chunk_bytes), F("dst_gap", chunk_bytes / BLOCK_BYTES));
 }
 
 /* Rows that follow each other on both sides: 8 of them are one burst. */
-static void put_packed(struct emit *e, const struct ppass *pass, ull turns, ull chunk_bytes) {
+static void put_packed(struct emit *e, const struct ppass *pass, uint64_t turns,
+                       uint64_t chunk_bytes) {
   const struct vtile *tile = &pass->tile;
-  const char *rows = tile->rows_text, *slot = tile->slot_text, *p = tile->prefix;
-  const char *from = x_text(e, vtile_offset(e, tile, &pass->in));
-  ull gap = chunk_bytes / BLOCK_BYTES;
-  emit_row(
-      e,
-      "copy_gm_to_ubuf_align_b32,dst=%s,src=%s,n_burst=min(%llu,%s/%d),len_burst=%llu,dst_gap=%llu",
-      slot, from, turns, rows, PERMUTE_CHUNK, chunk_bytes, gap);
-  emit_loop(e, emit_text(e, "%ssecond", p), "%s/%d>%llu", rows, PERMUTE_CHUNK, turns);
-  emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=%s+%llu,src=%s+%llu,n_burst=%s/"
-           "%d-%llu,len_burst=%llu,dst_gap=%llu",
-           slot, chunk_bytes, from, turns * chunk_bytes, rows, PERMUTE_CHUNK, turns, chunk_bytes,
-           gap);
-  emit_endloop(e);
-  if (tile->rows % PERMUTE_CHUNK == 0 && is_number(rows))
+  struct expr rows = tile->n_rows, slot = tile->slot, from = vtile_offset(e, tile, &pass->in);
+  struct expr whole = x_div(rows, PERMUTE_CHUNK), rest = x_mod(rows, PERMUTE_CHUNK);
+  put_bursts(e, slot, from, x_min(turns, whole), chunk_bytes);
+  emit_if(e, vtile_name(e, tile, "second"), x_gt(whole, turns));
+  put_bursts(e, x_add(slot, chunk_bytes), x_add(from, turns * chunk_bytes), x_sub(whole, turns),
+             chunk_bytes);
+  emit_end(e);
+  if (tile->rows % PERMUTE_CHUNK == 0 && x_is_number(rows))
     return;
-  emit_loop(e, emit_text(e, "%srest", p), "%s%%%d>0", rows, PERMUTE_CHUNK);
-  const char *chunk = emit_text(e, "%slast_chunk", p);
-  emit_let(e, chunk, "%s/%d", rows, PERMUTE_CHUNK);
-  emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=%s+(%s%%%llu*2+%s/"
-           "%llu)*%llu,src=%s+%s*%llu,len_burst=%s%%%d*%llu",
-           slot, chunk, turns, chunk, turns, chunk_bytes, from, chunk, chunk_bytes, rows,
-           PERMUTE_CHUNK, chunk_bytes / PERMUTE_CHUNK);
-  emit_endloop(e);
+  emit_if(e, vtile_name(e, tile, "rest"), x_gt(rest, 0));
+  struct expr chunk = emit_assigned(e, vtile_name(e, tile, "last_chunk"), whole);
+  struct expr place = x_add(x_mul(x_mod(chunk, turns), 2), x_div(chunk, turns));
+  EMIT(e, "copy_gm_to_ubuf_align_b32", F("dst", x_add(slot, x_mul(place, chunk_bytes))),
+       F("src", x_add(from, x_mul(chunk, chunk_bytes))),
+       F("len_burst", x_mul(rest, chunk_bytes / PERMUTE_CHUNK)));
+  emit_end(e);
 }
 
 /*
@@ -90,100 +88,83 @@ static void put_load(struct emit *e, const struct ppass *pass) {
     vtile_load(e, tile, &pass->in);
     return;
   }
-  ull half = round_up(tile->rows, PERMUTE_SIDE) / 2, turns = half / PERMUTE_CHUNK;
-  ull bytes = vtile_bytes(pass->in.dtype), row = pass->in_pitch * bytes;
+  uint64_t half = round_up(tile->rows, PERMUTE_SIDE) / 2, turns = half / PERMUTE_CHUNK;
+  uint64_t row = pass->in_pitch * vtile_bytes(pass->in.dtype);
   bool packed = pass->in.row_stride == tile->space.cols && tile->cols == tile->space.cols &&
                 pass->in_pitch == tile->cols;
   if (packed) {
     put_packed(e, pass, turns, PERMUTE_CHUNK * row);
     return;
   }
-  put_chunks(e, pass, "0",
-             emit_text(e, "min(%llu,(%s+%d)/%d)", turns, tile->rows_text, PERMUTE_CHUNK - 1,
-                       PERMUTE_CHUNK),
-             0);
-  put_chunks(e, pass, emit_text(e, "%llu", half),
-             emit_text(e, "max(0,(%s-%llu+%d)/%d)", tile->rows_text, half, PERMUTE_CHUNK - 1,
-                       PERMUTE_CHUNK),
-             PERMUTE_CHUNK);
+  struct expr second = x_ceil_div(x_sub(tile->n_rows, half), PERMUTE_CHUNK);
+  put_chunks(e, pass,
+             &(struct chunks){"chunk0", "left0", 0, 0,
+                              x_min(turns, x_ceil_div(tile->n_rows, PERMUTE_CHUNK))});
+  put_chunks(e, pass, &(struct chunks){"chunk8", "left8", half, PERMUTE_CHUNK, x_max(0, second)});
 }
 
 /* How many runs of `unit` the tile has, where the last tile may have fewer. */
-static const char *runs_of(struct emit *e, const char *extent, uint64_t all, uint64_t unit) {
-  if (is_number(extent))
-    return emit_text(e, "%llu", (ull)all);
-  return emit_text(e, "(%s+%llu)/%llu", extent, (ull)unit - 1, (ull)unit);
+static struct expr runs_of(struct expr extent, uint64_t all, uint64_t unit) {
+  return x_is_number(extent) ? EXPR(all) : x_ceil_div(extent, unit);
 }
 
 /* A single repeat takes no strides: they would be added to its addresses. */
-static const char *stride_of(struct emit *e, const char *runs, uint64_t blocks) {
-  if (is_number(runs))
-    return emit_text(e, "%llu", strcmp(runs, "1") == 0 ? 0ull : (ull)blocks);
-  return emit_text(e, "(%s>1)*%llu", runs, (ull)blocks);
+static struct expr stride_of(struct expr runs, uint64_t blocks) {
+  return x_mul(x_gt(runs, 1), blocks);
 }
 
 /* Transposes the tile: a loop over one direction, repeats over the other. */
 static void put_transpose(struct emit *e, const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
-  ull bytes = vtile_bytes(pass->in.dtype), block = BLOCK_BYTES / bytes;
-  ull groups = pass->out_pitch / PERMUTE_SIDE, columns = pass->in_pitch / block;
-  ull in_row = pass->in_pitch / block, out_row = pass->out_pitch / block;
-  ull step = bytes == 4 ? out_row / 2 : out_row;
-  /* From group to group, from column of blocks to column, in blocks. */
-  ull group_in = PERMUTE_SIDE * in_row, group_out = 1, column_in = 1, column_out = block * out_row;
+  uint64_t bytes = vtile_bytes(pass->in.dtype), block = BLOCK_BYTES / bytes;
+  uint64_t groups = pass->out_pitch / PERMUTE_SIDE, columns = pass->in_pitch / block;
+  uint64_t in_row = pass->in_pitch / block, out_row = pass->out_pitch / block;
   bool over_groups = groups >= columns && groups <= PERMUTE_REPEATS_MAX;
-  ull turns = over_groups ? columns : groups;
-  const char *turn = emit_text(e, "%sturn", tile->prefix);
-  const char *group_runs = pass->chunks ? emit_text(e, "%llu", groups)
-                                        : runs_of(e, tile->rows_text, groups, PERMUTE_SIDE);
-  const char *column_runs = runs_of(e, tile->cols_text, columns, block);
-  const char *runs = over_groups ? group_runs : column_runs;
+  struct expr group_runs =
+      pass->chunks ? EXPR(groups) : runs_of(tile->n_rows, groups, PERMUTE_SIDE);
+  struct expr column_runs = runs_of(tile->n_cols, columns, block);
+  struct expr runs = over_groups ? group_runs : column_runs;
+  uint64_t turns = over_groups ? columns : groups;
+  /* From group to group, from column of blocks to column, in blocks; of the loop, the repeats. */
+  uint64_t group_in = PERMUTE_SIDE * in_row, group_out = 1, column_in = 1;
+  uint64_t column_out = block * out_row;
+  uint64_t in_step = over_groups ? column_in : group_in, in = over_groups ? group_in : column_in;
+  uint64_t out_step = over_groups ? column_out : group_out;
+  uint64_t out = over_groups ? group_out : column_out;
+  struct expr turn = EXPR(0);
   if (turns > 1)
-    emit_loop(e, turn, "%s", over_groups ? column_runs : group_runs);
-  const char *in =
-      turns > 1 ? emit_text(e, "+%s*%llu", turn, (over_groups ? column_in : group_in) * BLOCK_BYTES)
-                : "";
-  const char *out = turns > 1 ? emit_text(e, "+%s*%llu", turn,
-                                          (over_groups ? column_out : group_out) * BLOCK_BYTES)
-                              : "";
-  emit_row(e,
-           "scatter_vnchwconv_b%llu,dst=%s+%llu%s,src=%s%s,repeat=%s,dst_step=%llu,src_step=%llu,"
-           "dst_repeat=%s,src_repeat=%s",
-           bytes * BITS_PER_BYTE, tile->slot_text, (ull)pass->out.address, out, tile->slot_text, in,
-           runs, step, in_row, stride_of(e, runs, over_groups ? group_out : column_out),
-           stride_of(e, runs, over_groups ? group_in : column_in));
+    turn = emit_for(e, vtile_name(e, tile, "turn"), over_groups ? column_runs : group_runs);
+  EMIT(e, bytes == 4 ? "scatter_vnchwconv_b32" : "scatter_vnchwconv_b16",
+       F("dst", x_add(x_add(tile->slot, pass->out.address), x_mul(turn, out_step * BLOCK_BYTES))),
+       F("src", x_add(tile->slot, x_mul(turn, in_step * BLOCK_BYTES))), F("repeat", runs),
+       F("dst_step", bytes == 4 ? out_row / 2 : out_row), F("src_step", in_row),
+       F("dst_repeat", stride_of(runs, out)), F("src_repeat", stride_of(runs, in)));
   if (turns > 1)
-    emit_endloop(e);
+    emit_end(e);
 }
 
 /* Rows of the result are the columns of the tile. */
 static void put_store(struct emit *e, const struct ppass *pass) {
-  struct vtile view = pass->tile;
+  const struct vtile *tile = &pass->tile;
+  struct vtile view = *tile;
   struct vtile_operand out = pass->out;
-  if (!pass->transposes) {
-    if (pass->padded) {
-      view.space.cols = view.cols = pass->padded;
-      view.cols_text = emit_text(e, "%llu", (ull)pass->padded);
-      view.n_cols = EXPR(pass->padded);
-    }
-    vtile_store(e, &view, &out);
-    return;
+  if (pass->transposes) {
+    view.space.rows = tile->space.cols;
+    view.space.cols = tile->space.rows;
+    view.rows = tile->cols;
+    view.cols = tile->rows;
+    view.row_tiles = tile->col_tiles;
+    view.col_tiles = tile->row_tiles;
+    view.n_rows = tile->n_cols;
+    view.n_cols = tile->n_rows;
+    view.row = tile->col;
+    view.col = tile->row;
+    out.pitch = pass->out_pitch;
+  } else if (pass->padded) {
+    view.space.cols = view.cols = pass->padded;
   }
-  view.space.rows = pass->tile.space.cols;
-  view.space.cols = pass->tile.space.rows;
-  view.rows = pass->tile.cols;
-  view.cols = pass->tile.rows;
-  view.row_tiles = pass->tile.col_tiles;
-  view.col_tiles = pass->tile.row_tiles;
-  view.rows_text = pass->tile.cols_text;
-  view.n_rows = pass->tile.n_cols;
-  view.n_cols = pass->padded ? EXPR(pass->padded) : pass->tile.n_rows;
-  view.row = pass->tile.col;
-  view.col = pass->tile.row;
-  view.cols_text = pass->padded ? emit_text(e, "%llu", (ull)pass->padded) : pass->tile.rows_text;
-  view.row_text = pass->tile.col_text;
-  view.col_text = pass->tile.row_text;
-  out.pitch = pass->out_pitch;
+  if (pass->padded)
+    view.n_cols = EXPR(pass->padded);
   vtile_store(e, &view, &out);
 }
 
@@ -196,19 +177,12 @@ static bool has_gaps(const struct ppass *pass) {
           tile->rows % PERMUTE_SIDE != 0 || last_is_short);
 }
 
-/* Only before a pass that computes, whose first copy waits for the vector pipe. */
-static void put_gaps(struct emit *e, const struct permute *permute) {
-  emit_row(e, "set_mask_count");
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)permute->ub_bytes / sizeof(float));
-  emit_row(e, "vector_dup,dst=0,scalar=0,repeat=1,type=fp32");
-}
-
-/* All buffers of a pass that fills, before its first turn: turns only store them. */
-static void put_fill(struct emit *e, const struct permute *permute, const struct ppass *pass) {
-  emit_row(e, "set_mask_count");
-  emit_row(e, "set_vector_mask,high=0,low=%llu",
-           (ull)(pass->tile.slot_bytes * pass->tile.buffers / sizeof(uint32_t)));
-  emit_row(e, "vector_dup,dst=0,scalar=%llu,repeat=1,type=uint32", (ull)permute->fill);
+/* Words of UB before the first turn: zeros before a pass that computes, whose first copy waits for
+ * the vector pipe; all buffers of a pass that fills, whose turns only store them. */
+static void put_words(struct emit *e, uint64_t bytes, uint32_t word, const char *type) {
+  emit_plain(e, "set_mask_count");
+  vmask_count(e, bytes / sizeof word);
+  vfill(e, 0, word, type);
 }
 
 static void put_tensors(struct emit *e, const struct permute *permute) {
@@ -236,11 +210,11 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
     if (i > 0)
       emit_barrier(e, PIPE_ALL);
     if (has_gaps(pass) && (!filled || pass->padded)) {
-      put_gaps(e, permute);
+      put_words(e, permute->ub_bytes, 0, "fp32");
       filled = true;
     }
     if (pass->fills)
-      put_fill(e, permute, pass);
+      put_words(e, pass->tile.slot_bytes * pass->tile.buffers, permute->fill, "uint32");
     vtile_open(e, &pass->tile);
     if (!pass->fills)
       put_load(e, pass);

@@ -2,12 +2,11 @@
 /* Pooling: geometry, layout of UB, tilings; max_pool and avg_pool. */
 #include "traces/lower/vector/pool.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-
-typedef unsigned long long ull;
 
 enum { KERNEL_MAX = 255, REPEAT_STRIDE_MAX = 255, BLOCKS_PER_REPEAT = 8, HALVINGS = 4 };
 enum { POOL_RANK = 5, BURST_GAP_MAX = 65535, BURSTS_MAX = 4095 };
@@ -87,12 +86,12 @@ enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool) {
   pool->ow = windows(pool->w, pool->left, pool->right, pool->kw, pool->sw, ceil);
   if (pool->oh == 0 || pool->ow == 0)
     return lower_error(job, "the window is larger than the padded map");
-  if (pool->ow == 1) /* to the next window there is no way */
+  if (pool->ow == 1) /* there is no next window */
     pool->sw = 1;
   uint64_t blocks = BLOCKS_PER_REPEAT * pool->sw * pool_blocks(pool, DTYPE_FP32);
   if (pool->sw > 1 && blocks > REPEAT_STRIDE_MAX)
-    return lower_error(job, "windows are at most %llu columns apart",
-                       (ull)(pool->sw * REPEAT_STRIDE_MAX / blocks));
+    return lower_error(job, "windows are at most %" PRIu64 " columns apart",
+                       pool->sw * REPEAT_STRIDE_MAX / blocks);
   pool->tile.prefix = "";
   pool->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
   pool->tile.space = (struct vtile_space){1, {pool->units}, pool->oh, pool->ow};
@@ -140,31 +139,23 @@ uint64_t pool_lay_out(struct pool *pool) {
   return used;
 }
 
-static void lay_out(struct pool *pool) { pool->ub_bytes = pool_lay_out(pool); }
+static void lay_out(struct vtile *tile) { tile->ub_bytes = pool_lay_out((struct pool *)tile); }
 
-bool pool_candidate(struct lower_job *job, struct pool *pool, size_t index,
-                    void (*place)(struct pool *pool)) {
+bool pool_candidate(struct lower_job *job, size_t index) {
+  struct pool *pool = job->data;
   struct vtile *tile = &pool->tile;
-  uint64_t low = 1, high = tile->space.rows, ub = vtile_ub_bytes(job->soc);
   if (index > HALVINGS)
     return false;
   tile->buffers = index == HALVINGS ? 1 : 2;
   tile->rows = 1;
   tile->cols = tile->space.cols;
-  for (place(pool); pool->ub_bytes > ub && tile->cols > 1; place(pool))
+  while (!vtile_fits(job, tile) && tile->cols > 1)
     tile->cols = ceil_div(tile->cols, 2);
-  while (low < high) {
-    tile->rows = low + (high - low + 1) / 2;
-    place(pool);
-    if (pool->ub_bytes <= ub)
-      low = tile->rows;
-    else
-      high = tile->rows - 1;
-  }
+  uint64_t most = vtile_most_rows(job, tile, 1, tile->space.rows);
   /* What is read for a pixel of the result makes a core worth it. */
   uint64_t read = max_u64(1, pool->h * pool->w / (pool->oh * pool->ow));
   vtile_split_rows(job->cores, tile, (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
-                   max_u64(low >> index % HALVINGS, 1));
+                   max_u64(most >> index % HALVINGS, 1));
   vtile_fit(job, tile);
   vtile_give(job, tile);
   return true;
@@ -175,10 +166,7 @@ bool pool_legal(struct lower_job *job, struct pool *pool) {
     return lower_refuse(job, "rows of the map have more than %d blocks", BURST_GAP_MAX);
   if (pool->in_rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
-  if (pool->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the tile takes %llu bytes of UB, there are %llu", (ull)pool->ub_bytes,
-                        (ull)vtile_ub_bytes(job->soc));
-  return true;
+  return vtile_ub_holds(job, "the tile", pool->tile.ub_bytes);
 }
 
 static uint64_t tile_cycles(const struct pool *pool) {
@@ -195,7 +183,7 @@ static bool cost(struct lower_job *job) {
   vtile_take(job, tile);
   if (!vtile_count(job, tile))
     return false;
-  lay_out(pool);
+  lay_out(tile);
   if (!pool_legal(job, pool))
     return false;
   uint64_t pixel = pool_pixel_bytes(pool, pool->type);
@@ -210,25 +198,20 @@ static bool cost(struct lower_job *job) {
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-static enum vinci_status setup(struct lower_job *job, enum pool_kind kind) {
+static enum vinci_status setup(struct lower_job *job) {
+  const enum pool_kind kind = *(const enum pool_kind *)job->op->spec;
   struct pool *pool = ARENA_NEW(job->arena, struct pool);
   if (!pool)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   job->data = pool;
   pool->kind = kind;
+  pool->tile.lay_out = lay_out;
   pool->counts_pad = kind == POOL_AVERAGE && job->value[KEY_COUNT_PAD].word == 1;
   enum dtype type = job->value[POOL_DTYPE].dtype;
   pool->work = kind == POOL_AVERAGE || type == DTYPE_BF16 ? DTYPE_FP32 : type;
-  if (pool->work != type && !vconvert_inst(job->soc, type, pool->work))
+  if (pool->work != type && !vconversion(job->soc, type, pool->work))
     return lower_error(job, "%s has no %s", job->soc->name, dtype_name(type));
   return pool_geometry(job, pool);
-}
-
-static enum vinci_status max_setup(struct lower_job *job) { return setup(job, POOL_MAX); }
-static enum vinci_status avg_setup(struct lower_job *job) { return setup(job, POOL_AVERAGE); }
-
-static bool candidate(struct lower_job *job, size_t index) {
-  return pool_candidate(job, job->data, index, lay_out);
 }
 
 void pool_tensor(struct emit *e, const struct lower_job *job, const char *name, enum dtype type,
@@ -240,27 +223,24 @@ void pool_tensor(struct emit *e, const struct lower_job *job, const char *name, 
   emit_tensor(e, name, type, io, shape, POOL_RANK, "NC1HWC0");
 }
 
+static void put_heights(struct emit *e, const struct pool *pool) {
+  emit_comment(e, "How many rows a window may have.");
+  vmask_count(e, BLOCK_BYTES / sizeof(float));
+  for (uint64_t i = 0; i < pool->kh; i++)
+    vfill(e, pool->heights + i * BLOCK_BYTES, vscalar(DTYPE_FP32, (double)(i + 1)), "fp32");
+}
+
 static void emit(const struct lower_job *job, struct emit *e) {
   struct pool *pool = job->data;
   struct vtile *tile = &pool->tile;
-  struct pool_walk walk = {.e = e, .pool = pool, .machine = {.emit = e, .type = pool->work}};
-  vtile_take(job, tile);
-  vtile_counts(tile);
-  lay_out(pool);
+  struct pool_walk walk = {.e = e, .pool = pool, .r = x_name(e, "r")};
+  vtile_settle(job, tile);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   pool_tensor(e, job, "x", pool->type, TENSOR_IN, pool->h, pool->w);
   pool_tensor(e, job, "y", pool->type, TENSOR_OUT, pool->oh, pool->ow);
-  emit_buffer(e, "buf", SPACE_UB, pool->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_ELEMENTWISE, tile->blocks);
-  emit_row(e, "set_mask_count");
-  if (pool->heights) {
-    emit_comment(e, "How many rows a window may have.");
-    emit_row(e, "set_vector_mask,high=0,low=%d", BLOCK_BYTES / 4);
-    for (uint64_t i = 0; i < pool->kh; i++)
-      emit_row(e, "vector_dup,dst=%llu,scalar=%lld,repeat=1,type=fp32",
-               (ull)(pool->heights + i * BLOCK_BYTES), vscalar_bits(DTYPE_FP32, (double)(i + 1)));
-  }
+  vtile_stream(e, tile, KERNEL_ELEMENTWISE, tile->blocks);
+  if (pool->heights)
+    put_heights(e, pool);
   vtile_open(e, tile);
   pool_load(&walk);
   vtile_loaded(e, tile);
@@ -282,10 +262,9 @@ bool pool_call(struct lower_call *call, const struct lower_tensor *x,
     stride[i] = in / out;
     kernel[i] = in - (out - 1) * stride[i];
   }
-  lower_arg(call, "shape=%llux%llux%llux%llux%llu", (ull)x->shape[0], (ull)x->shape[1],
-            (ull)x->shape[2], (ull)x->shape[3], (ull)x->shape[4]);
-  lower_arg(call, "kernel=%llux%llu", (ull)kernel[0], (ull)kernel[1]);
-  lower_arg(call, "stride=%llux%llu", (ull)stride[0], (ull)stride[1]);
+  lower_arg_shape(call, "shape", x->shape, POOL_RANK);
+  lower_arg_shape(call, "kernel", kernel, 2);
+  lower_arg_shape(call, "stride", stride, 2);
   lower_arg_dtype(call, "dtype", x);
   return true;
 }
@@ -296,20 +275,21 @@ static bool from_tensors(struct lower_call *call) {
   return pool_call(call, &call->input[0], &call->output[0]);
 }
 
-#define OPERATOR(id, vendor, summary, prefix, count)                                               \
+#define OPERATOR(id, vendor, summary, prefix, count, kind_)                                        \
   const struct lower_op lower_##id = {                                                             \
       .name = #id,                                                                                 \
       .vendor_types = vendor,                                                                      \
       .text = summary,                                                                             \
       .keys = prefix##_keys,                                                                       \
       .key_count = count,                                                                          \
-      .setup = prefix##_setup,                                                                     \
-      .candidate = candidate,                                                                      \
+      .spec = &(const enum pool_kind){kind_},                                                      \
+      .setup = setup,                                                                              \
+      .candidate = pool_candidate,                                                                 \
       .cost = cost,                                                                                \
       .emit = emit,                                                                                \
       .from_tensors = from_tensors,                                                                \
   };
 
 OPERATOR(max_pool, "MaxPool|MaxPoolV2|MaxPoolV3|MaxPoolExt2", "y = largest of each window of x",
-         max, MAX_KEYS)
-OPERATOR(avg_pool, "AvgPool|AvgPoolV2", "y = mean of each window of x", avg, AVG_KEYS)
+         max, MAX_KEYS, POOL_MAX)
+OPERATOR(avg_pool, "AvgPool|AvgPoolV2", "y = mean of each window of x", avg, AVG_KEYS, POOL_AVERAGE)

@@ -11,8 +11,8 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_POOL_H
 #define VINCI_TRACES_LOWER_VECTOR_POOL_H
 
-#include "traces/lower/vector/program.h"
 #include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/unit.h"
 
 enum pool_kind { POOL_MAX, POOL_AVERAGE };
 
@@ -33,30 +33,34 @@ enum { POOL_SHAPE, POOL_KERNEL, POOL_STRIDE, POOL_PAD, POOL_CEIL, POOL_DTYPE, PO
   [POOL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", types, "type of x and y", false}
 
 struct pool {
+  struct vtile tile; /* first: lay_out() is given its address */
   enum pool_kind kind;
   enum dtype type, work; /* in device memory; of the computation */
   uint64_t units, h, w, c0;
   uint64_t kh, kw, sh, sw, top, bottom, left, right;
   uint64_t oh, ow;
   bool counts_pad; /* of averages: padding is part of the count */
-  struct vtile tile;
   /* Of a tile: rows and columns of its image, addresses in UB. */
   uint64_t in_rows, in_cols;
   uint64_t out;        /* in the buffer */
   uint64_t wide, sums; /* the image and the result in the type of the computation; 0: as they are */
   uint64_t folded;     /* rows folded; 0: the window has one row */
   uint64_t ones, counts, heights;
-  uint64_t ub_bytes;
 };
 
-/* One core's way through its rows: texts of the tile being walked. */
+/* What lies outside the map on both sides of one dimension, and what is inside. */
+struct pool_span {
+  struct expr first, all, before, behind, in;
+};
+
+/* One core's way through its rows: the tile that is being walked. */
 struct pool_walk {
   struct emit *e;
   const struct pool *pool;
-  struct vmachine machine;
-  const char *in, *out; /* addresses of the buffer's image and result, as they were copied */
-  const char *image, *result;
-  const char *in_rows, *in_cols;
+  struct expr in, out; /* addresses of the buffer's image and result, as they were copied */
+  struct expr image, result;
+  struct pool_span h, w;
+  struct expr r; /* the row of results, in the addresses of struct pool_row */
 };
 
 /* Fills the geometry from the keys. */
@@ -69,8 +73,7 @@ uint64_t pool_lay_out(struct pool *pool);
 /* Checks that all operators of pooling share; false, with a reason. */
 bool pool_legal(struct lower_job *job, struct pool *pool);
 /* Candidate tilings: as many rows of the result as fit, then fewer. */
-bool pool_candidate(struct lower_job *job, struct pool *pool, size_t index,
-                    void (*lay_out)(struct pool *pool));
+bool pool_candidate(struct lower_job *job, size_t index);
 
 /* Rows: the image of the tile into the buffer, between vtile_open() and vtile_loaded(). */
 void pool_load(struct pool_walk *walk);
@@ -79,13 +82,13 @@ void pool_compute(struct pool_walk *walk);
 void pool_store(struct pool_walk *walk, const char *tensor);
 /*
  * For each row of the result: dst = op(a, b) over its pixels, where a and b are dense rows, or
- * strided ones of the image. A row is given by its address for row `r`.
+ * strided ones of the image. An address may name walk->r.
  */
 struct pool_row {
-  const char *address; /* may name r */
-  bool strided;        /* pixels lie stride columns apart */
+  struct expr address;
+  bool strided; /* pixels lie stride columns apart */
 };
-void pool_each_row(struct pool_walk *walk, const char *inst, const char *rows, struct pool_row dst,
+void pool_each_row(struct pool_walk *walk, const char *inst, struct expr rows, struct pool_row dst,
                    struct pool_row a, struct pool_row b);
 /* A tensor's shape N, C1, rows, columns, C0. */
 void pool_tensor(struct emit *e, const struct lower_job *job, const char *name, enum dtype type,

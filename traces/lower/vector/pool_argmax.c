@@ -9,10 +9,7 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/isa.h"
 #include "traces/lower/vector/pool.h"
-
-typedef unsigned long long ull;
 
 enum { WORD_BYTES = 2, WORDS = 16, C0 = 16, BURST_GAP_MAX = 65535 };
 enum { KEY_TILING = POOL_KEYS, ARGMAX_KEYS = KEY_TILING + VTILE_KEYS };
@@ -31,7 +28,7 @@ static const struct lower_key grad_keys[GRAD_KEYS] = {
 };
 
 struct argmax {
-  struct pool pool; /* first: pool_candidate() knows no more */
+  struct pool pool; /* first: lay_out() is given its address */
   bool backward, one_mask;
   uint64_t points, mask_words; /* of the window; words of a map's masks for one point */
   uint64_t masks;              /* in the buffer */
@@ -45,8 +42,8 @@ static uint64_t pixel_bytes(const struct argmax *argmax) {
   return pool_pixel_bytes(&argmax->pool, argmax->pool.type);
 }
 
-static void lay_out_forward(struct pool *pool) {
-  struct argmax *argmax = (struct argmax *)pool;
+static void lay_out_forward(struct argmax *argmax) {
+  struct pool *pool = &argmax->pool;
   struct vtile *tile = &pool->tile;
   uint64_t used = pool_lay_out(pool);
   /* The masks follow the result in each buffer, so what is behind the buffers moves on. */
@@ -60,16 +57,16 @@ static void lay_out_forward(struct pool *pool) {
   argmax->column = vtile_reserve(&used, tile->rows * tile->cols * pixel_bytes(argmax));
   argmax->spare = vtile_reserve(&used, argmax->mask_pitch);
   argmax->left_over = vtile_reserve(&used, argmax->mask_pitch);
-  pool->ub_bytes = used;
+  tile->ub_bytes = used;
 }
 
-/* Rows of dy whose windows touch so many rows of the image. */
+/* Rows of dy whose windows touch a number of rows of the image. */
 static uint64_t touching(uint64_t rows, uint64_t kernel, uint64_t stride, uint64_t all) {
   return min_u64((rows + kernel - 2) / stride + 1, all);
 }
 
-static void lay_out_backward(struct pool *pool) {
-  struct argmax *argmax = (struct argmax *)pool;
+static void lay_out_backward(struct argmax *argmax) {
+  struct pool *pool = &argmax->pool;
   struct vtile *tile = &pool->tile;
   uint64_t pixel = pixel_bytes(argmax), slot = 0;
   argmax->dy_rows = touching(tile->rows, pool->kh, pool->sh, pool->oh);
@@ -86,19 +83,12 @@ static void lay_out_backward(struct pool *pool) {
   uint64_t used = slot * tile->buffers;
   argmax->column = vtile_reserve(&used, argmax->dy_rows * pool->ow * pixel);
   argmax->zero = vtile_reserve(&used, BLOCK_BYTES);
-  pool->ub_bytes = used;
+  tile->ub_bytes = used;
 }
 
-static void lay_out(struct pool *pool) {
-  if (((struct argmax *)pool)->backward)
-    lay_out_backward(pool);
-  else
-    lay_out_forward(pool);
-}
-
-static bool candidate(struct lower_job *job, size_t index) {
-  struct argmax *argmax = job->data;
-  return pool_candidate(job, &argmax->pool, index, lay_out);
+static void lay_out(struct vtile *tile) {
+  struct argmax *argmax = (struct argmax *)tile;
+  (argmax->backward ? lay_out_backward : lay_out_forward)(argmax);
 }
 
 static uint64_t tile_cycles(const struct argmax *argmax) {
@@ -113,13 +103,9 @@ static bool cost(struct lower_job *job) {
   struct pool *pool = &argmax->pool;
   struct vtile *tile = &pool->tile;
   vtile_take(job, tile);
-  if (!(isa_row(OP_COPY_GM_TO_UBUF_ALIGN_B8)->archs & 1u << job->soc->arch))
-    return lower_refuse(job, "%s has no copies of single bytes", job->soc->name);
-  if (!vtile_count(job, tile))
+  if (!vtile_copies_bytes(job) || !vtile_count(job, tile) || !vtile_has_whole_rows(job, tile))
     return false;
-  if (tile->cols != tile->space.cols)
-    return lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)tile->space.cols);
-  lay_out(pool);
+  lay_out(tile);
   if (!pool_legal(job, pool))
     return false;
   uint64_t pixel = pixel_bytes(argmax), masks = argmax->points * argmax->mask_pitch;
@@ -130,14 +116,42 @@ static bool cost(struct lower_job *job) {
   return true;
 }
 
+/* ---- masks ----------------------------------------------------------------------------------- */
+
+/* Bytes of the masks of all maps before this one, and of the rows before one of its rows. */
+static struct expr mask_offset(const struct argmax *argmax, struct expr row) {
+  const struct pool *pool = &argmax->pool;
+  return x_add(x_mul(pool->tile.outer_at[0], argmax->points * argmax->mask_words * WORD_BYTES),
+               x_mul(row, pool->ow * WORD_BYTES));
+}
+
+/* Masks of a tile: a run of words for each point, or for one. */
+static void put_mask_copy(struct emit *e, const struct argmax *argmax, bool to_gm, struct expr gm,
+                          struct expr bytes) {
+  struct expr ub = x_add(argmax->pool.tile.slot, argmax->masks);
+  bool one = !to_gm && argmax->one_mask;
+  struct expr gm_gap = x_sub(argmax->mask_words * WORD_BYTES, bytes);
+  struct expr ub_gap =
+      x_div(x_sub(argmax->mask_pitch, x_round_up(bytes, BLOCK_BYTES)), BLOCK_BYTES);
+  EMIT(e, vtile_copy_name(to_gm, DTYPE_UINT16), F("dst", to_gm ? gm : ub),
+       F("src", to_gm ? ub : gm), F_IF(!one, "n_burst", argmax->points), F("len_burst", bytes),
+       F_IF(!to_gm, "right_pad", vtile_pad(bytes, DTYPE_UINT16)),
+       F_IF(!one, "src_gap", to_gm ? ub_gap : gm_gap),
+       F_IF(!one, "dst_gap", to_gm ? gm_gap : ub_gap));
+}
+
+/* The lanes of a row that pool_each_row() takes at once. */
+static uint64_t row_lanes(const struct pool *pool) {
+  return pool->ow * pool->c0 / (pool->sw > 1 ? pool_blocks(pool, pool->type) : 1);
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
-static void put_words(struct emit *e, const char *inst, const char *dst, const char *src0,
-                      const char *src1) {
-  if (src1)
-    emit_row(e, "%s,dst=%s,src0=%s,src1=%s,repeat=1,type=uint16", inst, dst, src0, src1);
-  else
-    emit_row(e, "%s,dst=%s,src=%s,repeat=1,type=uint16", inst, dst, src0);
+static void put_words(struct emit *e, const char *inst, struct expr dst, struct expr src0,
+                      struct expr src1) {
+  EMIT(e, inst, F("dst", dst), F("src0", src0), F("src1", src1), F("repeat", 1),
+       W("type", "uint16"));
+  emit_barrier(e, PIPE_V);
 }
 
 /*
@@ -147,57 +161,34 @@ static void put_words(struct emit *e, const char *inst, const char *dst, const c
 static void put_masks(struct pool_walk *walk, const struct argmax *argmax) {
   struct emit *e = walk->e;
   const struct pool *pool = &argmax->pool;
-  ull pixel = pixel_bytes(argmax), blocks = pool_blocks(pool, pool->type);
-  const char *pixels = emit_text(e, "%s*%llu", pool->tile.rows_text, (ull)pool->ow);
-  const char *column = emit_text(e, "%llu", (ull)argmax->column);
-  const char *spare = emit_text(e, "%llu", (ull)argmax->spare);
-  const char *left_over = emit_text(e, "%llu", (ull)argmax->left_over);
-  struct pool_row from = {emit_text(e, "%s+((r*%llu+ki)*%llu+kj)*%llu", walk->image, (ull)pool->sh,
-                                    (ull)pool->in_cols, pixel),
+  const struct vtile *tile = &pool->tile;
+  uint64_t pixel = pixel_bytes(argmax);
+  struct expr pixels = x_mul(tile->n_rows, pool->ow);
+  struct expr spare = EXPR(argmax->spare), left_over = EXPR(argmax->left_over);
+  vmask_count(e, pixels);
+  vfill(e, left_over, 65535, "uint16");
+  struct expr p = emit_for(e, "p", argmax->points);
+  struct expr ki = emit_assigned(e, "ki", x_div(p, pool->kw));
+  struct expr kj = emit_assigned(e, "kj", x_mod(p, pool->kw));
+  struct expr mask =
+      emit_named(e, "mask", x_add(x_add(tile->slot, argmax->masks), x_mul(p, argmax->mask_pitch)));
+  struct expr row = x_add(x_mul(walk->r, pool->sh), ki);
+  struct pool_row from = {x_add(walk->image, x_mul(x_add(x_mul(row, pool->in_cols), kj), pixel)),
                           true};
-  struct pool_row to = {emit_text(e, "%s+r*%llu", column, (ull)pool->ow * pixel), false};
-  emit_row(e, "set_vector_mask,high=0,low=%s", pixels);
-  emit_row(e, "vector_dup,dst=%s,scalar=65535,repeat=1,type=uint16", left_over);
-  emit_loop(e, "p", "%llu", (ull)argmax->points);
-  emit_let(e, "ki", "p/%llu", (ull)pool->kw);
-  emit_let(e, "kj", "p%%%llu", (ull)pool->kw);
-  emit_let(e, "mask", "%s+%llu+p*%llu", pool->tile.slot_text, (ull)argmax->masks,
-           (ull)argmax->mask_pitch);
-  emit_row(e, "set_vector_mask,high=0,low=%llu",
-           (ull)pool->ow * pool->c0 / (pool->sw > 1 ? blocks : 1));
-  pool_each_row(walk, "vmax", pool->tile.rows_text, to, from, from);
+  struct pool_row to = {x_add(argmax->column, x_mul(walk->r, pool->ow * pixel)), false};
+  vmask_count(e, row_lanes(pool));
+  pool_each_row(walk, "vmax", tile->n_rows, to, from, from);
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%s*%d", pixels, C0);
-  emit_row(e, "vcmpv_eq,dst=mask,src0=%s,src1=%s,repeat=1,type=%s", column, walk->result,
-           dtype_name(pool->type));
+  vmask_count(e, x_mul(pixels, C0));
+  EMIT(e, "vcmpv_eq", F("dst", mask), F("src0", argmax->column), F("src1", walk->result),
+       F("repeat", 1), W("type", dtype_name(pool->type)));
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%s", pixels);
-  put_words(e, "vand", "mask", "mask", left_over);
-  emit_barrier(e, PIPE_V);
-  put_words(e, "vnot", spare, "mask", NULL);
+  vmask_count(e, pixels);
+  put_words(e, "vand", mask, mask, left_over);
+  EMIT(e, "vnot", F("dst", spare), F("src", mask), F("repeat", 1), W("type", "uint16"));
   emit_barrier(e, PIPE_V);
   put_words(e, "vand", left_over, left_over, spare);
-  emit_barrier(e, PIPE_V);
-  emit_endloop(e);
-}
-
-/* Masks of a tile: a run of words for each point. */
-static void put_mask_copy(struct emit *e, const struct argmax *argmax, bool to_gm, const char *gm,
-                          const char *ub, const char *bytes) {
-  ull points = argmax->points;
-  if (!to_gm && argmax->one_mask) {
-    emit_row(e, "copy_gm_to_ubuf_align_b16,dst=%s,src=%s,len_burst=%s,right_pad=(32-%s%%32)%%32/2",
-             ub, gm, bytes, bytes);
-    return;
-  }
-  emit_row(e, "%s,dst=%s,src=%s,n_burst=%llu,len_burst=%s,src_gap=%s,dst_gap=%s",
-           to_gm ? "copy_ubuf_to_gm_align_b16" : "copy_gm_to_ubuf_align_b16", to_gm ? gm : ub,
-           to_gm ? ub : gm, points,
-           to_gm ? bytes : emit_text(e, "%s,right_pad=(32-%s%%32)%%32/2", bytes, bytes),
-           to_gm ? emit_text(e, "(%llu-(%s+31)/32*32)/32", (ull)argmax->mask_pitch, bytes)
-                 : emit_text(e, "%llu-%s", (ull)argmax->mask_words * WORD_BYTES, bytes),
-           to_gm ? emit_text(e, "%llu-%s", (ull)argmax->mask_words * WORD_BYTES, bytes)
-                 : emit_text(e, "(%llu-(%s+31)/32*32)/32", (ull)argmax->mask_pitch, bytes));
+  emit_end(e);
 }
 
 static void put_forward(struct pool_walk *walk, struct argmax *argmax) {
@@ -210,123 +201,115 @@ static void put_forward(struct pool_walk *walk, struct argmax *argmax) {
   put_masks(walk, argmax);
   vtile_computed(e, tile);
   pool_store(walk, "y");
-  emit_let(e, "bytes", "%s*%llu", tile->rows_text, (ull)argmax->pool.ow * WORD_BYTES);
-  put_mask_copy(e, argmax, true,
-                emit_text(e, "y1+%s*%llu+%s*%llu", tile->outer_text[0],
-                          (ull)(argmax->points * argmax->mask_words * WORD_BYTES), tile->row_text,
-                          (ull)argmax->pool.ow * WORD_BYTES),
-                emit_text(e, "%s+%llu", tile->slot_text, (ull)argmax->masks), "bytes");
+  struct expr bytes = emit_assigned(e, "bytes", x_mul(tile->n_rows, argmax->pool.ow * WORD_BYTES));
+  put_mask_copy(e, argmax, true, x_add(x_name(e, "y1"), mask_offset(argmax, tile->row)), bytes);
   vtile_close(e, tile);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
+/* Rows of dy whose windows touch the tile. */
+struct touched {
+  struct expr first, rows, bytes; /* bytes: of their masks */
+};
+
 /* Masks of all points, or of the one at an offset. */
-static void put_mask_load(struct pool_walk *walk, const struct argmax *argmax, const char *offset) {
-  struct emit *e = walk->e;
-  const struct pool *pool = &argmax->pool;
-  const struct vtile *tile = &pool->tile;
-  put_mask_copy(e, argmax, false,
-                emit_text(e, "x1+%s*%llu+dy_first*%llu%s", tile->outer_text[0],
-                          (ull)(argmax->points * argmax->mask_words * WORD_BYTES),
-                          (ull)pool->ow * WORD_BYTES, offset),
-                emit_text(e, "%s+%llu", tile->slot_text, (ull)argmax->masks), "bytes");
+static void put_mask_load(struct pool_walk *walk, const struct argmax *argmax,
+                          const struct touched *dy, struct expr offset) {
+  struct expr gm = x_add(x_name(walk->e, "x1"), mask_offset(argmax, dy->first));
+  put_mask_copy(walk->e, argmax, false, x_add(gm, offset), dy->bytes);
 }
 
-/* Rows of dy whose windows touch the tile, and their masks. */
-static void put_load(struct pool_walk *walk, const struct argmax *argmax) {
+static struct touched put_load(struct pool_walk *walk, const struct argmax *argmax) {
   struct emit *e = walk->e;
   const struct pool *pool = &argmax->pool;
   const struct vtile *tile = &pool->tile;
-  ull pixel = pixel_bytes(argmax), row = (ull)pool->ow * pixel;
-  emit_let(e, "dy_first", "max(0,%s+%lld)/%llu", tile->row_text,
-           (long long)(pool->top + pool->sh) - (long long)pool->kh, (ull)pool->sh);
-  emit_let(e, "dy_rows", "min(%llu,(%s+%s-1+%llu)/%llu+1)-dy_first", (ull)pool->oh, tile->row_text,
-           tile->rows_text, (ull)pool->top, (ull)pool->sh);
-  emit_let(e, "bytes", "dy_rows*%llu", (ull)pool->ow * WORD_BYTES);
-  emit_loop(e, "touched", "dy_rows>0");
-  emit_row(e, "copy_gm_to_ubuf,dst=%s,src=x+(%s*%llu+dy_first)*%llu,len_burst=dy_rows*%llu",
-           tile->slot_text, tile->outer_text[0], (ull)pool->oh, row, row / BLOCK_BYTES);
+  uint64_t row = pool->ow * pixel_bytes(argmax);
+  struct touched dy;
+  int64_t reach = (int64_t)(pool->top + pool->sh) - (int64_t)pool->kh;
+  dy.first = emit_assigned(e, "dy_first", x_div(x_max(0, x_add(tile->row, reach)), pool->sh));
+  struct expr last = x_add(x_sub(x_add(tile->row, tile->n_rows), 1), pool->top);
+  dy.rows = emit_assigned(e, "dy_rows",
+                          x_sub(x_min(pool->oh, x_add(x_div(last, pool->sh), 1)), dy.first));
+  dy.bytes = emit_assigned(e, "bytes", x_mul(dy.rows, pool->ow * WORD_BYTES));
+  emit_if(e, "touched", x_gt(dy.rows, 0));
+  struct expr from = x_mul(x_add(x_mul(tile->outer_at[0], pool->oh), dy.first), row);
+  EMIT(e, "copy_gm_to_ubuf", F("dst", tile->slot), F("src", x_add(x_name(e, "x"), from)),
+       F("len_burst", x_mul(dy.rows, row / BLOCK_BYTES)));
   if (!argmax->one_mask)
-    put_mask_load(walk, argmax, "");
-  emit_endloop(e);
+    put_mask_load(walk, argmax, &dy, EXPR(0));
+  emit_end(e);
+  return dy;
 }
 
-/* Its mask is fetched when a point's turn is, and waited for. */
-static void put_one_mask(struct pool_walk *walk, const struct argmax *argmax) {
-  struct emit *e = walk->e;
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d", MASK_FLAG);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d", MASK_FLAG);
-  put_mask_load(walk, argmax, emit_text(e, "+p*%llu", (ull)argmax->mask_words * WORD_BYTES));
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "%d", MASK_FLAG);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "%d", MASK_FLAG);
-}
-
-static void put_scatter(struct pool_walk *walk, const struct argmax *argmax) {
+static void put_scatter(struct pool_walk *walk, const struct argmax *argmax,
+                        const struct touched *dy) {
   struct emit *e = walk->e;
   const struct pool *pool = &argmax->pool;
-  const char *slot = pool->tile.slot_text, *type = dtype_name(pool->type);
-  ull pixel = pixel_bytes(argmax), blocks = pool_blocks(pool, pool->type);
+  const struct vtile *tile = &pool->tile;
+  const char *type = dtype_name(pool->type);
+  uint64_t pixel = pixel_bytes(argmax);
+  struct expr image = x_add(tile->slot, argmax->image), masks = x_add(tile->slot, argmax->masks);
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%llu",
-           (ull)(argmax->image_rows * argmax->image_cols * C0));
-  emit_row(e, "vector_dup,dst=%s+%llu,scalar=0,repeat=1,type=%s", slot, (ull)argmax->image, type);
+  vmask_count(e, argmax->image_rows * argmax->image_cols * C0);
+  vfill(e, image, 0, type);
   /* Where the first window begins, in rows of the image, which has a window's overlap before. */
-  emit_let(e, "start", "dy_first*%llu-%llu-%s+%llu", (ull)pool->sh, (ull)pool->top,
-           pool->tile.row_text, (ull)pool->kh - 1);
-  emit_loop(e, "p", "%llu*(dy_rows>0)", (ull)argmax->points);
-  if (argmax->one_mask)
-    put_one_mask(walk, argmax);
-  emit_row(e, "set_vector_mask,high=0,low=dy_rows*%llu", (ull)pool->ow * C0);
-  emit_row(e, "vsel,dst=%llu,src0=%s,src1=%llu,mask=%s+%llu+p*%llu,repeat=1,mode=scalar,type=%s",
-           (ull)argmax->column, slot, (ull)argmax->zero, slot, (ull)argmax->masks,
-           argmax->one_mask ? 0 : (ull)argmax->mask_pitch, type);
+  struct expr start = emit_assigned(
+      e, "start",
+      x_add(x_sub(x_sub(x_mul(dy->first, pool->sh), pool->top), tile->row), pool->kh - 1));
+  struct expr p = emit_for(e, "p", x_mul(argmax->points, x_gt(dy->rows, 0)));
+  if (argmax->one_mask) {
+    /* Its mask is fetched when a point's turn is, and waited for. */
+    emit_handshake(e, PIPE_V, PIPE_MTE2, MASK_FLAG);
+    put_mask_load(walk, argmax, dy, x_mul(p, argmax->mask_words * WORD_BYTES));
+    emit_handshake(e, PIPE_MTE2, PIPE_V, MASK_FLAG);
+  }
+  vmask_count(e, x_mul(dy->rows, pool->ow * C0));
+  EMIT(e, "vsel", F("dst", argmax->column), F("src0", tile->slot), F("src1", argmax->zero),
+       F("mask", x_add(masks, x_mul(p, argmax->one_mask ? 0 : argmax->mask_pitch))), F("repeat", 1),
+       W("mode", "scalar"), W("type", type));
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%llu",
-           (ull)pool->ow * pool->c0 / (pool->sw > 1 ? blocks : 1));
-  struct pool_row to = {emit_text(e, "%s+%llu+((start+r*%llu+p/%llu)*%llu+p%%%llu)*%llu", slot,
-                                  (ull)argmax->image, (ull)pool->sh, (ull)pool->kw,
-                                  (ull)argmax->image_cols, (ull)pool->kw, pixel),
-                        true};
-  struct pool_row from = {emit_text(e, "%llu+r*%llu", (ull)argmax->column, (ull)pool->ow * pixel),
-                          false};
-  pool_each_row(walk, "vadd", "dy_rows", to, to, from);
+  vmask_count(e, row_lanes(pool));
+  struct expr row = x_add(x_add(start, x_mul(walk->r, pool->sh)), x_div(p, pool->kw));
+  struct expr at = x_mul(x_add(x_mul(row, argmax->image_cols), x_mod(p, pool->kw)), pixel);
+  struct pool_row to = {x_add(image, at), true};
+  struct pool_row from = {x_add(argmax->column, x_mul(walk->r, pool->ow * pixel)), false};
+  pool_each_row(walk, "vadd", dy->rows, to, to, from);
   emit_barrier(e, PIPE_V);
-  emit_endloop(e);
+  emit_end(e);
 }
 
 static void put_backward(struct pool_walk *walk, struct argmax *argmax) {
   struct emit *e = walk->e;
   struct pool *pool = &argmax->pool;
   struct vtile *tile = &pool->tile;
-  ull pixel = pixel_bytes(argmax), blocks = pool_blocks(pool, pool->type);
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)BLOCK_BYTES / vtile_bytes(pool->type));
-  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=%s", (ull)argmax->zero,
-           dtype_name(pool->type));
+  uint64_t pixel = pixel_bytes(argmax), blocks = pool_blocks(pool, pool->type);
+  vmask_count(e, BLOCK_BYTES / vtile_bytes(pool->type));
+  vfill(e, argmax->zero, 0, dtype_name(pool->type));
   vtile_open(e, tile);
-  put_load(walk, argmax);
+  struct touched dy = put_load(walk, argmax);
   vtile_loaded(e, tile);
-  put_scatter(walk, argmax);
+  put_scatter(walk, argmax, &dy);
   vtile_computed(e, tile);
-  emit_row(e,
-           "copy_ubuf_to_gm,dst=y+(%s*%llu+%s)*%llu,src=%s+%llu,n_burst=%s,len_burst=%llu,"
-           "src_gap=%llu",
-           tile->outer_text[0], (ull)pool->h, tile->row_text, (ull)pool->w * pixel, tile->slot_text,
-           (ull)argmax->image + ((ull)(pool->kh - 1) * argmax->image_cols + pool->left) * pixel,
-           tile->rows_text, (ull)pool->w * blocks, (ull)(argmax->image_cols - pool->w) * blocks);
+  struct expr to = x_mul(x_add(x_mul(tile->outer_at[0], pool->h), tile->row), pool->w * pixel);
+  uint64_t inside = ((pool->kh - 1) * argmax->image_cols + pool->left) * pixel;
+  EMIT(e, "copy_ubuf_to_gm", F("dst", x_add(x_name(e, "y"), to)),
+       F("src", x_add(tile->slot, argmax->image + inside)), F("n_burst", tile->n_rows),
+       F("len_burst", pool->w * blocks), F("src_gap", (argmax->image_cols - pool->w) * blocks));
   vtile_close(e, tile);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-static enum vinci_status setup(struct lower_job *job, bool backward) {
+static enum vinci_status setup(struct lower_job *job) {
   struct argmax *argmax = ARENA_NEW(job->arena, struct argmax);
   if (!argmax)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
   struct pool *pool = &argmax->pool;
   job->data = argmax;
-  argmax->backward = backward;
-  argmax->one_mask = backward && job->value[KEY_MASKS].word == 1;
+  pool->tile.lay_out = lay_out;
+  argmax->backward = *(const bool *)job->op->spec;
+  argmax->one_mask = argmax->backward && job->value[KEY_MASKS].word == 1;
   pool->work = job->value[POOL_DTYPE].dtype;
   enum vinci_status status = pool_geometry(job, pool);
   if (status != VINCI_OK)
@@ -335,13 +318,10 @@ static enum vinci_status setup(struct lower_job *job, bool backward) {
     return lower_error(job, "C0 is %d, as masks have a word for each pixel", C0);
   argmax->points = pool->kh * pool->kw;
   argmax->mask_words = (ceil_div(pool->oh * pool->ow, WORDS) + 1) * WORDS;
-  if (backward)
+  if (argmax->backward)
     pool->tile.space = (struct vtile_space){1, {pool->units}, pool->h, pool->w};
   return VINCI_OK;
 }
-
-static enum vinci_status forward_setup(struct lower_job *job) { return setup(job, false); }
-static enum vinci_status backward_setup(struct lower_job *job) { return setup(job, true); }
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct argmax *argmax = job->data;
@@ -350,10 +330,8 @@ static void emit(const struct lower_job *job, struct emit *e) {
   const uint64_t *shape = job->value[POOL_SHAPE].shape;
   const uint64_t masks[] = {shape[0], shape[1], argmax->points, argmax->mask_words / WORDS, WORDS};
   enum { MASK_RANK = sizeof masks / sizeof *masks };
-  struct pool_walk walk = {.e = e, .pool = pool, .machine = {.emit = e, .type = pool->work}};
-  vtile_take(job, tile);
-  vtile_counts(tile);
-  lay_out(pool);
+  struct pool_walk walk = {.e = e, .pool = pool, .r = x_name(e, "r")};
+  vtile_settle(job, tile);
   emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
   if (argmax->backward) {
     pool_tensor(e, job, "x", pool->type, TENSOR_IN, pool->oh, pool->ow);
@@ -364,10 +342,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
     pool_tensor(e, job, "y", pool->type, TENSOR_OUT, pool->oh, pool->ow);
     emit_tensor(e, "y1", DTYPE_UINT16, TENSOR_OUT, masks, MASK_RANK, NULL);
   }
-  emit_buffer(e, "buf", SPACE_UB, pool->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_ELEMENTWISE, tile->blocks);
-  emit_row(e, "set_mask_count");
+  vtile_stream(e, tile, KERNEL_ELEMENTWISE, tile->blocks);
   if (argmax->backward)
     put_backward(&walk, argmax);
   else
@@ -399,22 +374,24 @@ static bool backward_call(struct lower_call *call) {
   return pool_call(call, &call->input[0], &call->input[1]);
 }
 
-#define OPERATOR(id, vendor, summary, table, count, way)                                           \
+#define OPERATOR(id, vendor, summary, table, count, way, backward_)                                \
   const struct lower_op lower_##id = {                                                             \
       .name = #id,                                                                                 \
       .vendor_types = vendor,                                                                      \
       .text = summary,                                                                             \
       .keys = table,                                                                               \
       .key_count = count,                                                                          \
-      .setup = way##_setup,                                                                        \
-      .candidate = candidate,                                                                      \
+      .spec = &(const bool){backward_},                                                            \
+      .setup = setup,                                                                              \
+      .candidate = pool_candidate,                                                                 \
       .cost = cost,                                                                                \
       .emit = emit,                                                                                \
       .from_tensors = way##_call,                                                                  \
   };
 
 OPERATOR(max_pool_with_argmax, "MaxPoolWithArgmax|MaxPoolWithArgmaxV1|MaxPoolWithArgmaxV2",
-         "y = largest of each window of x; y1 = masks of where it is", keys, ARGMAX_KEYS, forward)
+         "y = largest of each window of x; y1 = masks of where it is", keys, ARGMAX_KEYS, forward,
+         false)
 OPERATOR(max_pool_grad, "MaxPoolGradWithArgmax|MaxPoolGradWithArgmaxV1|MaxPoolGradWithArgmaxV2",
          "y = gradient of the map from that of the result, x, and masks x1; shape is that of y",
-         grad_keys, GRAD_KEYS, backward)
+         grad_keys, GRAD_KEYS, backward, true)

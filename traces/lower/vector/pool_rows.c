@@ -1,264 +1,244 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pooling, the rows of a tile: the image under its windows, the folds, averages. */
 #include <math.h>
+#include <stdio.h>
 
 #include "core/chip/layout.h"
 #include "traces/lower/vector/pool.h"
 
-typedef unsigned long long ull;
+enum { BLOCKS_PER_REPEAT = 8, NAME_MAX_BYTES = 16 };
 
-enum { BLOCKS_PER_REPEAT = 8 };
-
-static ull pixel_bytes(const struct pool *pool, enum dtype type) {
-  return (ull)pool_pixel_bytes(pool, type);
-}
-
-static void put_count(struct emit *e, const char *pixels, ull per_pixel) {
-  emit_row(e, "set_vector_mask,high=0,low=(%s)*%llu", pixels, per_pixel);
-}
+static uint64_t raw_bytes(const struct pool *pool) { return pool_pixel_bytes(pool, pool->type); }
+static uint64_t work_bytes(const struct pool *pool) { return pool_pixel_bytes(pool, pool->work); }
 
 /* The image has its full width in every tile, so that its rows follow each other. */
 static bool dense_image(const struct pool *pool) { return pool->tile.col_tiles == 1; }
 
 /* ---- the image ------------------------------------------------------------------------------- */
 
-/* What lies outside the map on both sides of one dimension, and what is inside. */
-static void put_span(struct emit *e, const char *name, const char *first, const char *count,
-                     uint64_t extent, uint64_t before, uint64_t stride, uint64_t kernel) {
-  emit_let(e, emit_text(e, "%s_first", name), "%s*%llu-%llu", first, (ull)stride, (ull)before);
-  emit_let(e, emit_text(e, "%s_all", name), "(%s-1)*%llu+%llu", count, (ull)stride, (ull)kernel);
-  emit_let(e, emit_text(e, "%s_before", name), "max(0,0-%s_first)", name);
-  emit_let(e, emit_text(e, "%s_behind", name), "max(0,%s_first+%s_all-%llu)", name, name,
-           (ull)extent);
-  emit_let(e, emit_text(e, "%s_in", name), "%s_all-%s_before-%s_behind", name, name, name);
+static struct expr assigned(struct emit *e, const char *prefix, const char *name,
+                            struct expr value) {
+  char text[NAME_MAX_BYTES];
+  snprintf(text, sizeof text, "%s_%s", prefix, name);
+  return emit_assigned(e, text, value);
+}
+
+static struct pool_span put_span(struct emit *e, const char *name, struct expr start,
+                                 struct expr count, uint64_t extent, uint64_t before,
+                                 uint64_t stride, uint64_t kernel) {
+  struct pool_span span;
+  span.first = assigned(e, name, "first", x_sub(x_mul(start, stride), before));
+  span.all = assigned(e, name, "all", x_add(x_mul(x_sub(count, 1), stride), kernel));
+  span.before = assigned(e, name, "before", x_max(0, x_sub(0, span.first)));
+  span.behind = assigned(e, name, "behind", x_max(0, x_sub(x_add(span.first, span.all), extent)));
+  span.in = assigned(e, name, "in", x_sub(x_sub(span.all, span.before), span.behind));
+  return span;
+}
+
+/* The first pixel of the map that is copied. */
+static struct expr first_pixel(struct pool_walk *walk) {
+  const struct pool *pool = walk->pool;
+  struct expr row =
+      x_add(x_add(x_mul(pool->tile.outer_at[0], pool->h), walk->h.first), walk->h.before);
+  struct expr pixel = x_add(x_add(x_mul(row, pool->w), walk->w.first), walk->w.before);
+  return x_add(x_name(walk->e, "x"), x_mul(pixel, raw_bytes(pool)));
 }
 
 void pool_load(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
   const struct vtile *tile = &pool->tile;
-  ull pixel = pixel_bytes(pool, pool->type), blocks = (ull)pool_blocks(pool, pool->type);
-  walk->in = tile->slot_text;
-  walk->out = emit_text(e, "%s+%llu", tile->slot_text, (ull)pool->out);
-  put_span(e, "h", tile->row_text, tile->rows_text, pool->h, pool->top, pool->sh, pool->kh);
-  put_span(e, "w", tile->col_text, tile->cols_text, pool->w, pool->left, pool->sw, pool->kw);
-  walk->in_rows = "h_all";
-  walk->in_cols = "w_all";
-  const char *from = emit_text(e, "x+((%s*%llu+h_first+h_before)*%llu+w_first+w_before)*%llu",
-                               tile->outer_text[0], (ull)pool->h, (ull)pool->w, pixel);
-  bool whole = dense_image(pool) && pool->left == 0 && pool->in_cols == pool->w;
-  if (whole)
-    emit_row(e, "copy_gm_to_ubuf,dst=%s+h_before*%llu,src=%s,len_burst=h_in*%llu", walk->in,
-             (ull)pool->in_cols * pixel, from, (ull)pool->w * blocks);
+  uint64_t pixel = raw_bytes(pool), blocks = pool_blocks(pool, pool->type);
+  walk->in = tile->slot;
+  walk->out = x_add(tile->slot, pool->out);
+  walk->h = put_span(e, "h", tile->row, tile->n_rows, pool->h, pool->top, pool->sh, pool->kh);
+  walk->w = put_span(e, "w", tile->col, tile->n_cols, pool->w, pool->left, pool->sw, pool->kw);
+  struct expr from = first_pixel(walk), rows = walk->h.in, cols = walk->w.in;
+  struct expr at = x_mul(walk->h.before, pool->in_cols);
+  if (dense_image(pool) && pool->left == 0 && pool->in_cols == pool->w)
+    EMIT(e, "copy_gm_to_ubuf", F("dst", x_add(walk->in, x_mul(at, pixel))), F("src", from),
+         F("len_burst", x_mul(rows, pool->w * blocks)));
   else
-    emit_row(e,
-             "copy_gm_to_ubuf,dst=%s+(h_before*%llu+w_before)*%llu,src=%s,n_burst=h_in,"
-             "len_burst=w_in*%llu,src_gap=(%llu-w_in)*%llu,dst_gap=(%llu-w_in)*%llu",
-             walk->in, (ull)pool->in_cols, pixel, from, blocks, (ull)pool->w, blocks,
-             (ull)pool->in_cols, blocks);
+    EMIT(e, "copy_gm_to_ubuf", F("dst", x_add(walk->in, x_mul(x_add(at, walk->w.before), pixel))),
+         F("src", from), F("n_burst", rows), F("len_burst", x_mul(cols, blocks)),
+         F("src_gap", x_mul(x_sub(pool->w, cols), blocks)),
+         F("dst_gap", x_mul(x_sub(pool->in_cols, cols), blocks)));
 }
 
 /* Fills pixels of the image from a row and a column on. */
-static void put_fill(struct pool_walk *walk, const char *row, const char *col, const char *pixels) {
-  struct emit *e = walk->e;
+static void put_fill(struct pool_walk *walk, struct expr row, struct expr col, struct expr pixels) {
   const struct pool *pool = walk->pool;
   double value = pool->kind == POOL_MAX ? -(double)INFINITY : 0.0;
-  put_count(e, pixels, pool->c0);
-  emit_row(e, "vector_dup,dst=%s+((%s)*%llu+%s)*%llu,scalar=%lld,repeat=1,type=%s", walk->in, row,
-           (ull)pool->in_cols, col, pixel_bytes(pool, pool->type), vscalar_bits(pool->type, value),
-           dtype_name(pool->type));
+  struct expr at = x_mul(x_add(x_mul(row, pool->in_cols), col), raw_bytes(pool));
+  vmask_count(walk->e, x_mul(pixels, pool->c0));
+  vfill(walk->e, x_add(walk->in, at), vscalar(pool->type, value), dtype_name(pool->type));
 }
 
 /* Rows above and below the map, then what is left and right of it. */
 static void put_borders(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
+  const struct pool_span *h = &walk->h, *w = &walk->w;
   bool below = (pool->oh - 1) * pool->sh + pool->kh > pool->h + pool->top;
   bool right = (pool->ow - 1) * pool->sw + pool->kw > pool->w + pool->left;
-  const char *cols = emit_text(e, "%llu", (ull)pool->in_cols);
   if (pool->top) {
-    emit_loop(e, "above", "h_before>0");
-    put_fill(walk, "0", "0", emit_text(e, "h_before*%s", cols));
-    emit_endloop(e);
+    emit_if(e, "above", x_gt(h->before, 0));
+    put_fill(walk, EXPR(0), EXPR(0), x_mul(h->before, pool->in_cols));
+    emit_end(e);
   }
   if (below) {
-    emit_loop(e, "below", "h_behind>0");
-    put_fill(walk, "h_before+h_in", "0", emit_text(e, "h_behind*%s", cols));
-    emit_endloop(e);
+    emit_if(e, "below", x_gt(h->behind, 0));
+    put_fill(walk, x_add(h->before, h->in), EXPR(0), x_mul(h->behind, pool->in_cols));
+    emit_end(e);
   }
   if (pool->left) {
-    emit_loop(e, "side", "h_in*(w_before>0)");
-    put_fill(walk, "h_before+side", "0", "w_before");
-    emit_endloop(e);
+    struct expr side = emit_for(e, "side", x_mul(h->in, x_gt(w->before, 0)));
+    put_fill(walk, x_add(h->before, side), EXPR(0), w->before);
+    emit_end(e);
   }
   if (right) {
-    emit_loop(e, "side", "h_in*(w_behind>0)");
-    put_fill(walk, "h_before+side", "w_before+w_in", "w_behind");
-    emit_endloop(e);
+    struct expr side = emit_for(e, "side", x_mul(h->in, x_gt(w->behind, 0)));
+    put_fill(walk, x_add(h->before, side), x_add(w->before, w->in), w->behind);
+    emit_end(e);
   }
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
 /* Converts rows of pixels; dense ones at once. */
-static void put_convert(struct pool_walk *walk, bool dense, const char *rows, const char *cols,
-                        uint64_t pitch, const char *dst, enum dtype to, const char *src,
+static void put_convert(struct pool_walk *walk, bool dense, struct expr rows, struct expr cols,
+                        uint64_t pitch, struct expr dst, enum dtype to, struct expr src,
                         enum dtype from) {
-  struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
-  const char *inst = vconvert_inst(e->soc, from, to);
-  size_t name = 0;
-  while (inst[name] && inst[name] != ',')
-    name++;
+  struct vunit unit = {.emit = walk->e};
+  vmask_count(walk->e, x_mul(dense ? x_mul(rows, pitch) : cols, pool->c0));
   if (dense) {
-    put_count(e, emit_text(e, "%s*%llu", rows, (ull)pitch), pool->c0);
-    emit_row(e, "%.*s,dst=%s,src=%s,repeat=1%s", (int)name, inst, dst, src, inst + name);
+    vunit_convert(&unit, 0, 0, from, to, dst, src);
     return;
   }
-  put_count(e, cols, pool->c0);
-  emit_loop(e, "r", "%s", rows);
-  emit_row(e, "%.*s,dst=%s+r*%llu,src=%s+r*%llu,repeat=1%s", (int)name, inst, dst,
-           (ull)pitch * pixel_bytes(pool, to), src, (ull)pitch * pixel_bytes(pool, from),
-           inst + name);
-  emit_endloop(e);
+  struct expr r = emit_for(walk->e, "r", rows);
+  vunit_convert(&unit, 0, 0, from, to, x_add(dst, x_mul(r, pitch * pool_pixel_bytes(pool, to))),
+                x_add(src, x_mul(r, pitch * pool_pixel_bytes(pool, from))));
+  emit_end(walk->e);
 }
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
-void pool_each_row(struct pool_walk *walk, const char *inst, const char *rows, struct pool_row dst,
+void pool_each_row(struct pool_walk *walk, const char *inst, struct expr rows, struct pool_row dst,
                    struct pool_row a, struct pool_row b) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
-  ull blocks = (ull)pool_blocks(pool, pool->work), apart = blocks * pool->sw;
+  const uint64_t blocks = pool_blocks(pool, pool->work), apart = blocks * pool->sw;
   bool strided = (dst.strided || a.strided || b.strided) && pool->sw > 1;
-  const char *type = dtype_name(pool->work);
-  emit_loop(e, "r", "%s", rows);
-  if (!strided) {
-    emit_row(e, "%s,dst=%s,src0=%s,src1=%s,repeat=1,type=%s", inst, dst.address, a.address,
-             b.address, type);
-    emit_endloop(e);
-    return;
-  }
+  uint64_t to = dst.strided ? apart : blocks, one = a.strided ? apart : blocks;
+  uint64_t two = b.strided ? apart : blocks;
+  struct expr part = EXPR(0);
+  (void)emit_for(e, "r", rows);
   /* A block of each pixel per turn. */
-  const char *part = blocks > 1 ? "+part*32" : "";
-  if (blocks > 1)
-    emit_loop(e, "part", "%llu", blocks);
-  ull step[3];
-  const struct pool_row *row[3] = {&dst, &a, &b};
-  for (unsigned i = 0; i < 3; i++)
-    step[i] = row[i]->strided ? apart : blocks;
-  emit_row(e,
-           "%s,dst=%s%s,src0=%s%s,src1=%s%s,repeat=1,dst_block=%llu,src0_block=%llu,"
-           "src1_block=%llu,dst_repeat=%llu,src0_repeat=%llu,src1_repeat=%llu,type=%s",
-           inst, dst.address, part, a.address, part, b.address, part, step[0], step[1], step[2],
-           step[0] * BLOCKS_PER_REPEAT, step[1] * BLOCKS_PER_REPEAT, step[2] * BLOCKS_PER_REPEAT,
-           type);
-  if (blocks > 1)
-    emit_endloop(e);
-  emit_endloop(e);
+  if (strided && blocks > 1)
+    part = x_mul(emit_for(e, "part", blocks), BLOCK_BYTES);
+  EMIT(e, inst, F("dst", x_add(dst.address, part)), F("src0", x_add(a.address, part)),
+       F("src1", x_add(b.address, part)), F("repeat", 1), F_IF(strided, "dst_block", to),
+       F_IF(strided, "src0_block", one), F_IF(strided, "src1_block", two),
+       F_IF(strided, "dst_repeat", to * BLOCKS_PER_REPEAT),
+       F_IF(strided, "src0_repeat", one * BLOCKS_PER_REPEAT),
+       F_IF(strided, "src1_repeat", two * BLOCKS_PER_REPEAT), W("type", dtype_name(pool->work)));
+  if (strided && blocks > 1)
+    emit_end(e);
+  emit_end(e);
 }
 
-static struct pool_row dense(const char *address) { return (struct pool_row){address, false}; }
-static struct pool_row apart(const char *address) { return (struct pool_row){address, true}; }
+static struct pool_row dense(struct expr address) { return (struct pool_row){address, false}; }
+static struct pool_row apart(struct expr address) { return (struct pool_row){address, true}; }
 
-/* Lanes of a row of results that one instruction of pool_each_row() takes. */
+/* The lanes of a row of results that one instruction of pool_each_row() takes. */
 static void put_result_count(struct pool_walk *walk) {
   const struct pool *pool = walk->pool;
-  ull parts = pool->sw > 1 ? (ull)pool_blocks(pool, pool->work) : 1;
-  put_count(walk->e, walk->pool->tile.cols_text, pool->c0 / parts);
+  uint64_t parts = pool->sw > 1 ? pool_blocks(pool, pool->work) : 1;
+  vmask_count(walk->e, x_mul(pool->tile.n_cols, pool->c0 / parts));
 }
 
-/* Rows of each window into one, over the whole width of the image. */
-static void put_fold_rows(struct pool_walk *walk, const char *inst) {
+/*
+ * Points of a window in one direction, `step` bytes apart, into one: the first two, then the
+ * others one by one. Of a single point nothing is left to be done.
+ */
+static void put_fold(struct pool_walk *walk, const char *inst, const char *counter, uint64_t points,
+                     struct expr rows, struct expr to, struct pool_row from, uint64_t step) {
   struct emit *e = walk->e;
-  const struct pool *pool = walk->pool;
-  ull row = (ull)pool->in_cols * pixel_bytes(pool, pool->work);
-  const char *to = emit_text(e, "%llu+r*%llu", (ull)pool->folded, row);
-  const char *from = emit_text(e, "%s+r*%llu", walk->image, row * pool->sh);
-  if (pool->kh == 1)
+  struct pool_row next = {x_add(from.address, step), from.strided};
+  if (points == 1)
     return;
-  put_count(e, walk->in_cols, pool->c0);
-  pool_each_row(walk, inst, pool->tile.rows_text, dense(to), dense(from),
-                dense(emit_text(e, "%s+%llu", from, row)));
+  pool_each_row(walk, inst, rows, dense(to), from, next);
   emit_barrier(e, PIPE_V);
-  if (pool->kh == 2)
+  if (points == 2)
     return;
-  emit_loop(e, "ki", "%llu", (ull)pool->kh - 2);
-  pool_each_row(walk, inst, pool->tile.rows_text, dense(to), dense(to),
-                dense(emit_text(e, "%s+%llu+ki*%llu", from, 2 * row, row)));
+  struct expr turn = emit_for(e, counter, points - 2);
+  next.address = x_add(x_add(from.address, 2 * step), x_mul(turn, step));
+  pool_each_row(walk, inst, rows, dense(to), dense(to), next);
   emit_barrier(e, PIPE_V);
-  emit_endloop(e);
+  emit_end(e);
 }
 
 /* Columns of each window into one; a window of one column is copied as the larger of twice it. */
-static void put_fold_cols(struct pool_walk *walk, const char *inst, const char *to,
-                          const char *from, const char *rows) {
-  struct emit *e = walk->e;
+static void put_fold_cols(struct pool_walk *walk, const char *inst, struct expr to,
+                          struct expr from, struct expr rows) {
   const struct pool *pool = walk->pool;
-  ull pixel = pixel_bytes(pool, pool->work);
   put_result_count(walk);
   if (pool->kw == 1) {
     pool_each_row(walk, "vmax", rows, dense(to), apart(from), apart(from));
-    emit_barrier(e, PIPE_V);
-    return;
+    emit_barrier(walk->e, PIPE_V);
   }
-  pool_each_row(walk, inst, rows, dense(to), apart(from),
-                apart(emit_text(e, "%s+%llu", from, pixel)));
-  emit_barrier(e, PIPE_V);
-  if (pool->kw == 2)
-    return;
-  emit_loop(e, "kj", "%llu", (ull)pool->kw - 2);
-  pool_each_row(walk, inst, rows, dense(to), dense(to),
-                apart(emit_text(e, "%s+%llu+kj*%llu", from, 2 * pixel, pixel)));
-  emit_barrier(e, PIPE_V);
-  emit_endloop(e);
+  put_fold(walk, inst, "kj", pool->kw, rows, to, apart(from), work_bytes(pool));
 }
 
 /* ---- averages -------------------------------------------------------------------------------- */
 
-/* Sums over how many columns each window has, then over how many rows. */
-static void put_counts(struct pool_walk *walk, const char *result) {
+/* How many columns each window has: a row of ones where the map is, folded as the map. */
+static void put_widths(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
-  ull pixel = pixel_bytes(pool, pool->work), row = (ull)pool->tile.cols * pixel;
-  ull high = (ull)(pool->h + (pool->counts_pad ? pool->bottom : 0));
-  ull wide = (ull)(pool->w + (pool->counts_pad ? pool->right : 0));
-  const char *low = pool->counts_pad ? "" : "max(0,", *close = pool->counts_pad ? "" : ")";
-  const char *skip = pool->counts_pad ? "0" : "w_before";
-  put_count(e, walk->in_cols, pool->c0);
-  emit_row(e, "vector_dup,dst=%llu,scalar=0,repeat=1,type=fp32", (ull)pool->ones);
+  uint64_t wide = pool->w + (pool->counts_pad ? pool->right : 0);
+  struct expr skip = pool->counts_pad ? EXPR(0) : walk->w.before;
+  vmask_count(e, x_mul(walk->w.all, pool->c0));
+  vfill(e, pool->ones, 0, "fp32");
   emit_barrier(e, PIPE_V);
-  put_count(e, emit_text(e, "min(w_all,%llu-w_first)-%s", wide, skip), pool->c0);
-  emit_row(e, "vector_dup,dst=%llu+%s*%llu,scalar=%lld,repeat=1,type=fp32", (ull)pool->ones, skip,
-           pixel, vscalar_bits(DTYPE_FP32, 1.0));
+  vmask_count(e, x_mul(x_sub(x_min(walk->w.all, x_sub(wide, walk->w.first)), skip), pool->c0));
+  vfill(e, x_add(pool->ones, x_mul(skip, work_bytes(pool))), vscalar(DTYPE_FP32, 1.0), "fp32");
   emit_barrier(e, PIPE_V);
-  put_fold_cols(walk, "vadd", emit_text(e, "%llu", (ull)pool->counts),
-                emit_text(e, "%llu", (ull)pool->ones), "1");
-  put_count(e, pool->tile.cols_text, pool->c0);
-  const char *to = emit_text(e, "%s+r*%llu", result, row);
-  pool_each_row(walk, "vdiv", pool->tile.rows_text, dense(to), dense(to),
-                dense(emit_text(e, "%llu", (ull)pool->counts)));
+  put_fold_cols(walk, "vadd", EXPR(pool->counts), EXPR(pool->ones), EXPR(1));
+}
+
+/* Sums over how many columns each window has, then over how many rows. */
+static void put_counts(struct pool_walk *walk) {
+  struct emit *e = walk->e;
+  const struct pool *pool = walk->pool;
+  uint64_t high = pool->h + (pool->counts_pad ? pool->bottom : 0);
+  struct expr to = x_add(walk->result, x_mul(walk->r, pool->tile.cols * work_bytes(pool)));
+  put_widths(walk);
+  vmask_count(e, x_mul(pool->tile.n_cols, pool->c0));
+  pool_each_row(walk, "vdiv", pool->tile.n_rows, dense(to), dense(to), dense(EXPR(pool->counts)));
   emit_barrier(e, PIPE_V);
-  emit_loop(e, "r", "%s", pool->tile.rows_text);
-  emit_let(e, "top", "h_first+r*%llu", (ull)pool->sh);
-  emit_let(e, "height", "min(top+%llu,%llu)-%stop%s", (ull)pool->kh, high, low, close);
-  emit_row(e,
-           "vdiv,dst=%s,src0=%s,src1=%llu+(height-1)*%d,repeat=1,src1_block=0,src1_repeat=0,"
-           "type=fp32",
-           to, to, (ull)pool->heights, BLOCK_BYTES);
-  emit_endloop(e);
+  (void)emit_for(e, "r", pool->tile.n_rows);
+  struct expr top = emit_assigned(e, "top", x_add(walk->h.first, x_mul(walk->r, pool->sh)));
+  struct expr inside = pool->counts_pad ? top : x_max(0, top);
+  struct expr height = emit_assigned(e, "height", x_sub(x_min(x_add(top, pool->kh), high), inside));
+  EMIT(e, "vdiv", F("dst", to), F("src0", to),
+       F("src1", x_add(pool->heights, x_mul(x_sub(height, 1), BLOCK_BYTES))), F("repeat", 1),
+       F("src1_block", 0), F("src1_repeat", 0), W("type", "fp32"));
+  emit_end(e);
   emit_barrier(e, PIPE_V);
 }
 
-static void put_scale(struct pool_walk *walk, const char *result) {
+static void put_scale(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
-  ull row = (ull)pool->tile.cols * pixel_bytes(pool, pool->work);
-  put_count(e, pool->tile.cols_text, pool->c0);
-  emit_loop(e, "r", "%s", pool->tile.rows_text);
-  emit_row(e, "vmuls,dst=%s+r*%llu,src=%s+r*%llu,scalar=%lld,repeat=1,type=fp32", result, row,
-           result, row, vscalar_bits(DTYPE_FP32, 1.0 / (double)(pool->kh * pool->kw)));
-  emit_endloop(e);
+  struct expr at = x_add(walk->result, x_mul(walk->r, pool->tile.cols * work_bytes(pool)));
+  vmask_count(e, x_mul(pool->tile.n_cols, pool->c0));
+  (void)emit_for(e, "r", pool->tile.n_rows);
+  EMIT(e, "vmuls", F("dst", at), F("src", at),
+       F("scalar", vscalar(DTYPE_FP32, 1.0 / (double)(pool->kh * pool->kw))), F("repeat", 1),
+       W("type", "fp32"));
+  emit_end(e);
   emit_barrier(e, PIPE_V);
 }
 
@@ -269,28 +249,29 @@ void pool_compute(struct pool_walk *walk) {
   const struct pool *pool = walk->pool;
   const struct vtile *tile = &pool->tile;
   const char *inst = pool->kind == POOL_MAX ? "vmax" : "vadd";
-  ull row = (ull)pool->in_cols * pixel_bytes(pool, pool->work);
-  ull result = (ull)tile->cols * pixel_bytes(pool, pool->work);
-  walk->image = pool->wide ? emit_text(e, "%llu", (ull)pool->wide) : walk->in;
-  walk->result = pool->sums ? emit_text(e, "%llu", (ull)pool->sums) : walk->out;
+  uint64_t row = pool->in_cols * work_bytes(pool), result = tile->cols * work_bytes(pool);
+  walk->image = pool->wide ? EXPR(pool->wide) : walk->in;
+  walk->result = pool->sums ? EXPR(pool->sums) : walk->out;
   emit_barrier(e, PIPE_V);
   put_borders(walk);
   emit_barrier(e, PIPE_V);
   if (pool->wide) {
-    put_convert(walk, dense_image(pool), "h_all", "w_all", pool->in_cols, walk->image, pool->work,
-                walk->in, pool->type);
+    put_convert(walk, dense_image(pool), walk->h.all, walk->w.all, pool->in_cols, walk->image,
+                pool->work, walk->in, pool->type);
     emit_barrier(e, PIPE_V);
   }
-  put_fold_rows(walk, inst);
-  const char *from = pool->kh > 1 ? emit_text(e, "%llu+r*%llu", (ull)pool->folded, row)
-                                  : emit_text(e, "%s+r*%llu", walk->image, row * pool->sh);
-  put_fold_cols(walk, inst, emit_text(e, "%s+r*%llu", walk->result, result), from, tile->rows_text);
-  if (pool->kind == POOL_AVERAGE && pool->ones)
-    put_counts(walk, walk->result);
-  else if (pool->kind == POOL_AVERAGE)
-    put_scale(walk, walk->result);
+  struct expr from = x_add(walk->image, x_mul(walk->r, row * pool->sh));
+  if (pool->kh > 1) {
+    struct expr folded = x_add(pool->folded, x_mul(walk->r, row));
+    vmask_count(e, x_mul(walk->w.all, pool->c0));
+    put_fold(walk, inst, "ki", pool->kh, tile->n_rows, folded, dense(from), row);
+    from = folded;
+  }
+  put_fold_cols(walk, inst, x_add(walk->result, x_mul(walk->r, result)), from, tile->n_rows);
+  if (pool->kind == POOL_AVERAGE)
+    (pool->ones ? put_counts : put_scale)(walk);
   if (pool->sums)
-    put_convert(walk, tile->col_tiles == 1, tile->rows_text, tile->cols_text, tile->cols, walk->out,
+    put_convert(walk, tile->col_tiles == 1, tile->n_rows, tile->n_cols, tile->cols, walk->out,
                 pool->type, walk->result, pool->work);
 }
 
@@ -298,16 +279,15 @@ void pool_store(struct pool_walk *walk, const char *tensor) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
   const struct vtile *tile = &pool->tile;
-  ull pixel = pixel_bytes(pool, pool->type), blocks = (ull)pool_blocks(pool, pool->type);
-  const char *to = emit_text(e, "%s+((%s*%llu+%s)*%llu+%s)*%llu", tensor, tile->outer_text[0],
-                             (ull)pool->oh, tile->row_text, (ull)pool->ow, tile->col_text, pixel);
+  uint64_t blocks = pool_blocks(pool, pool->type);
+  struct expr row = x_add(x_mul(tile->outer_at[0], pool->oh), tile->row), cols = tile->n_cols;
+  struct expr pixel = x_mul(x_add(x_mul(row, pool->ow), tile->col), raw_bytes(pool));
+  struct expr to = x_add(x_name(e, tensor), pixel);
   if (tile->col_tiles == 1)
-    emit_row(e, "copy_ubuf_to_gm,dst=%s,src=%s,len_burst=%s*%llu", to, walk->out, tile->rows_text,
-             (ull)pool->ow * blocks);
+    EMIT(e, "copy_ubuf_to_gm", F("dst", to), F("src", walk->out),
+         F("len_burst", x_mul(tile->n_rows, pool->ow * blocks)));
   else
-    emit_row(e,
-             "copy_ubuf_to_gm,dst=%s,src=%s,n_burst=%s,len_burst=%s*%llu,"
-             "src_gap=(%llu-%s)*%llu,dst_gap=(%llu-%s)*%llu",
-             to, walk->out, tile->rows_text, tile->cols_text, blocks, (ull)tile->cols,
-             tile->cols_text, blocks, (ull)pool->ow, tile->cols_text, blocks);
+    EMIT(e, "copy_ubuf_to_gm", F("dst", to), F("src", walk->out), F("n_burst", tile->n_rows),
+         F("len_burst", x_mul(cols, blocks)), F("src_gap", x_mul(x_sub(tile->cols, cols), blocks)),
+         F("dst_gap", x_mul(x_sub(pool->ow, cols), blocks)));
 }

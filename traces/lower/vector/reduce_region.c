@@ -271,8 +271,7 @@ static void put_last_fold(struct region *region) {
   uint64_t segments = reduce->segments, pitch = vtile_pitch(segments, FLOAT_BYTES);
   struct expr outer = EXPR(reduce->outer);
   emit_comment(e, "All cores meet; the first one adds up what they have left in memory.");
-  EMIT(e, "ffts_cross_core_sync", W("pipe", "MTE3"), F("mode", 0), F("id", SYNC_FLAG));
-  EMIT(e, "wait_flag_dev", F("id", SYNC_FLAG));
+  emit_meet(e, SYNC_FLAG);
   emit_if(e, "once", x_eq(region->blk, 0));
   emit_wait(e, PIPE_V, PIPE_MTE2, 0);
   EMIT(e, "copy_gm_to_ubuf_align_b32", F("dst", 0), F("src", x_name(e, reduce->partial)),

@@ -2,6 +2,7 @@
 /* sort and topk: arguments, which way to sort, tilings. */
 #include "traces/lower/vector/sort.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/arith.h"
@@ -9,8 +10,6 @@
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
 #include "traces/lower/launch.h"
-
-typedef unsigned long long ull;
 
 enum { KEY_SHAPE, KEY_ORDER, KEY_DTYPE, KEY_K, KEY_TILING };
 enum { KEY_CHUNK = KEY_TILING, KEY_BLOCKS, TOPK_KEYS, SORT_KEYS = TOPK_KEYS - 1 };
@@ -53,18 +52,18 @@ static enum vinci_status setup(struct lower_job *job) {
   if (!(isa_row(OP_VBITSORT)->archs & 1u << job->soc->arch))
     return lower_error(job, "%s has no instruction that sorts", job->soc->name);
   if (sort->keep > sort->columns)
-    return lower_error(job, "k is at most %llu, the last extent of x", (ull)sort->columns);
+    return lower_error(job, "k is at most %" PRIu64 ", the last extent of x", sort->columns);
   return VINCI_OK;
 }
 
 /* ---- tilings --------------------------------------------------------------------------------- */
 
-static uint64_t in_runs(uint64_t elements) { return ceil_div(elements, SORT_RUN) * SORT_RUN; }
+static uint64_t in_runs(uint64_t elements) { return round_up(elements, SORT_RUN); }
 
 static void choose_form(struct sort *sort) {
   uint64_t cores = sort->blocks;
   sort->chunks = ceil_div(sort->columns, sort->chunk);
-  sort->best = ceil_div(sort->keep, BEST_UNIT) * BEST_UNIT;
+  sort->best = round_up(sort->keep, BEST_UNIT);
   sort->segments = 1;
   sort->form = sort->chunks == 1                                         ? SORT_WHOLE
                : sort->keep <= KEEP_MAX && 2 * sort->best <= sort->chunk ? SORT_RUNNING
@@ -97,7 +96,7 @@ static bool meet(const struct sort *sort) {
   return sort->form == SORT_NETWORK || sort->segments > 1;
 }
 
-/* So many cores share the pieces evenly. Fewer than the chip has do not meet, where that can be. */
+/* The cores share the pieces evenly. Fewer than the chip has do not meet, where that can be. */
 static uint64_t blocks_for(const struct lower_job *job, struct sort *sort, uint64_t cores) {
   uint64_t all = soc_core_count(job->soc, emit_vector_core(job->soc));
   sort->blocks = sort->form == SORT_RUNNING && cores < all ? min_u64(cores, sort->rows) : cores;
@@ -171,9 +170,8 @@ static bool cost(struct lower_job *job) {
   take_tiling(job, sort);
   uint64_t unit = sort->chunk < sort->columns ? 2 * SORT_RUN : SORT_RUN;
   if (sort->chunk % unit != 0 || sort->chunk > CHUNK_WHOLE)
-    return lower_refuse(job, "chunks of %s are multiples of %llu up to %d",
-                        sort->chunk < sort->columns ? "a row" : "whole rows", (ull)unit,
-                        CHUNK_WHOLE);
+    return lower_refuse(job, "chunks of %s are multiples of %" PRIu64 " up to %d",
+                        sort->chunk < sort->columns ? "a row" : "whole rows", unit, CHUNK_WHOLE);
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (sort->blocks > cores)
     return lower_refuse(job, "there are only %u cores", cores);
@@ -183,9 +181,8 @@ static bool cost(struct lower_job *job) {
   if (sort->form == SORT_NETWORK && sort->chunk > CHUNK_PAIRED)
     return lower_refuse(job, "chunks that are merged in pairs have at most %d elements",
                         CHUNK_PAIRED);
-  if (sort->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the chunk takes %llu bytes of UB, there are %llu",
-                        (ull)sort->ub_bytes, (ull)vtile_ub_bytes(job->soc));
+  if (!vtile_ub_holds(job, "the chunk", sort->ub_bytes))
+    return false;
   estimate(job, sort);
   return true;
 }
@@ -210,10 +207,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   if (kept > 0)
     emit_vector(e, "lists", DTYPE_UINT32, TENSOR_WORKSPACE,
                 sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
-  emit_buffer(e, "buf", SPACE_UB, sort->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_ELEMENTWISE, sort->blocks);
-  emit_row(e, "set_mask_count");
+  vkernel_stream(e, sort->ub_bytes, KERNEL_ELEMENTWISE, sort->blocks);
   sort_emit_rows(e, sort);
 }
 
@@ -233,7 +227,7 @@ static bool call_topk(struct lower_call *call) {
   for (unsigned i = 0; i + 1 < x->rank; i++)
     if (x->shape[i] != y->shape[i])
       return lower_cannot(call, "only the last dimension can be sorted");
-  lower_arg(call, "k=%llu", (ull)y->shape[y->rank - 1]);
+  lower_arg(call, "k=%" PRIu64, y->shape[y->rank - 1]);
   return call_sort(call);
 }
 

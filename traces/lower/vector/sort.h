@@ -16,8 +16,8 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_SORT_H
 #define VINCI_TRACES_LOWER_VECTOR_SORT_H
 
-#include "traces/lower/vector/program.h"
 #include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/unit.h"
 
 enum sort_form { SORT_WHOLE, SORT_RUNNING, SORT_NETWORK };
 
@@ -39,7 +39,7 @@ struct sort {
 enum { SORT_RUN = 32, SORT_LIST_MAX = 4095, SORT_ENTRY = 8 };
 
 void sort_emit_rows(struct emit *emit, const struct sort *sort);
-/* Stages of the network for so many chunks, one by one: pairs lie `distance` apart in groups of
+/* Stages of the network for N chunks, one by one: pairs lie `distance` apart in groups of
  * 2 * distance, from chunk `first` on, and none crosses a multiple of `span`. False: no more. */
 struct sort_stage {
   uint64_t half, distance;     /* of the walk; both 0 before the first */

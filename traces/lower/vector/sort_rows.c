@@ -4,128 +4,105 @@
  * smallest first they change their sign before and after. What a chunk lacks is filled with what
  * comes last. Work is one chain: a chunk comes in, is sorted, and goes out.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/vector/sort.h"
 
-typedef unsigned long long ull;
+enum { FLOAT_BYTES = 4, LISTS = 4, FLAG = 0, FREE_FLAG = 1, SYNC_FLAG = 0, REPEATS_MAX = 255 };
 
-enum { FLOAT_BYTES = 4, LISTS = 4, FLAG = 0, FREE_FLAG = 1, SYNC_FLAG = 0 };
-enum { FLOATS_PER_BLOCK = BLOCK_BYTES / FLOAT_BYTES };
-
-static void put_count(struct emit *e, const char *format, ull count) {
-  emit_row(e, "set_vector_mask,high=0,low=%s", emit_text(e, format, count));
+/* What comes last, in the type of x and before the sign changes. */
+static double last_value(const struct sort *sort) {
+  return sort->descending ? -(double)INFINITY : (double)INFINITY;
 }
 
-/* The numbers 0, 1, 2 ...: eight lanes by hand, then twice as many again and again. */
-static void put_numbers(struct emit *e, const struct sort *sort) {
-  ull all = (ull)sort->chunk, at = (ull)sort->numbers_at;
-  emit_comment(e, "Where elements of a chunk are.");
-  emit_row(e, "set_mask_norm");
-  for (ull lane = 0; lane < FLOATS_PER_BLOCK; lane++) {
-    emit_row(e, "set_vector_mask,high=0,low=%llu", 1ull << lane);
-    emit_row(e, "vector_dup,dst=%llu,scalar=%llu,repeat=1,type=int32", at, lane);
-  }
-  emit_row(e, "set_mask_count");
-  for (ull count = FLOATS_PER_BLOCK; count < all; count *= 2) {
-    emit_barrier(e, PIPE_V);
-    put_count(e, "%llu", (ull)min_u64(count, all - count));
-    emit_row(e, "vadds,dst=%llu,src=%llu,scalar=%llu,repeat=1,type=int32", at + count * FLOAT_BYTES,
-             at, count);
-  }
-  emit_barrier(e, PIPE_V);
+/* An element of a row, in bytes of a tensor whose rows have so many. */
+static struct expr at_element(struct emit *e, const char *tensor, struct expr row, uint64_t columns,
+                              struct expr first, uint64_t bytes) {
+  return x_add(x_name(e, tensor), x_mul(x_add(x_mul(row, columns), first), bytes));
 }
 
-static void put_flag(struct emit *e, enum pipe from, enum pipe to, int id) {
-  emit_set_flag(e, from, to, "%d", id);
-  emit_wait_flag(e, from, to, "%d", id);
+static uint64_t other_buffer(const struct sort *sort, uint64_t buffer) {
+  return buffer == sort->a_at ? sort->b_at : sort->a_at;
+}
+
+static void put_sign(struct emit *e, uint64_t at) {
+  EMIT(e, "vmuls", F("dst", at), F("src", at), F("scalar", vscalar(DTYPE_FP32, -1.0)),
+       F("repeat", 1), W("type", "fp32"));
+}
+
+/* Entries between buffers of UB, or from and to device memory. */
+static void put_entries(struct emit *e, const char *copy, struct expr dst, struct expr src,
+                        uint64_t entries) {
+  EMIT(e, copy, F("dst", dst), F("src", src), F("len_burst", entries * SORT_ENTRY / BLOCK_BYTES));
+}
+
+static void put_conversion(struct emit *e, enum dtype from, enum dtype to, uint64_t dst,
+                           uint64_t src) {
+  vunit_convert(&(struct vunit){.emit = e}, 0, 0, from, to, EXPR(dst), EXPR(src));
 }
 
 /* ---- one chunk ------------------------------------------------------------------------------- */
 
-/* What comes last, in the type of x and before the sign changes. */
-static long long last_bits(const struct sort *sort) {
-  return vscalar_bits(sort->type, sort->descending ? -(double)INFINITY : (double)INFINITY);
-}
-
-/* Elements of row `row` from `chunk` on into the second buffer, or the first if they convert. */
-static void put_load(struct emit *e, const struct sort *sort) {
-  ull bytes = vtile_bytes(sort->type), chunk = (ull)sort->chunk;
-  emit_let(e, "length", "min(%llu,%llu-chunk*%llu)", chunk, (ull)sort->columns, chunk);
-  emit_row(e,
-           "%s,dst=%llu,src=x+(row*%llu+chunk*%llu)*%llu,len_burst=length*%llu,"
-           "right_pad=(%d-length*%llu%%%d)%%%d/%llu",
-           vtile_copy_name(false, sort->type),
-           sort->type == DTYPE_FP32 ? (ull)sort->b_at : (ull)sort->a_at, (ull)sort->columns, chunk,
-           bytes, bytes, BLOCK_BYTES, bytes, BLOCK_BYTES, BLOCK_BYTES, bytes);
-}
-
-/* Behind a chunk that is not full, from the next block on. */
-static void put_tail(struct emit *e, const struct sort *sort, ull at) {
-  ull bytes = vtile_bytes(sort->type), per_block = BLOCK_BYTES / bytes, chunk = (ull)sort->chunk;
-  if (sort->columns % sort->chunk == 0)
-    return;
-  emit_let(e, "filled", "(length+%llu)/%llu*%llu", per_block - 1, per_block, per_block);
-  emit_loop(e, "tail", "filled<%llu", chunk);
-  put_count(e, "%llu-filled", chunk);
-  emit_row(e, "vector_dup,dst=%llu+filled*%llu,scalar=%lld,repeat=1,type=%s", at, bytes,
-           last_bits(sort), dtype_name(sort->type));
-  emit_endloop(e);
-  emit_barrier(e, PIPE_V);
-}
-
-/* Scores in the first half of the second buffer, where they are in its second half. */
-static void put_scores(struct emit *e, const struct sort *sort) {
-  ull chunk = (ull)sort->chunk, raw = (ull)sort->a_at, scores = (ull)sort->b_at;
+/* Elements of a row from a chunk on into the second buffer, or the first if they convert; then
+ * scores in the first half of the second buffer, where they are in its second half. */
+static void put_scores(struct emit *e, const struct sort *sort, struct expr row,
+                       struct expr chunk) {
+  uint64_t entries = sort->chunk, scores = sort->b_at;
   bool converts = sort->type != DTYPE_FP32;
-  put_tail(e, sort, converts ? raw : scores);
-  put_count(e, "%llu", chunk);
+  struct expr first = x_mul(chunk, entries), raw = EXPR(converts ? sort->a_at : scores);
+  struct expr length = emit_named(e, "length", x_min(entries, x_sub(sort->columns, first)));
+  vtile_load_run(e, sort->type, raw,
+                 at_element(e, "x", row, sort->columns, first, vtile_bytes(sort->type)), length);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
+  if (sort->columns % entries != 0)
+    vfill_tail(e, raw, length, entries, sort->type, last_value(sort));
+  vmask_count(e, entries);
   if (converts) {
-    emit_row(e, "%s,dst=%llu,src=%llu,repeat=1", vconvert_inst(e->soc, sort->type, DTYPE_FP32),
-             scores, raw);
+    put_conversion(e, sort->type, DTYPE_FP32, scores, sort->a_at);
     emit_barrier(e, PIPE_V);
   }
   if (!sort->descending)
-    emit_row(e, "vmuls,dst=%llu,src=%llu,scalar=%lld,repeat=1,type=fp32", scores, scores,
-             vscalar_bits(DTYPE_FP32, -1.0));
-  emit_row(e, "vadds,dst=%llu,src=%llu,scalar=chunk*%llu,repeat=1,type=int32",
-           scores + chunk * FLOAT_BYTES, (ull)sort->numbers_at, chunk);
+    put_sign(e, scores);
+  EMIT(e, "vadds", F("dst", scores + entries * FLOAT_BYTES), F("src", sort->numbers_at),
+       F("scalar", first), F("repeat", 1), W("type", "int32"));
   emit_barrier(e, PIPE_V);
 }
 
 /* One instruction that merges up to four lists which follow each other; a single one is copied. */
-static void put_merge(struct emit *e, ull dst, ull src, ull list, ull entries, ull repeat) {
-  ull lists = ceil_div(entries, list);
+static void put_merge(struct emit *e, uint64_t dst, uint64_t src, uint64_t list, uint64_t entries,
+                      uint64_t repeat) {
+  uint64_t lists = ceil_div(entries, list), at[LISTS], length[LISTS];
   if (lists == 1) {
-    emit_row(e, "copy_ubuf_to_ubuf,dst=%llu,src=%llu,len_burst=%llu", dst, src,
-             entries * SORT_ENTRY / BLOCK_BYTES);
+    put_entries(e, "copy_ubuf_to_ubuf", EXPR(dst), EXPR(src), entries);
     return;
   }
-  const char *sources = "", *lengths = "";
-  for (ull i = 0; i < LISTS; i++) {
-    ull length = i < lists ? min_u64(list, entries - i * list) : 0;
-    sources =
-        emit_text(e, "%s,src%llu=%llu", sources, i, i < lists ? src + i * list * SORT_ENTRY : src);
-    lengths = emit_text(e, "%s,length%llu=%llu", lengths, i, length);
+  for (uint64_t i = 0; i < LISTS; i++) {
+    length[i] = i < lists ? min_u64(list, entries - i * list) : 0;
+    at[i] = i < lists ? src + i * list * SORT_ENTRY : src;
   }
-  emit_row(e, "vmrgsort4,dst=%llu%s,repeat=%llu%s,lists=%llu,type=fp32", dst, sources, repeat,
-           lengths, lists);
+  EMIT(e, "vmrgsort4", F("dst", dst), F("src0", at[0]), F("src1", at[1]), F("src2", at[2]),
+       F("src3", at[3]), F("repeat", repeat), F("length0", length[0]), F("length1", length[1]),
+       F("length2", length[2]), F("length3", length[3]), F("lists", lists), W("type", "fp32"));
+}
+
+static void put_runs(struct emit *e, const struct sort *sort, uint64_t first, uint64_t runs) {
+  uint64_t at = first * SORT_RUN, scores = sort->b_at + at * FLOAT_BYTES;
+  EMIT(e, "vbitsort", F("dst", sort->a_at + at * SORT_ENTRY), F("src0", scores),
+       F("src1", scores + sort->chunk * FLOAT_BYTES), F("repeat", runs), W("type", "fp32"));
 }
 
 /* Runs of 32 entries, then lists of 128, 512 ...; returns where the sorted chunk is. */
 static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
-  ull chunk = (ull)sort->chunk, from = (ull)sort->a_at, to = (ull)sort->b_at;
-  emit_row(e, "vbitsort,dst=%llu,src0=%llu,src1=%llu,repeat=%llu,type=fp32", from, to,
-           to + chunk * FLOAT_BYTES, (ull)min_u64(chunk / SORT_RUN, 255));
-  if (chunk / SORT_RUN > 255)
-    emit_row(e, "vbitsort,dst=%llu,src0=%llu,src1=%llu,repeat=1,type=fp32",
-             from + 255ull * SORT_RUN * SORT_ENTRY, to + 255ull * SORT_RUN * FLOAT_BYTES,
-             to + (chunk + 255ull * SORT_RUN) * FLOAT_BYTES);
-  for (ull list = SORT_RUN; list < chunk; list *= LISTS) {
-    ull groups = chunk / (LISTS * list), rest = chunk % (LISTS * list);
-    ull done = groups * LISTS * list * SORT_ENTRY, swapped = from;
+  uint64_t chunk = sort->chunk, from = sort->a_at, to = sort->b_at, runs = chunk / SORT_RUN;
+  put_runs(e, sort, 0, min_u64(runs, REPEATS_MAX));
+  if (runs > REPEATS_MAX)
+    put_runs(e, sort, REPEATS_MAX, runs - REPEATS_MAX);
+  for (uint64_t list = SORT_RUN; list < chunk; list *= LISTS) {
+    uint64_t groups = chunk / (LISTS * list), rest = chunk % (LISTS * list);
+    uint64_t done = groups * LISTS * list * SORT_ENTRY, swapped = from;
     emit_barrier(e, PIPE_V);
     if (groups > 0)
       put_merge(e, to, from, list, LISTS * list, groups);
@@ -140,145 +117,139 @@ static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* Every second word of entries: the scores (pattern 1) or the indices (2). */
+static void put_parts(struct emit *e, uint64_t dst, uint64_t entries_at, unsigned pattern) {
+  EMIT(e, "vreducev2", F("dst", dst), F("src0", entries_at), F("src1", entries_at), F("repeat", 1),
+       F("pattern", pattern), W("type", "uint32"));
+}
+
 /*
  * Entries come apart into scores and indices in a buffer of as many bytes; both are stored. The
  * buffer they were in takes the converted scores.
  */
-static void put_results(struct emit *e, const struct sort *sort, ull entries_at, ull parts_at,
-                        const char *count, const char *first) {
-  ull bytes = vtile_bytes(sort->type), scores = parts_at;
-  ull indices = parts_at + (sort->form == SORT_RUNNING ? sort->best : sort->chunk) * FLOAT_BYTES;
-  emit_row(e, "set_vector_mask,high=0,low=(%s)*2", count);
-  emit_row(e, "vreducev2,dst=%llu,src0=%llu,src1=%llu,repeat=1,pattern=1,type=uint32", scores,
-           entries_at, entries_at);
-  emit_row(e, "vreducev2,dst=%llu,src0=%llu,src1=%llu,repeat=1,pattern=2,type=uint32", indices,
-           entries_at, entries_at);
+static void put_results(struct emit *e, const struct sort *sort, struct expr row,
+                        uint64_t entries_at, struct expr count, struct expr first) {
+  uint64_t scores = other_buffer(sort, entries_at), kept = sort->chunk;
+  if (sort->form == SORT_RUNNING)
+    kept = sort->best;
+  uint64_t indices = scores + kept * FLOAT_BYTES;
+  vmask_count(e, x_mul(count, 2));
+  put_parts(e, scores, entries_at, 1);
+  put_parts(e, indices, entries_at, 2);
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%s", count);
+  vmask_count(e, count);
   if (!sort->descending) {
-    emit_row(e, "vmuls,dst=%llu,src=%llu,scalar=%lld,repeat=1,type=fp32", scores, scores,
-             vscalar_bits(DTYPE_FP32, -1.0));
+    put_sign(e, scores);
     emit_barrier(e, PIPE_V);
   }
   if (sort->type != DTYPE_FP32) {
-    emit_row(e, "%s,dst=%llu,src=%llu,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, sort->type),
-             entries_at, scores);
+    put_conversion(e, DTYPE_FP32, sort->type, entries_at, scores);
     scores = entries_at;
   }
-  put_flag(e, PIPE_V, PIPE_MTE3, FLAG);
-  emit_row(e, "%s,dst=y+(row*%llu+%s)*%llu,src=%llu,len_burst=(%s)*%llu",
-           vtile_copy_name(true, sort->type), (ull)sort->keep, first, bytes, scores, count, bytes);
-  emit_row(e, "%s,dst=y1+(row*%llu+%s)*%d,src=%llu,len_burst=(%s)*%d",
-           vtile_copy_name(true, DTYPE_INT32), (ull)sort->keep, first, FLOAT_BYTES, indices, count,
-           FLOAT_BYTES);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
+  vtile_store_run(e, sort->type,
+                  at_element(e, "y", row, sort->keep, first, vtile_bytes(sort->type)), EXPR(scores),
+                  count);
+  vtile_store_run(e, DTYPE_INT32, at_element(e, "y1", row, sort->keep, first, FLOAT_BYTES),
+                  EXPR(indices), count);
 }
 
-static ull other_buffer(const struct sort *sort, ull buffer) {
-  return buffer == sort->a_at ? (ull)sort->b_at : (ull)sort->a_at;
-}
-
-/* Opens the loop over this block's share of so many pieces of work; its bodies are chains. */
-static void open_units(struct emit *e, ull count) {
-  emit_loop(e, "u", "(%llu-blk+blocks-1)/blocks", count);
-  emit_let(e, "unit", "blk+u*blocks");
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "%d", FREE_FLAG);
+/* Opens the loop over this block's share of the pieces of work; its bodies are chains. */
+static struct expr open_units(struct emit *e, uint64_t count) {
+  struct expr unit = emit_units(e, count, "unit");
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, FREE_FLAG);
+  return unit;
 }
 
 static void close_units(struct emit *e) {
-  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "%d", FREE_FLAG);
-  emit_endloop(e);
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, FREE_FLAG);
+  emit_end(e);
 }
 
 /* ---- rows of one chunk ----------------------------------------------------------------------- */
 
 static void put_whole(struct emit *e, const struct sort *sort) {
-  open_units(e, sort->rows);
-  emit_let(e, "row", "unit");
-  emit_let(e, "chunk", "0");
-  put_load(e, sort);
-  put_flag(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_scores(e, sort);
-  ull at = put_sorted(e, sort);
-  put_results(e, sort, at, other_buffer(sort, at), emit_text(e, "%llu", (ull)sort->keep), "0");
+  struct expr row = emit_named(e, "row", open_units(e, sort->rows));
+  put_scores(e, sort, row, emit_assigned(e, "chunk", EXPR(0)));
+  put_results(e, sort, row, put_sorted(e, sort), EXPR(sort->keep), EXPR(0));
   close_units(e);
 }
 
 /* ---- the best of a long row ------------------------------------------------------------------ */
 
-static void put_entries(struct emit *e, ull dst, ull src, ull entries) {
-  emit_row(e, "copy_ubuf_to_ubuf,dst=%llu,src=%llu,len_burst=%llu", dst, src,
-           entries * SORT_ENTRY / BLOCK_BYTES);
+/* The best so far, which come first among equals, and a list; the very first list is the best. */
+static void put_better(struct emit *e, const struct sort *sort, struct expr is_first,
+                       uint64_t list) {
+  uint64_t best = sort->best, merged = other_buffer(sort, list);
+  emit_if(e, "one", is_first);
+  put_entries(e, "copy_ubuf_to_ubuf", EXPR(sort->best_at), EXPR(list), best);
   emit_barrier(e, PIPE_V);
+  emit_end(e);
+  emit_if(e, "more", x_sub(1, is_first));
+  EMIT(e, "vmrgsort4", F("dst", merged), F("src0", sort->best_at), F("src1", list), F("src2", list),
+       F("src3", list), F("length0", best), F("length1", best), F("lists", 2), W("type", "fp32"));
+  emit_barrier(e, PIPE_V);
+  put_entries(e, "copy_ubuf_to_ubuf", EXPR(sort->best_at), EXPR(merged), best);
+  emit_barrier(e, PIPE_V);
+  emit_end(e);
 }
 
-/* The best so far, which come first among equals, and a list; the very first list is the best. */
-static void put_better(struct emit *e, const struct sort *sort, const char *first, ull list) {
-  ull best = (ull)sort->best, merged = other_buffer(sort, list);
-  emit_loop(e, "one", "%s", first);
-  put_entries(e, (ull)sort->best_at, list, best);
-  emit_endloop(e);
-  emit_loop(e, "more", "1-(%s)", first);
-  emit_row(e,
-           "vmrgsort4,dst=%llu,src0=%llu,src1=%llu,src2=%llu,src3=%llu,length0=%llu,length1=%llu,"
-           "lists=2,type=fp32",
-           merged, (ull)sort->best_at, list, list, list, best, best);
-  emit_barrier(e, PIPE_V);
-  put_entries(e, (ull)sort->best_at, merged, best);
-  emit_endloop(e);
+/* A list of a row in device memory. */
+static struct expr list_at(struct emit *e, struct expr row, uint64_t lists, struct expr list,
+                           uint64_t entries) {
+  return at_element(e, "lists", row, lists, list, entries * SORT_ENTRY);
+}
+
+/* The best of a row lie apart from both buffers: their parts go to the first. */
+static void put_best(struct emit *e, const struct sort *sort, struct expr row) {
+  put_results(e, sort, row, sort->best_at, EXPR(sort->keep), EXPR(0));
 }
 
 static void put_best_of_segments(struct emit *e, const struct sort *sort) {
-  ull bytes = (ull)sort->best * SORT_ENTRY;
   emit_comment(e, "All cores meet; a core for each row merges the lists of its segments.");
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=0,id=%d", SYNC_FLAG);
-  emit_row(e, "wait_flag_dev,id=%d", SYNC_FLAG);
-  open_units(e, sort->rows);
-  emit_let(e, "row", "unit");
-  emit_loop(e, "list", "%llu", (ull)sort->segments);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
-  emit_row(e, "copy_gm_to_ubuf,dst=%llu,src=lists+(row*%llu+list)*%llu,len_burst=%llu",
-           (ull)sort->a_at, (ull)sort->segments, bytes, bytes / BLOCK_BYTES);
-  put_flag(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_better(e, sort, "list==0", (ull)sort->a_at);
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
-  emit_endloop(e);
-  put_results(e, sort, (ull)sort->best_at, (ull)sort->a_at, emit_text(e, "%llu", (ull)sort->keep),
-              "0");
+  emit_meet(e, SYNC_FLAG);
+  struct expr row = emit_named(e, "row", open_units(e, sort->rows));
+  struct expr list = emit_for(e, "list", sort->segments);
+  emit_wait(e, PIPE_V, PIPE_MTE2, FLAG);
+  put_entries(e, "copy_gm_to_ubuf", EXPR(sort->a_at),
+              list_at(e, row, sort->segments, list, sort->best), sort->best);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
+  put_better(e, sort, x_eq(list, 0), sort->a_at);
+  emit_set(e, PIPE_V, PIPE_MTE2, FLAG);
+  emit_end(e);
+  put_best(e, sort, row);
   close_units(e);
 }
 
 static void put_running(struct emit *e, const struct sort *sort) {
-  ull per = ceil_div(sort->chunks, sort->segments), bytes = (ull)sort->best * SORT_ENTRY;
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
-  open_units(e, sort->rows * sort->segments);
-  emit_let(e, "row", "unit/%llu", (ull)sort->segments);
-  emit_let(e, "segment", "unit%%%llu", (ull)sort->segments);
-  emit_let(e, "begin", "segment*%llu/%llu", (ull)sort->chunks, (ull)sort->segments);
-  emit_let(e, "end", "(segment+1)*%llu/%llu", (ull)sort->chunks, (ull)sort->segments);
-  emit_comment(e, "Up to %llu chunks.", per);
-  emit_loop(e, "turn", "end-begin");
-  emit_let(e, "chunk", "begin+turn");
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
-  put_load(e, sort);
-  put_flag(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_scores(e, sort);
-  put_better(e, sort, "turn==0", put_sorted(e, sort));
-  emit_set_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
-  emit_endloop(e);
-  if (sort->segments > 1) {
-    put_flag(e, PIPE_V, PIPE_MTE3, FLAG);
-    emit_row(e, "copy_ubuf_to_gm,dst=lists+unit*%llu,src=%llu,len_burst=%llu", bytes,
-             (ull)sort->best_at, bytes / BLOCK_BYTES);
-    put_flag(e, PIPE_MTE3, PIPE_V, FLAG);
+  uint64_t segments = sort->segments;
+  emit_set(e, PIPE_V, PIPE_MTE2, FLAG);
+  struct expr unit = open_units(e, sort->rows * segments);
+  struct expr row = emit_assigned(e, "row", x_div(unit, segments));
+  struct expr segment = emit_assigned(e, "segment", x_mod(unit, segments));
+  struct expr begin = emit_assigned(e, "begin", x_div(x_mul(segment, sort->chunks), segments));
+  struct expr end =
+      emit_assigned(e, "end", x_div(x_mul(x_add(segment, 1), sort->chunks), segments));
+  emit_comment(e, "Up to %" PRIu64 " chunks.", ceil_div(sort->chunks, segments));
+  struct expr turn = emit_for(e, "turn", x_sub(end, begin));
+  struct expr chunk = emit_named(e, "chunk", x_add(begin, turn));
+  emit_wait(e, PIPE_V, PIPE_MTE2, FLAG);
+  put_scores(e, sort, row, chunk);
+  put_better(e, sort, x_eq(turn, 0), put_sorted(e, sort));
+  emit_set(e, PIPE_V, PIPE_MTE2, FLAG);
+  emit_end(e);
+  if (segments > 1) {
+    emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
+    put_entries(e, "copy_ubuf_to_gm", list_at(e, EXPR(0), 0, unit, sort->best), EXPR(sort->best_at),
+                sort->best);
   } else {
-    put_results(e, sort, (ull)sort->best_at, (ull)sort->a_at, emit_text(e, "%llu", (ull)sort->keep),
-                "0");
-    put_flag(e, PIPE_MTE3, PIPE_V, FLAG);
+    put_best(e, sort, row);
   }
+  emit_handshake(e, PIPE_MTE3, PIPE_V, FLAG);
   close_units(e);
-  if (sort->segments > 1)
+  if (segments > 1)
     put_best_of_segments(e, sort);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE2, "%d", FLAG);
+  emit_wait(e, PIPE_V, PIPE_MTE2, FLAG);
 }
 
 /* ---- all of a long row ----------------------------------------------------------------------- */
@@ -302,85 +273,77 @@ bool sort_next_stage(uint64_t chunks, struct sort_stage *stage) {
 }
 
 /* Two sorted chunks, each two sorted lists, into a lower and an upper one. */
-static void put_pair(struct emit *e, const struct sort *sort, ull distance) {
-  ull list = (ull)sort->chunk / 2, bytes = (ull)sort->chunk * SORT_ENTRY,
-      blocks = bytes / BLOCK_BYTES;
-  emit_let(e, "low", "lists+(row*%llu+chunk)*%llu", (ull)sort->chunks, bytes);
-  emit_row(e, "copy_gm_to_ubuf,dst=0,src=low,len_burst=%llu", blocks);
-  emit_row(e, "copy_gm_to_ubuf,dst=%llu,src=low+%llu,len_burst=%llu", bytes, distance * bytes,
-           blocks);
-  put_flag(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_merge(e, 2 * bytes, 0, list, LISTS * list, 1);
-  put_flag(e, PIPE_V, PIPE_MTE3, FLAG);
-  emit_row(e, "copy_ubuf_to_gm,dst=low,src=%llu,len_burst=%llu", 2 * bytes, blocks);
-  emit_row(e, "copy_ubuf_to_gm,dst=low+%llu,src=%llu,len_burst=%llu", distance * bytes, 3 * bytes,
-           blocks);
+static void put_pair(struct emit *e, const struct sort *sort, struct expr lower,
+                     uint64_t distance) {
+  uint64_t bytes = sort->chunk * SORT_ENTRY;
+  struct expr low = emit_named(e, "low", lower), high = x_add(low, distance * bytes);
+  put_entries(e, "copy_gm_to_ubuf", EXPR(0), low, sort->chunk);
+  put_entries(e, "copy_gm_to_ubuf", EXPR(bytes), high, sort->chunk);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
+  put_merge(e, 2 * bytes, 0, sort->chunk / 2, sort->chunk / 2 * LISTS, 1);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
+  put_entries(e, "copy_ubuf_to_gm", low, EXPR(2 * bytes), sort->chunk);
+  put_entries(e, "copy_ubuf_to_gm", high, EXPR(3 * bytes), sort->chunk);
 }
 
 static void put_stage(struct emit *e, const struct sort *sort, const struct sort_stage *stage) {
-  ull distance = (ull)stage->distance;
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=0,id=%d", SYNC_FLAG);
-  emit_row(e, "wait_flag_dev,id=%d", SYNC_FLAG);
+  uint64_t distance = stage->distance;
+  emit_meet(e, SYNC_FLAG);
   if (stage->pairs == 0)
     return;
-  emit_loop(e, "u", "(%llu-blk+blocks-1)/blocks", (ull)(sort->rows * stage->pairs));
-  emit_let(e, "unit", "blk+u*blocks");
-  emit_let(e, "row", "unit/%llu", (ull)stage->pairs);
-  emit_let(e, "pair", "unit%%%llu", (ull)stage->pairs);
-  emit_let(e, "chunk", "%llu+pair/%llu*%llu+pair%%%llu", (ull)stage->first, distance, 2 * distance,
-           distance);
-  emit_loop(e, "together", "chunk/%llu==(chunk+%llu)/%llu", (ull)stage->span, distance,
-            (ull)stage->span);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "%d", FREE_FLAG);
-  put_pair(e, sort, distance);
+  struct expr unit = emit_units(e, sort->rows * stage->pairs, "unit");
+  struct expr row = emit_assigned(e, "row", x_div(unit, stage->pairs));
+  struct expr pair = emit_assigned(e, "pair", x_mod(unit, stage->pairs));
+  struct expr chunk =
+      emit_assigned(e, "chunk",
+                    x_add(x_add(stage->first, x_mul(x_div(pair, distance), 2 * distance)),
+                          x_mod(pair, distance)));
+  emit_if(e, "together",
+          x_eq(x_div(chunk, stage->span), x_div(x_add(chunk, distance), stage->span)));
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, FREE_FLAG);
+  put_pair(e, sort, list_at(e, row, sort->chunks, chunk, sort->chunk), distance);
   close_units(e);
-  emit_endloop(e);
+  emit_end(e);
 }
 
 static void put_network(struct emit *e, const struct sort *sort) {
-  ull bytes = (ull)sort->chunk * SORT_ENTRY;
   struct sort_stage stage = {0};
-  open_units(e, sort->rows * sort->chunks);
-  emit_let(e, "row", "unit/%llu", (ull)sort->chunks);
-  emit_let(e, "chunk", "unit%%%llu", (ull)sort->chunks);
-  put_load(e, sort);
-  put_flag(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_scores(e, sort);
-  ull at = put_sorted(e, sort);
-  put_flag(e, PIPE_V, PIPE_MTE3, FLAG);
-  emit_row(e, "copy_ubuf_to_gm,dst=lists+unit*%llu,src=%llu,len_burst=%llu", bytes, at,
-           bytes / BLOCK_BYTES);
+  uint64_t wanted = ceil_div(sort->keep, sort->chunk);
+  struct expr unit = open_units(e, sort->rows * sort->chunks);
+  struct expr row = emit_assigned(e, "row", x_div(unit, sort->chunks));
+  put_scores(e, sort, row, emit_assigned(e, "chunk", x_mod(unit, sort->chunks)));
+  uint64_t at = put_sorted(e, sort);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, FLAG);
+  put_entries(e, "copy_ubuf_to_gm", list_at(e, EXPR(0), 0, unit, sort->chunk), EXPR(at),
+              sort->chunk);
   close_units(e);
   while (sort_next_stage(sort->chunks, &stage)) {
-    emit_comment(e, "All cores meet; chunks %llu apart are merged.", (ull)stage.distance);
+    emit_comment(e, "All cores meet; chunks %" PRIu64 " apart are merged.", stage.distance);
     put_stage(e, sort, &stage);
   }
   emit_comment(e, "All cores meet; entries become scores and indices.");
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=0,id=%d", SYNC_FLAG);
-  emit_row(e, "wait_flag_dev,id=%d", SYNC_FLAG);
-  ull wanted = ceil_div(sort->keep, sort->chunk);
-  open_units(e, sort->rows * wanted);
-  emit_let(e, "row", "unit/%llu", wanted);
-  emit_let(e, "chunk", "unit%%%llu", wanted);
-  emit_row(e, "copy_gm_to_ubuf,dst=%llu,src=lists+(row*%llu+chunk)*%llu,len_burst=%llu",
-           (ull)sort->a_at, (ull)sort->chunks, bytes, bytes / BLOCK_BYTES);
-  put_flag(e, PIPE_MTE2, PIPE_V, FLAG);
-  put_results(e, sort, (ull)sort->a_at, (ull)sort->b_at,
-              emit_text(e, "min(%llu,%llu-chunk*%llu)", (ull)sort->chunk, (ull)sort->keep,
-                        (ull)sort->chunk),
-              emit_text(e, "chunk*%llu", (ull)sort->chunk));
+  emit_meet(e, SYNC_FLAG);
+  unit = open_units(e, sort->rows * wanted);
+  row = emit_assigned(e, "row", x_div(unit, wanted));
+  struct expr chunk = emit_assigned(e, "chunk", x_mod(unit, wanted));
+  struct expr first = x_mul(chunk, sort->chunk);
+  put_entries(e, "copy_gm_to_ubuf", EXPR(sort->a_at),
+              list_at(e, row, sort->chunks, chunk, sort->chunk), sort->chunk);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, FLAG);
+  put_results(e, sort, row, sort->a_at, x_min(sort->chunk, x_sub(sort->keep, first)), first);
   close_units(e);
 }
 
 void sort_emit_rows(struct emit *e, const struct sort *sort) {
-  put_numbers(e, sort);
-  emit_row(e, "set_mov_pad_val,value=%lld", last_bits(sort));
-  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "%d", FREE_FLAG);
+  const struct vtable numbers = vtable_series(sort->numbers_at, 1);
+  emit_comment(e, "Where elements of a chunk are.");
+  vtables_fill(e, &numbers, 1, sort->chunk);
+  emit_barrier(e, PIPE_V);
+  EMIT(e, "set_mov_pad_val", F("value", vscalar(sort->type, last_value(sort))));
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, FREE_FLAG);
   if (sort->form == SORT_WHOLE)
     put_whole(e, sort);
-  else if (sort->form == SORT_RUNNING)
-    put_running(e, sort);
   else
-    put_network(e, sort);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "%d", FREE_FLAG);
+    (sort->form == SORT_RUNNING ? put_running : put_network)(e, sort);
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, FREE_FLAG);
 }

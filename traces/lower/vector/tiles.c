@@ -2,13 +2,13 @@
 /* Tiles of vector and data-movement operators: splitting, the loop, copies, cost. */
 #include "traces/lower/vector/tiles.h"
 
+#include <inttypes.h>
+
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
 #include "traces/lower/launch.h"
-
-typedef unsigned long long ull;
 
 enum {
   RESERVED_UB_BYTES = 8192 + 256, /* the compiler's, and the hardware's */
@@ -44,8 +44,8 @@ bool vtile_fits(const struct lower_job *job, struct vtile *tile) {
 
 bool vtile_ub_holds(struct lower_job *job, const char *what, uint64_t bytes) {
   return bytes <= vtile_ub_bytes(job->soc) ||
-         lower_refuse(job, "%s takes %llu bytes of UB, there are %llu", what, (ull)bytes,
-                      (ull)vtile_ub_bytes(job->soc));
+         lower_refuse(job, "%s takes %" PRIu64 " bytes of UB, there are %" PRIu64, what, bytes,
+                      vtile_ub_bytes(job->soc));
 }
 
 bool vtile_in_ub(struct lower_job *job, struct vtile *tile) {
@@ -60,7 +60,7 @@ bool vtile_copies_bytes(struct lower_job *job) {
 
 bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile) {
   return tile->cols == tile->space.cols ||
-         lower_refuse(job, "a tile takes whole rows, of %llu columns", (ull)tile->space.cols);
+         lower_refuse(job, "a tile takes whole rows, of %" PRIu64 " columns", tile->space.cols);
 }
 
 static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_t *extent,
@@ -92,9 +92,8 @@ void vtile_settle(const struct lower_job *job, struct vtile *tile) {
   tile->lay_out(tile);
 }
 
-void vtile_stream(struct emit *e, const struct vtile *tile, enum kernel_code code,
-                  uint64_t blocks) {
-  emit_buffer(e, "buf", SPACE_UB, tile->ub_bytes);
+void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks) {
+  emit_buffer(e, "buf", SPACE_UB, ub_bytes);
   emit_stream(e, emit_vector_core(e->soc));
   emit_kernel_start(e, code, blocks);
   emit_plain(e, "set_mask_count");
@@ -112,13 +111,18 @@ void vtile_counts(struct vtile *tile) {
   tile->per_block = ceil_div(tile->tiles, tile->blocks);
 }
 
+bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
+  return lower_refuse(job, "there are only %" PRIu64 " tiles for %" PRIu64 " cores", tiles, cores);
+}
+
 bool vtile_count(struct lower_job *job, struct vtile *tile) {
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (tile->rows == 0 || tile->cols == 0 || tile->blocks == 0)
     return lower_refuse(job, "a tile needs rows, columns and a core");
   if (tile->rows > tile->space.rows || tile->cols > tile->space.cols)
-    return lower_refuse(job, "the tile is larger than the %llu x %llu elements to be cut",
-                        (ull)tile->space.rows, (ull)tile->space.cols);
+    return lower_refuse(job,
+                        "the tile is larger than the %" PRIu64 " x %" PRIu64 " elements to be cut",
+                        tile->space.rows, tile->space.cols);
   if (tile->rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
   if (tile->blocks > cores)
@@ -126,10 +130,7 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
   if (tile->buffers < 1 || tile->buffers > 2)
     return lower_refuse(job, "buffers is 1 or 2");
   vtile_counts(tile);
-  if (tile->blocks > tile->tiles)
-    return lower_refuse(job, "there are only %llu tiles for %llu cores", (ull)tile->tiles,
-                        (ull)tile->blocks);
-  return true;
+  return tile->blocks <= tile->tiles || vtile_too_few(job, tile->tiles, tile->blocks);
 }
 
 void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
@@ -168,26 +169,9 @@ void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes
   tile->blocks = ceil_div(tiles, ceil_div(tiles, min_u64(tiles, cores)));
 }
 
-const char *x_text(struct emit *e, struct expr x) {
-  char text[2000];
-  bool calls = false;
-  x_print(text, sizeof text, x, &calls);
-  return emit_text(e, "%s", text);
-}
-
-static void vtile_texts(struct emit *e, struct vtile *tile) {
-  tile->rows_text = x_text(e, tile->n_rows);
-  tile->cols_text = x_text(e, tile->n_cols);
-  tile->row_text = x_text(e, tile->row);
-  tile->col_text = x_text(e, tile->col);
-  tile->slot_text = x_text(e, tile->slot);
-  for (unsigned i = 0; i < tile->space.outers; i++)
-    tile->outer_text[i] = x_text(e, tile->outer_at[i]);
-}
-
 /* ---- the loop ------------------------------------------------------------------ */
 
-static const char *name_of(struct emit *e, const struct vtile *tile, const char *name) {
+const char *vtile_name(struct emit *e, const struct vtile *tile, const char *name) {
   return *tile->prefix ? emit_text(e, "%s%s", tile->prefix, name) : name;
 }
 
@@ -211,17 +195,17 @@ static void put_position(struct emit *e, struct vtile *tile, struct expr t) {
     row = x_mod(row, tile->row_tiles);
   if (outer == 1 && tile->row_tiles == 1)
     col = t;
-  tile->row = start_of(e, name_of(e, tile, "row"), row, tile->rows, tile->row_tiles);
-  tile->col = start_of(e, name_of(e, tile, "col"), col, tile->cols, tile->col_tiles);
-  tile->n_rows = extent_of(e, name_of(e, tile, "rows"), tile->rows, tile->space.rows, tile->row);
-  tile->n_cols = extent_of(e, name_of(e, tile, "cols"), tile->cols, tile->space.cols, tile->col);
+  tile->row = start_of(e, vtile_name(e, tile, "row"), row, tile->rows, tile->row_tiles);
+  tile->col = start_of(e, vtile_name(e, tile, "col"), col, tile->cols, tile->col_tiles);
+  tile->n_rows = extent_of(e, vtile_name(e, tile, "rows"), tile->rows, tile->space.rows, tile->row);
+  tile->n_cols = extent_of(e, vtile_name(e, tile, "cols"), tile->cols, tile->space.cols, tile->col);
   for (unsigned i = tile->space.outers; i-- > 0;) {
     uint64_t extent = tile->space.outer[i];
     struct expr index = x_div(t, inner);
     tile->outer_at[i] = EXPR(0);
     if (extent > 1)
       tile->outer_at[i] =
-          emit_named(e, name_of(e, tile, outers[i]), i == 0 ? index : x_mod(index, extent));
+          emit_named(e, vtile_name(e, tile, outers[i]), i == 0 ? index : x_mod(index, extent));
     inner *= extent;
   }
 }
@@ -246,7 +230,7 @@ void vtile_ends(struct emit *e, const struct vtile *tile, bool start) {
   unsigned count = free_flags(tile, pairs);
   if (count == 0)
     return;
-  struct expr buffer = emit_for(e, name_of(e, tile, start ? "first" : "last"), tile->buffers);
+  struct expr buffer = emit_for(e, vtile_name(e, tile, start ? "first" : "last"), tile->buffers);
   for (unsigned i = 0; i < count; i++)
     emit_flag_of(e, start, pairs[i].from, pairs[i].to, x_add(buffer, tile->flag));
   emit_end(e);
@@ -259,18 +243,17 @@ void vtile_open(struct emit *e, struct vtile *tile) {
   vtile_ends(e, tile, true);
   if (tile->tiles != tile->blocks * per)
     mine = x_min(per, x_sub(tile->tiles, first));
-  struct expr i = emit_for(e, name_of(e, tile, "i"), mine);
-  put_position(e, tile, emit_named(e, name_of(e, tile, "t"), x_add(first, i)));
+  struct expr i = emit_for(e, vtile_name(e, tile, "i"), mine);
+  put_position(e, tile, emit_named(e, vtile_name(e, tile, "t"), x_add(first, i)));
   tile->slot = EXPR(tile->slot_address);
   tile->flag_id = EXPR(tile->flag);
   if (tile->buffers > 1) {
-    struct expr half = emit_named(e, name_of(e, tile, "half"), x_mod(i, tile->buffers));
+    struct expr half = emit_named(e, vtile_name(e, tile, "half"), x_mod(i, tile->buffers));
     tile->slot = x_add(x_mul(half, tile->slot_bytes), tile->slot_address);
     tile->flag_id = x_add(half, tile->flag);
   }
   if (tile->parts & VTILE_LOADS)
     emit_wait(e, tile->parts & VTILE_COMPUTES ? PIPE_V : PIPE_MTE3, PIPE_MTE2, tile->flag_id);
-  vtile_texts(e, tile);
 }
 
 void vtile_loaded(struct emit *e, struct vtile *tile) {
@@ -324,6 +307,19 @@ struct expr vtile_offset(struct emit *e, const struct vtile *tile,
 struct expr vtile_pad(struct expr bytes, enum dtype dtype) {
   unsigned unit = vtile_bytes(dtype);
   return x_div(x_pad(bytes, BLOCK_BYTES), unit > 4 ? 4 : unit);
+}
+
+void vtile_load_run(struct emit *e, enum dtype dtype, struct expr dst, struct expr src,
+                    struct expr elements) {
+  struct expr bytes = x_mul(elements, vtile_bytes(dtype));
+  EMIT(e, vtile_copy_name(false, dtype), F("dst", dst), F("src", src), F("len_burst", bytes),
+       F("right_pad", vtile_pad(bytes, dtype)));
+}
+
+void vtile_store_run(struct emit *e, enum dtype dtype, struct expr dst, struct expr src,
+                     struct expr elements) {
+  EMIT(e, vtile_copy_name(true, dtype), F("dst", dst), F("src", src),
+       F("len_burst", x_mul(elements, vtile_bytes(dtype))));
 }
 
 /* Bursts of one copy: how many (0: one), how many bytes, gaps on both sides. */

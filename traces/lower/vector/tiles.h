@@ -8,8 +8,7 @@
  * operand lies in device memory with a stride per dimension; stride 0 repeats it (broadcast).
  * In UB its rows follow each other at a pitch of whole 32-byte blocks.
  *
- * Inside vtile_open() and vtile_close() rows may use the names t (tile), half (its buffer) and
- * what the texts of struct vtile name.
+ * Between vtile_open() and vtile_close() rows may use the expressions of struct vtile.
  */
 #ifndef VINCI_TRACES_LOWER_VECTOR_TILES_H
 #define VINCI_TRACES_LOWER_VECTOR_TILES_H
@@ -49,8 +48,6 @@ struct vtile {
   /* From vtile_open(), of the tile that is being walked: its extents, where it starts, its buffer
    * and the flag id of that. */
   struct expr n_rows, n_cols, row, col, outer_at[VTILE_OUTERS], slot, flag_id;
-  const char *rows_text, *cols_text, *row_text, *col_text, *slot_text;
-  const char *outer_text[VTILE_OUTERS];
 };
 
 struct vtile_operand {
@@ -67,6 +64,8 @@ struct vtile_operand {
 
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
 bool vtile_count(struct lower_job *job, struct vtile *tile);
+/* The reason "there are only N tiles for M cores"; false. */
+bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores);
 /* The same without a check, for tilings that have been checked. */
 void vtile_counts(struct vtile *tile);
 /*
@@ -98,8 +97,11 @@ uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64
 /* The tiling as it was chosen or given, counted and laid out. */
 void vtile_settle(const struct lower_job *job, struct vtile *tile);
 /* The stream of the kernel: buffer, start of the kernel, counter mode. */
-void vtile_stream(struct emit *emit, const struct vtile *tile, enum kernel_code code,
-                  uint64_t blocks);
+void vkernel_stream(struct emit *emit, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks);
+static inline void vtile_stream(struct emit *emit, const struct vtile *tile, enum kernel_code code,
+                                uint64_t blocks) {
+  vkernel_stream(emit, tile->ub_bytes, code, blocks);
+}
 
 /* Sets the flags that say that buffers are free, or takes them back at the end. */
 void vtile_ends(struct emit *emit, const struct vtile *tile, bool start);
@@ -113,8 +115,14 @@ void vtile_close(struct emit *emit, struct vtile *tile);
 /* Copies an operand's part of the tile in or out. */
 void vtile_load(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
 void vtile_store(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
-const char *x_text(struct emit *e, struct expr x);
+/* A name within the loop over the tiles, with the prefix of the pass. */
+const char *vtile_name(struct emit *emit, const struct vtile *tile, const char *name);
 /* Where the operand's part begins in device memory. */
+/* A run of elements into UB, padded to whole blocks; out of UB. */
+void vtile_load_run(struct emit *emit, enum dtype dtype, struct expr dst, struct expr src,
+                    struct expr elements);
+void vtile_store_run(struct emit *emit, enum dtype dtype, struct expr dst, struct expr src,
+                     struct expr elements);
 /* Elements of right_pad that fill the last block of a burst. */
 struct expr vtile_pad(struct expr bytes, enum dtype dtype);
 struct expr vtile_offset(struct emit *emit, const struct vtile *tile,

@@ -6,6 +6,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/number.h"
+#include "core/chip/layout.h"
 #include "core/isa/isa.h"
 
 int64_t vscalar(enum dtype type, double value) {
@@ -111,6 +112,46 @@ void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dty
   const struct vconversion *found = vconversion(unit->emit->soc, from, to);
   VROW(unit, reads, writes, found->inst, F("dst", dst), F("src", src), F("repeat", 1),
        W_IF(found->round, "round", found->round));
+}
+
+/* ---- tables and tails ------------------------------------------------------------- */
+
+enum { WORD_BYTES = 4 };
+
+struct vtable vtable_series(uint64_t address, uint64_t step) {
+  struct vtable table = {.address = address, .step = step};
+  for (unsigned lane = 0; lane < VTABLE_FIRST; lane++)
+    table.first[lane] = lane * step;
+  return table;
+}
+
+void vtables_fill(struct emit *e, const struct vtable *tables, unsigned count, uint64_t words) {
+  emit_plain(e, "set_mask_norm");
+  for (unsigned lane = 0; lane < VTABLE_FIRST; lane++) {
+    vmask_count(e, 1 << lane);
+    for (unsigned i = 0; i < count; i++)
+      vfill(e, tables[i].address, tables[i].first[lane], "int32");
+  }
+  emit_plain(e, "set_mask_count");
+  for (uint64_t filled = VTABLE_FIRST; filled < words; filled *= 2) {
+    emit_barrier(e, PIPE_V);
+    vmask_count(e, min_u64(filled, words - filled));
+    for (unsigned i = 0; i < count; i++)
+      EMIT(e, "vadds", F("dst", tables[i].address + filled * WORD_BYTES),
+           F("src", tables[i].address), F("scalar", filled * tables[i].step), F("repeat", 1),
+           W("type", "int32"));
+  }
+}
+
+void vfill_tail(struct emit *e, struct expr address, struct expr length, uint64_t all,
+                enum dtype type, double value) {
+  unsigned bytes = dtype_bits(type) / 8;
+  struct expr filled = emit_named(e, "filled", x_round_up(length, BLOCK_BYTES / bytes));
+  emit_if(e, "tail", x_lt(filled, all));
+  vmask_count(e, x_sub(all, filled));
+  vfill(e, x_add(address, x_mul(filled, bytes)), vscalar(type, value), dtype_name(type));
+  emit_end(e);
+  emit_barrier(e, PIPE_V);
 }
 
 /* ---- conversions ---------------------------------------------------------------- */

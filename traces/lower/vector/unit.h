@@ -131,6 +131,26 @@ void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dty
 /* The value as an operand: bit pattern of floating-point types. */
 int64_t vscalar(enum dtype type, double value);
 
+/* Counter mode with a number of elements, outside of a unit that keeps track of the mask. */
+#define vmask_count(emit_, count_) EMIT(emit_, "set_vector_mask", F("high", 0), F("low", count_))
+/* vector_dup of a value, as bits of its type. */
+#define vfill(emit_, dst_, bits_, type_)                                                           \
+  EMIT(emit_, "vector_dup", F("dst", dst_), F("scalar", bits_), F("repeat", 1), W("type", type_))
+
+/* A table of 32-bit words in UB: the first eight are given, each later eight are the ones before
+ * plus 8 * step. Filled by hand, then doubled in each turn; the tables of one call are filled
+ * together. Begins and ends in counter mode. */
+enum { VTABLE_FIRST = 8 };
+struct vtable {
+  uint64_t address, first[VTABLE_FIRST], step;
+};
+void vtables_fill(struct emit *emit, const struct vtable *tables, unsigned count, uint64_t words);
+/* The table 0, step, 2 * step ... */
+struct vtable vtable_series(uint64_t address, uint64_t step);
+/* Behind `length` loaded elements at an address, from the next block on up to `all`: the value. */
+void vfill_tail(struct emit *emit, struct expr address, struct expr length, uint64_t all,
+                enum dtype type, double value);
+
 uint32_t vstep_reads(const struct vstep *step);
 
 /* An instruction that converts; towards zero into integers, as casts of arrays do. */
