@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flash_attention and its gradient: what is legal, and candidates. */
+#include <inttypes.h>
+
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
@@ -8,36 +10,28 @@
 /* Blocks from row to row of parts, when they are joined. */
 enum { ROW_STRIDE_MAX = 255 };
 
-/* A buffer has two halves: scores, and the products of the result's gradient with V. */
-static void lay_out_gradient(struct attention_tiling *t) {
-  uint64_t used = 0;
-  t->buffer_bytes = 2 * vtile_align(t->slice * t->cols * WORD_BYTES);
-  t->buffers = vtile_reserve(&used, ATTENTION_PAIR * t->buffer_bytes);
-  t->statistics =
-      vtile_reserve(&used, ATTENTION_PAIR * ATTENTION_ROW_NUMBERS * t->half * BLOCK_BYTES);
-  t->ub_bytes = used;
-}
-
-/* Scores and probabilities share a buffer, and so do partial values and results. */
+/* UB: scores and probabilities share a buffer, and so do partial values and results; with parts,
+ * values leave in single precision and with the numbers of rows. A buffer of the gradient has two
+ * halves: scores, and the products of the result's gradient with V. */
 static void lay_out(const struct attention *at, struct attention_tiling *t) {
-  uint64_t used = 0, slice = t->slice;
-  if (at->gradient) {
-    lay_out_gradient(t);
-    return;
-  }
-  /* With parts, values leave in single precision and with the numbers of rows. */
+  uint64_t used = 0, slice = t->slice, numbers = ATTENTION_PAIR * t->half;
   uint64_t values = t->depth + (t->splits > 1 ? 2 * BLOCK_WORDS : 0);
-  t->buffer_bytes = vtile_align(slice * max_u64(t->cols, values) * WORD_BYTES);
+  t->buffer_bytes = at->gradient ? 2 * vtile_align(slice * t->cols * WORD_BYTES)
+                                 : vtile_align(slice * max_u64(t->cols, values) * WORD_BYTES);
   t->buffers = vtile_reserve(&used, ATTENTION_PAIR * t->buffer_bytes);
-  t->result = vtile_reserve(&used, t->half * t->depth * WORD_BYTES);
-  t->accumulator = vtile_reserve(&used, slice * ROWWISE_LANES * WORD_BYTES);
-  t->folded = vtile_reserve(&used, slice * BLOCK_BYTES);
-  t->blocks = vtile_reserve(&used, slice * BLOCK_BYTES);
-  t->maximum = vtile_reserve(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
-  t->sum = vtile_reserve(&used, ATTENTION_PAIR * t->half * WORD_BYTES);
-  t->factor = vtile_reserve(&used, ATTENTION_SLOTS * t->half * WORD_BYTES);
-  t->fresh = vtile_reserve(&used, slice * WORD_BYTES);
-  t->column = vtile_reserve(&used, slice * WORD_BYTES);
+  if (at->gradient) {
+    t->statistics = vtile_reserve(&used, numbers * ATTENTION_ROW_NUMBERS * BLOCK_BYTES);
+  } else {
+    t->result = vtile_reserve(&used, t->half * t->depth * WORD_BYTES);
+    t->accumulator = vtile_reserve(&used, slice * ROWWISE_LANES * WORD_BYTES);
+    t->folded = vtile_reserve(&used, slice * BLOCK_BYTES);
+    t->blocks = vtile_reserve(&used, slice * BLOCK_BYTES);
+    t->maximum = vtile_reserve(&used, numbers * WORD_BYTES);
+    t->sum = vtile_reserve(&used, numbers * WORD_BYTES);
+    t->factor = vtile_reserve(&used, ATTENTION_SLOTS * t->half * WORD_BYTES);
+    t->fresh = vtile_reserve(&used, slice * WORD_BYTES);
+    t->column = vtile_reserve(&used, slice * WORD_BYTES);
+  }
   t->ub_bytes = used;
 }
 
@@ -87,13 +81,14 @@ static bool splits_are_legal(struct lower_job *job, const struct attention_tilin
     return lower_refuse(job, "keys are split only without causal and statistics");
   if (makes_parts(at, t->splits, t->cols))
     return true;
-  return lower_refuse(job, "%llu keys do not make %llu parts of whole steps, at most %llu",
-                      (unsigned long long)at->keys, (unsigned long long)t->splits,
-                      (unsigned long long)(ROW_STRIDE_MAX * BLOCK_BYTES / WORD_BYTES / t->depth));
+  return lower_refuse(
+      job, "%" PRIu64 " keys do not make %" PRIu64 " parts of whole steps, at most %" PRIu64,
+      at->keys, t->splits, ROW_STRIDE_MAX * BLOCK_BYTES / WORD_BYTES / t->depth);
 }
 
 bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   const struct lower_value *value = job->value;
+  const struct attention *at = job->data;
   const uint64_t cols_max = ROWWISE_LANES * BLOCK_WORDS; /* eight of its 64 lanes make one */
   *t = (struct attention_tiling){
       .rows = value[ATTENTION_ROWS].size,
@@ -101,7 +96,7 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
       .panel = value[ATTENTION_PANEL].size,
       .slice = value[ATTENTION_SLICE].size,
       .diagonal = (enum attention_diagonal)value[ATTENTION_DIAGONAL].word,
-      .splits = job->op->key_count > ATTENTION_SPLITS ? value[ATTENTION_SPLITS].size : 1,
+      .splits = at->gradient ? 1 : value[ATTENTION_SPLITS].size,
       .cores = value[ATTENTION_CORES].size,
   };
   if (t->rows % FRACTAL_ROWS || t->rows > ATTENTION_SIDE)
@@ -126,28 +121,19 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   if (!fits_cube(job, t))
     return false;
   lay_out(job->data, t);
-  const struct attention *at = job->data;
   if (at->gradient && attention_grad_slice(job->soc, t->depth) == 0)
-    return lower_refuse(job, "UB is too small for rows of %llu elements",
-                        (unsigned long long)at->depth);
-  if (t->ub_bytes > vtile_ub_bytes(job->soc))
-    return lower_refuse(job, "the slice takes %llu bytes of UB, there are %llu",
-                        (unsigned long long)t->ub_bytes,
-                        (unsigned long long)vtile_ub_bytes(job->soc));
-  return true;
+    return lower_refuse(job, "UB is too small for rows of %" PRIu64 " elements", at->depth);
+  return vtile_ub_holds(job, "the slice", t->ub_bytes);
 }
 
 /* ---- candidates ---- */
 
-static const uint16_t sides[] = {128, 64, 32, 16};
-static const uint16_t widths[] = {512, 256, 128, 64};
-static const uint16_t panels[] = {512, 256, 128, 64};
+static const uint16_t sides[] = {128, 64, 32, 16}, widths[] = {512, 256, 128, 64};
 static const uint8_t parts[] = {1, 2, 3, 4, 6, 8, 12, 15};
 enum {
   PART_COUNT = sizeof parts / sizeof *parts,
   SIDE_COUNT = sizeof sides / sizeof *sides,
-  WIDTH_COUNT = sizeof widths / sizeof *widths,
-  PANEL_COUNT = sizeof panels / sizeof *panels,
+  WIDTH_COUNT = sizeof widths / sizeof *widths, /* of steps, and of panels */
 };
 
 static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
@@ -169,15 +155,13 @@ static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t
 
 bool attention_candidate(struct lower_job *job, size_t index) {
   const struct attention *at = job->data;
-  bool splits = job->op->key_count > ATTENTION_SPLITS && !at->causal;
-  size_t split = index / (SIDE_COUNT * WIDTH_COUNT * PANEL_COUNT);
-  if (split >= (splits ? PART_COUNT : 1))
+  size_t split = index / (SIDE_COUNT * WIDTH_COUNT * WIDTH_COUNT);
+  if (split >= (at->gradient || at->causal ? 1 : PART_COUNT))
     return false;
-  index %= SIDE_COUNT * WIDTH_COUNT * PANEL_COUNT;
   struct attention_tiling t = {
-      .rows = sides[index / PANEL_COUNT / WIDTH_COUNT],
-      .cols = widths[index / PANEL_COUNT % WIDTH_COUNT],
-      .panel = panels[index % PANEL_COUNT],
+      .rows = sides[index / WIDTH_COUNT / WIDTH_COUNT % SIDE_COUNT],
+      .cols = widths[index / WIDTH_COUNT % WIDTH_COUNT],
+      .panel = widths[index % WIDTH_COUNT],
       .cores = soc_core_count(job->soc, CORE_AIC),
       .splits = parts[split],
   };
@@ -188,7 +172,7 @@ bool attention_candidate(struct lower_job *job, size_t index) {
   t.panel = min_u64(t.panel, t.cols);
   if (!makes_parts(at, t.splits, t.cols))
     t.splits = 1;
-  if (job->op->key_count > ATTENTION_SPLITS)
+  if (!at->gradient)
     give(job, ATTENTION_SPLITS, t.splits);
   give(job, ATTENTION_ROWS, t.rows);
   give(job, ATTENTION_COLS, t.cols);
