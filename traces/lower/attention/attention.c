@@ -103,48 +103,45 @@ static enum vinci_status setup(struct lower_job *job) {
 
 /* ---- from a profile ---- */
 
-struct call_shape {
-  uint64_t batch, heads, seq_q, seq_k, width_q, width_k; /* widths: of all heads of a row */
-  const char *layout;
+/* Which extents of Q and K are batch and sequence; heads of Q. */
+struct call_layout {
+  const char *name;
+  unsigned batch, row;
+  uint64_t heads;
 };
 
-/* The extents of Q at three places: whichever order fits the statistics is the layout. */
+/* Three extents: whichever order fits the statistics is the layout. */
 static bool rows_of_heads(const struct lower_call *call, const struct lower_tensor *max,
-                          struct call_shape *s) {
+                          struct call_layout *layout) {
   const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   if (q->rank != 3 || k->rank != 3 || max->rank != 4)
     return false;
   bool sequence_first = q->shape[0] == max->shape[2] && q->shape[1] == max->shape[0];
   bool batch_first = q->shape[0] == max->shape[0] && q->shape[1] == max->shape[2];
-  if (!sequence_first && !batch_first)
-    return false;
-  *s = (struct call_shape){.batch = max->shape[0],
-                           .heads = max->shape[1],
-                           .seq_q = max->shape[2],
-                           .seq_k = k->shape[sequence_first ? 0 : 1],
-                           .width_q = q->shape[2],
-                           .width_k = k->shape[2],
-                           .layout = batch_first ? "BSH" : "SBH"};
-  return k->shape[sequence_first ? 1 : 0] == s->batch && s->heads > 0;
+  *layout = (struct call_layout){.name = batch_first ? "BSH" : "SBH",
+                                 .batch = sequence_first,
+                                 .row = !sequence_first,
+                                 .heads = max->shape[1]};
+  return (sequence_first || batch_first) && k->shape[layout->batch] == max->shape[0] &&
+         layout->heads > 0;
 }
 
 /* Four extents: BNSD, unless only BSND fits. */
 static bool heads_apart(const struct lower_call *call, const struct lower_tensor *out,
-                        struct call_shape *s) {
+                        struct call_layout *layout) {
   const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   if (q->rank != 4 || k->rank != 4 || k->shape[0] != q->shape[0] || k->shape[3] != q->shape[3])
     return false;
   bool statistics = out->rank == 4 && out->shape[3] != q->shape[3];
   bool apart = statistics ? q->shape[1] == out->shape[1] : q->shape[1] % k->shape[1] == 0;
-  unsigned head = apart ? 1 : 2, row = apart ? 2 : 1;
-  *s = (struct call_shape){.batch = q->shape[0],
-                           .heads = q->shape[head],
-                           .seq_q = q->shape[row],
-                           .seq_k = k->shape[row],
-                           .width_q = q->shape[head] * q->shape[3],
-                           .width_k = k->shape[head] * q->shape[3],
-                           .layout = apart ? "BNSD" : "BSND"};
+  *layout = (struct call_layout){
+      .name = apart ? "BNSD" : "BSND", .row = apart ? 2 : 1, .heads = q->shape[apart ? 1 : 2]};
   return true;
+}
+
+/* Elements of all heads of a row. */
+static uint64_t row_width(const struct lower_tensor *tensor, const struct call_layout *layout) {
+  return tensor->rank == 3 ? tensor->shape[2] : tensor->shape[3 - layout->row] * tensor->shape[3];
 }
 
 enum { VENDOR_STEP = 512 };
@@ -153,25 +150,27 @@ enum { VENDOR_STEP = 512 };
  * recorded; one that is a matrix is taken for a causal one. The vendor's kernel computes whole
  * steps: its measured cube times are those of steps of 512 keys. */
 static bool put_arguments(struct lower_call *call, const struct lower_tensor *rows) {
-  struct call_shape s;
+  const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
+  struct call_layout s;
   if (call->input_count < 3 || call->output_count < 1 ||
       (!rows_of_heads(call, rows, &s) && !heads_apart(call, rows, &s)))
     return lower_cannot(call, "batch, heads and sequence cannot be told from the shapes");
-  uint64_t depth = s.width_q / s.heads;
-  if (depth == 0 || s.width_q % s.heads || s.width_k % depth)
+  uint64_t width_q = row_width(q, &s), width_k = row_width(k, &s), depth = width_q / s.heads;
+  if (depth == 0 || width_q % s.heads || width_k % depth)
     return lower_cannot(call, "%" PRIu64 " heads do not divide rows of %" PRIu64 " elements",
-                        s.heads, s.width_q);
+                        s.heads, width_q);
   bool masked = false;
   for (unsigned i = 3; i < call->input_count; i++)
     masked |= call->input[i].dtype == DTYPE_UINT8 && call->input[i].rank >= 2;
-  const uint64_t sizes[] = {s.batch, s.heads, s.width_k / depth, s.seq_q, s.seq_k, depth};
+  const uint64_t sizes[] = {q->shape[s.batch], s.heads,         width_k / depth,
+                            q->shape[s.row],   k->shape[s.row], depth};
   for (unsigned i = ATTENTION_BATCH; i <= ATTENTION_HEAD_DIM; i++)
     lower_arg(call, "%s=%" PRIu64, keys[i].name, sizes[i]);
-  lower_arg_dtype(call, "dtype", &call->input[0]);
-  lower_arg(call, "layout=%s", s.layout);
-  lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
+  lower_arg_dtype(call, "dtype", q);
+  lower_arg(call, "layout=%s", s.name);
+  lower_arg(call, "causal=%d", masked && q->shape[s.row] <= k->shape[s.row]);
   lower_arg(call, "diagonal=whole");
-  if (s.seq_k >= VENDOR_STEP)
+  if (k->shape[s.row] >= VENDOR_STEP)
     lower_arg(call, "cols=%d", VENDOR_STEP);
   return true;
 }

@@ -128,13 +128,12 @@ static void free_panel(struct writer *w, enum panel panel) {
 
 /* Opens the loop over the panels of a step. */
 static void open_panels(struct writer *w, struct place *p) {
-  struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
-  w->panel = emit_for(e, "p", x_ceil_div(p->keys, t->panel));
-  w->at_key = emit_assigned(e, "at", x_mul(w->panel, t->panel));
-  w->keys = emit_assigned(e, "cw", x_min(t->panel, x_sub(p->keys, w->at_key)));
+  w->panel = emit_for(w->e, "p", x_ceil_div(p->keys, t->panel));
+  w->at_key = emit_assigned(w->e, "at", x_mul(w->panel, t->panel));
+  w->keys = emit_assigned(w->e, "cw", x_min(t->panel, x_sub(p->keys, w->at_key)));
   struct expr number = x_add(x_mul(p->step, t->cols / t->panel), w->panel);
-  struct expr half = emit_assigned(e, "half", x_mod(number, t->l1_slots));
+  struct expr half = emit_assigned(w->e, "half", x_mod(number, t->l1_slots));
   w->half = w->at->gradient ? EXPR(0) : half;
 }
 
@@ -145,9 +144,8 @@ static void open_panels(struct writer *w, struct place *p) {
 static void load_l0(struct writer *w, bool a, struct expr src, struct expr rows,
                     struct expr channels, struct expr k, struct expr k_start, struct expr m,
                     struct expr m_start, bool transpose) {
-  struct emit *e = w->e;
   struct expr dst = fa_at(w, a ? "a0" : "b0", x_mul(w->l0, TILE_BYTES));
-  EMIT(e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", src),
+  EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", src),
        F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
        F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", rows),
        F("l1_h", 1), F("channels", channels), F_IF(transpose, "transpose", 1),
@@ -163,26 +161,31 @@ static void load_a(struct writer *w, struct expr src, struct expr rows, struct e
 /* Of a panel whose rows are columns of B: kk columns of part kd, rows of tile nt, cn of them. */
 static void load_columns(struct writer *w, struct expr src, struct expr kd, struct expr kk,
                          struct expr nt, struct expr cn) {
-  struct emit *e = w->e;
   const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
   struct expr dst = fa_at(w, "b0", x_mul(w->l0, TILE_BYTES));
   struct expr first = x_mul(kd, blocks), count = fractals(cn);
   if (w->t.panel <= ATTENTION_SIDE) {
-    EMIT(e, "load_cbuf_to_cb", F("dst", dst), F("src", src), F("base", x_mul(first, count)),
+    EMIT(w->e, "load_cbuf_to_cb", F("dst", dst), F("src", src), F("base", x_mul(first, count)),
          F("repeat", x_mul(fractals(kk), count)));
     return;
   }
-  struct expr column = emit_for(e, "column", fractals(kk));
+  struct expr column = emit_for(w->e, "column", fractals(kk));
   struct expr base = x_mul(x_add(first, column), fractals(w->keys));
-  EMIT(e, "load_cbuf_to_cb", F("dst", x_add(dst, x_mul(x_mul(column, count), FRACTAL_BYTES))),
+  EMIT(w->e, "load_cbuf_to_cb", F("dst", x_add(dst, x_mul(x_mul(column, count), FRACTAL_BYTES))),
        F("src", src), F("base", x_add(base, x_mul(nt, blocks))), F("repeat", count));
-  emit_end(e);
+  emit_end(w->e);
 }
 
-/* Next half of L0, from the number of the product. */
-static void take_l0(struct writer *w, struct expr number) {
-  w->l0 = emit_assigned(w->e, "l0", x_mod(number, ATTENTION_PAIR));
+/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
+ * of the part. */
+static struct expr open_parts(struct writer *w, const char *loop, const char *extent,
+                              struct expr number) {
+  uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
+  w->part = emit_for(w->e, loop, depths);
+  struct expr count = tile_extent(w, extent, EXPR(w->at->depth), w->part);
+  w->l0 = emit_assigned(w->e, "l0", x_mod(x_add(x_mul(number, depths), w->part), ATTENTION_PAIR));
   emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
+  return count;
 }
 
 /* c[m, n] of tiles in L0; `first`: nothing is there yet. Small ones on the same accumulators need a
@@ -234,24 +237,20 @@ static struct expr tile_number(struct writer *w, struct expr i) {
 
 /* Rows of the task times a panel's keys, 128 at a time, to the slot of a workspace. */
 static void put_scores(struct writer *w, const char *rows, enum panel panel, const char *result) {
-  struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
   struct place *p = &w->next;
-  uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
-  struct expr nt = emit_for(e, "nt", tiles(w->keys));
+  struct expr nt = emit_for(w->e, "nt", tiles(w->keys));
   struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
   take_block(w, tile);
-  struct expr kd = emit_for(e, "kd", depths);
-  struct expr kk = tile_extent(w, "kk", EXPR(w->at->depth), kd);
-  take_l0(w, x_add(x_mul(tile, depths), kd));
+  struct expr kk = open_parts(w, "kd", "kk", tile), kd = w->part;
   load_a(w, task_rows(w, p, rows), p->rows, EXPR(t->depth), kk, x_mul(kd, ATTENTION_SIDE));
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
   put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
-  emit_end(e);
+  emit_end(w->e);
   struct expr slot = x_mul(p->slot, t->rows * t->cols * WORD_BYTES);
   struct expr key = x_mul(x_add(w->at_key, x_mul(nt, ATTENTION_SIDE)), WORD_BYTES);
   put_block(w, x_add(fa_at(w, result, slot), key), cn, p->rows, t->cols, false);
-  emit_end(e);
+  emit_end(w->e);
 }
 
 /* Behind the last step of a task its rows in L1 are free. */
@@ -292,16 +291,6 @@ static void put_ahead(struct writer *w) {
 
 /* ---- the present step ---- */
 
-/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the columns
- * of the part. */
-static struct expr open_parts(struct writer *w, struct expr number) {
-  uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
-  w->part = emit_for(w->e, "nd", depths);
-  struct expr cn = tile_extent(w, "cn", EXPR(w->at->depth), w->part);
-  take_l0(w, x_add(x_mul(number, depths), w->part));
-  return cn;
-}
-
 /* k rows of B from `first` on, in L0 with what is of A; the part of c[m, depth]. */
 static void close_parts(struct writer *w, struct expr b, struct expr rows, struct expr k,
                         struct expr first, struct expr n, struct expr m, struct expr is_first) {
@@ -316,7 +305,7 @@ static void close_parts(struct writer *w, struct expr b, struct expr rows, struc
 static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
   struct expr cm = w->here.rows, kt = emit_for(w->e, "kt", tiles(w->keys));
   struct expr key = x_mul(kt, ATTENTION_SIDE), kk = tile_extent(w, "kk", w->keys, kt);
-  struct expr number = tile_number(w, kt), cn = open_parts(w, number);
+  struct expr number = tile_number(w, kt), cn = open_parts(w, "nd", "cn", number);
   load_a(w, panel_at(w, scores), cm, rounded(w->keys), kk, key);
   close_parts(w, panel_at(w, rows), w->keys, kk, key, cn, cm, x_eq(number, 0));
   emit_end(w->e);
@@ -324,21 +313,20 @@ static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
 
 /* Columns of P or dS, turned, times rows of dY or Q: for 128 keys a block of dV or dK. */
 static void add_keys(struct writer *w, enum panel scores, const char *rows, const char *sum) {
-  struct emit *e = w->e;
   const struct attention *at = w->at;
   struct place *p = &w->here;
-  struct expr cm = p->rows, kt = emit_for(e, "kt", tiles(w->keys));
+  struct expr cm = p->rows, kt = emit_for(w->e, "kt", tiles(w->keys));
   struct expr key = x_mul(kt, ATTENTION_SIDE), mk = tile_extent(w, "mk", w->keys, kt);
-  struct expr kk = emit_assigned(e, "kk", cm);
+  struct expr kk = emit_assigned(w->e, "kk", cm);
   take_block(w, kt);
-  struct expr cn = open_parts(w, kt);
+  struct expr cn = open_parts(w, "nd", "cn", kt);
   load_l0(w, true, panel_at(w, scores), cm, rounded(w->keys), mk, key, cm, EXPR(0), true);
   close_parts(w, task_rows(w, p, rows), cm, kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);
   struct expr row = x_add(x_add(x_add(head, p->key), w->at_key), key);
   put_block(w, fa_at(w, sum, x_mul(row, at->depth * WORD_BYTES)), EXPR(at->depth), mk, at->depth,
             true);
-  emit_end(e);
+  emit_end(w->e);
 }
 
 /* The answer of the vector cores, before the first panel that needs it. */
@@ -350,7 +338,6 @@ static void await_probabilities(struct writer *w) {
 
 /* Probabilities times V. */
 static void put_values(struct writer *w) {
-  struct emit *e = w->e;
   struct place *p = &w->here;
   uint64_t depth = w->at->depth;
   take_block(w, p->step);
@@ -363,15 +350,14 @@ static void put_values(struct writer *w) {
   put_rows(w, PANEL_P, PANEL_V);
   free_panel(w, PANEL_V);
   free_panel(w, PANEL_P);
-  emit_end(e);
+  emit_end(w->e);
   struct expr slot = x_mul(p->slot, w->t.rows * depth * WORD_BYTES);
   put_block(w, fa_at(w, "partial", slot), EXPR(depth), p->rows, depth, false);
-  fa_signal(e, PIPE_FIX, SIGNAL_PARTIAL);
+  fa_signal(w->e, PIPE_FIX, SIGNAL_PARTIAL);
 }
 
 /* P^T dY, dS^T Q and dS K, added to the sums. */
 static void put_sums(struct writer *w) {
-  struct emit *e = w->e;
   struct place *p = &w->here;
   uint64_t depth = w->at->depth;
   open_panels(w, p);
@@ -391,8 +377,8 @@ static void put_sums(struct writer *w) {
             p->rows, depth, true);
   free_panel(w, PANEL_DS);
   free_panel(w, PANEL_K_ROWS);
-  emit_end(e);
-  free_rows(e, p);
+  emit_end(w->e);
+  free_rows(w->e, p);
 }
 
 void fa_cube_stream(struct writer *w) {

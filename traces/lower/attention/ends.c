@@ -37,13 +37,12 @@ static struct expr open_pieces(struct writer *w, const char *loop, uint64_t piec
 /* The same for slices of `rows` of each head. */
 static struct expr open_slices(struct writer *w, const char *loop, uint64_t heads, uint64_t rows,
                                uint64_t slice, uint64_t cores) {
-  struct emit *e = w->e;
   uint64_t slices = ceil_div(rows, slice);
   struct expr u, i = open_pieces(w, loop, heads * slices, cores, &u);
-  u = emit_assigned(e, "u", u);
-  w->here.z = emit_assigned(e, "z", x_div(u, slices));
-  w->r0 = emit_assigned(e, "r0", x_mul(x_mod(u, slices), slice));
-  w->rr = emit_assigned(e, "rr", x_min(slice, x_sub(rows, w->r0)));
+  u = emit_assigned(w->e, "u", u);
+  w->here.z = emit_assigned(w->e, "z", x_div(u, slices));
+  w->r0 = emit_assigned(w->e, "r0", x_mul(x_mod(u, slices), slice));
+  w->rr = emit_assigned(w->e, "rr", x_min(slice, x_sub(rows, w->r0)));
   return i;
 }
 
@@ -89,17 +88,16 @@ static uint64_t lay_out(struct writer *w, struct vunit *unit, uint64_t rows) {
 }
 
 static void load_parts(struct writer *w, const struct vunit *unit) {
-  struct emit *e = w->e;
   struct expr rows = x_add(x_mul(w->here.z, w->at->rows), w->r0);
-  struct expr first = emit_assigned(e, "first", x_mul(rows, w->t.splits));
+  struct expr first = emit_assigned(w->e, "first", x_mul(rows, w->t.splits));
   struct expr values = x_mul(first, w->at->depth * WORD_BYTES), count = x_mul(w->rr, w->t.splits);
-  emit_wait(e, PIPE_MTE3, PIPE_MTE2, 0);
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, 0);
   fa_load_values(w, unit->reg[R_VALUES], fa_at(w, "part_values", values), count);
   for (unsigned i = 0; i < 2; i++)
-    EMIT(e, "copy_gm_to_ubuf", F("dst", unit->reg[i ? R_SUMS : R_MAXIMA]),
+    EMIT(w->e, "copy_gm_to_ubuf", F("dst", unit->reg[i ? R_SUMS : R_MAXIMA]),
          F("src", fa_at(w, i ? "part_sum" : "part_max", x_mul(first, BLOCK_BYTES))),
          F("len_burst", count));
-  emit_handshake(e, PIPE_MTE2, PIPE_V, 0);
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, 0);
 }
 
 /* For each part in turn: one number of a row `op`= that of the part. */
@@ -133,34 +131,32 @@ static void put_factors(struct writer *w, struct vunit *unit) {
 /* By columns of lanes from byte `at` on: the rows of each part times its factor, added; at last
  * divided. */
 static void put_columns(struct writer *w, struct vunit *unit, struct expr at, uint64_t lanes) {
-  struct emit *e = w->e;
   uint64_t splits = w->t.splits, stride = w->t.depth / BLOCK_WORDS, parts = splits * stride;
   struct expr result = x_add(unit->reg[R_RESULT], at);
   vunit_lanes(unit, (unsigned)lanes);
-  struct expr j = emit_for(e, "j", splits);
+  struct expr j = emit_for(w->e, "j", splits);
   struct expr factor = x_add(unit->reg[R_MAXIMA], x_mul(j, BLOCK_BYTES));
   struct expr part = x_add(unit->reg[R_VALUES], x_mul(j, w->t.depth * WORD_BYTES));
   fa_rows_op(w, "vmul", x_add(part, at), EXPR(parts), factor, splits, true);
-  emit_barrier(e, PIPE_V);
+  emit_barrier(w->e, PIPE_V);
   fa_rows_op(w, "vadd", result, EXPR(stride), x_add(part, at), parts, false);
-  emit_end(e);
-  emit_barrier(e, PIPE_V);
+  emit_end(w->e);
+  emit_barrier(w->e, PIPE_V);
   fa_rows_op(w, "vdiv", result, EXPR(stride), unit->reg[R_TOTAL], 1, true);
 }
 
 static void put_joined(struct writer *w, struct vunit *unit) {
-  struct emit *e = w->e;
   uint64_t whole = w->t.depth / LANES, rest = w->t.depth % LANES;
   struct expr count = x_mul(w->rr, w->t.depth);
   vunit_count(unit, count);
-  emit_barrier(e, PIPE_V);
+  emit_barrier(w->e, PIPE_V);
   unit->written = 0;
   vunit_step(unit, &(struct vstep)FILL(R_RESULT, 0));
-  emit_barrier(e, PIPE_V);
+  emit_barrier(w->e, PIPE_V);
   if (whole > 0) {
     vunit_lanes(unit, LANES);
-    put_columns(w, unit, x_mul(emit_for(e, "lanes", whole), LANES_BYTES), LANES);
-    emit_end(e);
+    put_columns(w, unit, x_mul(emit_for(w->e, "lanes", whole), LANES_BYTES), LANES);
+    emit_end(w->e);
   }
   if (rest > 0)
     put_columns(w, unit, EXPR(whole * LANES_BYTES), rest);
@@ -260,11 +256,10 @@ static void put_delta(struct writer *w, const struct attention_end *end) {
 }
 
 void fa_grad_first(struct writer *w) {
-  struct emit *e = w->e;
   const struct attention *at = w->at;
   uint64_t heads = at->batch * at->heads, keys = heads / at->group * at->keys;
-  struct attention_end end = attention_grad_end(e->soc, at, w->t.depth, true);
-  emit_kernel(e, "flash_attention_grad_start", (uint32_t)end.cores);
+  struct attention_end end = attention_grad_end(w->e->soc, at, w->t.depth, true);
+  emit_kernel(w->e, "flash_attention_grad_start", (uint32_t)end.cores);
   fa_tensor(w, "dy", false, TENSOR_IN);
   fa_tensor(w, "o", false, TENSOR_IN);
   fa_grad_workspace(w);
@@ -272,9 +267,9 @@ void fa_grad_first(struct writer *w) {
   clear_sum(w, "i_dq_sum", "dq_sum", heads * at->rows, end.cores);
   clear_sum(w, "i_dk_sum", "dk_sum", keys, end.cores);
   clear_sum(w, "i_dv_sum", "dv_sum", keys, end.cores);
-  put_flags(e, true);
+  put_flags(w->e, true);
   put_delta(w, &end);
-  put_flags(e, false);
+  put_flags(w->e, false);
 }
 
 /* ---- behind the gradient ---- */
@@ -309,15 +304,14 @@ static void put_result(struct writer *w, const struct result *result,
 }
 
 void fa_grad_last(struct writer *w) {
-  struct emit *e = w->e;
-  struct attention_end end = attention_grad_end(e->soc, w->at, w->t.depth, false);
-  emit_kernel(e, "flash_attention_grad_end", (uint32_t)end.cores);
+  struct attention_end end = attention_grad_end(w->e->soc, w->at, w->t.depth, false);
+  emit_kernel(w->e, "flash_attention_grad_end", (uint32_t)end.cores);
   fa_grad_workspace(w);
   for (unsigned i = 0; i < RESULTS; i++)
     fa_tensor(w, results[i].name, results[i].as_keys, TENSOR_OUT);
   open_kernel(w, ATTENTION_PAIR * end.slice * w->t.depth * WORD_BYTES);
-  put_flags(e, true);
+  put_flags(w->e, true);
   for (unsigned i = 0; i < RESULTS; i++)
     put_result(w, &results[i], &end);
-  put_flags(e, false);
+  put_flags(w->e, false);
 }

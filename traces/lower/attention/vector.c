@@ -456,15 +456,14 @@ static void put_flags(struct writer *w, bool set) {
  * are spread 8 at a time, and there may be fewer; rows of values are whole fractals, of which
  * copies leave out up to a block. */
 static void clear(struct writer *w) {
-  struct emit *e = w->e;
   const struct attention_tiling *t = &w->t;
-  emit_plain(e, "set_mask_count");
+  emit_plain(w->e, "set_mask_count");
   if (w->at->gradient || t->depth - w->at->depth >= BLOCK_WORDS) {
-    fa_zero(e, t->buffers, ATTENTION_PAIR * t->buffer_bytes);
-    emit_barrier(e, PIPE_ALL);
+    fa_zero(w->e, t->buffers, ATTENTION_PAIR * t->buffer_bytes);
+    emit_barrier(w->e, PIPE_ALL);
   }
   if (!w->at->gradient)
-    fa_zero(e, t->maximum, t->ub_bytes - t->maximum);
+    fa_zero(w->e, t->maximum, t->ub_bytes - t->maximum);
 }
 
 void fa_vector_stream(struct writer *w) {

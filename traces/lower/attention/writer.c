@@ -109,12 +109,11 @@ void fa_step(struct writer *w, struct place *p, struct expr step) {
 
 /* The step after step s of task i of this block. */
 static struct expr put_next(struct writer *w, struct expr i, struct expr s) {
-  struct emit *e = w->e;
   struct expr after = x_add(s, 1), task = x_add(i, 1);
-  struct expr same = emit_assigned(e, "same", x_lt(after, w->here.steps));
-  struct expr more = emit_assigned(e, "more", x_max(same, x_lt(task, w->tasks)));
-  struct expr ix = emit_assigned(e, "ix", x_min(x_sub(w->tasks, 1), x_sub(task, same)));
-  struct expr sx = emit_assigned(e, "sx", x_mul(after, same));
+  struct expr same = emit_assigned(w->e, "same", x_lt(after, w->here.steps));
+  struct expr more = emit_assigned(w->e, "more", x_max(same, x_lt(task, w->tasks)));
+  struct expr ix = emit_assigned(w->e, "ix", x_min(x_sub(w->tasks, 1), x_sub(task, same)));
+  struct expr sx = emit_assigned(w->e, "sx", x_mul(after, same));
   fa_task(w, &w->next, ix);
   fa_step(w, &w->next, sx);
   return more;
