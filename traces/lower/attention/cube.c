@@ -61,28 +61,28 @@ static void put_buffers(struct writer *w) {
 
 /* Rows of the task in L1: of "q1" or "dy1". */
 static struct expr task_rows(struct writer *w, struct place *p, const char *buffer) {
-  return fa_at(w, buffer, x_mul(p->odd, rows_bytes(w)));
+  return x_slot(w->e, buffer, p->odd, rows_bytes(w));
 }
 
 static struct expr panel_at(struct writer *w, enum panel panel) {
-  return fa_at(w, panels[panel].buffer, x_mul(w->half, panel_bytes(w, panel)));
+  return x_slot(w->e, panels[panel].buffer, w->half, panel_bytes(w, panel));
 }
 
 static struct expr panel_flag(struct writer *w, enum panel panel) {
   return x_add(panels[panel].flag[w->at->gradient], w->half);
 }
 
-static struct expr block_at(struct writer *w) { return fa_at(w, "c0", x_mul(w->c, w->t.c_bytes)); }
+static struct expr block_at(struct writer *w) { return x_slot(w->e, "c0", w->c, w->t.c_bytes); }
 
 /* Every flag that says "free". */
 static void put_flags(struct writer *w, bool set) {
   struct emit *e = w->e;
   emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2,
-               fa_flags(e, set, "l1_", attention_l1_flags(w->at->gradient)));
+               emit_slots(e, set, "l1_", attention_l1_flags(w->at->gradient)));
   emit_end(e);
-  emit_flag_of(e, set, PIPE_M, PIPE_MTE1, fa_flags(e, set, "l0_", ATTENTION_PAIR));
+  emit_flag_of(e, set, PIPE_M, PIPE_MTE1, emit_slots(e, set, "l0_", ATTENTION_PAIR));
   emit_end(e);
-  emit_flag_of(e, set, PIPE_FIX, PIPE_M, fa_flags(e, set, "c_", w->t.c_slots));
+  emit_flag_of(e, set, PIPE_FIX, PIPE_M, emit_slots(e, set, "c_", w->t.c_slots));
   emit_end(e);
 }
 
@@ -112,7 +112,7 @@ static void load_panel(struct writer *w, struct place *p, enum panel panel) {
           EXPR(at->depth), at->kv.row, columns ? rounded(w->keys) : w->keys);
   } else {
     struct expr slot = x_mul(p->slot, w->t.rows * w->t.cols * HALF_BYTES);
-    struct expr src = x_add(fa_at(w, tensor, slot), x_mul(w->at_key, HALF_BYTES));
+    struct expr src = x_add(x_add(x_name(w->e, tensor), slot), x_mul(w->at_key, HALF_BYTES));
     nd2nz(w, dst, src, p->rows, w->keys, w->t.cols, p->rows);
   }
   emit_set(w->e, PIPE_MTE2, PIPE_MTE1, flag);
@@ -144,7 +144,7 @@ static void open_panels(struct writer *w, struct place *p) {
 static void load_l0(struct writer *w, bool a, struct expr src, struct expr rows,
                     struct expr channels, struct expr k, struct expr k_start, struct expr m,
                     struct expr m_start, bool transpose) {
-  struct expr dst = fa_at(w, a ? "a0" : "b0", x_mul(w->l0, TILE_BYTES));
+  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, TILE_BYTES);
   EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", src),
        F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
        F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", rows),
@@ -162,7 +162,7 @@ static void load_a(struct writer *w, struct expr src, struct expr rows, struct e
 static void load_columns(struct writer *w, struct expr src, struct expr kd, struct expr kk,
                          struct expr nt, struct expr cn) {
   const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
-  struct expr dst = fa_at(w, "b0", x_mul(w->l0, TILE_BYTES));
+  struct expr dst = x_slot(w->e, "b0", w->l0, TILE_BYTES);
   struct expr first = x_mul(kd, blocks), count = fractals(cn);
   if (w->t.panel <= ATTENTION_SIDE) {
     EMIT(w->e, "load_cbuf_to_cb", F("dst", dst), F("src", src), F("base", x_mul(first, count)),
@@ -199,9 +199,9 @@ static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr 
   emit_if(e, "small", x_mul(x_eq(first, 0), few));
   emit_barrier(e, PIPE_M);
   emit_end(e);
-  EMIT(e, "mad", F("c", c), F("a", fa_at(w, "a0", half)), F("b", fa_at(w, "b0", half)),
-       F("m", x_max(2, m)), F("k", k), F("n", n), F("init", first),
-       W("type", dtype_name(w->at->type)));
+  EMIT(e, "mad", F("c", c), F("a", x_add(x_name(w->e, "a0"), half)),
+       F("b", x_add(x_name(w->e, "b0"), half)), F("m", x_max(2, m)), F("k", k), F("n", n),
+       F("init", first), W("type", dtype_name(w->at->type)));
   emit_set(e, PIPE_M, PIPE_MTE1, w->l0);
 }
 
@@ -249,7 +249,7 @@ static void put_scores(struct writer *w, const char *rows, enum panel panel, con
   emit_end(w->e);
   struct expr slot = x_mul(p->slot, t->rows * t->cols * WORD_BYTES);
   struct expr key = x_mul(x_add(w->at_key, x_mul(nt, ATTENTION_SIDE)), WORD_BYTES);
-  put_block(w, x_add(fa_at(w, result, slot), key), cn, p->rows, t->cols, false);
+  put_block(w, x_add(x_add(x_name(w->e, result), slot), key), cn, p->rows, t->cols, false);
   emit_end(w->e);
 }
 
@@ -324,7 +324,7 @@ static void add_keys(struct writer *w, enum panel scores, const char *rows, cons
   close_parts(w, task_rows(w, p, rows), cm, kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);
   struct expr row = x_add(x_add(x_add(head, p->key), w->at_key), key);
-  put_block(w, fa_at(w, sum, x_mul(row, at->depth * WORD_BYTES)), EXPR(at->depth), mk, at->depth,
+  put_block(w, x_slot(w->e, sum, row, at->depth * WORD_BYTES), EXPR(at->depth), mk, at->depth,
             true);
   emit_end(w->e);
 }
@@ -352,7 +352,7 @@ static void put_values(struct writer *w) {
   free_panel(w, PANEL_P);
   emit_end(w->e);
   struct expr slot = x_mul(p->slot, w->t.rows * depth * WORD_BYTES);
-  put_block(w, fa_at(w, "partial", slot), EXPR(depth), p->rows, depth, false);
+  put_block(w, x_add(x_name(w->e, "partial"), slot), EXPR(depth), p->rows, depth, false);
   fa_signal(w->e, PIPE_FIX, SIGNAL_PARTIAL);
 }
 

@@ -61,7 +61,7 @@ static void close_pairs(struct writer *w) {
 }
 
 static void put_flags(struct emit *e, bool set) {
-  emit_flag_of(e, set, PIPE_MTE3, PIPE_MTE2, fa_flags(e, set, "", ATTENTION_PAIR));
+  emit_flag_of(e, set, PIPE_MTE3, PIPE_MTE2, emit_slots(e, set, "", ATTENTION_PAIR));
   emit_end(e);
 }
 
@@ -92,10 +92,10 @@ static void load_parts(struct writer *w, const struct vunit *unit) {
   struct expr first = emit_assigned(w->e, "first", x_mul(rows, w->t.splits));
   struct expr values = x_mul(first, w->at->depth * WORD_BYTES), count = x_mul(w->rr, w->t.splits);
   emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, 0);
-  fa_load_values(w, unit->reg[R_VALUES], fa_at(w, "part_values", values), count);
+  fa_load_values(w, unit->reg[R_VALUES], x_add(x_name(w->e, "part_values"), values), count);
   for (unsigned i = 0; i < 2; i++)
     EMIT(w->e, "copy_gm_to_ubuf", F("dst", unit->reg[i ? R_SUMS : R_MAXIMA]),
-         F("src", fa_at(w, i ? "part_sum" : "part_max", x_mul(first, BLOCK_BYTES))),
+         F("src", x_slot(w->e, i ? "part_sum" : "part_max", first, BLOCK_BYTES)),
          F("len_burst", count));
   emit_handshake(w->e, PIPE_MTE2, PIPE_V, 0);
 }
@@ -207,7 +207,7 @@ static void clear_sum(struct writer *w, const char *loop, const char *sum, uint6
   struct expr piece;
   open_pieces(w, loop, ceil_div(bytes, piece_bytes), cores, &piece);
   struct expr at = emit_assigned(w->e, "at", x_mul(piece, piece_bytes));
-  EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", fa_at(w, sum, at)), F("src", 0),
+  EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", x_add(x_name(w->e, sum), at)), F("src", 0),
        F("len_burst", x_min(piece_bytes, x_sub(bytes, at))));
   emit_end(w->e);
 }

@@ -91,7 +91,7 @@ static void copy_scores(struct writer *w, struct place *p, bool out, const char 
                         struct expr ub) {
   unsigned bytes = out ? HALF_BYTES : WORD_BYTES, unit = BLOCK_BYTES / bytes;
   uint64_t row = w->t.cols * bytes;
-  struct expr slot = fa_at(w, tensor, x_mul(p->slot, w->t.rows * row));
+  struct expr slot = x_slot(w->e, tensor, p->slot, w->t.rows * row);
   struct expr gm = x_add(slot, x_mul(x_add(p->from, w->r0), row)), burst = x_mul(p->keys, bytes);
   struct expr gm_gap = x_sub(row, burst);
   struct expr ub_gap = x_sub(x_div(w->wide, unit), x_ceil_div(p->keys, unit));
@@ -383,7 +383,7 @@ static void finish(struct writer *w, struct rowwise rows) {
 static struct expr part_at(struct writer *w, const char *tensor, uint64_t bytes) {
   struct expr row = x_add(x_mul(w->here.z, w->at->rows), head_row(w));
   struct expr part = x_add(x_mul(row, w->t.splits), w->here.piece);
-  return fa_at(w, tensor, x_mul(part, bytes));
+  return x_slot(w->e, tensor, part, bytes);
 }
 
 /* Maxima and sums; those of the other parts of a row lie between them. */
@@ -430,7 +430,7 @@ static void put_result(struct writer *w) {
   struct rowwise rows = rows_of(w, p, w->r0);
   rows.unit.reg[R_VALUES] = values;
   emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
-  struct expr slot = fa_at(w, "partial", x_mul(p->slot, w->t.rows * row));
+  struct expr slot = x_slot(w->e, "partial", p->slot, w->t.rows * row);
   fa_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
   emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   put_steps(&rows, steps);
@@ -445,7 +445,7 @@ static void put_result(struct writer *w) {
 /* ---- the streams ---- */
 
 static void put_flags(struct writer *w, bool set) {
-  struct expr id = fa_flags(w->e, set, "vec_", ATTENTION_PAIR);
+  struct expr id = emit_slots(w->e, set, "vec_", ATTENTION_PAIR);
   emit_flag_of(w->e, set, PIPE_MTE3, PIPE_MTE2, id);
   if (w->at->gradient)
     emit_flag_of(w->e, set, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, id));

@@ -44,12 +44,12 @@ struct expr fa_row(struct writer *w, const char *tensor, const struct attention_
   struct expr batch = x_mul(x_div(z, heads), strides->batch);
   struct expr head = x_mul(x_div(x_mod(z, heads), group), strides->head);
   struct expr elements = x_add(x_add(batch, head), x_mul(row, strides->row));
-  return fa_at(w, tensor, x_mul(elements, HALF_BYTES));
+  return x_slot(w->e, tensor, elements, HALF_BYTES);
 }
 
 struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struct expr z,
                       struct expr row, uint64_t bytes) {
-  return fa_at(w, tensor, x_mul(x_add(x_mul(z, rows), row), bytes));
+  return x_slot(w->e, tensor, x_add(x_mul(z, rows), row), bytes);
 }
 
 /* ---- tasks and steps ---- */
@@ -144,12 +144,6 @@ void fa_stream(struct writer *w, const char *comment, void (*flags)(struct write
   emit_end(e);
   emit_comment(e, "Nothing stays set.");
   flags(w, false);
-}
-
-struct expr fa_flags(struct emit *e, bool set, const char *prefix, uint64_t count) {
-  char name[16];
-  snprintf(name, sizeof name, "%s%s", prefix, set ? "first" : "last");
-  return emit_for(e, name, count);
 }
 
 void fa_signal(struct emit *e, enum pipe pipe, unsigned id) {

@@ -38,10 +38,6 @@ struct writer {
 
 /* ---- names and addresses ---- */
 
-static inline struct expr fa_at(struct writer *w, const char *name, struct expr offset) {
-  return x_add(x_name(w->e, name), offset);
-}
-
 /* A value of a place gets its name, which has the suffix; numbers too, as the same name stands for
  * an expression elsewhere. */
 struct expr fa_let(struct writer *w, struct place *p, const char *name, struct expr value);
@@ -66,8 +62,6 @@ typedef void fa_put(struct writer *w);
  * "free", or takes them back. */
 void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
                fa_put *put_ahead, fa_put *put_present);
-/* Opens the loop that sets or takes back flags, and gives their ids. */
-struct expr fa_flags(struct emit *e, bool set, const char *prefix, uint64_t count);
 void fa_signal(struct emit *e, enum pipe pipe, unsigned id);
 void fa_await(struct emit *e, unsigned id);
 
