@@ -83,7 +83,7 @@ static void name_column(struct list_reader *reader, size_t index, const char *da
   }
 }
 
-/* A time that is lost would look like one that nobody measured. */
+/* A time that is lost would look like a call that was not measured. */
 static void read_time(struct list_reader *reader, const char *text, size_t start, uint64_t *ps) {
   if (calls_time(text, ps))
     return;

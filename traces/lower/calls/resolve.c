@@ -109,7 +109,7 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
     return true;
   for (unsigned i = 0; part_of(shapes, i, &text, &length); i++) {
     if (i == LOWER_TENSORS_MAX)
-      return true; /* lists of tensors are longer; what is known so far has to do */
+      return true; /* lists of tensors are longer: the first ones decide */
     struct lower_tensor *tensor = &tensors[i];
     *tensor = (struct lower_tensor){.dtype = DTYPE_COUNT};
     if (!parse_shape(text, length, tensor))
