@@ -37,8 +37,8 @@ bool cli_begin(const struct cli_verb *verb, int argc, char **argv, void *setting
                struct text_list *arguments, int *exit_code);
 
 /*
- * A verb of several commands, each a verb of its own named "VERB COMMAND": finds the one that
- * argv[1] names and runs it; an unknown one is a usage error.
+ * A verb of several commands, each a verb of its own named "VERB COMMAND": runs the command that
+ * argv[1] names; an unknown name is a usage error.
  */
 int cli_run_command(const struct cli_verb *verb, const struct cli_verb *const *commands,
                     size_t count, int argc, char **argv);
@@ -56,7 +56,7 @@ int cli_fail(const struct vinci_diag *diag);
  */
 int cli_end(int exit_code);
 
-/* The verb of a name, NULL when there is none; and the nearest name to a misspelt one. */
+/* The verb of a name, NULL when there is none; and the name nearest to a misspelt name. */
 const struct cli_verb *cli_verb_find(const char *name);
 const char *cli_verb_nearest(const char *name);
 
@@ -64,7 +64,7 @@ const char *cli_verb_nearest(const char *name);
 VINCI_MUST_CHECK enum vinci_status cli_check_traces(const struct text_list *traces,
                                                     struct vinci_diag *diag);
 
-/* The result folder of a trace: with several traces each has its own inside, named after it. */
+/* The result folder of a trace: with several traces each trace has a folder of its own inside. */
 VINCI_MUST_CHECK enum vinci_status cli_result_folder(const char *output, const char *trace,
                                                      bool several, char *folder, size_t size,
                                                      struct vinci_diag *diag);

@@ -40,9 +40,9 @@ static const struct option_row check_options[] = {
                     "print check.json instead of the report; for several traces an array"),
     OPTION_TEXT_ROW("normalize", 0, struct check_settings, normalize, "FILE",
                     "also write the trace in canonical form, '-' for standard output"),
-    OPTION_NUMBER_ROW(
-        "timeout", 0, struct check_settings, timeout_minutes, "MINUTES", 1, TIMEOUT_MINUTES_MAX,
-        "stop after so many minutes of each trace with partial findings (exit code 7)"),
+    OPTION_NUMBER_ROW("timeout", 0, struct check_settings, timeout_minutes, "MINUTES", 1,
+                      TIMEOUT_MINUTES_MAX,
+                      "end each trace after this time with partial findings (exit code 7)"),
     OPTION_FLAG_ROW("quiet", 'q', struct check_settings, quiet, "print errors only"),
 };
 
@@ -196,7 +196,7 @@ const struct cli_verb cli_verb_check = {
         "and any program that hangs. Errors are printed with the lines of the trace, each\n"
         "pair of lines once; the exit code is then 5. Else 'ok' is printed with the number\n"
         "of kernels and rows. '-' reads standard input.\n"
-        "Checks that are stopped early tell what they have found so far; exit code 7.\n",
+        "Checks that are stopped early report their findings so far; exit code 7.\n",
     .options = {check_options, sizeof check_options / sizeof *check_options},
     .run = check,
 };

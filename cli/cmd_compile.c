@@ -171,9 +171,10 @@ const struct cli_verb cli_verb_compile = {
     .name = "compile",
     .arguments = "OP KEY=VALUE...",
     .summary = "Turn an operator and its shapes into a trace",
-    .details = "'vinci compile --list' shows the operators, 'vinci compile OP --help' the keys of\n"
-               "one. Keys of the tiling are chosen by an estimate of the cost unless given.\n"
-               "'vinci run OP KEY=VALUE...' simulates the trace at once.\n",
+    .details =
+        "'vinci compile --list' shows the operators, 'vinci compile OP --help' the keys of\n"
+        "an operator. Keys of the tiling are chosen by an estimate of the cost unless given.\n"
+        "'vinci run OP KEY=VALUE...' simulates the trace at once.\n",
     .options = {compile_options, sizeof compile_options / sizeof *compile_options},
     .run = run,
 };

@@ -33,7 +33,7 @@ struct script {
   char **argv; /* argv[0] is the script */
 };
 
-/* Libraries, the module, the table arg as the stock interpreter has it. */
+/* Libraries, the module, and the table arg, as in the stock interpreter. */
 static int prepare(lua_State *lua) {
   const struct script *script = lua_touserdata(lua, 1);
   luaL_openlibs(lua);

@@ -40,6 +40,7 @@ struct run_settings {
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
   bool check;
+  bool counters;
   struct values_settings values;
 };
 
@@ -60,8 +61,9 @@ static const struct option_row run_options[] = {
         "l2", 0, struct run_settings, l2, "STATE",
         "L2 at the start: empty (default); warm: inputs that fit are there; streaming: "
         "what kernels of the same kind left, to be written back; dirty: what others wrote, "
-        "l2.owed at most; used: the same, with the inputs that have room in l2.kept_share of it; "
-        "--ops chooses by operator, see README.md"),
+        "l2.owed at most; used: the same, with the inputs that have room in its share "
+        "l2.kept_share; "
+        "--ops chooses by operator, see the manual"),
     OPTION_TEXT_ROW("output", 'o', struct run_settings, output, "DIR",
                     "write a result folder: summary.json, CSV tables, trace.json"),
     OPTION_FLAG_ROW("json", 0, struct run_settings, json,
@@ -75,7 +77,7 @@ static const struct option_row run_options[] = {
                       "stop after N core cycles with partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeout", 0, struct run_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
-                      "stop after so many minutes of each trace, checks and values included, with "
+                      "end each trace after this time, checks and values included, with "
                       "partial results (exit code 7)"),
     OPTION_NUMBER_ROW("timeline-events", 0, struct run_settings, timeline_events, "N", 0,
                       TIMELINE_EVENTS_MAX,
@@ -88,8 +90,48 @@ static const struct option_row run_options[] = {
                       "processes that work on --ops (default 1)"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
+    OPTION_FLAG_ROW("counters", 0, struct run_settings, counters,
+                    "print what a run counts: names, units, which way is better, where the numbers "
+                    "are shown; nothing is simulated"),
     OPTION_FLAG_ROW("quiet", 'q', struct run_settings, quiet, "print errors only"),
 };
+
+/* ---- counters -------------------------------------------------------------------- */
+
+/* "summary, gate" */
+static const char *places_text(const struct counter *row, char *text, size_t size) {
+  static const struct {
+    unsigned place;
+    const char *name;
+  } names[] = {{IN_SUMMARY, "summary.json"},
+               {IN_GATE | IN_DETAIL, "gate"},
+               {IN_SWEEP | IN_SWEEP_END, "sweep"},
+               {IN_METRICS | IN_OVERVIEW | IN_CORES, "Lua"}};
+  size_t used = (size_t)snprintf(text, size, "%s", *row->report ? "report" : "");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (row->places & names[i].place)
+      used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[i].name);
+  return text;
+}
+
+static int print_counters(void) {
+  size_t count;
+  char places[64];
+  const struct counter *rows = counter_rows(&count);
+  printf("%-32s %-5s %-7s %-7s %-38s %s\n", "name (* is a pipe or a path)", "unit", "better",
+         "kind", "shown in", "meaning");
+  for (size_t i = 0; i < count; i++) {
+    const struct counter *row = &rows[i];
+    if (*places_text(row, places, sizeof places) == '\0')
+      continue;
+    printf("%-32s %-5s %-7s %-7s %-38s %s", row->name, counter_unit_name(row->unit),
+           counter_better_name(row->better), counter_kind_name(row->kind), places, row->text);
+    if (counter_decimals(row->unit) > 0 && strcmp(row->name, row->printed) != 0)
+      printf(" (printed as %s)", row->printed);
+    putchar('\n');
+  }
+  return 0;
+}
 
 /* ---- one trace ------------------------------------------------------------------- */
 
@@ -399,9 +441,10 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   struct text_list traces = {0};
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
-    exit_code = !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
-                : settings.ops            ? run_list(&settings, &traces)
-                                          : run_all(&settings, &traces);
+    exit_code = settings.counters           ? print_counters()
+                : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
+                : settings.ops              ? run_list(&settings, &traces)
+                                            : run_all(&settings, &traces);
   values_settings_free(&settings.values);
   text_list_free(&settings.sets);
   text_list_free(&traces);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Study and suite files: Lua that returns one table. The file sees the functions of lua_words.h
- * and runs in a bounded state (lua_bounds.h), so that what it says depends on the file alone and
- * comes soon.
+ * and runs in a bounded state (lua_bounds.h), so the result depends on the file alone, and its time
+ * is bounded.
  */
 #ifndef VINCI_CLI_LUA_FILE_H
 #define VINCI_CLI_LUA_FILE_H
@@ -13,11 +13,11 @@
 #include "core/vinci.h"
 #include "scripts/host/lua_bounds.h"
 
-/* The bytes of a file of at most `maximum`, with a zero after them; free() it. NULL with a
- * diagnostic. */
+/* The bytes of a file of at most `maximum`, with a zero after them, to be freed with free(). NULL
+ * with a diagnostic. */
 char *cli_read_text(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
 
-/* What one study or suite may use: far above any honest one. */
+/* What one study or suite may use: far above what an honest file uses. */
 enum {
   LUA_FILE_MEMORY_MIB = 96,
   LUA_FILE_INSTRUCTIONS_MAX = 50000000,

@@ -51,7 +51,7 @@ static int format_text(lua_State *lua) {
   return call_library(lua);
 }
 
-/* Nothing, repeated without end, takes for ever and no memory. */
+/* Repeating the empty text takes no memory, and without a limit endless time. */
 static int repeat_text(lua_State *lua) {
   size_t length, separator;
   (void)luaL_checklstring(lua, 1, &length);
@@ -104,7 +104,7 @@ static int is_less(lua_State *lua) {
   return 1;
 }
 
-/* Always by a function, since limits are looked at when one is called. */
+/* Always compares with a function: limits are checked when a function is called. */
 static int sort_list(lua_State *lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_settop(lua, 2);

@@ -7,7 +7,7 @@
 
 /*
  * Opens the language and what is bounded of string, table and math. Left out: all that reads,
- * writes or runs other things; that catches errors, since a limit is one; metatables, whose
+ * writes or runs other things; that catches errors, since a limit is an error; metatables, whose
  * functions would run behind the back of the limits; and what differs from run to run.
  */
 int lua_words_open(lua_State *lua);

@@ -62,7 +62,7 @@ static bool reader_is_gone(void) {
   return ferror(stdout) && poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-/* That the reader has gone is no error to tell. */
+/* A reader that has gone is no error. */
 int cli_fail(const struct vinci_diag *diag) {
   bool output_only = diag->status == VINCI_E_IO && !diag->path[0];
   if (!output_only || !reader_is_gone())
@@ -75,7 +75,7 @@ int cli_end(int exit_code) {
   errno = 0;
   bool failed = fflush(stdout) != 0 || ferror(stdout);
   if (failed && (exit_code == 0 || exit_code == io_code) && reader_is_gone()) {
-    /* All that was to be kept is kept by now: end as other programs do at the first write. */
+    /* All results are stored by now: end as other programs do at their first write. */
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
   }

@@ -43,8 +43,8 @@ void monitor_begin_reading(const char *what, const char *before, const char *clo
 void monitor_end_reading(void) { ends_at_once = 0; }
 
 /*
- * The first Ctrl-C or SIGTERM ends the run with partial results, one more than a second
- * later ends the program: timeout(1) sends its signal twice in a row and means it once.
+ * The first Ctrl-C or SIGTERM ends the run with partial results, a second signal more than a second
+ * later ends the program. timeout(1) sends two signals in a row that mean one request.
  */
 static void on_interrupt(int signal_number) {
   if (ends_at_once) {

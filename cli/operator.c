@@ -18,7 +18,7 @@ static size_t find(const char *name) {
   return index;
 }
 
-/* The operator that profiles call so, NULL when there is none. */
+/* The operator of a vendor's name, NULL when there is none. */
 static const char *find_vendor(const char *type) {
   struct vinci_op op;
   size_t length = strlen(type);

@@ -6,7 +6,7 @@
 #include "core/vinci.h"
 
 bool operator_exists(const char *name);
-/* Whether profiles call an operator so: "MatMulV3". */
+/* Whether a name stands for an operator in profiles: "MatMulV3". */
 bool operator_is_vendor_type(const char *type);
 /* The keys of one operator; false, with an error, when there is none of that name. */
 bool operator_print(const char *name, FILE *out, struct vinci_diag *diag);

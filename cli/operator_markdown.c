@@ -101,8 +101,8 @@ void operator_print_markdown(FILE *out) {
         "`tests/reference/silicon_calibration.csv` that become the operator, which\n"
         "`make accuracy` prints with their errors. The last column is how far the simulated\n"
         "time of a large case may be from its bound on an Ascend910B1, the time that bandwidths\n"
-        "and arithmetic alone would take; `tests/traces/test_bounds.c` checks it. Values of every\n"
-        "operator are compared with numpy (`tests/values/`).\n\n"
+        "and arithmetic alone would take; `tests/traces/test_bounds.c` checks that. Values of\n"
+        "every operator are compared with numpy (`tests/values/`).\n\n"
         "| operator | computes | types | formats | silicon rows | times the bound |\n"
         "|---|---|---|---|---|---|\n",
         out);

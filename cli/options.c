@@ -11,7 +11,7 @@ struct parser {
   const struct option_table *table;
   int argc;
   char **argv;
-  int next; /* index of the word after the current one */
+  int next; /* index of the next word */
   char *settings;
   struct text_list *arguments;
   bool *help;
@@ -60,7 +60,7 @@ static const char *visible_name(const void *context, size_t index) {
   return table->rows[index].help ? table->rows[index].name : NULL;
 }
 
-/* A name that begins with what was typed is a likelier one than a slip of the pen. */
+/* A name that begins with the typed text is more likely than a typing error. */
 static const char *nearest_option(const struct option_table *table, const char *name) {
   size_t length = strlen(name);
   for (size_t i = 0; length > 0 && i <= table->count; i++) {
@@ -81,7 +81,7 @@ static enum vinci_status unknown_option(const struct parser *parser, const char 
   return status;
 }
 
-/* Only digits, so that no locale and no sign has a say. */
+/* Only digits: locale and sign have no effect. */
 static bool parse_number(const char *text, uint64_t *out) {
   uint64_t value = 0;
   if (*text == '\0')

@@ -3,7 +3,7 @@
  * Command line options from one table: the same rows drive parsing, the help text
  * and the suggestions for misspelt names.
  *
- * A verb declares a struct for its settings and a table of rows that point into it:
+ * A verb declares a struct for its settings and a table of rows that point into the struct:
  *
  *     struct show_settings { const char *data; bool json; struct text_list sets; };
  *     static const struct option_row show_options[] = {

@@ -9,6 +9,8 @@ libvinci_core_la_SOURCES = \
 	core/base/arith.h \
 	core/base/clock.c \
 	core/base/clock.h \
+	core/base/decimal.c \
+	core/base/decimal.h \
 	core/base/diag.c \
 	core/base/diag.h \
 	core/base/digest.c \
@@ -54,7 +56,10 @@ libvinci_core_la_SOURCES = \
 	core/isa/isa.c \
 	core/isa/isa.def \
 	core/isa/isa.h \
+	core/isa/isa_rows.h \
 	core/isa/isa_types.def \
+	core/isa/operands.h \
+	core/isa/operands_vector.h \
 	core/isa/program.c \
 	core/isa/program.h \
 	core/isa/program_count.c \
@@ -62,6 +67,7 @@ libvinci_core_la_SOURCES = \
 	core/isa/stream.h \
 	core/isa/unit_flag.c \
 	core/isa/unit_flag.h \
+	core/isa/unit_functions.h \
 	core/machine/machine.c \
 	core/machine/machine.h \
 	core/machine/machine_core.c \
@@ -70,6 +76,9 @@ libvinci_core_la_SOURCES = \
 	core/machine/machine_units.c \
 	core/machine/values.c \
 	core/machine/values.h \
+	core/result/counters.c \
+	core/result/counters.def \
+	core/result/counters.h \
 	core/result/critical.c \
 	core/result/critical.h \
 	core/result/metrics.c \

@@ -1,37 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one place that knows all parts: the functions of every instruction, by the
- * stem its row names, and the implementations of the operation tables. A stem
- * without its functions is a link error.
+ * The one place that knows all parts: the functions of every instruction, as its row
+ * names them, and the implementations of the operation tables. A missing function
+ * is a link error.
  */
-#include "core/isa/inst.h"
-#include "core/machine/values.h"
+#include "core/isa/unit_functions.h"
 #include "core/sim/memsys.h"
 
-#define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
-  void stem##_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);             \
-  unsigned stem##_access(const struct vinci_soc *, const struct inst *, struct inst_access *);     \
-  void stem##_values(const struct vinci_soc *, const struct inst *, struct value_core *);
-#include "core/isa/isa.def"
-#undef ISA
-
 static const inst_cost_fn cost_functions[OP_COUNT] = {
-#define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
-  stem##_cost,
+#define ISA(id, name, pipe, archs, signature, dtypes, stem, values, text, source, ...) stem##_cost,
 #include "core/isa/isa.def"
 #undef ISA
 };
 
 static const inst_access_fn access_functions[OP_COUNT] = {
-#define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
+#define ISA(id, name, pipe, archs, signature, dtypes, stem, values, text, source, ...)             \
   stem##_access,
 #include "core/isa/isa.def"
 #undef ISA
 };
 
 static const inst_values_fn values_functions[OP_COUNT] = {
-#define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source)        \
-  stem##_values,
+#define ISA(id, name, pipe, archs, signature, dtypes, stem, values, text, source, ...)             \
+  values##_values,
 #include "core/isa/isa.def"
 #undef ISA
 };

@@ -23,7 +23,7 @@
  * number may follow one another.
  *
  * Errors: every function that can fail returns a status and, when the caller
- * passes a diagnostic, describes the first error in it.
+ * passes a diagnostic, fills that with the first error.
  */
 #ifndef VINCI_H
 #define VINCI_H
@@ -103,8 +103,8 @@ VINCI_API const char *vinci_model_revision(void);
 
 /*
  * Loads the hardware description of a SoC ("Ascend910B4"). data_dir is the
- * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed one (a
- * library in its build folder: at the sources). The caller frees the result.
+ * folder holding soc/; NULL looks at $VINCI_DATA, then at the installed folder (a library in its
+ * build folder: at the sources). The caller frees the result.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_soc_load(const char *name, const char *data_dir, vinci_soc **out, struct vinci_diag *diag);
@@ -137,7 +137,7 @@ VINCI_API void vinci_trace_free(vinci_trace *trace);
 struct vinci_op {
   const char *name;
   const char *text;         /* one line */
-  const char *vendor_types; /* what profiles call it: "MatMulV2|MatMulV3" */
+  const char *vendor_types; /* names in profiles: "MatMulV2|MatMulV3" */
   size_t key_count;
 };
 struct vinci_op_key {
@@ -155,8 +155,8 @@ struct vinci_op_key {
 struct vinci_op_comparison {
   const char *formats; /* of its tensors: "ND", "NCHW, NC1HWC0" */
   unsigned silicon_rows;
-  const char *bound;      /* what counts in it */
-  unsigned bound_percent; /* the time is at most so much of it */
+  const char *bound;      /* what the bound counts */
+  unsigned bound_percent; /* the time is at most this percentage of the bound */
   const char *example;    /* arguments of the large case */
 };
 VINCI_API size_t vinci_op_count(void);
@@ -180,7 +180,7 @@ VINCI_API void vinci_text_free(char *text);
 
 /* A tiling and its closed-form cost: cycles of the busiest core; pipes overlap in the total. */
 struct vinci_tiling {
-  const char *args; /* "tile=128x256x64 split_k=1": arguments that ask for it */
+  const char *args; /* "tile=128x256x64 split_k=1": arguments that ask for this tiling */
   uint32_t blocks;
   uint64_t total_cycles, cube_cycles, vector_cycles, mte1_cycles, mte2_cycles, mte3_cycles,
       fix_cycles;
@@ -190,7 +190,7 @@ struct vinci_tiling {
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_op_tiling(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
                 char *text, size_t text_size, struct vinci_tiling *out, struct vinci_diag *diag);
-/* All legal ones, with the tiling keys in args held fixed; visit returns false to stop. */
+/* All legal tilings, with the tiling keys in args held fixed; visit returns false to stop. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_op_tilings(const vinci_soc *soc, const char *op, const char *const *args, size_t arg_count,
                  bool (*visit)(void *context, const struct vinci_tiling *tiling), void *context,
@@ -209,12 +209,12 @@ enum vinci_network {
   VINCI_NETWORK_FLIT,   /* virtual channels and credits, cycle by cycle */
 };
 
-/* What lies in L2 when the first kernel starts. A larger one has never less of the inputs; what
- * other kernels have written is at most l2.owed of the chip, whatever L2's size. */
+/* What lies in L2 when the first kernel starts. A larger L2 never holds less of the inputs. The
+ * bytes that other kernels have written are at most l2.owed of the chip, whatever L2's size. */
 enum vinci_l2 {
   VINCI_L2_EMPTY,
-  /* The inputs, clean, that have room beside what the kernels write. Of a larger one each byte
-   * beyond its room has pushed out another. */
+  /* The inputs, clean, that have room beside what the kernels write. An input larger than its room
+   * has pushed out a part of itself. */
   VINCI_L2_WARM,
   /* Lines of other kernels of the same kind: as large a share is dirty as the trace's own tensors
    * are written. What comes in pushes them out, as in an endless sequence of such kernels. */
@@ -228,12 +228,12 @@ enum vinci_l2 {
 
 struct vinci_run_options {
   size_t struct_size; /* sizeof(struct vinci_run_options) */
-  /* Stop with VINCI_E_LIMIT and partial results after so many core cycles; 0 = no limit. */
+  /* Stop with VINCI_E_LIMIT and partial results after N core cycles; 0 = no limit. */
   uint64_t max_cycles;
-  /* Record up to so many instruction events for the timeline; 0 = none. */
+  /* Record up to N instruction events for the timeline; 0 = none. */
   uint64_t max_events;
   /* Non-zero: number the parts of the model in an order shuffled by this seed.
-   * Results must not depend on it; tests use it to prove that. */
+   * Results must not depend on the order; tests prove that with this seed. */
   uint64_t part_order_seed;
   /* Called now and then with the simulated time and the share of the instructions
    * that were issued (0..1000, nearly); returning false ends the run with VINCI_E_LIMIT. May be
@@ -243,7 +243,7 @@ struct vinci_run_options {
   enum vinci_memory memory;
   enum vinci_network network;
   enum vinci_l2 l2_start;
-  /* If given: kernels before have written so many bytes, and no more can be owed. */
+  /* If given: earlier kernels have written N bytes, and no more can be owed. */
   bool l2_written_given;
   uint64_t l2_written_bytes;
 };
@@ -275,7 +275,7 @@ struct vinci_tensor {
   unsigned rank;
   uint64_t shape[8];
   bool input;       /* needs values before the run */
-  bool output;      /* has some after it */
+  bool output;      /* has values after the run */
   bool loaded;      /* they were given */
   const char *file; /* of the trace, may be NULL */
   void *data;       /* little-endian, int4 two to a byte, the first one in the low half */
@@ -287,7 +287,7 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_values_create(const vinci_soc
                                                                  const vinci_trace *trace,
                                                                  vinci_values **out,
                                                                  struct vinci_diag *diag);
-/* Tensors by index below the count; false for a repeated declaration of an earlier one. */
+/* Tensors by index below the count; false for a repeated declaration. */
 VINCI_API size_t vinci_values_count(const vinci_values *values);
 VINCI_API bool vinci_values_tensor(const vinci_values *values, size_t index,
                                    struct vinci_tensor *out);
@@ -360,8 +360,8 @@ struct vinci_check_options {
 typedef struct vinci_findings vinci_findings;
 
 /*
- * Executes all kernels of a trace without time and checks what they do, independent of the
- * order in which things happen to run. options may be NULL. VINCI_OK when nothing was found;
+ * Executes all kernels of a trace without time and checks their accesses and flags. The findings do
+ * not depend on the order of one run. options may be NULL. VINCI_OK when nothing was found;
  * VINCI_E_CHECK with the findings in *out when something was, a program that hangs included;
  * VINCI_E_LIMIT with what was found so far when progress asked for an end or max_shadow_bytes
  * are too few. On other failures *out is NULL. The caller frees the findings.

@@ -8,27 +8,12 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/inst.h"
+#include "core/isa/unit_functions.h"
 #include "core/machine/values.h"
 
-/* Operands of mad, in signature order. */
-enum {
-  MAD_C,
-  MAD_A,
-  MAD_B,
-  MAD_M,
-  MAD_K,
-  MAD_N,
-  MAD_INIT,
-  MAD_UNIT_FLAG,
-  MAD_SOURCE,
-  MAD_BIAS,
-  MAD_SUMS,
-  MAD_B_TYPE,
-  MAD_GEMV,
-  MAD_K_ALIGN,
-  MAD_ARGS
-};
+/* Numbers of the operands. */
+enum { OPERANDS_MAD(OPERAND_NUMBER, MAD) };
+/* Words of operands, in the order of their signatures. */
 enum { MAD_SOURCE_L0C, MAD_SOURCE_BT };
 enum { MAD_SUMS_WIDE, MAD_SUMS_FP16 };
 enum { MAD_B_SAME, MAD_B_INT8, MAD_B_FP8_E4M3, MAD_B_FP8_E5M2 };
@@ -48,10 +33,5 @@ static inline uint64_t mad_sum_bytes(const struct inst *inst) {
   return inst->arg[MAD_SUMS] == MAD_SUMS_FP16 ? dtype_bits(DTYPE_FP16) / BITS_PER_BYTE
                                               : ACCUMULATOR_BYTES;
 }
-
-void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
-unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
-                         struct inst_access *access);
-void cube_mad_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
 
 #endif

@@ -20,7 +20,7 @@ void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct 
   if (tiles)
     steady = max_u64(steady, (uint64_t)soc->cube_least_mcycles);
   uint64_t latency = steady + (uint64_t)soc->cube_startup_mcycles;
-  /* A mad of nothing is no fast way through the pipe: it pays the start-up. */
+  /* A mad without tiles takes time too: the start-up. */
   uint64_t issue = tiles ? steady + (uint64_t)soc->cube_issue_mcycles : latency;
   issue = max_u64(issue, max_u64((uint64_t)soc->cube_minimum_mcycles, MILLI));
   latency = max_u64(latency, issue);

@@ -22,7 +22,7 @@ libvinci_memhier_la_SOURCES = \
 	memhier/l2/cycle_answer.c \
 	memhier/l2/cycle_create.c \
 	memhier/l2/cycle_l2.c \
-	memhier/l2/cycle_train.c \
+	memhier/l2/cycle_batch.c \
 	memhier/l2/flat.c \
 	memhier/l2/l2_tags.c \
 	memhier/transfer/fix_values.c \

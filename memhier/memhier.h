@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of both memory models: L2 tags, and the shared HBM resource of the flat one. */
+/* Internals of both memory models: L2 tags, and the shared HBM resource of the flat model. */
 #ifndef VINCI_MEMHIER_MEMHIER_H
 #define VINCI_MEMHIER_MEMHIER_H
 
@@ -93,8 +93,8 @@ static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t lin
                            .mark = round & UINT8_MAX};
 }
 
-/* A large cache's tags lie in the host's memory: its caches fetch what look-ups to come will ask
- * for, first the hint at the way, then the way. Neither changes an outcome. */
+/* The tags of a large L2 lie in the host's memory. These calls fetch what later look-ups need into
+ * the host's cache: first the hint, then the way. They change no outcome. */
 static inline uint8_t *l2_hint(const struct l2_tags *l2, const struct l2_place *place) {
   return &l2->hints[(size_t)place->set * L2_HINTS + place->mark % L2_HINTS];
 }
@@ -120,17 +120,18 @@ struct l2_outcome {
 /* A cache of capacity 0 never hits. gm_bytes bounds the addresses. */
 bool l2_create(struct l2_tags *l2, struct arena *arena, struct l2_geometry geometry,
                uint64_t gm_bytes);
-/* Lets lines from one on be written back, as a share of those that come in. */
+/* Lines from `line` on are owed: while lines come in, this share of them pushes an owed line out.
+ */
 static inline void l2_owe(struct l2_tags *l2, uint64_t line, uint64_t bytes, uint32_t share_ppm) {
   l2->owed_ppm = share_ppm;
   l2->owed_line = line;
   l2->owed_granules = bytes / L2_GRANULE_BYTES;
 }
-/* Reads or writes granules of a line, at least one; counts nothing. */
+/* Reads or writes at least 1 granule of a line; counts nothing. */
 struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                              bool write);
-/* Whether an access hits with all its granules where a line is tried first, which is then done;
- * otherwise one of the others does it. */
+/* Tries the way where the line was last: true, and the access is done, when all granules hit
+ * there. Otherwise the caller goes on with l2_look_up() or l2_pass(). */
 static inline bool l2_hit(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                           bool write) {
   if (l2->set_count.value == 0)
@@ -141,7 +142,7 @@ static inline bool l2_hit(struct l2_tags *l2, const struct l2_place *place, uint
   way->dirty |= write ? granules : 0;
   return true;
 }
-/* The same for an access that takes no room: it uses what is there, and the rest passes. */
+/* The same for an access that takes no room in L2: granules that are there hit, the rest passes. */
 struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                           bool write);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
@@ -165,7 +166,7 @@ static inline void l2_count_outcome(struct l2_counters *counters, const struct l
 
 /*
  * Device memory as one resource of a given bandwidth, first come first served. When
- * reads and writes mix, bus turnarounds and row conflicts cost a share of it:
+ * reads and writes mix, bus turnarounds and row conflicts cost a share of the bandwidth:
  * among the last 64 accesses, once a quarter goes the other way, only
  * hbm.mixed_efficiency of the peak is left; fewer cost in proportion.
  */

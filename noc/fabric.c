@@ -2,7 +2,7 @@
 /*
  * The network as one shared fabric: all traffic between cores and L2 passes a
  * resource of the chip's L2 bandwidth, first come first served. Models the chip-level
- * limit and the queueing in front of it; leaves out topology, hops and routers.
+ * limit and the queue in front of the fabric; leaves out topology, hops and routers.
  */
 #include "core/sim/memsys.h"
 

@@ -46,8 +46,8 @@ bool flit_source_idle(const struct flit_network *network, uint32_t terminal);
 /* The cycle that is simulated next. */
 uint64_t flit_cycle(const struct flit_network *network);
 /*
- * A cycle in two halves, between which packets may be offered that leave in it. The
- * first returns the packets whose last flit has arrived, linked by `next`.
+ * A cycle in two halves. Packets that are offered between the halves leave in this cycle. The
+ * first half returns the packets whose last flit has arrived, linked by `next`.
  */
 struct flit_packet *flit_step_arrivals(struct flit_network *network);
 void flit_step_routers(struct flit_network *network);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The network between the clusters of cores and the slices of L2, as a topology of
- * routers. Requests and answers travel in networks of their own, alike, as protocols
- * with requests and answers need to be free of deadlock. Clusters and slices are spread
- * evenly over the routers (where they sit is not published).
+ * routers. Requests and answers travel in two equal networks, which keeps the protocol free of
+ * deadlock. Clusters and slices are spread evenly over the routers (where they sit is not
+ * published).
  */
 #include "core/base/arith.h"
 #include "core/sim/memsys.h"
@@ -26,7 +26,7 @@ struct carrier {
   struct network_message *message;
 };
 
-/* The least power of two that is not below a count has so many bits. */
+/* The number of bits of the least power of two that is not below a count. */
 static unsigned index_bits(uint32_t count) {
   unsigned bits = 0;
   while ((UINT32_C(1) << bits) < count)
@@ -42,9 +42,9 @@ static uint32_t reversed(uint32_t value, unsigned bits) {
 }
 
 /*
- * One cluster after the other gets a router of its own until all have one. Each next one halves a
- * gap, so that the first few, which a kernel of few blocks runs on, do not crowd in a corner; and
- * where a cluster is does not depend on how many there are.
+ * Clusters get routers one after the other, each a router of its own. Each next router halves a
+ * gap, so that the first clusters, on which a kernel of few blocks runs, do not crowd in a corner.
+ * The place of a cluster does not depend on the number of clusters.
  */
 static void place_clusters(uint32_t *router, uint32_t routers, uint32_t clusters) {
   unsigned bits = index_bits(routers);

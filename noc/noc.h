@@ -7,7 +7,7 @@
  *   within 10% of a flit-accurate model up to half of the network's capacity.
  * - flit: routers with virtual channels and credits, cycle by cycle.
  *
- * Time is in cycles of the network's clock, counted from 0; noc_port.h puts either
+ * Time is in cycles of the network's clock, counted from 0; transport.h puts either
  * level behind the event engine.
  */
 #ifndef VINCI_NOC_NOC_H
@@ -29,7 +29,7 @@ struct noc_map {
   uint32_t *port_input;     /* input port at the far end of an output port; port_count + terminal */
   uint32_t *input_source;   /* output port at the near end of an input; port_count + terminal */
   uint32_t *terminal_input; /* input port that a terminal sends into */
-  uint32_t *terminal_output; /* output port that leads to it */
+  uint32_t *terminal_output; /* output port that leads to a terminal */
   uint16_t *route;           /* [router][terminal]: output port, counted from the router's first */
 };
 
@@ -47,7 +47,7 @@ uint32_t noc_hops(const struct noc_map *map, uint32_t source, uint32_t destinati
 uint64_t noc_idle_cycles(const struct noc_map *map, uint32_t source, uint32_t destination,
                          uint64_t flits);
 
-/* Flits of a packet of so many bytes, at least one. */
+/* Flits of a packet of N bytes, at least 1. */
 uint64_t noc_flits(const struct noc_config *config, uint64_t bytes);
 
 /* Output port of a router on the way to a terminal. */

@@ -3,7 +3,7 @@
  * Synthetic traffic over a network, measured the way network simulators do: each
  * terminal creates packets by independent trials (Bernoulli) at a rate in flits per
  * terminal and cycle; latency counts from creation to the arrival of the last flit, so
- * time in the source's queue is in it; packets to the sender itself are allowed.
+ * time in the source's queue counts; packets to the sender itself are allowed.
  */
 #ifndef VINCI_NOC_STREAM_H
 #define VINCI_NOC_STREAM_H

@@ -45,7 +45,7 @@ static void take_arrivals(struct flit_run *flit) {
 
 /*
  * A source with an empty queue catches up with its trials until one succeeds: the same
- * as an endless queue, without holding it. A packet counts as measured when it leaves
+ * as an endless queue, without its memory. A packet counts as measured when it leaves
  * that queue in the measured cycles or was created in them.
  */
 static void create_traffic(struct flit_run *flit, uint32_t source, uint64_t cycle) {

@@ -38,7 +38,7 @@ struct noc_message {
 struct noc;
 
 /*
- * A network of one level. It takes one part of the engine. config must outlive it;
+ * A network of one level. It takes one part of the engine. config must outlive the network;
  * engine may be NULL when only noc_move_ps is used.
  */
 VINCI_MUST_CHECK enum vinci_status noc_create(struct noc **out, struct arena *arena,

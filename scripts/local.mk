@@ -74,6 +74,7 @@ dist_soc_DATA = \
 	scripts/soc/ascend910b.lua \
 	scripts/soc/ascend950.lua \
 	scripts/soc/ascend_coupled.lua \
+	scripts/soc/library.lua \
 	scripts/soc/sources.lua
 
 memdir = $(pkgdatadir)/mem

@@ -16,6 +16,7 @@ unit_tests = \
 	tests/core/test_base \
 	tests/core/test_core \
 	tests/core/test_core_errors \
+	tests/core/test_counters \
 	tests/core/test_engine \
 	tests/core/test_extremes \
 	tests/core/test_footprints \
@@ -70,6 +71,7 @@ script_tests = \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
 	tests/cli/test_ops.sh \
+	tests/cli/test_readme.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \
@@ -83,9 +85,11 @@ script_tests = \
 	tests/tree/check_exports.sh \
 	tests/tree/check_install.sh \
 	tests/tree/check_layers.sh \
+	tests/tree/check_words.sh \
 	tests/values/test_values.sh \
 	tests/values/test_values_attention.sh \
 	tests/values/test_values_convs.sh \
+	tests/values/test_values_coverage.sh \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_ops.sh \
@@ -274,10 +278,15 @@ accuracy: $(accuracy_programs)
 .PHONY: accuracy
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code
 
+# ---- what one addition takes ----
+dist_noinst_DATA += \
+	tests/additions/instruction.patch
+
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
+	tests/values/coverage.py \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \
@@ -332,6 +341,7 @@ mutants:
 	  $(if $(FULL),--full) $(MUTANTS)
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
+dist_noinst_DATA += tests/additions/counter.patch
 clean-local:
 	rm -rf mutants
 

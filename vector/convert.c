@@ -3,62 +3,16 @@
  * Conversion between data types. A repeat is as many lanes as fit 256 bytes of the
  * wider type; the types follow from the instruction.
  */
-#include "core/base/diag.h"
 #include "vector/vector.h"
 
-struct vector_conversion vector_conversion(uint16_t op) {
-#define CONVERSION(id, src_id, dst_id)                                                             \
-  case OP_##id:                                                                                    \
-    return (struct vector_conversion){DTYPE_##src_id, DTYPE_##dst_id};
-  switch (op) {
-    CONVERSION(VCONV_F322F16, FP32, FP16)
-    CONVERSION(VCONV_F162F32, FP16, FP32)
-    CONVERSION(VCONV_F322BF16, FP32, BF16)
-    CONVERSION(VCONV_BF162F32, BF16, FP32)
-    CONVERSION(VCONV_F322F32, FP32, FP32)
-    CONVERSION(VCONV_F322S32, FP32, INT32)
-    CONVERSION(VCONV_S322F32, INT32, FP32)
-    CONVERSION(VCONV_F322S16, FP32, INT16)
-    CONVERSION(VCONV_S162F32, INT16, FP32)
-    CONVERSION(VCONV_F322S64, FP32, INT64)
-    CONVERSION(VCONV_S642F32, INT64, FP32)
-    CONVERSION(VCONV_F162S32, FP16, INT32)
-    CONVERSION(VCONV_F162S16, FP16, INT16)
-    CONVERSION(VCONV_S162F16, INT16, FP16)
-    CONVERSION(VCONV_F162S8, FP16, INT8)
-    CONVERSION(VCONV_S82F16, INT8, FP16)
-    CONVERSION(VCONV_F162U8, FP16, UINT8)
-    CONVERSION(VCONV_U82F16, UINT8, FP16)
-    CONVERSION(VCONV_F162S4, FP16, INT4)
-    CONVERSION(VCONV_S42F16, INT4, FP16)
-    CONVERSION(VCONV_BF162S32, BF16, INT32)
-    CONVERSION(VCONV_S322S16, INT32, INT16)
-    CONVERSION(VCONV_S322S64, INT32, INT64)
-    CONVERSION(VCONV_S642S32, INT64, INT32)
-    CONVERSION(VCONV_DEQ, INT32, FP16)
-    CONVERSION(VADDRELUCONV_F162S8, FP16, INT8)
-    CONVERSION(VADDRELUCONV_F322F16, FP32, FP16)
-    CONVERSION(VADDRELUCONV_S162S8, INT16, INT8)
-    CONVERSION(VSUBRELUCONV_F162S8, FP16, INT8)
-    CONVERSION(VSUBRELUCONV_F322F16, FP32, FP16)
-    CONVERSION(VSUBRELUCONV_S162S8, INT16, INT8)
-    CONVERSION(VMULCONV_F162S8, FP16, INT8)
-    CONVERSION(VMULCONV_F162U8, FP16, UINT8)
-    CONVERSION(VADDDEQRELU, INT32, FP16)
-  default:
-    vinci_bug("%s has no pair of types", isa_row((enum isa_op)op)->name);
-  }
-#undef CONVERSION
-}
-
 static struct vector_lanes convert_lanes(const struct vinci_soc *soc, const struct inst *inst,
-                                         struct vector_conversion types) {
+                                         struct isa_types types) {
   unsigned src = dtype_bits(types.src);
   unsigned dst = dtype_bits(types.dst);
   return vector_lanes(soc, inst, inst->arg[UNARY_REPEAT], src > dst ? src : dst, VECTOR_MASKED);
 }
 
-static struct vector_operand convert_src(const struct inst *inst, struct vector_conversion types) {
+static struct vector_operand convert_src(const struct inst *inst, struct isa_types types) {
   return (struct vector_operand){
       .arg = UNARY_SRC,
       .bits = dtype_bits(types.src),
@@ -67,7 +21,7 @@ static struct vector_operand convert_src(const struct inst *inst, struct vector_
   };
 }
 
-static struct vector_operand convert_dst(const struct inst *inst, struct vector_conversion types) {
+static struct vector_operand convert_dst(const struct inst *inst, struct isa_types types) {
   return (struct vector_operand){
       .arg = UNARY_DST,
       .bits = dtype_bits(types.dst),
@@ -77,7 +31,7 @@ static struct vector_operand convert_dst(const struct inst *inst, struct vector_
 }
 
 struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct inst *inst) {
-  struct vector_conversion types = vector_conversion(inst->op);
+  struct isa_types types = inst_types(inst);
   return (struct vector_walks){
       .lanes = convert_lanes(soc, inst, types),
       .operand = {convert_src(inst, types), convert_dst(inst, types)},
@@ -91,12 +45,12 @@ VECTOR_WALKS_ACCESS(vec_convert)
 
 /* A block of 16 results of 8 bits fills half of a block: the destination walks as the source. */
 struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const struct inst *inst) {
-  struct vector_conversion types = {DTYPE_INT16, DTYPE_INT16};
+  struct isa_types types = inst_types(inst);
   return (struct vector_walks){
       .lanes = convert_lanes(soc, inst, types),
       .operand = {convert_src(inst, types), convert_dst(inst, types)},
       .count = 2,
-      .bits = dtype_bits(DTYPE_INT16),
+      .bits = dtype_bits(types.src),
   };
 }
 
@@ -141,7 +95,7 @@ unsigned vec_convert_half_access(const struct vinci_soc *soc, const struct inst 
     access[count++] = (struct inst_access){.space = SPACE_UB,
                                            .address = (int64_t)address,
                                            .bytes = scales * sizeof(uint64_t),
-                                           .arg = CONVERT_SCALES};
+                                           .arg = CONVERT_HALF_SCALES};
   uint64_t whole = lanes->repeats ? lanes->repeats - 1 : 0;
   count = touch_halves(inst, access, count, 0, whole, lanes->end);
   return touch_halves(inst, access, count, whole, lanes->repeats - whole, lanes->tail_end);

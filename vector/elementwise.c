@@ -7,19 +7,6 @@
 
 enum { COMPARE_MASK_BYTES = MASK_LANES / BITS_PER_BYTE };
 
-/* Whether fp16 sources become fp32 results; other instructions have one type. */
-static bool widens(const struct inst *inst) {
-  return inst->op == OP_VMLA_F162F32 || inst->op == OP_VAXPY_F162F32;
-}
-
-static unsigned dst_bits(const struct inst *inst) {
-  return widens(inst) ? dtype_bits(DTYPE_FP32) : dtype_bits(inst_dtype(inst));
-}
-
-static unsigned src_bits(const struct inst *inst) {
-  return widens(inst) ? dtype_bits(DTYPE_FP16) : dtype_bits(inst_dtype(inst));
-}
-
 static struct vector_operand operand(const struct inst *inst, unsigned arg, unsigned bits,
                                      unsigned block, unsigned repeat) {
   return (struct vector_operand){.arg = arg,
@@ -29,7 +16,8 @@ static struct vector_operand operand(const struct inst *inst, unsigned arg, unsi
 }
 
 struct vector_walks vec_binary_walks(const struct vinci_soc *soc, const struct inst *inst) {
-  unsigned src = src_bits(inst), dst = dst_bits(inst);
+  struct isa_types types = inst_types(inst);
+  unsigned src = dtype_bits(types.src), dst = dtype_bits(types.dst);
   return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], dst, VECTOR_MASKED),
       .operand = {operand(inst, BINARY_SRC0, src, BINARY_SRC0_BLOCK, BINARY_SRC0_REPEAT),
@@ -45,7 +33,7 @@ VECTOR_WALKS_ACCESS(vec_binary)
 
 /* Results are narrower than sources. */
 struct vector_walks vec_binary_convert_walks(const struct vinci_soc *soc, const struct inst *inst) {
-  struct vector_conversion types = vector_conversion(inst->op);
+  struct isa_types types = inst_types(inst);
   unsigned src = dtype_bits(types.src), dst = dtype_bits(types.dst);
   return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[BINARY_REPEAT], src, VECTOR_MASKED),
@@ -203,7 +191,8 @@ VECTOR_WALKS_COST(vec_unary)
 VECTOR_WALKS_ACCESS(vec_unary)
 
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
-  unsigned src = src_bits(inst), dst = dst_bits(inst);
+  struct isa_types types = inst_types(inst);
+  unsigned src = dtype_bits(types.src), dst = dtype_bits(types.dst);
   return (struct vector_walks){
       .lanes = vector_lanes(soc, inst, inst->arg[SCALAR_REPEAT], dst, VECTOR_MASKED),
       .operand = {operand(inst, SCALAR_SRC, src, SCALAR_SRC_BLOCK, SCALAR_SRC_REPEAT),

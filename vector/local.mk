@@ -11,7 +11,6 @@ libvinci_vector_la_SOURCES = \
 	vector/floats.c \
 	vector/integers.c \
 	vector/math.h \
-	vector/operands.h \
 	vector/permute.c \
 	vector/reduce.c \
 	vector/values.c \

@@ -31,16 +31,7 @@ unsigned vec_transpose_access(const struct vinci_soc *soc, const struct inst *in
   return inst_touch(inst, access, count, TRANSPOSE_DST, 0, bytes);
 }
 
-unsigned vec_nchwconv_bits(const struct inst *inst) {
-  switch (inst->op) {
-  case OP_SCATTER_VNCHWCONV_B8:
-    return dtype_bits(DTYPE_UINT8);
-  case OP_SCATTER_VNCHWCONV_B16:
-    return dtype_bits(DTYPE_UINT16);
-  default:
-    return dtype_bits(DTYPE_UINT32);
-  }
-}
+unsigned vec_nchwconv_bits(const struct inst *inst) { return dtype_bits(inst_types(inst).src); }
 
 void vec_nchwconv_cost(const struct vinci_soc *soc, const struct inst *inst,
                        struct inst_cost *cost) {
@@ -68,7 +59,7 @@ static struct inst_runs nchwconv_runs(const struct inst *inst, unsigned step, un
       .level = {{(uint64_t)inst->arg[NCHWCONV_REPEAT], (uint64_t)inst->arg[repeat] * BLOCK_BYTES},
                 {NCHWCONV_BLOCKS, (uint64_t)inst->arg[step] * BLOCK_BYTES}},
   };
-  if (inst->op == OP_SCATTER_VNCHWCONV_B8) {
+  if (vec_nchwconv_bits(inst) == dtype_bits(DTYPE_UINT8)) {
     runs.bytes = BLOCK_BYTES / 2;
     runs.offset += inst->arg[high] ? runs.bytes : 0;
   }

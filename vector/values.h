@@ -24,6 +24,19 @@
 #define LOOP
 #endif
 
+/* The set of types that the operand `type` of an instruction may have, by the instruction. */
+enum {
+#define ISA(id, name, pipe, archs, signature, dtypes, ...) TYPES_##id = (int)(dtypes),
+#include "core/isa/isa.def"
+#undef ISA
+};
+/* Stands beside what computes an instruction: the compiler refuses a type that is left out. */
+#define COVERS(id, types)                                                                          \
+  _Static_assert((TYPES_##id & ~(int)(types)) == 0, #id " has a type without values")
+/* In place of a function for types that an instruction does not have. */
+#define NO_OP NULL
+enum { NO_OP_types = 0 };
+
 /* vector.repeat_bytes is at most 4096, and elements have 16 bits at least. */
 enum { SLOTS_MAX = 2048 };
 enum { SLOTS_JOINED = 1024 }; /* of joined repeats: few enough for the first cache of a host */

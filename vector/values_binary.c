@@ -3,7 +3,6 @@
  * Values of vector instructions with two sources, and with a source and a scalar, which is a
  * second source whose lanes are all the same.
  */
-#include "core/base/diag.h"
 #include "vector/math.h"
 #include "vector/values.h"
 
@@ -14,6 +13,7 @@ typedef void (*float_op)(float *restrict out, const float *restrict a, const flo
 
 /* On out, a and b; `out` holds the old destination. */
 #define FLOAT_OP(name, expression)                                                                 \
+  enum { name##_types = D_FLOAT };                                                                 \
   LOOP static void name(float *restrict out, const float *restrict a, const float *restrict b,     \
                         size_t count) {                                                            \
     for (size_t i = 0; i < count; i++)                                                             \
@@ -32,48 +32,11 @@ FLOAT_OP(float_madd, math_fma(a[i], out[i], b[i]))
 FLOAT_OP(float_madd_relu, math_larger(math_fma(a[i], out[i], b[i]), 0.0f))
 FLOAT_OP(float_leaky_relu, a[i] >= 0.0f ? a[i] : a[i] * b[i])
 
-static float_op float_op_of(uint16_t op) {
-  switch (op) {
-  case OP_VADD:
-  case OP_VADDS:
-    return float_add;
-  case OP_VSUB:
-    return float_sub;
-  case OP_VMUL:
-  case OP_VMULS:
-    return float_mul;
-  case OP_VDIV:
-    return float_div;
-  case OP_VMAX:
-  case OP_VMAXS:
-    return float_max;
-  case OP_VMIN:
-  case OP_VMINS:
-    return float_min;
-  case OP_VADDRELU:
-    return float_add_relu;
-  case OP_VSUBRELU:
-    return float_sub_relu;
-  case OP_VMLA:
-  case OP_VMLA_F162F32:
-  case OP_VAXPY:
-  case OP_VAXPY_F162F32:
-    return float_mla;
-  case OP_VMADD:
-    return float_madd;
-  case OP_VMADDRELU:
-    return float_madd_relu;
-  case OP_VLRELU:
-    return float_leaky_relu;
-  default:
-    vinci_bug("%s has no floating-point values", isa_row((enum isa_op)op)->name);
-  }
-}
-
 typedef void (*int_op)(void *out, const void *a, const void *b, size_t count);
 
 /* Sums and products wrap around: computed without sign. */
-#define INT_OP(name, type, expression)                                                             \
+#define INT_OP(name, dtypes, type, expression)                                                     \
+  enum { name##_types = dtypes };                                                                  \
   LOOP static void name(void *out, const void *a, const void *b, size_t count) {                   \
     type *restrict to = out;                                                                       \
     const type *restrict x = a, *restrict y = b;                                                   \
@@ -81,48 +44,30 @@ typedef void (*int_op)(void *out, const void *a, const void *b, size_t count);
       to[i] = (type)(expression);                                                                  \
   }
 #define RELU(value) ((value) > 0 ? (value) : 0)
-INT_OP(int16_add, int16_t, x[i] + y[i])
-INT_OP(int16_sub, int16_t, x[i] - y[i])
-INT_OP(int16_mul, int16_t, x[i] * y[i])
-INT_OP(int16_max, int16_t, x[i] > y[i] ? x[i] : y[i])
-INT_OP(int16_min, int16_t, x[i] < y[i] ? x[i] : y[i])
-INT_OP(int16_add_relu, int16_t, RELU((int16_t)(x[i] + y[i])))
-INT_OP(int16_sub_relu, int16_t, RELU((int16_t)(x[i] - y[i])))
-INT_OP(int16_and, uint16_t, x[i] & y[i])
-INT_OP(int16_or, uint16_t, x[i] | y[i])
-INT_OP(int32_add, int32_t, (uint32_t)x[i] + (uint32_t)y[i])
-INT_OP(int32_sub, int32_t, (uint32_t)x[i] - (uint32_t)y[i])
-INT_OP(int32_mul, int32_t, (uint32_t)x[i] * (uint32_t)y[i])
-INT_OP(int32_max, int32_t, x[i] > y[i] ? x[i] : y[i])
-INT_OP(int32_min, int32_t, x[i] < y[i] ? x[i] : y[i])
+INT_OP(int16_add, D(INT16), int16_t, x[i] + y[i])
+INT_OP(int16_sub, D(INT16), int16_t, x[i] - y[i])
+INT_OP(int16_mul, D(INT16), int16_t, x[i] * y[i])
+INT_OP(int16_max, D(INT16), int16_t, x[i] > y[i] ? x[i] : y[i])
+INT_OP(int16_min, D(INT16), int16_t, x[i] < y[i] ? x[i] : y[i])
+INT_OP(int16_add_relu, D(INT16), int16_t, RELU((int16_t)(x[i] + y[i])))
+INT_OP(int16_sub_relu, D(INT16), int16_t, RELU((int16_t)(x[i] - y[i])))
+INT_OP(int16_and, D_BITS16, uint16_t, x[i] & y[i])
+INT_OP(int16_or, D_BITS16, uint16_t, x[i] | y[i])
+INT_OP(int32_add, D(INT32), int32_t, (uint32_t)x[i] + (uint32_t)y[i])
+INT_OP(int32_sub, D(INT32), int32_t, (uint32_t)x[i] - (uint32_t)y[i])
+INT_OP(int32_mul, D(INT32), int32_t, (uint32_t)x[i] * (uint32_t)y[i])
+INT_OP(int32_max, D(INT32), int32_t, x[i] > y[i] ? x[i] : y[i])
+INT_OP(int32_min, D(INT32), int32_t, x[i] < y[i] ? x[i] : y[i])
 
-static int_op int_op_of(uint16_t op, bool wide) {
-  switch (op) {
-  case OP_VADD:
-  case OP_VADDS:
-    return wide ? int32_add : int16_add;
-  case OP_VSUB:
-    return wide ? int32_sub : int16_sub;
-  case OP_VMUL:
-  case OP_VMULS:
-    return wide ? int32_mul : int16_mul;
-  case OP_VMAX:
-  case OP_VMAXS:
-    return wide ? int32_max : int16_max;
-  case OP_VMIN:
-  case OP_VMINS:
-    return wide ? int32_min : int16_min;
-  case OP_VADDRELU:
-    return int16_add_relu;
-  case OP_VSUBRELU:
-    return int16_sub_relu;
-  case OP_VAND:
-    return int16_and;
-  case OP_VOR:
-    return int16_or;
-  default:
-    vinci_bug("%s has no integer values", isa_row((enum isa_op)op)->name);
-  }
+/* What an instruction does to fp16 and fp32, to 16-bit and to 32-bit integers. */
+struct lane_ops {
+  float_op floats;
+  int_op int16;
+  int_op int32;
+};
+
+static int_op int_op_of(const struct lane_ops *ops, enum dtype type) {
+  return type == DTYPE_INT32 ? ops->int32 : ops->int16;
 }
 
 /*
@@ -146,14 +91,15 @@ static uint32_t shift_right(uint32_t value, struct shift shift) {
   return (uint32_t)(number >> (shift.count < shift.width ? shift.count : shift.width));
 }
 
-static void shift_slots(const struct inst *inst, union slots *slots, size_t count) {
+typedef uint32_t (*shift_op)(uint32_t value, struct shift shift);
+
+static void shift_slots(const struct inst *inst, shift_op one, union slots *slots, size_t count) {
   enum dtype type = inst_dtype(inst);
   bool is_signed = type == DTYPE_INT16 || type == DTYPE_INT32;
   unsigned width = dtype_bits(type);
   struct shift shift = {.width = width,
                         .sign = is_signed ? UINT32_C(1) << (width - 1) : 0,
                         .count = (uint64_t)inst->arg[SCALAR_VALUE]};
-  uint32_t (*one)(uint32_t, struct shift) = inst->op == OP_VSHL ? shift_left : shift_right;
   for (size_t i = 0; i < count; i++) {
     if (width == dtype_bits(DTYPE_INT16))
       slots->u16[i] = (uint16_t)one(slots->u16[i], shift);
@@ -162,53 +108,65 @@ static void shift_slots(const struct inst *inst, union slots *slots, size_t coun
   }
 }
 
-/* ---- instructions ---- */
-
-enum { WALK_SRC0, WALK_SRC1, WALK_DST };
+/* ---- two sources ---- */
 
 static bool is_float(enum dtype type) {
   return type == DTYPE_FP16 || type == DTYPE_BF16 || type == DTYPE_FP32;
 }
 
-struct types {
-  enum dtype src;
-  enum dtype dst;
-};
-
-static struct types types_of(const struct inst *inst) {
-  if (inst->op == OP_VMLA_F162F32 || inst->op == OP_VAXPY_F162F32)
-    return (struct types){DTYPE_FP16, DTYPE_FP32};
-  return (struct types){inst_dtype(inst), inst_dtype(inst)};
-}
-
-void vec_binary_values(const struct vinci_soc *soc, const struct inst *inst,
-                       struct value_core *core) {
+static void binary_values(const struct vinci_soc *soc, const struct inst *inst,
+                          struct value_core *core, const struct lane_ops *ops) {
+  enum { SRC0, SRC1, DST };
   struct values values;
   values_start(&values, inst, core, vec_binary_walks(soc, inst), VECTOR_MASKED);
-  values_join(&values, values.walks.operand[WALK_DST]);
-  struct types types = types_of(inst);
+  values_join(&values, values.walks.operand[DST]);
+  struct isa_types types = inst_types(inst);
   bool accumulates = isa_row((enum isa_op)inst->op)->arg[BINARY_DST].reads;
-  float_op compute = is_float(types.dst) ? float_op_of(inst->op) : NULL;
-  int_op compute_int = compute ? NULL : int_op_of(inst->op, types.dst == DTYPE_INT32);
+  float_op compute = is_float(types.dst) ? ops->floats : NULL;
+  int_op compute_int = int_op_of(ops, types.dst);
   union slots a, b, out;
   for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
     if (!values_repeat(&values, repeat))
       continue;
     if (compute) {
-      slots_load_float(&values, WALK_SRC0, types.src, a.fp32);
-      slots_load_float(&values, WALK_SRC1, types.src, b.fp32);
+      slots_load_float(&values, SRC0, types.src, a.fp32);
+      slots_load_float(&values, SRC1, types.src, b.fp32);
       if (accumulates)
-        slots_load_float(&values, WALK_DST, types.dst, out.fp32);
+        slots_load_float(&values, DST, types.dst, out.fp32);
       compute(out.fp32, a.fp32, b.fp32, values.slots);
-      slots_store_float(&values, WALK_DST, types.dst, out.fp32);
+      slots_store_float(&values, DST, types.dst, out.fp32);
     } else {
-      slots_load(&values, WALK_SRC0, a.bytes);
-      slots_load(&values, WALK_SRC1, b.bytes);
+      slots_load(&values, SRC0, a.bytes);
+      slots_load(&values, SRC1, b.bytes);
       compute_int(out.bytes, a.bytes, b.bytes, values.slots);
-      slots_store(&values, WALK_DST, out.bytes);
+      slots_store(&values, DST, out.bytes);
     }
   }
 }
+
+#define LANES(id, function, of_floats, of_int16, of_int32)                                         \
+  COVERS(id, of_floats##_types | of_int16##_types | of_int32##_types);                             \
+  void id##_values(const struct vinci_soc *soc, const struct inst *inst,                           \
+                   struct value_core *core) {                                                      \
+    static const struct lane_ops ops = {of_floats, of_int16, of_int32};                            \
+    function(soc, inst, core, &ops);                                                               \
+  }
+LANES(VADD, binary_values, float_add, int16_add, int32_add)
+LANES(VSUB, binary_values, float_sub, int16_sub, int32_sub)
+LANES(VMUL, binary_values, float_mul, int16_mul, int32_mul)
+LANES(VMAX, binary_values, float_max, int16_max, int32_max)
+LANES(VMIN, binary_values, float_min, int16_min, int32_min)
+LANES(VDIV, binary_values, float_div, NO_OP, NO_OP)
+LANES(VAND, binary_values, NO_OP, int16_and, NO_OP)
+LANES(VOR, binary_values, NO_OP, int16_or, NO_OP)
+LANES(VMLA, binary_values, float_mla, NO_OP, NO_OP)
+LANES(VMLA_F162F32, binary_values, float_mla, NO_OP, NO_OP)
+LANES(VMADD, binary_values, float_madd, NO_OP, NO_OP)
+LANES(VMADDRELU, binary_values, float_madd_relu, NO_OP, NO_OP)
+LANES(VADDRELU, binary_values, float_add_relu, int16_add_relu, NO_OP)
+LANES(VSUBRELU, binary_values, float_sub_relu, int16_sub_relu, NO_OP)
+
+/* ---- a source and a scalar ---- */
 
 LOOP static void fill_u16(uint16_t *out, uint16_t value, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -235,17 +193,16 @@ static void fill_slots(const struct values *values, enum dtype type, int64_t sca
     fill_u32(out->u32, (uint32_t)scalar, count);
 }
 
-void vec_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
-                       struct value_core *core) {
+static void scalar_values(const struct vinci_soc *soc, const struct inst *inst,
+                          struct value_core *core, const struct lane_ops *ops) {
   enum { SRC, DST };
   struct values values;
   values_start(&values, inst, core, vec_scalar_walks(soc, inst), VECTOR_MASKED);
   values_join(&values, values.walks.operand[DST]);
-  struct types types = types_of(inst);
+  struct isa_types types = inst_types(inst);
   bool accumulates = isa_row((enum isa_op)inst->op)->arg[SCALAR_DST].reads;
-  bool shifts = inst->op == OP_VSHL || inst->op == OP_VSHR;
-  float_op compute = is_float(types.dst) ? float_op_of(inst->op) : NULL;
-  int_op compute_int = compute || shifts ? NULL : int_op_of(inst->op, types.dst == DTYPE_INT32);
+  float_op compute = is_float(types.dst) ? ops->floats : NULL;
+  int_op compute_int = int_op_of(ops, types.dst);
   union slots a, b, out;
   fill_slots(&values, types.src, inst->arg[SCALAR_VALUE], &b);
   for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
@@ -259,16 +216,47 @@ void vec_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
       slots_store_float(&values, DST, types.dst, out.fp32);
     } else {
       slots_load(&values, SRC, a.bytes);
-      if (shifts)
-        shift_slots(inst, &a, values.slots);
-      else
-        compute_int(out.bytes, a.bytes, b.bytes, values.slots);
-      slots_store(&values, DST, shifts ? a.bytes : out.bytes);
+      compute_int(out.bytes, a.bytes, b.bytes, values.slots);
+      slots_store(&values, DST, out.bytes);
     }
   }
 }
 
-void vec_dup_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
+LANES(VADDS, scalar_values, float_add, int16_add, int32_add)
+LANES(VMULS, scalar_values, float_mul, int16_mul, int32_mul)
+LANES(VMAXS, scalar_values, float_max, int16_max, int32_max)
+LANES(VMINS, scalar_values, float_min, int16_min, int32_min)
+LANES(VLRELU, scalar_values, float_leaky_relu, NO_OP, NO_OP)
+LANES(VAXPY, scalar_values, float_mla, NO_OP, NO_OP)
+LANES(VAXPY_F162F32, scalar_values, float_mla, NO_OP, NO_OP)
+
+static void shift_values(const struct vinci_soc *soc, const struct inst *inst,
+                         struct value_core *core, shift_op one) {
+  enum { SRC, DST };
+  struct values values;
+  values_start(&values, inst, core, vec_scalar_walks(soc, inst), VECTOR_MASKED);
+  values_join(&values, values.walks.operand[DST]);
+  union slots slots;
+  for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
+    if (!values_repeat(&values, repeat))
+      continue;
+    slots_load(&values, SRC, slots.bytes);
+    shift_slots(inst, one, &slots, values.slots);
+    slots_store(&values, DST, slots.bytes);
+  }
+}
+
+#define SHIFT(id, one)                                                                             \
+  COVERS(id, D_INTEGER);                                                                           \
+  void id##_values(const struct vinci_soc *soc, const struct inst *inst,                           \
+                   struct value_core *core) {                                                      \
+    shift_values(soc, inst, core, one);                                                            \
+  }
+SHIFT(VSHL, shift_left)
+SHIFT(VSHR, shift_right)
+
+void VECTOR_DUP_values(const struct vinci_soc *soc, const struct inst *inst,
+                       struct value_core *core) {
   struct values values;
   values_start(&values, inst, core, vec_dup_walks(soc, inst), VECTOR_MASKED);
   values_join(&values, values.walks.operand[0]);

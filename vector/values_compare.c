@@ -3,29 +3,9 @@
  * Values of comparisons and of the selection by their results: one bit per lane, the first lane
  * in the lowest bit of the first byte, without gaps between repeats.
  */
-#include "core/base/diag.h"
 #include "vector/values.h"
 
 enum relation { RELATION_EQ, RELATION_NE, RELATION_LT, RELATION_LE, RELATION_GT, RELATION_GE };
-
-static enum relation relation_of(uint16_t op) {
-#define RELATION_CASE(relation)                                                                    \
-  case OP_VCMP_##relation:                                                                         \
-  case OP_VCMPV_##relation:                                                                        \
-  case OP_VCMPVS_##relation:                                                                       \
-    return RELATION_##relation;
-  switch (op) {
-    RELATION_CASE(EQ)
-    RELATION_CASE(NE)
-    RELATION_CASE(LT)
-    RELATION_CASE(LE)
-    RELATION_CASE(GT)
-    RELATION_CASE(GE)
-  default:
-    vinci_bug("%s compares nothing", isa_row((enum isa_op)op)->name);
-  }
-#undef RELATION_CASE
-}
 
 /* A NaN is unequal to everything and in no other relation. */
 #define COMPARE_LOOP(a, b)                                                                         \
@@ -89,10 +69,10 @@ static void load_compared(const struct values *values, unsigned walk, enum dtype
 }
 
 /* The second source is a walk through UB or, with a walk less, the same scalar in all slots. */
-static void compare(struct values *values, unsigned dst, union slots *second) {
+static void compare(struct values *values, enum relation relation, unsigned dst,
+                    union slots *second) {
   const struct inst *inst = values->inst;
   enum dtype type = inst_dtype(inst);
-  enum relation relation = relation_of(inst->op);
   union slots first;
   uint8_t results[SLOTS_MAX];
   values_join(values, (struct vector_operand){.arg = dst, .bits = 1});
@@ -109,16 +89,16 @@ static void compare(struct values *values, unsigned dst, union slots *second) {
   }
 }
 
-void vec_compare_values(const struct vinci_soc *soc, const struct inst *inst,
-                        struct value_core *core) {
+static void compare_tensors(const struct vinci_soc *soc, const struct inst *inst,
+                            struct value_core *core, enum relation relation) {
   struct values values;
   values_start(&values, inst, core, vec_compare_walks(soc, inst), VECTOR_WHOLE);
   union slots second;
-  compare(&values, COMPARE_DST, &second);
+  compare(&values, relation, COMPARE_DST, &second);
 }
 
-void vec_compare_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
-                               struct value_core *core) {
+static void compare_scalar(const struct vinci_soc *soc, const struct inst *inst,
+                           struct value_core *core, enum relation relation) {
   struct values values;
   values_start(&values, inst, core, vec_compare_scalar_walks(soc, inst), VECTOR_WHOLE);
   enum dtype type = inst_dtype(inst);
@@ -130,12 +110,12 @@ void vec_compare_scalar_values(const struct vinci_soc *soc, const struct inst *i
     else
       second.fp32[i] = scalar_float(type, scalar);
   }
-  compare(&values, COMPARES_DST, &second);
+  compare(&values, relation, COMPARES_DST, &second);
 }
 
 /* Lanes that are not active keep their bits in the register. */
-void vec_compare_register_values(const struct vinci_soc *soc, const struct inst *inst,
-                                 struct value_core *core) {
+static void compare_register(const struct vinci_soc *soc, const struct inst *inst,
+                             struct value_core *core, enum relation relation) {
   struct values values;
   values_start(&values, inst, core, vec_compare_register_walks(soc, inst), VECTOR_MASKED);
   enum dtype type = inst_dtype(inst);
@@ -145,7 +125,7 @@ void vec_compare_register_values(const struct vinci_soc *soc, const struct inst 
     return;
   load_compared(&values, 0, type, &first);
   load_compared(&values, 1, type, &second);
-  compare_slots(relation_of(inst->op), true, &first, &second, results, values.slots);
+  compare_slots(relation, true, &first, &second, results, values.slots);
   for (uint64_t lane = values.first; lane < values.end && lane < MASK_LANES; lane++) {
     uint64_t *word = &core->compare_mask[lane / 64];
     uint64_t bit = UINT64_C(1) << lane % 64;
@@ -153,6 +133,23 @@ void vec_compare_register_values(const struct vinci_soc *soc, const struct inst 
       *word = results[lane - values.first] ? *word | bit : *word & ~bit;
   }
 }
+
+#define COMPARE(id, function, types, relation)                                                     \
+  COVERS(id, types);                                                                               \
+  void id##_values(const struct vinci_soc *soc, const struct inst *inst,                           \
+                   struct value_core *core) {                                                      \
+    function(soc, inst, core, relation);                                                           \
+  }
+#define COMPARES(name)                                                                             \
+  COMPARE(VCMP_##name, compare_register, D_FLOAT, RELATION_##name)                                 \
+  COMPARE(VCMPV_##name, compare_tensors, D_FLOAT | D(INT32), RELATION_##name)                      \
+  COMPARE(VCMPVS_##name, compare_scalar, D_FLOAT | D(INT32), RELATION_##name)
+COMPARES(EQ)
+COMPARES(NE)
+COMPARES(LT)
+COMPARES(LE)
+COMPARES(GT)
+COMPARES(GE)
 
 void vec_set_compare_mask_values(const struct vinci_soc *soc, const struct inst *inst,
                                  struct value_core *core) {

@@ -57,7 +57,7 @@ static void put_integer(enum dtype type, union slots *slots, size_t i, int64_t v
 }
 
 struct conversion {
-  struct vector_conversion types;
+  struct isa_types types;
   enum number_round round;
   bool saturates; /* fp16 and bf16 results */
   double scale;   /* of vconv_deq, else 1 */
@@ -126,18 +126,18 @@ static void convert_slots(const struct conversion *how, const union slots *src, 
     from_floats(how, floats.fp32, dst, count);
 }
 
-void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
-                        struct value_core *core) {
+static void convert_values(const struct vinci_soc *soc, const struct inst *inst,
+                           struct value_core *core, double scale) {
   struct values values;
   values_start(&values, inst, core, vec_convert_walks(soc, inst), VECTOR_MASKED);
   values_join(&values, values.walks.operand[WALK_DST]);
   const struct isa_row *row = isa_row((enum isa_op)inst->op);
   bool has_round = row->arg_count > CONVERT_ROUND;
   struct conversion how = {
-      .types = vector_conversion(inst->op),
+      .types = inst_types(inst),
       .round = has_round ? (enum number_round)inst->arg[CONVERT_ROUND] : ROUND_EVEN,
       .saturates = inst_saturates(inst),
-      .scale = inst->op == OP_VCONV_DEQ ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
+      .scale = scale,
   };
   union slots from, to;
   for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
@@ -149,11 +149,39 @@ void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
   }
 }
 
+void vec_convert_values(const struct vinci_soc *soc, const struct inst *inst,
+                        struct value_core *core) {
+  convert_values(soc, inst, core, 1.0);
+}
+
+/* The scale register as an fp16. */
+static double deq_scale(const struct inst *inst) {
+  return fp16_to_fp32((uint16_t)inst->registers.deq_scale);
+}
+
+void vec_convert_deq_values(const struct vinci_soc *soc, const struct inst *inst,
+                            struct value_core *core) {
+  convert_values(soc, inst, core, deq_scale(inst));
+}
+
+enum combination { COMBINE_ADD, COMBINE_SUB, COMBINE_MUL };
+
+static double combined(enum combination combination, double left, double right) {
+  switch (combination) {
+  case COMBINE_SUB:
+    return left - right;
+  case COMBINE_MUL:
+    return left * right;
+  default:
+    return left + right;
+  }
+}
+
 /*
  * Sums, differences and products that are converted at once. Of fp16 and int16 nothing is lost
  * before the conversion rounds; sums of fp32 are fp32 numbers first.
  */
-static void combine(const struct inst *inst, enum dtype type, const union slots *a,
+static void combine(enum combination combination, enum dtype type, const union slots *a,
                     const union slots *b, size_t count, double *out) {
   union slots x, y;
   bool floats = is_float(type);
@@ -161,21 +189,17 @@ static void combine(const struct inst *inst, enum dtype type, const union slots 
     floats_from(type, a, x.fp32, count);
     floats_from(type, b, y.fp32, count);
   }
-  bool adds = inst->op != OP_VMULCONV_F162S8 && inst->op != OP_VMULCONV_F162U8;
-  bool subtracts = inst->op == OP_VSUBRELUCONV_F162S8 || inst->op == OP_VSUBRELUCONV_F322F16 ||
-                   inst->op == OP_VSUBRELUCONV_S162S8;
   for (size_t i = 0; i < count; i++) {
     double left = floats ? x.fp32[i] : (double)integer_at(type, a, i);
     double right = floats ? y.fp32[i] : (double)integer_at(type, b, i);
-    out[i] = !adds ? left * right : subtracts ? left - right : left + right;
+    out[i] = combined(combination, left, right);
     if (type == DTYPE_FP32)
       out[i] = (float)out[i]; /* as one addition of fp32: double has digits to spare */
   }
 }
 
-static void convert_results(const struct inst *inst, const struct conversion *how,
-                            const double *results, size_t count, union slots *dst) {
-  bool relu = inst->op != OP_VMULCONV_F162S8 && inst->op != OP_VMULCONV_F162U8;
+static void convert_results(bool relu, const struct conversion *how, const double *results,
+                            size_t count, union slots *dst) {
   int64_t low, high;
   integer_range(how->types.dst, &low, &high);
   for (size_t i = 0; i < count; i++) {
@@ -189,16 +213,18 @@ static void convert_results(const struct inst *inst, const struct conversion *ho
   }
 }
 
-void vec_binary_convert_values(const struct vinci_soc *soc, const struct inst *inst,
-                               struct value_core *core) {
+/* Sums and differences become at least 0, products do not. */
+static void binary_convert_values(const struct vinci_soc *soc, const struct inst *inst,
+                                  struct value_core *core, enum combination combination,
+                                  double scale) {
   enum { SRC0, SRC1, DST };
   struct values values;
   values_start(&values, inst, core, vec_binary_convert_walks(soc, inst), VECTOR_MASKED);
   values_join(&values, values.walks.operand[DST]);
   struct conversion how = {
-      .types = vector_conversion(inst->op),
+      .types = inst_types(inst),
       .saturates = inst_saturates(inst),
-      .scale = inst->op == OP_VADDDEQRELU ? fp16_to_fp32((uint16_t)inst->registers.deq_scale) : 1.0,
+      .scale = scale,
   };
   union slots a, b, out;
   double results[SLOTS_MAX];
@@ -207,11 +233,21 @@ void vec_binary_convert_values(const struct vinci_soc *soc, const struct inst *i
       continue;
     slots_load(&values, SRC0, a.bytes);
     slots_load(&values, SRC1, b.bytes);
-    combine(inst, how.types.src, &a, &b, values.slots, results);
-    convert_results(inst, &how, results, values.slots, &out);
+    combine(combination, how.types.src, &a, &b, values.slots, results);
+    convert_results(combination != COMBINE_MUL, &how, results, values.slots, &out);
     slots_store(&values, DST, out.bytes);
   }
 }
+
+#define BINARY_CONVERT_VALUES(name, combination, scale)                                            \
+  void name##_values(const struct vinci_soc *soc, const struct inst *inst,                         \
+                     struct value_core *core) {                                                    \
+    binary_convert_values(soc, inst, core, combination, scale);                                    \
+  }
+BINARY_CONVERT_VALUES(vec_add_relu_convert, COMBINE_ADD, 1.0)
+BINARY_CONVERT_VALUES(vec_sub_relu_convert, COMBINE_SUB, 1.0)
+BINARY_CONVERT_VALUES(vec_mul_convert, COMBINE_MUL, 1.0)
+BINARY_CONVERT_VALUES(vec_add_relu_deq, COMBINE_ADD, deq_scale(inst))
 
 /* The scale register of requantisation to 8 bits. */
 struct requantisation {

@@ -4,14 +4,23 @@
  * type (Ascend C documentation, ReduceDataBlock and ReduceRepeat); a lane that is not active
  * is not there: its place holds -0, which changes no other number.
  */
+#include <math.h>
+
 #include "vector/math.h"
 #include "vector/values.h"
+
+/* What pairs of lanes become, and what stands in place of lanes that are not active. */
+struct reduction {
+  void (*pairs)(const float *restrict in, float *restrict out, size_t count);
+  float absent;
+  bool sums; /* rounded to the type */
+};
 
 /* A reduction at work: its repeats in fp32, slot 0 is lane 0. */
 struct reduced {
   struct values in;
   enum dtype type;
-  float absent;        /* in place of lanes that are not active */
+  const struct reduction *how;
   uint64_t per_repeat; /* lanes of a repeat of the instruction; `in` may have joined several */
   size_t group;        /* lanes that become one result */
   size_t result_bytes; /* of a repeat: the unit of dst_repeat */
@@ -33,10 +42,11 @@ static void reduce_join(struct reduced *reduced) {
 }
 
 static void reduce_start(const struct vinci_soc *soc, const struct inst *inst,
-                         const struct value_core *core, struct reduced *reduced) {
+                         const struct value_core *core, const struct reduction *how,
+                         struct reduced *reduced) {
   values_start(&reduced->in, inst, core, vec_reduce_walks(soc, inst), VECTOR_MASKED);
   reduced->type = inst_dtype(inst);
-  reduced->absent = -0.0f;
+  reduced->how = how;
   reduced->per_repeat = reduced->in.walks.lanes.per_repeat;
 }
 
@@ -48,13 +58,13 @@ static bool reduce_repeat(struct reduced *reduced, uint64_t repeat, size_t slots
   size_t first = (size_t)in->first;
   slots_load_float(in, 0, reduced->type, reduced->values + first);
   for (size_t i = 0; i < first; i++)
-    reduced->values[i] = reduced->absent;
+    reduced->values[i] = reduced->how->absent;
   for (size_t i = (size_t)in->end; i < slots; i++)
-    reduced->values[i] = reduced->absent;
+    reduced->values[i] = reduced->how->absent;
   if (in->mask)
     for (size_t i = first; i < in->end; i++)
       if (!values_active(in, i, 1))
-        reduced->values[i] = reduced->absent;
+        reduced->values[i] = reduced->how->absent;
   return true;
 }
 
@@ -87,22 +97,13 @@ LOOP static void smaller_pairs(const float *restrict in, float *restrict out, si
 /* One level of the trees; sums are rounded to the type. */
 static void reduce_level(struct reduced *reduced, size_t count) {
   union slots pairs, codes;
-  switch (reduced->in.inst->op) {
-  case OP_VCGMAX:
-    larger_pairs(reduced->values, pairs.fp32, count);
-    break;
-  case OP_VCGMIN:
-    smaller_pairs(reduced->values, pairs.fp32, count);
-    break;
-  default:
-    add_pairs(reduced->values, pairs.fp32, count);
-    if (reduced->type == DTYPE_FP32)
-      break; /* NaN gets its bits in the end */
-    floats_to(reduced->type, inst_saturates(reduced->in.inst), pairs.fp32, &codes, count);
-    floats_from(reduced->type, &codes, reduced->values, count);
+  reduced->how->pairs(reduced->values, pairs.fp32, count);
+  if (!reduced->how->sums || reduced->type == DTYPE_FP32) { /* NaN gets its bits in the end */
+    memcpy(reduced->values, pairs.fp32, count * sizeof(float));
     return;
   }
-  memcpy(reduced->values, pairs.fp32, count * sizeof(float));
+  floats_to(reduced->type, inst_saturates(reduced->in.inst), pairs.fp32, &codes, count);
+  floats_from(reduced->type, &codes, reduced->values, count);
 }
 
 static bool group_active(const struct reduced *reduced, size_t lane) {
@@ -121,7 +122,6 @@ static void store_groups(const struct reduced *reduced, size_t slots) {
   size_t element = reduced->in.widest / BITS_PER_BYTE;
   size_t per_repeat = (size_t)reduced->per_repeat;
   size_t end = (size_t)ceil_div(reduced->in.end, reduced->per_repeat) * per_repeat;
-  bool sums = inst->op != OP_VCGMAX && inst->op != OP_VCGMIN;
   union slots codes;
   floats_to(reduced->type, inst_saturates(inst), reduced->values, &codes, slots / reduced->group);
   size_t groups = per_repeat / reduced->group;
@@ -135,7 +135,7 @@ static void store_groups(const struct reduced *reduced, size_t slots) {
     for (size_t i = 0; i < groups; i++) {
       if (group_active(reduced, first + i * reduced->group))
         memcpy(at + i * element, from + i * element, element);
-      else if (inst->arch == ARCH_C310 && sums)
+      else if (inst->arch == ARCH_C310 && reduced->how->sums)
         memset(at + i * element, 0, element);
       else if (inst->arch == ARCH_C310)
         memcpy(at + i * element, from + i * element, element);
@@ -161,30 +161,45 @@ static void reduce_groups(struct reduced *reduced, size_t group, size_t result_b
   }
 }
 
-void vec_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
-                       struct value_core *core) {
+static const struct reduction sum = {.pairs = add_pairs, .absent = -0.0f, .sums = true};
+static const struct reduction larger = {.pairs = larger_pairs, .absent = -INFINITY};
+static const struct reduction smaller = {.pairs = smaller_pairs, .absent = INFINITY};
+
+/* All of a repeat, each of its blocks, or each of its pairs into one element. */
+static void reduce_repeats(const struct vinci_soc *soc, const struct inst *inst,
+                           const struct value_core *core, const struct reduction *how) {
   struct reduced reduced;
-  reduce_start(soc, inst, core, &reduced);
+  reduce_start(soc, inst, core, how, &reduced);
   reduce_groups(&reduced, (size_t)reduced.per_repeat, reduced.in.widest / BITS_PER_BYTE);
 }
 
-void vec_group_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
-                             struct value_core *core) {
+static void reduce_blocks(const struct vinci_soc *soc, const struct inst *inst,
+                          const struct value_core *core, const struct reduction *how) {
   struct reduced reduced;
-  reduce_start(soc, inst, core, &reduced);
-  if (inst->op != OP_VCGADD)
-    reduced.absent = inst->op == OP_VCGMAX ? -FP32_INFINITY : FP32_INFINITY;
+  reduce_start(soc, inst, core, how, &reduced);
   size_t group = (size_t)(BLOCK_BYTES * BITS_PER_BYTE) / reduced.in.widest;
   size_t results = (size_t)reduced.per_repeat / group;
   reduce_groups(&reduced, group, results * reduced.in.widest / BITS_PER_BYTE);
 }
 
-void vec_pair_reduce_values(const struct vinci_soc *soc, const struct inst *inst,
-                            struct value_core *core) {
+static void reduce_pairs(const struct vinci_soc *soc, const struct inst *inst,
+                         const struct value_core *core, const struct reduction *how) {
   struct reduced reduced;
-  reduce_start(soc, inst, core, &reduced);
+  reduce_start(soc, inst, core, how, &reduced);
   reduce_groups(&reduced, 2, (size_t)soc->vector_bytes / 2);
 }
+
+#define REDUCE(id, function, how)                                                                  \
+  COVERS(id, D_FLOAT);                                                                             \
+  void id##_values(const struct vinci_soc *soc, const struct inst *inst,                           \
+                   struct value_core *core) {                                                      \
+    function(soc, inst, core, how);                                                                \
+  }
+REDUCE(VCADD, reduce_repeats, &sum)
+REDUCE(VCGADD, reduce_blocks, &sum)
+REDUCE(VCGMAX, reduce_blocks, &larger)
+REDUCE(VCGMIN, reduce_blocks, &smaller)
+REDUCE(VCPADD, reduce_pairs, &sum)
 
 /* ---- largest and smallest lane ---- */
 
@@ -251,16 +266,20 @@ static void store_extreme(const struct reduced *reduced, size_t lane) {
   }
 }
 
-void vec_reduce_index_values(const struct vinci_soc *soc, const struct inst *inst,
-                             struct value_core *core) {
+static void reduce_index(const struct vinci_soc *soc, const struct inst *inst,
+                         const struct value_core *core, bool largest) {
+  static const struct reduction none = {.absent = -0.0f}; /* lanes are compared one by one */
   struct reduced reduced;
-  reduce_start(soc, inst, core, &reduced);
+  reduce_start(soc, inst, core, &none, &reduced);
   reduced.result_bytes = (size_t)vec_index_result_bytes(inst);
   size_t slots = (size_t)reduced.per_repeat;
   for (uint64_t repeat = 0; repeat < reduced.in.walks.lanes.repeats; repeat++)
     if (reduce_repeat(&reduced, repeat, slots))
-      store_extreme(&reduced, extreme_lane(&reduced, inst->op == OP_VCMAX));
+      store_extreme(&reduced, extreme_lane(&reduced, largest));
 }
+
+REDUCE(VCMAX, reduce_index, true)
+REDUCE(VCMIN, reduce_index, false)
 
 /* Whether a fixed pattern of vreducev2 takes a lane. */
 static bool pattern_takes(int64_t pattern, uint64_t lane) {

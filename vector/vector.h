@@ -9,49 +9,38 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/isa/inst.h"
+#include "core/isa/unit_functions.h"
 #include "core/machine/values.h"
 #include "vector/banks.h"
-#include "vector/operands.h"
 
-#define VECTOR_STEMS(X)                                                                            \
-  X(vec_binary)                                                                                    \
-  X(vec_binary_convert)                                                                            \
-  X(vec_select)                                                                                    \
-  X(vec_compare)                                                                                   \
-  X(vec_compare_scalar)                                                                            \
-  X(vec_compare_register)                                                                          \
-  X(vec_set_compare_mask)                                                                          \
-  X(vec_get_compare_mask)                                                                          \
-  X(vec_unary)                                                                                     \
-  X(vec_convert)                                                                                   \
-  X(vec_convert_half)                                                                              \
-  X(vec_scalar)                                                                                    \
-  X(vec_dup)                                                                                       \
-  X(vec_reduce)                                                                                    \
-  X(vec_reduce_index)                                                                              \
-  X(vec_group_reduce)                                                                              \
-  X(vec_pair_reduce)                                                                               \
-  X(vec_compact)                                                                                   \
-  X(vec_transpose)                                                                                 \
-  X(vec_nchwconv)                                                                                  \
-  X(vec_broadcast)                                                                                 \
-  X(vec_gather)                                                                                    \
-  X(vec_gather_block)                                                                              \
-  X(vec_bitsort)                                                                                   \
-  X(vec_merge_sort)                                                                                \
-  X(vf_binary)                                                                                     \
-  X(vf_scalar)                                                                                     \
-  X(vf_unary)                                                                                      \
-  X(vf_dup)
-
-#define X(stem)                                                                                    \
-  void stem##_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);  \
-  unsigned stem##_access(const struct vinci_soc *soc, const struct inst *inst,                     \
-                         struct inst_access *access);                                              \
-  void stem##_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
-VECTOR_STEMS(X)
-#undef X
+/* Numbers of the operands. */
+enum { OPERANDS_BINARY(OPERAND_NUMBER, BINARY, "", "", "") };
+enum { OPERANDS_SELECT(OPERAND_NUMBER, SELECT) };
+enum { OPERANDS_COMPARE(OPERAND_NUMBER, COMPARE) };
+enum { OPERANDS_COMPARER(OPERAND_NUMBER, COMPARER) };
+enum { OPERANDS_COMPARES(OPERAND_NUMBER, COMPARES) };
+enum { OPERANDS_COMPARE_MASK(OPERAND_NUMBER, COMPARE_MASK, "") };
+enum { OPERANDS_UNARY(OPERAND_NUMBER, UNARY, "", "") };
+enum { OPERANDS_CONVERT_ROUND(OPERAND_NUMBER, CONVERT, "", "", "") };
+enum { OPERANDS_CONVERT_SCALES(OPERAND_NUMBER, CONVERT_HALF) };
+enum { OPERANDS_SCALAR(OPERAND_NUMBER, SCALAR, "", "") };
+enum { OPERANDS_DUP(OPERAND_NUMBER, DUP) };
+enum { OPERANDS_REDUCE_INDEX(OPERAND_NUMBER, REDUCE) };
+enum { OPERANDS_COMPACT(OPERAND_NUMBER, COMPACT, "") };
+enum { OPERANDS_TRANSPOSE(OPERAND_NUMBER, TRANSPOSE) };
+enum { OPERANDS_NCHWCONV_HIGH(OPERAND_NUMBER, NCHWCONV) };
+enum { OPERANDS_BROADCAST(OPERAND_NUMBER, BROADCAST) };
+enum { OPERANDS_GATHER(OPERAND_NUMBER, GATHER) };
+enum { OPERANDS_GATHERB(OPERAND_NUMBER, GATHERB) };
+enum { OPERANDS_BITSORT(OPERAND_NUMBER, BITSORT) };
+enum { OPERANDS_MERGE(OPERAND_NUMBER, MERGE) };
+enum { OPERANDS_VF_BINARY(OPERAND_NUMBER, VF_BINARY) };
+enum { OPERANDS_VF_SCALAR(OPERAND_NUMBER, VF_SCALAR) };
+enum { OPERANDS_VF_UNARY(OPERAND_NUMBER, VF_UNARY) };
+enum { OPERANDS_VF_DUP(OPERAND_NUMBER, VF_DUP) };
+/* Words of operands, in the order of their signatures. */
+enum { SELECT_MODE_REGISTER, SELECT_MODE_SCALAR, SELECT_MODE_TENSOR };
+enum { REDUCE_VALUE_INDEX, REDUCE_INDEX_VALUE, REDUCE_VALUE, REDUCE_INDEX };
 
 /* The lanes at work: how many repeats, and which lanes in each. */
 struct vector_lanes {
@@ -107,13 +96,6 @@ uint64_t vec_nchwconv_offset(const struct inst *inst, unsigned stride, uint64_t 
 uint64_t vec_merge_entries(const struct inst *inst);
 /* Bytes that vcmax and vcmin leave per repeat. */
 uint64_t vec_index_result_bytes(const struct inst *inst);
-
-/* The types of a vconv_* instruction, and of those that compute and convert at once. */
-struct vector_conversion {
-  enum dtype src;
-  enum dtype dst;
-};
-struct vector_conversion vector_conversion(uint16_t op);
 
 /* Whether the mask register chooses lanes; counter mode always counts elements. */
 enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };

@@ -9,35 +9,20 @@
  * pipeline inside a function; overlap of one function with the next. Bank conflicts are part of
  * the fits.
  */
-#include "core/base/diag.h"
-#include "core/machine/values.h"
-#include "vector/vector.h"
+#include "vector/values.h"
 
-/* The instruction that computes the same. */
-static enum isa_op meaning_of(const struct inst *inst) {
-  static const struct {
-    uint16_t function, meaning;
-  } pairs[] = {
-      {OP_VF_ADD, OP_VADD},   {OP_VF_SUB, OP_VSUB},   {OP_VF_MUL, OP_VMUL},
-      {OP_VF_DIV, OP_VDIV},   {OP_VF_MAX, OP_VMAX},   {OP_VF_MIN, OP_VMIN},
-      {OP_VF_AND, OP_VAND},   {OP_VF_OR, OP_VOR},     {OP_VF_ADDS, OP_VADDS},
-      {OP_VF_MULS, OP_VMULS}, {OP_VF_MAXS, OP_VMAXS}, {OP_VF_MINS, OP_VMINS},
-      {OP_VF_EXP, OP_VEXP},   {OP_VF_LN, OP_VLN},     {OP_VF_SQRT, OP_VSQRT},
-      {OP_VF_ABS, OP_VABS},   {OP_VF_RELU, OP_VRELU}, {OP_VF_DUP, OP_VECTOR_DUP},
-  };
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    if (pairs[i].function == inst->op)
-      return (enum isa_op)pairs[i].meaning;
-  vinci_bug("%s computes nothing", isa_row((enum isa_op)inst->op)->name);
-}
+/* An instruction that computes what a function computes. */
+struct meaning {
+  enum isa_op op;
+  inst_values_fn values;
+};
 
 /* The other instruction in counter mode, with contiguous operands. */
-static struct inst same_as(const struct inst *inst, uint64_t count) {
-  enum isa_op op = meaning_of(inst);
-  const struct isa_row *row = isa_row(op);
+static struct inst same_as(const struct inst *inst, struct meaning meaning, int64_t count) {
+  const struct isa_row *row = isa_row(meaning.op);
   struct inst same = *inst;
-  same.op = (uint16_t)op;
-  same.mask = (struct vector_mask){.low = count, .counter = true};
+  same.op = (uint16_t)meaning.op;
+  same.mask = (struct vector_mask){.low = (uint64_t)count, .counter = true};
   for (unsigned i = 0; i < row->arg_count; i++)
     same.arg[i] = row->arg[i].has_default ? row->arg[i].default_value : 0;
   same.arg[row->type_arg] = (int64_t)inst_dtype(inst);
@@ -63,11 +48,6 @@ static unsigned touch(const struct inst *inst, struct inst_access *access, unsig
                     vector_size(elements, dtype_bits(inst_dtype(inst))));
 }
 
-static void compute(const struct vinci_soc *soc, const struct inst *same, struct value_core *core) {
-  if (same->mask.low > 0)
-    registry_values((enum isa_op)same->op)(soc, same, core);
-}
-
 void vf_binary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
   function_cost(soc, inst, (uint64_t)inst->arg[VF_BINARY_COUNT], cost);
 }
@@ -79,15 +59,6 @@ unsigned vf_binary_access(const struct vinci_soc *soc, const struct inst *inst,
   unsigned count = touch(inst, access, 0, VF_BINARY_SRC0, elements);
   count = touch(inst, access, count, VF_BINARY_SRC1, elements);
   return touch(inst, access, count, VF_BINARY_DST, elements);
-}
-
-void vf_binary_values(const struct vinci_soc *soc, const struct inst *inst,
-                      struct value_core *core) {
-  struct inst same = same_as(inst, (uint64_t)inst->arg[VF_BINARY_COUNT]);
-  same.arg[BINARY_DST] = inst->arg[VF_BINARY_DST];
-  same.arg[BINARY_SRC0] = inst->arg[VF_BINARY_SRC0];
-  same.arg[BINARY_SRC1] = inst->arg[VF_BINARY_SRC1];
-  compute(soc, &same, core);
 }
 
 void vf_scalar_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
@@ -102,15 +73,6 @@ unsigned vf_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
   return touch(inst, access, count, VF_SCALAR_DST, elements);
 }
 
-void vf_scalar_values(const struct vinci_soc *soc, const struct inst *inst,
-                      struct value_core *core) {
-  struct inst same = same_as(inst, (uint64_t)inst->arg[VF_SCALAR_COUNT]);
-  same.arg[SCALAR_DST] = inst->arg[VF_SCALAR_DST];
-  same.arg[SCALAR_SRC] = inst->arg[VF_SCALAR_SRC];
-  same.arg[SCALAR_VALUE] = inst->arg[VF_SCALAR_VALUE];
-  compute(soc, &same, core);
-}
-
 void vf_unary_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
   function_cost(soc, inst, (uint64_t)inst->arg[VF_UNARY_COUNT], cost);
 }
@@ -123,14 +85,6 @@ unsigned vf_unary_access(const struct vinci_soc *soc, const struct inst *inst,
   return touch(inst, access, count, VF_UNARY_DST, elements);
 }
 
-void vf_unary_values(const struct vinci_soc *soc, const struct inst *inst,
-                     struct value_core *core) {
-  struct inst same = same_as(inst, (uint64_t)inst->arg[VF_UNARY_COUNT]);
-  same.arg[UNARY_DST] = inst->arg[VF_UNARY_DST];
-  same.arg[UNARY_SRC] = inst->arg[VF_UNARY_SRC];
-  compute(soc, &same, core);
-}
-
 void vf_dup_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
   function_cost(soc, inst, (uint64_t)inst->arg[VF_DUP_COUNT], cost);
 }
@@ -141,9 +95,70 @@ unsigned vf_dup_access(const struct vinci_soc *soc, const struct inst *inst,
   return touch(inst, access, 0, VF_DUP_DST, (uint64_t)inst->arg[VF_DUP_COUNT]);
 }
 
-void vf_dup_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
-  struct inst same = same_as(inst, (uint64_t)inst->arg[VF_DUP_COUNT]);
+/* ---- values ---- */
+
+static void compute(const struct vinci_soc *soc, const struct inst *same, struct meaning meaning,
+                    struct value_core *core) {
+  if (same->mask.low > 0)
+    meaning.values(soc, same, core);
+}
+
+static void binary_values(const struct vinci_soc *soc, const struct inst *inst,
+                          struct value_core *core, struct meaning meaning) {
+  struct inst same = same_as(inst, meaning, inst->arg[VF_BINARY_COUNT]);
+  same.arg[BINARY_DST] = inst->arg[VF_BINARY_DST];
+  same.arg[BINARY_SRC0] = inst->arg[VF_BINARY_SRC0];
+  same.arg[BINARY_SRC1] = inst->arg[VF_BINARY_SRC1];
+  compute(soc, &same, meaning, core);
+}
+
+static void scalar_values(const struct vinci_soc *soc, const struct inst *inst,
+                          struct value_core *core, struct meaning meaning) {
+  struct inst same = same_as(inst, meaning, inst->arg[VF_SCALAR_COUNT]);
+  same.arg[SCALAR_DST] = inst->arg[VF_SCALAR_DST];
+  same.arg[SCALAR_SRC] = inst->arg[VF_SCALAR_SRC];
+  same.arg[SCALAR_VALUE] = inst->arg[VF_SCALAR_VALUE];
+  compute(soc, &same, meaning, core);
+}
+
+static void unary_values(const struct vinci_soc *soc, const struct inst *inst,
+                         struct value_core *core, struct meaning meaning) {
+  struct inst same = same_as(inst, meaning, inst->arg[VF_UNARY_COUNT]);
+  same.arg[UNARY_DST] = inst->arg[VF_UNARY_DST];
+  same.arg[UNARY_SRC] = inst->arg[VF_UNARY_SRC];
+  compute(soc, &same, meaning, core);
+}
+
+static void dup_values(const struct vinci_soc *soc, const struct inst *inst,
+                       struct value_core *core, struct meaning meaning) {
+  struct inst same = same_as(inst, meaning, inst->arg[VF_DUP_COUNT]);
   same.arg[DUP_DST] = inst->arg[VF_DUP_DST];
   same.arg[DUP_VALUE] = inst->arg[VF_DUP_VALUE];
-  compute(soc, &same, core);
+  compute(soc, &same, meaning, core);
 }
+
+/* The instruction of the same meaning has to take the types of the function. */
+#define FUNCTION(id, function, same)                                                               \
+  COVERS(id, TYPES_##same);                                                                        \
+  void id##_values(const struct vinci_soc *soc, const struct inst *inst,                           \
+                   struct value_core *core) {                                                      \
+    function(soc, inst, core, (struct meaning){OP_##same, same##_values});                         \
+  }
+FUNCTION(VF_ADD, binary_values, VADD)
+FUNCTION(VF_SUB, binary_values, VSUB)
+FUNCTION(VF_MUL, binary_values, VMUL)
+FUNCTION(VF_DIV, binary_values, VDIV)
+FUNCTION(VF_MAX, binary_values, VMAX)
+FUNCTION(VF_MIN, binary_values, VMIN)
+FUNCTION(VF_AND, binary_values, VAND)
+FUNCTION(VF_OR, binary_values, VOR)
+FUNCTION(VF_ADDS, scalar_values, VADDS)
+FUNCTION(VF_MULS, scalar_values, VMULS)
+FUNCTION(VF_MAXS, scalar_values, VMAXS)
+FUNCTION(VF_MINS, scalar_values, VMINS)
+FUNCTION(VF_EXP, unary_values, VEXP)
+FUNCTION(VF_LN, unary_values, VLN)
+FUNCTION(VF_SQRT, unary_values, VSQRT)
+FUNCTION(VF_ABS, unary_values, VABS)
+FUNCTION(VF_RELU, unary_values, VRELU)
+FUNCTION(VF_DUP, dup_values, VECTOR_DUP)

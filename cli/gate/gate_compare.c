@@ -161,7 +161,7 @@ static bool check_limit(struct comparing *comparing, struct gate_outcome *outcom
            "policy", rule->line);
   struct gate_change change = {
       .metric = arena_strdup(&comparing->out->arena, metric),
-      .unit = strncmp(metric, utilization, strlen(utilization)) == 0 ? "ppm" : metric_unit(metric),
+      .unit = metric_unit(metric),
       .old_value = limited_value(comparing->baseline, outcome->point, metric),
       .new_value = value,
       .verdict = GATE_REGRESSED,

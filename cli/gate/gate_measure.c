@@ -114,35 +114,17 @@ static void add_digest(struct rows_of *to, const char *metric, uint64_t digest) 
   add(to, metric, text, "fnv1a-64", "digest");
 }
 
-/* Idle time is the rest of the others, and pipes without instructions have nothing to say. */
-static bool is_wanted(const struct metric_list *list, const struct metric *metric) {
-  char name[METRIC_NAME_MAX];
-  if (strncmp(metric->name, "pipe.", 5) != 0)
-    return true;
-  int stem = (int)strcspn(metric->name + 5, ".");
-  if (strcmp(metric->name + 5 + stem, ".idle_cycles") == 0)
-    return false;
-  snprintf(name, sizeof name, "pipe.%.*s.instructions", stem, metric->name + 5);
-  for (size_t i = 0; i < list->count; i++)
-    if (strcmp(list->item[i].name, name) == 0)
-      return list->item[i].value > 0;
-  return true;
-}
-
-/* The time that utilizations are shares of says nothing that total_cycles does not. */
-static const char *kind_of(const struct metric *metric) {
-  size_t length = strlen(metric->name), tail = strlen(".total_cycles");
-  bool share_of = length > tail && strcmp(metric->name + length - tail, ".total_cycles") == 0;
-  return share_of ? "detail" : "metric";
-}
-
+/* Pipes without instructions have nothing to say. */
 static void add_metrics(struct rows_of *to, const struct vinci_result *result) {
   struct metric_list list;
   metrics_collect(result, &list);
-  for (size_t i = 0; i < list.count; i++)
-    if (is_wanted(&list, &list.item[i]))
-      add_number(to, list.item[i].name, list.item[i].value, list.item[i].unit,
-                 kind_of(&list.item[i]));
+  for (size_t i = 0; i < list.count; i++) {
+    const struct metric *metric = &list.item[i];
+    const struct counter *row = metric->counter;
+    if (row->places & (IN_GATE | IN_DETAIL) && !metric->unused)
+      add_number(to, metric->name, metric->value, counter_unit_name(row->unit),
+                 row->places & IN_GATE ? "metric" : "detail");
+  }
 }
 
 static enum vinci_status add_critical(struct rows_of *to, const struct vinci_result *result,

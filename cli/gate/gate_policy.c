@@ -80,9 +80,8 @@ static bool parse_kind(const char *word, enum gate_rule_kind *kind) {
 }
 
 static bool parse_better(const char *word, int *better) {
-  static const char *const names[] = {"neutral", "lower", "higher"};
   for (int i = METRIC_NEUTRAL; i <= METRIC_HIGHER; i++)
-    if (strcmp(word, names[i]) == 0) {
+    if (strcmp(word, counter_better_name((enum metric_better)i)) == 0) {
       *better = i;
       return true;
     }

@@ -270,7 +270,7 @@ static enum vinci_status run_rows(struct memory_settings *settings, struct case_
     char *rest = file->text, *cell;
     for (unsigned i = 0; i < file->column_count && (cell = next_cell(&rest)) != NULL; i++)
       if (*cell && !set_cell(&item, file->column[i], cell))
-        return refuse(file, diag, "a cell does not hold what its column is for");
+        return refuse(file, diag, "a cell has no value of its column");
     struct vinci_diag problem = {0};
     status = run_one(settings, &item, &problem);
     if (status != VINCI_OK) {

@@ -6,9 +6,8 @@
 
 #include "cli/sweep/sweep.h"
 #include "core/result/metrics.h"
-#include "traces/export/export.h"
 
-enum { PPM_DIGITS = 6, ERROR_MAX = 1200 };
+enum { ERROR_MAX = 1200 };
 
 void sweep_cell(FILE *out, const char *text) {
   if (!strpbrk(text, ",\"\n\r")) {
@@ -24,69 +23,36 @@ void sweep_cell(FILE *out, const char *text) {
   fputc('"', out);
 }
 
-/* Counters of the metrics list that are columns as they are. */
-static const char *const counters[] = {"l2.read_hits",    "l2.read_misses", "l2.write_hits",
-                                       "l2.write_misses", "l2.writebacks",  "hbm.read_bytes",
-                                       "hbm.write_bytes", "hbm.row_hits",   "hbm.row_misses"};
-enum { COUNTER_COUNT = sizeof counters / sizeof *counters };
+/* The first columns, then those at the end of the row. */
+static const unsigned places[] = {IN_SWEEP, IN_SWEEP_END};
+enum { PLACES = sizeof places / sizeof *places };
 
 void sweep_record_header(FILE *out) {
-  fputs("status,exit_code,error,total_cycles,duration_us,bound,instructions", out);
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
-    fprintf(out, ",utilization.%s", pipe_name((enum pipe)pipe));
-  fputs(",bytes.gm_read,bytes.gm_write", out);
-  for (unsigned path = 0; path < PATH_COUNT; path++)
-    fprintf(out, ",bytes.%s_%s", space_name(path_from((enum path)path)),
-            space_name(path_to((enum path)path)));
-  for (size_t i = 0; i < COUNTER_COUNT; i++)
-    fprintf(out, ",%s", counters[i]);
-  fputs(",l2.hit_rate,hbm.peak_fraction,noc.max_link_utilization", out);
+  struct metric_list list;
+  metrics_collect(NULL, &list);
+  fputs("status,exit_code,error", out);
+  for (unsigned p = 0; p < PLACES; p++)
+    for (size_t i = 0; i < list.count; i++)
+      if (list.item[i].counter->places & places[p])
+        fprintf(out, ",%s", list.item[i].printed);
 }
 
-enum { FIGURES = 4 + PIPE_COUNT + 2 + PATH_COUNT + COUNTER_COUNT + 3 };
-
-static uint64_t metric_value(const struct metric_list *list, const char *name) {
-  for (size_t i = 0; i < list->count; i++)
-    if (strcmp(list->item[i].name, name) == 0)
-      return list->item[i].value;
-  return 0;
-}
-
-static void write_ppm(FILE *out, uint64_t ppm) {
-  fprintf(out, ",%s", decimal_exact(ppm, PPM_DIGITS).text);
-}
-
+/* The figures of a finished point; without a result their empty cells. */
 static void write_figures(FILE *out, const struct vinci_result *result) {
   struct metric_list list;
   metrics_collect(result, &list);
-  fprintf(out, ",%" PRIu64 ",%s,%s,%" PRIu64, result->total_cycles,
-          decimal_exact(result->total_ps, PPM_DIGITS).text, bound_name(result_bound(result)),
-          result->executed_instructions);
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    struct pipe_counters sum;
-    uint64_t total;
-    result_sum_pipe(result, (enum pipe)pipe, true, &sum, &total);
-    write_ppm(out, result_share_ppm(sum.busy_cycles, total));
-  }
-  fprintf(out, ",%" PRIu64 ",%" PRIu64, result->gm_read_bytes, result->gm_write_bytes);
-  for (unsigned path = 0; path < PATH_COUNT; path++)
-    fprintf(out, ",%" PRIu64, result_path_bytes(result, (enum path)path));
-  for (size_t i = 0; i < COUNTER_COUNT; i++)
-    fprintf(out, ",%" PRIu64, metric_value(&list, counters[i]));
-  const struct l2_counters *l2 = &result->l2;
-  uint64_t hits = l2->read_hits + l2->write_hits;
-  write_ppm(out, result_share_ppm(hits, hits + l2->read_misses + l2->write_misses));
-  write_ppm(out, result_bandwidth_ppm(result, result->hbm.read_bytes + result->hbm.write_bytes,
-                                      result->hbm_peak_bytes_per_second));
-  write_ppm(out, result->noc_max_link_ppm);
+  for (unsigned p = 0; p < PLACES; p++)
+    for (size_t i = 0; i < list.count; i++)
+      if (list.item[i].counter->places & places[p])
+        fprintf(out, ",%s",
+                result ? counter_decimal(list.item[i].counter, list.item[i].value).text : "");
 }
 
 /* "failed" with its exit code and reason; the figures stay empty: they could not be compared. */
 static void write_failure(FILE *out, const char *status, int exit_code, const char *text) {
   fprintf(out, "%s,%d,", status, exit_code);
   sweep_cell(out, text);
-  for (unsigned i = 0; i < FIGURES; i++)
-    fputc(',', out);
+  write_figures(out, NULL);
 }
 
 static void write_diag(FILE *out, const struct vinci_diag *diag) {

@@ -24,7 +24,7 @@ static inline uint64_t add_up_to(uint64_t a, uint64_t b, uint64_t limit) {
 static inline uint64_t ceil_div(uint64_t value, uint64_t divisor) {
   return (value + divisor - 1) / divisor;
 }
-/* To the next multiple of the unit; the same holds for it. */
+/* To the next multiple of the unit; the same limits hold. */
 static inline uint64_t round_up(uint64_t value, uint64_t unit) {
   return ceil_div(value, unit) * unit;
 }

@@ -37,7 +37,7 @@ void diag_excerpt(struct vinci_diag *diag, const char *line, size_t length);
 /*
  * The nearest of count names to `name` by edit distance, or NULL when none is
  * near enough (a third of the length) to be a likely slip. name_at(context, i)
- * gives the i-th candidate, NULL to skip it.
+ * gives the i-th candidate, NULL for a number to skip.
  */
 const char *diag_nearest(const char *name, size_t count,
                          const char *(*name_at)(const void *context, size_t index),

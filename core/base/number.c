@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conversions by any rounding mode, on the bits of a double: every number of the narrower
- * formats, and every product of two of them, is one.
+ * Conversions by any rounding mode, on the bits of a double. A double holds every number of
+ * the narrower formats, and every product of two of them, exactly.
  */
 #include "core/base/number.h"
 
@@ -33,7 +33,7 @@ static struct parts take_apart(double value) {
   };
 }
 
-/* Drops so many bits. */
+/* Drops the lowest `count` bits. */
 static uint64_t drop_bits(uint64_t significand, int count, bool negative, enum number_round round) {
   if (count <= 0)
     return significand;

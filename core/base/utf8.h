@@ -9,7 +9,7 @@
 enum { UTF8_BYTES_MAX = 4 };
 
 /*
- * Length of the character at `at` with so many bytes left, 0 when it is none (RFC 3629).
+ * Length of the character at `at` with N bytes left, 0 when these are no character (RFC 3629).
  * Stops at the first byte that does not fit, so text that ends in 0 may give
  * UTF8_BYTES_MAX for what is left.
  */

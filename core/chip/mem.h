@@ -40,7 +40,7 @@ int64_t mem_get(const struct mem_spec *mem, size_t index);
 VINCI_MUST_CHECK enum vinci_status mem_store(struct mem_spec *mem, size_t index, int64_t value,
                                              struct soc_provenance provenance,
                                              struct vinci_diag *diag);
-/* Overrides one number: "timing.RP=15". An unknown key names the nearest one. */
+/* Overrides one number: "timing.RP=15". An unknown key names the nearest key. */
 VINCI_MUST_CHECK enum vinci_status mem_set(struct mem_spec *mem, const char *assignment,
                                            struct vinci_diag *diag);
 /* Cross-checks a completely filled description. */

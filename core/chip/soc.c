@@ -75,7 +75,8 @@ static const struct soc_param path_params[] = {
       PATH_PARAM(id, request_bytes, "request_bytes", BYTES, FAMILY_REQUEST_MAX,                    \
                  #from " to " #to ": largest request to GM; 0 = unknown"),                         \
       PATH_PARAM(id, spread_mcycles, "spread_cycles", MCYCLES, FAMILY_MILLI_MAX,                   \
-                 #from " to " #to ": start-up grows so much with each doubling of the requests"),  \
+                 #from " to " #to                                                                  \
+                       ": the start-up grows by this with each doubling of the requests"),         \
       PATH_PARAM(id, peak_bytes_per_second, "peak", BYTES_PER_SECOND, FAMILY_PEAK_MAX,             \
                  #from " to " #to ": nominal limit of one core, for usage rates; 0 = unknown"),
     PATH_LIST(X)
@@ -93,7 +94,7 @@ static const struct soc_param kernel_params[] = {
   KERNEL_PARAM(id, start_cycles, "start_cycles",                                                   \
                "from the start of a block to its first copy: " text),                              \
       KERNEL_PARAM(id, block_cycles, "cycles_per_block",                                           \
-                   "more of the same for each block of the kernel but one: " text),
+                   "additional cycles for each block of the kernel after the first: " text),
     KERNEL_CODE_LIST(X)
 #undef X
 };

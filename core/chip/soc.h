@@ -51,7 +51,7 @@ enum confidence {
 };
 
 /*
- * Cost classes of vector instructions: id, what belongs to it. isa.def assigns
+ * Cost classes of vector instructions: id and members. isa.def assigns
  * each instruction its class per operand width; the SoC data gives the numbers.
  */
 #define VECTOR_CLASS_LIST(X)                                                                       \
@@ -92,8 +92,8 @@ struct vector_class_cost {
 };
 
 /*
- * Kinds of kernels of the vendor's library, which differ by how much code they are: id, what
- * belongs to it. Lowering takes the numbers of a kind for what a core does before its first copy.
+ * Kinds of kernels of the vendor's library, which differ in the size of their code: id and
+ * members. Lowering takes the numbers of a kind for what a core does before its first copy.
  */
 #define KERNEL_CODE_LIST(X)                                                                        \
   X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
@@ -184,7 +184,7 @@ struct soc_param {
   size_t offset; /* of the int64_t inside struct vinci_soc */
   int64_t minimum;
   int64_t maximum;
-  bool optional; /* 0 when the data does not give it */
+  bool optional; /* 0 when the data gives no value */
   const char *text;
 };
 
@@ -227,7 +227,7 @@ unsigned soc_core_count(const struct vinci_soc *soc, enum core_kind kind);
 uint32_t soc_vectors_per_cube(const struct vinci_soc *soc);
 /* The number, among the cores of a kernel of both kinds, of an AIV that stands with an AIC. */
 uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t sub);
-/* Where the n-th core of a kind stands: cluster, and number in it. */
+/* Where the n-th core of a kind stands: cluster, and number in the cluster. */
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
                     uint32_t *member);
 /* Clock of a core kind. */
@@ -236,7 +236,8 @@ uint64_t soc_channel_hz(const struct vinci_soc *soc);
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
 /* Of device memory, what-if factor included. */
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
-/* Thousandths of a cycle per tile of the cube in a type; 0: it does not compute in it. */
+/* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this type.
+ */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
 /* Depth of a pipe's issue queue. */
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deep copy of a hardware description, for results that outlive it. */
+/* Deep copy of a hardware description, for results that outlive the original. */
 #include <stdlib.h>
 #include <string.h>
 

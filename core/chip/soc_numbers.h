@@ -11,7 +11,7 @@ enum { SOC_KEY_MAX = 80 };
 
 /* A number of a SoC or, behind those, of its memory technology. */
 struct soc_number {
-  char key[SOC_KEY_MAX]; /* as an override takes it */
+  char key[SOC_KEY_MAX]; /* as in an override */
   const struct soc_param *param;
   const struct soc_provenance *provenance;
   int64_t value;

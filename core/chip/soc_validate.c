@@ -140,12 +140,12 @@ static enum vinci_status check_cores(const struct vinci_soc *soc, struct vinci_d
     if (soc->path[PATH_GM_L1].mbytes_per_cycle == 0 ||
         soc->path[PATH_L1_L0A].mbytes_per_cycle == 0 ||
         soc->path[PATH_L1_L0B].mbytes_per_cycle == 0)
-      return fail(soc, diag, "cube", "no way for data from GM over L1 to L0A and L0B");
+      return fail(soc, diag, "cube", "no path for data from GM over L1 to L0A and L0B");
   }
   bool has_vector = soc->vector_cores > 0 || soc_core_count(soc, CORE_AICORE) > 0;
   if (has_vector &&
       (soc->path[PATH_GM_UB].mbytes_per_cycle == 0 || soc->path[PATH_UB_GM].mbytes_per_cycle == 0))
-    return fail(soc, diag, "vector", "no way for data from GM to UB and back");
+    return fail(soc, diag, "vector", "no path for data from GM to UB and back");
   return VINCI_OK;
 }
 

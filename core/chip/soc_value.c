@@ -100,7 +100,7 @@ static const char *read_digits(const char *text, struct decimal *number, bool *f
   }
 }
 
-/* Reads an exponent "e9", "e-3" if there is one; a plain 'e' belongs to the unit. */
+/* Reads an exponent "e9", "e-3" if present; a plain 'e' belongs to the unit. */
 static const char *read_exponent(const char *text, struct decimal *number) {
   if (*text != 'e' && *text != 'E')
     return text;

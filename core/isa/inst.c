@@ -2,8 +2,6 @@
 /* What all units say of instructions in the same way, and the special registers. */
 #include "core/isa/inst.h"
 
-enum { ARG_MASK_HIGH, ARG_MASK_LOW };
-enum { ARG_PATTERN };
 /* Ascend C documentation, SetCtrlSpr. */
 #define CTRL_NO_SATURATION (UINT64_C(1) << 48)
 
@@ -54,8 +52,8 @@ static void write_atomic(struct inst_registers *registers, unsigned op) {
 void inst_write_registers(struct inst *inst) {
   switch (inst->op) {
   case OP_SET_VECTOR_MASK:
-    inst->mask.high = (uint64_t)inst->arg[ARG_MASK_HIGH];
-    inst->mask.low = (uint64_t)inst->arg[ARG_MASK_LOW];
+    inst->mask.high = (uint64_t)inst->arg[SET_MASK_HIGH];
+    inst->mask.low = (uint64_t)inst->arg[SET_MASK_LOW];
     break;
   case OP_SET_MASK_COUNT:
     inst->mask.counter = true;
@@ -64,22 +62,22 @@ void inst_write_registers(struct inst *inst) {
     inst->mask.counter = false;
     break;
   case OP_SET_QUANT_PRE:
-    inst->registers.quant_pre = (uint64_t)inst->arg[ARG_PATTERN];
+    inst->registers.quant_pre = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
   case OP_SET_FPC:
-    inst->registers.fpc = (uint64_t)inst->arg[ARG_PATTERN];
+    inst->registers.fpc = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
   case OP_SET_DEQSCALE:
-    inst->registers.deq_scale = (uint64_t)inst->arg[ARG_PATTERN];
+    inst->registers.deq_scale = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
   case OP_SET_MOV_PAD_VAL:
-    inst->registers.pad_value = (uint64_t)inst->arg[ARG_PATTERN];
+    inst->registers.pad_value = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
   case OP_SET_CTRL:
-    inst->registers.saturates = ((uint64_t)inst->arg[ARG_PATTERN] & CTRL_NO_SATURATION) == 0;
+    inst->registers.saturates = ((uint64_t)inst->arg[REGISTER_VALUE] & CTRL_NO_SATURATION) == 0;
     break;
   case OP_SET_PADDING:
-    inst->registers.load3d_padding = (uint64_t)inst->arg[ARG_PATTERN];
+    inst->registers.load3d_padding = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
   default:
     write_atomic(&inst->registers, inst->op);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One executed instruction, and what a unit says of it. The unit folders (cube/,
- * vector/, memhier/) provide three functions per stem named in isa.def:
+ * vector/, memhier/) provide the three functions that a row of isa.def names:
  *
  *   void     STEM_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);
  *   unsigned STEM_access(const struct vinci_soc *, const struct inst *, struct inst_access *);
- *   void     STEM_values(const struct vinci_soc *, const struct inst *, struct value_core *);
+ *   void     VALUES_values(const struct vinci_soc *, const struct inst *, struct value_core *);
  *
  * The first two are pure functions of their arguments, the third changes the bytes of the
- * buffers (core/machine/values.h). core/registry.c declares them all and a missing one is a link
- * error.
+ * buffers (core/machine/values.h). core/isa/unit_functions.h declares them all, core/registry.c
+ * finds them by instruction and a missing one is a link error.
  */
 #ifndef VINCI_CORE_ISA_INST_H
 #define VINCI_CORE_ISA_INST_H
@@ -58,6 +58,14 @@ static inline enum dtype inst_dtype(const struct inst *inst) {
   return type_arg < 0 ? DTYPE_COUNT : (enum dtype)inst->arg[type_arg];
 }
 
+/* The types of sources and results: those of the row, or both what the operand `type` says. */
+static inline struct isa_types inst_types(const struct inst *inst) {
+  const struct isa_row *row = isa_row((enum isa_op)inst->op);
+  if (row->has_fixed_types)
+    return row->fixed;
+  return (struct isa_types){inst_dtype(inst), inst_dtype(inst)};
+}
+
 /* What an instruction does with the unit flags of L0C, as enum unit_flag (core/isa/unit_flag.h). */
 static inline int64_t inst_unit_flag(const struct inst *inst) {
   int8_t unit_arg = isa_row((enum isa_op)inst->op)->unit_flag_arg;
@@ -69,11 +77,14 @@ static inline bool inst_saturates(const struct inst *inst) {
   return number_saturates((enum arch)inst->arch) || inst->registers.saturates;
 }
 
-/* Operands of the control instructions, in signature order. */
-enum { SET_FLAG_SRC, SET_FLAG_DST, SET_FLAG_ID }; /* of wait_flag too */
-enum { BARRIER_PIPE };
-enum { CROSS_SET_PIPE, CROSS_SET_MODE, CROSS_SET_ID };
-enum { CROSS_WAIT_ID };
+/* Numbers of the operands of control instructions. */
+enum { OPERANDS_FLAG(OPERAND_NUMBER, SET_FLAG) };
+enum { OPERANDS_BARRIER(OPERAND_NUMBER, BARRIER) };
+enum { OPERANDS_CROSS_SET(OPERAND_NUMBER, CROSS_SET) };
+enum { OPERANDS_CROSS_WAIT(OPERAND_NUMBER, CROSS_WAIT) };
+enum { OPERANDS_SCALAR_WORK(OPERAND_NUMBER, SCALAR_WORK) };
+enum { OPERANDS_SET_MASK(OPERAND_NUMBER, SET_MASK) };
+enum { OPERANDS_REGISTER(OPERAND_NUMBER, REGISTER) };
 
 /* The pipe whose queue an instruction goes to; PIPE_S: the scalar unit does it itself;
  * PIPE_ALL: the scalar unit, when all pipes are through. */
@@ -194,7 +205,7 @@ void inst_write_registers(struct inst *inst);
 struct value_core;
 typedef void (*inst_values_fn)(const struct vinci_soc *, const struct inst *, struct value_core *);
 
-/* The functions of an instruction's stem (core/registry.c). */
+/* The functions of an instruction (core/registry.c). */
 inst_cost_fn registry_cost(enum isa_op op);
 inst_access_fn registry_access(enum isa_op op);
 inst_values_fn registry_values(enum isa_op op);

@@ -16,8 +16,8 @@
 #include "core/chip/soc.h"
 
 static struct isa_row rows[OP_COUNT] = {
-#define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, cost16, cost32, stem,   \
-            about, origin)                                                                         \
+#define ISA(id, text_name, text_pipe, arch_set, text_signature, dtype_set, stem, values, about,    \
+            origin, ...)                                                                           \
   [OP_##id] = {.name = text_name,                                                                  \
                .pipe = text_pipe,                                                                  \
                .archs = arch_set,                                                                  \
@@ -25,10 +25,9 @@ static struct isa_row rows[OP_COUNT] = {
                .signature = text_signature,                                                        \
                .text = about,                                                                      \
                .source = origin,                                                                   \
-               .class16 = cost16,                                                                  \
-               .class32 = cost32,                                                                  \
                .type_arg = -1,                                                                     \
-               .unit_flag_arg = -1},
+               .unit_flag_arg = -1,                                                                \
+               __VA_ARGS__},
 #include "core/isa/isa.def"
 #undef ISA
 };
@@ -223,6 +222,7 @@ static void parse_operand(struct cursor *cursor, struct isa_row *row) {
 }
 
 static void parse_signature(struct isa_row *row) {
+  row->signature += *row->signature == ' '; /* lists of operands begin each with a space */
   struct cursor cursor = {.at = row->signature, .row = row};
   while (*cursor.at != '\0') {
     parse_operand(&cursor, row);
@@ -231,6 +231,8 @@ static void parse_signature(struct isa_row *row) {
   }
   if ((row->type_arg >= 0) != (row->dtypes != 0))
     malformed(&cursor, "a dtype operand and a set of data types go together");
+  if (row->type_arg >= 0 && row->has_fixed_types)
+    malformed(&cursor, "a dtype operand and fixed types exclude each other");
 }
 
 static void add_to_hash(unsigned op) {

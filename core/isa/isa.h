@@ -2,7 +2,7 @@
 /*
  * The instruction table. core/isa/isa.def holds one row per instruction; this header
  * expands it into an enum and descriptors for the reader, checker, printer and
- * documentation, and core/registry.c into the table of unit functions.
+ * documentation, and core/registry.c into the tables of unit functions.
  *
  * Operand signatures are short strings, parsed once at first use:
  *
@@ -25,7 +25,7 @@
 #include "core/vinci.h"
 
 enum isa_op {
-#define ISA(id, name, pipe, archs, signature, dtypes, class16, class32, stem, text, source) OP_##id,
+#define ISA(id, ...) OP_##id,
 #include "core/isa/isa.def"
 #undef ISA
   OP_COUNT
@@ -52,6 +52,12 @@ struct isa_arg {
   const char *words; /* ARG_WORD: "a|b|c}" inside the signature */
 };
 
+/* Data types of sources and results. */
+struct isa_types {
+  enum dtype src;
+  enum dtype dst;
+};
+
 struct isa_row {
   const char *name;
   enum pipe pipe;  /* PIPE_COUNT: the operand `pipe` or the flag's side decides */
@@ -60,8 +66,10 @@ struct isa_row {
   const char *signature;
   const char *text;
   const char *source;
-  uint8_t class16; /* enum vector_class for types up to 16 bits */
-  uint8_t class32; /* and for wider ones */
+  uint8_t class16;      /* enum vector_class for types up to 16 bits */
+  uint8_t class32;      /* and for wider ones */
+  bool has_fixed_types; /* `fixed` holds them: the instruction has no type operand */
+  struct isa_types fixed;
   uint8_t arg_count;
   int8_t type_arg;      /* index of the dtype operand, -1 */
   int8_t unit_flag_arg; /* and of the operand "unit_flag" */

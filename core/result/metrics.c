@@ -2,112 +2,104 @@
 /* The counters of a result as a flat list. */
 #include "core/result/metrics.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "core/base/diag.h"
 
-/*
- * Unit and direction follow from the last word of a name, or from its first. Where a rule
- * names neither, more is not better or worse: it depends on why.
- */
-static const struct {
-  const char *start, *end;
-  const char *unit;
-  enum metric_better better;
-} rules[] = {
-    {"total_cycles", "", "cycle", METRIC_LOWER},   {"duration_ps", "", "ps", METRIC_LOWER},
-    {"instructions", "", "1", METRIC_LOWER},       {"pipe.", ".instructions", "1", METRIC_LOWER},
-    {"pipe.", ".operations", "1", METRIC_NEUTRAL}, {"pipe.", "_cycles", "cycle", METRIC_NEUTRAL},
-    {"vector.", "_cycles", "cycle", METRIC_LOWER}, {"bytes.", "", "byte", METRIC_LOWER},
-    {"l2.", "_misses", "1", METRIC_LOWER},         {"l2.", "", "1", METRIC_NEUTRAL},
-    {"hbm.", "_bytes", "byte", METRIC_LOWER},      {"noc.", "_ppm", "ppm", METRIC_NEUTRAL},
-};
-enum { RULE_COUNT = sizeof rules / sizeof *rules };
-
-static size_t find_rule(const char *name) {
-  size_t length = strlen(name), i = 0;
-  for (; i < RULE_COUNT; i++) {
-    size_t end = strlen(rules[i].end);
-    if (strncmp(name, rules[i].start, strlen(rules[i].start)) == 0 && length >= end &&
-        strcmp(name + length - end, rules[i].end) == 0)
-      break;
-  }
-  return i;
-}
-
 enum metric_better metric_better(const char *name) {
-  size_t rule = find_rule(name);
-  return rule < RULE_COUNT ? rules[rule].better : METRIC_NEUTRAL;
+  const struct counter *row = counter_find(name);
+  return row ? row->better : METRIC_NEUTRAL;
 }
 
 const char *metric_unit(const char *name) {
-  size_t rule = find_rule(name);
-  return rule < RULE_COUNT ? rules[rule].unit : "1";
+  const struct counter *row = counter_find(name);
+  return counter_unit_name(row ? row->unit : UNIT_COUNT);
 }
 
-__attribute__((format(printf, 3, 4))) static void add(struct metric_list *list, uint64_t value,
-                                                      const char *format, ...) {
+static const char *const path_words[] = {
+#define X(id, from, to, pipe) #id,
+    PATH_LIST(X)
+#undef X
+};
+
+/* What the rows take their values from. */
+struct sums {
+  const struct vinci_result *result;
+  struct core_result cores;                /* all of them */
+  struct pipe_counters active[PIPE_COUNT]; /* of the cores that ran a block */
+};
+
+static void sum_up(const struct vinci_result *result, struct sums *sums) {
+  uint64_t total;
+  *sums = (struct sums){.result = result};
+  for (uint32_t i = 0; i < result->core_count; i++)
+    counters_add_core(&sums->cores, &result->cores[i]);
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    result_sum_pipe(result, (enum pipe)pipe, true, &sums->active[pipe], &total);
+}
+
+static uint64_t value_of(const struct counter *row, unsigned member, const struct sums *sums) {
+  const struct vinci_result *result = sums->result;
+  if (row->figure)
+    return row->figure(result, member);
+  switch (row->group) {
+  case GROUP_PIPE:
+    return counter_value(row, &sums->active[member]);
+  case GROUP_CORE:
+    return counter_value(row, &sums->cores);
+  case GROUP_PATH: /* an array */
+    return counter_value(row, (const uint64_t *)&sums->cores + member);
+  case GROUP_L2:
+    return counter_value(row, &result->l2);
+  case GROUP_HBM:
+    return counter_value(row, &result->hbm);
+  case GROUP_RUN:
+    break;
+  }
+  return counter_value(row, result);
+}
+
+/* The name with the pipe or the path in place of '*'. */
+static void fill_name(char *name, const char *pattern, const char *member) {
+  int before = (int)strcspn(pattern, "*");
+  if (pattern[before])
+    snprintf(name, METRIC_NAME_MAX, "%.*s%s%s", before, pattern, member, pattern + before + 1);
+  else
+    snprintf(name, METRIC_NAME_MAX, "%s", pattern);
+}
+
+static struct metric *add(struct metric_list *list, const struct counter *row, const char *member) {
   if (list->count == METRICS_MAX)
     vinci_bug("more than %d metrics", METRICS_MAX);
   struct metric *metric = &list->item[list->count++];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(metric->name, sizeof metric->name, format, arguments);
-  va_end(arguments);
-  metric->value = value;
-  metric->unit = metric_unit(metric->name);
-  metric->better = metric_better(metric->name);
+  *metric = (struct metric){.counter = row, .member = member};
+  fill_name(metric->name, row->name, member);
+  fill_name(metric->printed, row->printed, member);
+  return metric;
 }
 
-static void add_pipes(const struct vinci_result *result, struct metric_list *list) {
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    const char *name = pipe_name((enum pipe)pipe);
-    struct pipe_counters sum;
-    uint64_t total;
-    result_sum_pipe(result, (enum pipe)pipe, true, &sum, &total);
-    add(list, sum.busy_cycles, "pipe.%s.busy_cycles", name);
-    for (unsigned stall = 0; stall < STALL_COUNT; stall++)
-      add(list, sum.stall_cycles[stall], "pipe.%s.%s_cycles", name, stall_key((enum stall)stall));
-    add(list, sum.idle_cycles, "pipe.%s.idle_cycles", name);
-    add(list, total, "pipe.%s.total_cycles", name);
-    add(list, sum.instructions, "pipe.%s.instructions", name);
-    add(list, sum.operations, "pipe.%s.operations", name);
+static void add_row(struct metric_list *list, const struct counter *row, const struct sums *sums) {
+  bool pipes = row->group == GROUP_PIPE;
+  unsigned members = pipes ? PIPE_COUNT : row->group == GROUP_PATH ? PATH_COUNT : 1;
+  for (unsigned member = 0; member < members; member++) {
+    const char *name = pipes         ? pipe_name((enum pipe)member)
+                       : members > 1 ? path_words[member]
+                                     : NULL;
+    struct metric *metric = add(list, row, name);
+    if (!sums)
+      continue;
+    metric->value = value_of(row, member, sums);
+    metric->unused = pipes && sums->active[member].instructions == 0;
   }
-}
-
-static void add_paths(const struct vinci_result *result, struct metric_list *list) {
-  for (unsigned path = 0; path < PATH_COUNT; path++)
-    add(list, result_path_bytes(result, (enum path)path), "bytes.%s_%s",
-        space_name(path_from((enum path)path)), space_name(path_to((enum path)path)));
 }
 
 void metrics_collect(const struct vinci_result *result, struct metric_list *list) {
-  uint64_t blocks = 0, bank_cycles = 0, bankgroup_cycles = 0;
-  for (uint32_t i = 0; i < result->kernel_count; i++)
-    blocks += result->kernels[i].blocks;
-  for (uint32_t i = 0; i < result->core_count; i++) {
-    bank_cycles += result->cores[i].vector_bank_cycles;
-    bankgroup_cycles += result->cores[i].vector_bankgroup_cycles;
-  }
+  struct sums sums;
+  size_t count;
+  const struct counter *rows = counter_rows(&count);
+  if (result)
+    sum_up(result, &sums);
   list->count = 0;
-  add(list, result->total_cycles, "total_cycles");
-  add(list, result->total_ps, "duration_ps");
-  add(list, result->executed_instructions, "instructions");
-  add(list, result->kernel_count, "kernels");
-  add(list, blocks, "blocks");
-  add_pipes(result, list);
-  add(list, bank_cycles, "vector.bank_conflict_cycles");
-  add(list, bankgroup_cycles, "vector.bankgroup_conflict_cycles");
-  add_paths(result, list);
-  add(list, result->l2.read_hits, "l2.read_hits");
-  add(list, result->l2.read_misses, "l2.read_misses");
-  add(list, result->l2.write_hits, "l2.write_hits");
-  add(list, result->l2.write_misses, "l2.write_misses");
-  add(list, result->l2.writebacks, "l2.writebacks");
-  add(list, result->hbm.read_bytes, "hbm.read_bytes");
-  add(list, result->hbm.write_bytes, "hbm.write_bytes");
-  add(list, result->hbm.row_hits, "hbm.row_hits");
-  add(list, result->hbm.row_misses, "hbm.row_misses");
-  add(list, result->noc_max_link_ppm, "noc.max_link_ppm");
+  for (size_t i = 0; i < count; i++)
+    add_row(list, &rows[i], result ? &sums : NULL);
 }

@@ -7,18 +7,17 @@
 #ifndef VINCI_CORE_RESULT_METRICS_H
 #define VINCI_CORE_RESULT_METRICS_H
 
-#include "core/result/result.h"
+#include "core/result/counters.h"
 
-/* Which way is better. */
-enum metric_better { METRIC_NEUTRAL, METRIC_LOWER, METRIC_HIGHER };
-
-enum { METRIC_NAME_MAX = 64, METRICS_MAX = 160 };
+enum { METRIC_NAME_MAX = 64, METRICS_MAX = 200 };
 
 struct metric {
-  char name[METRIC_NAME_MAX];
-  const char *unit; /* "cycle", "ps", "byte", "1", "ppm" (millionths) */
-  enum metric_better better;
+  char name[METRIC_NAME_MAX];    /* "noc.max_link_ppm" */
+  char printed[METRIC_NAME_MAX]; /* "noc.max_link_utilization" */
+  const struct counter *counter; /* unit, direction, places */
+  const char *member;            /* the pipe or the path; NULL: neither */
   uint64_t value;
+  bool unused; /* of a pipe that executed nothing */
 };
 
 struct metric_list {
@@ -26,7 +25,7 @@ struct metric_list {
   size_t count;
 };
 
-/* All counters of a result, always the same names in the same order. */
+/* All counters of a result, always the same names in the same order; NULL: the names alone. */
 void metrics_collect(const struct vinci_result *result, struct metric_list *list);
 /* What is known of a name alone, for a value that a result does not have. */
 enum metric_better metric_better(const char *name);

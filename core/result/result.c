@@ -7,6 +7,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/clock.h"
+#include "core/result/counters.h"
 
 static const char *const stall_keys[] = {
 #define X(id, key, text, mostly) key,
@@ -72,15 +73,6 @@ uint64_t result_pipe_stalls(const struct pipe_counters *counters) {
   return sum;
 }
 
-static void add_counters(struct pipe_counters *sum, const struct pipe_counters *counters) {
-  sum->busy_cycles += counters->busy_cycles;
-  for (unsigned i = 0; i < STALL_COUNT; i++)
-    sum->stall_cycles[i] += counters->stall_cycles[i];
-  sum->idle_cycles += counters->idle_cycles;
-  sum->instructions += counters->instructions;
-  sum->operations += counters->operations;
-}
-
 /* kind CORE_KIND_COUNT: every kind. */
 static void sum_pipe(const struct vinci_result *result, enum core_kind kind, enum pipe pipe,
                      bool active_only, struct pipe_counters *sum, uint64_t *total_cycles) {
@@ -91,7 +83,7 @@ static void sum_pipe(const struct vinci_result *result, enum core_kind kind, enu
     if ((kind != CORE_KIND_COUNT && core->kind != kind) || !core_has_pipe(core->kind, pipe) ||
         (active_only && core->blocks_run == 0))
       continue;
-    add_counters(sum, &core->pipe[pipe]);
+    counters_add(GROUP_PIPE, sum, &core->pipe[pipe]);
     *total_cycles += core->total_cycles;
   }
 }
@@ -104,6 +96,13 @@ void result_sum_pipe(const struct vinci_result *result, enum pipe pipe, bool act
 void result_sum_kind(const struct vinci_result *result, enum core_kind kind, enum pipe pipe,
                      struct pipe_counters *sum, uint64_t *total_cycles) {
   sum_pipe(result, kind, pipe, true, sum, total_cycles);
+}
+
+uint64_t result_blocks(const struct vinci_result *result) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < result->kernel_count; i++)
+    sum += result->kernels[i].blocks;
+  return sum;
 }
 
 uint64_t result_path_bytes(const struct vinci_result *result, enum path path) {
@@ -138,6 +137,22 @@ uint64_t result_l2_bytes(const struct vinci_result *result) {
   return result->gm_read_bytes + result->gm_write_bytes;
 }
 
+uint64_t hbm_bytes(const struct hbm_totals *hbm) { return hbm->read_bytes + hbm->write_bytes; }
+
+uint64_t result_hbm_ppm(const struct vinci_result *result) {
+  return result_bandwidth_ppm(result, hbm_bytes(&result->hbm), result->hbm_peak_bytes_per_second);
+}
+
+struct hits l2_hits(const struct l2_counters *l2, unsigned accesses) {
+  bool reads = accesses & L2_READS, writes = accesses & L2_WRITES;
+  return (struct hits){(reads ? l2->read_hits : 0) + (writes ? l2->write_hits : 0),
+                       (reads ? l2->read_misses : 0) + (writes ? l2->write_misses : 0)};
+}
+
+struct hits hbm_row_hits(const struct hbm_totals *hbm) {
+  return (struct hits){hbm->row_hits, hbm->row_misses};
+}
+
 /* The busiest resource: a pipe of one kind of core, or a memory (pipe == PIPE_COUNT). */
 struct limit {
   enum bound bound;
@@ -168,12 +183,8 @@ static struct limit busiest(const struct vinci_result *result) {
   struct limit best = {.bound = BOUND_NONE};
   for (unsigned i = 0; i < sizeof order / sizeof *order; i++) {
     if (order[i].pipe == PIPE_S && best.bound != BOUND_NONE) {
-      const struct hbm_totals *hbm = &result->hbm;
-      consider(&best,
-               (struct limit){BOUND_MEMORY,
-                              result_bandwidth_ppm(result, hbm->read_bytes + hbm->write_bytes,
-                                                   result->hbm_peak_bytes_per_second),
-                              CORE_KIND_COUNT, PIPE_COUNT, "device memory"});
+      consider(&best, (struct limit){BOUND_MEMORY, result_hbm_ppm(result), CORE_KIND_COUNT,
+                                     PIPE_COUNT, "device memory"});
       consider(&best,
                (struct limit){BOUND_MEMORY,
                               result_bandwidth_ppm(result, result_l2_bytes(result),
@@ -337,23 +348,18 @@ static enum vinci_status check_bytes(const char *direction, uint64_t asked, uint
 static enum vinci_status check_channels(const struct vinci_result *result,
                                         struct vinci_diag *diag) {
   struct hbm_totals sum = {0};
-  for (uint32_t i = 0; i < result->channel_count; i++) {
-    sum.read_bytes += result->channels[i].read_bytes;
-    sum.write_bytes += result->channels[i].write_bytes;
-    sum.row_hits += result->channels[i].row_hits;
-    sum.row_misses += result->channels[i].row_misses;
+  for (uint32_t i = 0; i < result->channel_count; i++)
+    counters_add(GROUP_HBM, &sum, &result->channels[i]);
+  const struct counter *row = NULL;
+  while (result->channel_count > 0 && (row = counter_next(row, GROUP_HBM))) {
+    uint64_t of_channels = counter_value(row, &sum), of_all = counter_value(row, &result->hbm);
+    if (of_channels != of_all)
+      return diag_error(diag, VINCI_E_INTERNAL,
+                        "the channels of device memory have %s %" PRIu64
+                        ", but all of it has %" PRIu64,
+                        row->name, of_channels, of_all);
   }
-  const struct hbm_totals *hbm = &result->hbm;
-  if (result->channel_count == 0 ||
-      (sum.read_bytes == hbm->read_bytes && sum.write_bytes == hbm->write_bytes &&
-       sum.row_hits == hbm->row_hits && sum.row_misses == hbm->row_misses))
-    return VINCI_OK;
-  return diag_error(diag, VINCI_E_INTERNAL,
-                    "the channels of device memory read %" PRIu64 " and wrote %" PRIu64
-                    " bytes with %" PRIu64 " row hits and %" PRIu64
-                    " misses, but all of it %" PRIu64 ", %" PRIu64 ", %" PRIu64 " and %" PRIu64,
-                    sum.read_bytes, sum.write_bytes, sum.row_hits, sum.row_misses, hbm->read_bytes,
-                    hbm->write_bytes, hbm->row_hits, hbm->row_misses);
+  return VINCI_OK;
 }
 
 static enum vinci_status check_links(const struct vinci_result *result, struct vinci_diag *diag) {

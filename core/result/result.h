@@ -30,24 +30,31 @@ enum stall {
       STALL_COUNT
 };
 
+/* The counters are the rows of core/result/counters.def, with their meaning. */
 struct pipe_counters {
-  uint64_t busy_cycles; /* at least one instruction in flight */
+#define PIPE_COUNTER(field, ...) uint64_t field;
+#include "core/result/counters.def"
   uint64_t stall_cycles[STALL_COUNT];
-  uint64_t idle_cycles; /* nothing to do: queue empty, or the core has no block */
-  uint64_t instructions;
-  uint64_t operations; /* multiply-accumulates (M), lane operations (V) */
 };
 
-/* Arithmetic by type, for ArithmeticUtilization. */
+/* Arithmetic by type, for ArithmeticUtilization; issue cycles spent per operand type. */
 struct work_counters {
-  uint64_t busy_cycles[DTYPE_COUNT]; /* issue cycles spent per operand type */
-  uint64_t instructions[DTYPE_COUNT];
+#define TYPE_COUNTER(field) uint64_t field[DTYPE_COUNT];
+#include "core/result/counters.def"
 };
 
 enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
 
 struct l2_counters { /* in units of L2_GRANULE_BYTES */
-  uint64_t read_hits, read_misses, write_hits, write_misses, writebacks;
+#define L2_COUNTER(field, ...) uint64_t field;
+#include "core/result/counters.def"
+};
+
+/* Which accesses of L2. */
+enum { L2_READS = 1, L2_WRITES = 2, L2_ALL = L2_READS | L2_WRITES };
+
+struct hits {
+  uint64_t hits, misses;
 };
 
 struct core_result {
@@ -55,17 +62,15 @@ struct core_result {
   uint32_t cluster; /* n of "coren" */
   uint32_t member;  /* m of "cubecorem", "veccorem" */
   uint64_t hz;
-  uint64_t total_cycles;  /* whole run, this core's clock */
-  uint64_t active_cycles; /* with a block on it */
+  uint64_t total_cycles; /* whole run, this core's clock */
   uint32_t blocks_run;
   uint32_t first_block; /* index of the first block run here, for the vendor's tables */
   struct pipe_counters pipe[PIPE_COUNT];
   struct work_counters cube;
   struct work_counters vector;
-  uint64_t vector_bankgroup_cycles; /* lost to conflicts inside groups of UB banks */
-  uint64_t vector_bank_cycles;      /* and to reads that met a write in a bank */
-  uint64_t path_bytes[PATH_COUNT];
-  uint64_t path_instructions[PATH_COUNT];
+#define CORE_COUNTER(field, ...) uint64_t field;
+#define PATH_COUNTER(field, ...) uint64_t field[PATH_COUNT];
+#include "core/result/counters.def"
   struct l2_counters l2; /* of this core's accesses; memory models that know them */
 };
 
@@ -82,8 +87,8 @@ struct kernel_result {
 };
 
 struct hbm_totals {
-  uint64_t read_bytes, write_bytes;
-  uint64_t row_hits, row_misses; /* 0 when the memory model has no rows */
+#define HBM_COUNTER(field, ...) uint64_t field;
+#include "core/result/counters.def"
 };
 
 /* The two networks between cores and L2: what goes to slices, and what comes back. */
@@ -120,9 +125,8 @@ struct vinci_result {
   uint64_t input_digest;
   bool partial;
   const char *partial_reason; /* NULL unless partial */
-  uint64_t total_ps;          /* launch to last completion, launch overhead included */
-  uint64_t total_cycles;      /* the same in core clock, rounded up */
-  uint64_t executed_instructions;
+#define RUN_COUNTER(field, ...) uint64_t field;
+#include "core/result/counters.def"
   uint64_t engine_events;
   double cpu_seconds;
   uint64_t peak_rss_bytes;
@@ -130,8 +134,6 @@ struct vinci_result {
   uint32_t kernel_count;
   struct core_result *cores; /* physical cores of the kinds the trace uses, in order */
   uint32_t core_count;
-  uint64_t gm_read_bytes;  /* moved from and to GM, counted by the memory system (its report()): */
-  uint64_t gm_write_bytes; /* result_check compares them with the cores' path_bytes */
   enum vinci_l2 l2_start;
   uint64_t l2_start_owed_bytes; /* of kernels before, to be written back */
   struct l2_counters l2;
@@ -141,7 +143,6 @@ struct vinci_result {
   struct link_load *links; /* of each way those of the topology; none without a topology */
   uint32_t link_count;
   uint64_t hbm_peak_bytes_per_second;
-  uint64_t noc_max_link_ppm;   /* utilization of the busiest link, millionths */
   bool noc_past_model;         /* busier than the network's level of detail is good for */
   struct result_event *events; /* from malloc: large, and touched only as far as it fills */
   uint64_t event_count;
@@ -171,17 +172,22 @@ void result_sum_kind(const struct vinci_result *result, enum core_kind kind, enu
                      struct pipe_counters *sum, uint64_t *total_cycles);
 unsigned result_active_cores(const struct vinci_result *result, enum core_kind kind);
 uint64_t result_pipe_stalls(const struct pipe_counters *counters);
+uint64_t result_blocks(const struct vinci_result *result); /* of all kernels */
 uint64_t result_path_bytes(const struct vinci_result *result, enum path path);
-/* Bytes on all paths out of GM and into it; bytes that passed L2. */
 /* "empty", "warm" ... */
 const char *result_l2_name(enum vinci_l2 state);
+/* Bytes on all paths out of GM and into it; bytes that passed L2; bytes of device memory. */
 void result_gm_bytes(const struct vinci_result *result, uint64_t *read, uint64_t *write);
 uint64_t result_l2_bytes(const struct vinci_result *result);
+uint64_t hbm_bytes(const struct hbm_totals *hbm);
+struct hits l2_hits(const struct l2_counters *l2, unsigned accesses);
+struct hits hbm_row_hits(const struct hbm_totals *hbm);
 /* part / whole in millionths, rounded; 0 of nothing is 0. */
 uint64_t result_share_ppm(uint64_t part, uint64_t whole);
 /* Share of a bandwidth that so many bytes in the whole run's time are, in millionths. */
 uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
                               uint64_t bytes_per_second);
+uint64_t result_hbm_ppm(const struct vinci_result *result); /* of the peak of device memory */
 
 /*
  * Checks the identities every run must satisfy: busy + stalls + idle = total for

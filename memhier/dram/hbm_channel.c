@@ -31,7 +31,7 @@ static bool write_waits(struct hbm_channel *ch, unsigned bank, uint32_t row, uns
   return false;
 }
 
-/* The oldest from entry e on that goes to the open row, or does not. */
+/* The oldest request from entry e on that hits the row (`same`), or that does not. */
 static unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row, bool same) {
   while (e != HBM_NONE && (ch->entry[e].row == row) != same)
     e = ch->entry[e].next;
@@ -52,7 +52,7 @@ static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
   *mask = (*mask & ~(1u << bank)) | (uint32_t)value << bank;
 }
 
-/* Brings what is kept of a list up to date; the list itself, with its hit, is right. */
+/* Updates the kept choices after a change of a list; the list and its hit are already right. */
 static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   const struct hbm_list *list = &ch->bank[bank].list[direction];
   bool open = ch->open >> bank & 1;
@@ -87,7 +87,7 @@ static inline bool turn_ends(const struct hbm_channel *ch) {
   return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
 }
 
-/* Takes a request out of its queue; list->hit must not be left pointing to it. */
+/* Takes a request out of its queue; list->hit must not point to the request afterwards. */
 static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
   struct hbm_list *list = &ch->bank[bank].list[direction];
   const struct hbm_entry *entry = &ch->entry[e];
@@ -323,7 +323,7 @@ static void process_cycle(struct hbm_channel *ch) {
   set_next(ch);
 }
 
-/* Whether all that commands so far still hold back is over at a cycle. */
+/* Whether no earlier command restricts a command at this cycle. */
 static bool is_past(const struct hbm_channel *ch, uint64_t cycle) {
   uint64_t last = later(ch->column_free, ch->row_free);
   for (unsigned p = 0; p < ch->pseudos; p++) {
@@ -344,10 +344,10 @@ static bool is_past(const struct hbm_channel *ch, uint64_t cycle) {
 }
 
 /*
- * A channel without requests does nothing but refresh. When all that earlier commands hold back
- * is over before a refresh begins, one period is like the next: those up to the last before
- * `cycle` are counted instead of being gone through, for a chip may be idle for hours. A
- * refresh is long over when the next begins (mem_validate()).
+ * A channel without requests only refreshes. When no earlier command restricts a refresh, all
+ * periods are alike. The periods up to the last before `cycle` are counted and not simulated,
+ * because a chip may be idle for hours. A refresh is over long before the next begins
+ * (mem_validate()).
  */
 static void skip_refreshes(struct hbm_channel *ch, uint64_t cycle) {
   if (!hbm_channel_idle(ch) || ch->open || ch->refresh_left || ch->turn_due || ch->hooks.command ||
@@ -411,15 +411,15 @@ static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned 
     consider(&ch->row, pre_key(ch, bank, row_order, row_floor(ch)));
 }
 
-/* Whether a request that came behind others of its list leaves all that is kept as it is. */
+/* Whether a request behind others in its list changes no kept choice. */
 static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_list *list,
                                 unsigned bank) {
   bool closed = !(ch->open >> bank & 1);
   return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
 }
 
-/* Queues a burst, or has the write queue serve it; false when its queue is full. Its bank joins
- * those whose lists have changed. */
+/* Queues a burst, or serves the burst from the write queue; false when its queue is full. Adds its
+ * bank to the changed banks. */
 static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
                         uint64_t tag, uint64_t cycle, uint32_t *changed) {
   unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
@@ -447,7 +447,7 @@ static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, u
   return true;
 }
 
-/* Brings what is kept up to date after bursts have been queued. */
+/* Updates the kept choices after bursts have been queued. */
 static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
   ch->turn_due = turn_ends(ch);
   for (; changed; changed &= changed - 1) {

@@ -23,8 +23,8 @@
  * is the only fixed overhead on top of the device's own times. A row hit on an idle
  * channel thus ends at c + 1 + CL + BL.
  *
- * A read of a burst that waits in the write queue is answered from there, a write to it
- * is merged with it; both end in cycle c + 1.
+ * A read of a burst that waits in the write queue is answered from there. A write of such a
+ * burst is merged with the waiting write. Both end in cycle c + 1.
  */
 #ifndef VINCI_MEMHIER_DRAM_HBM_CHANNEL_H
 #define VINCI_MEMHIER_DRAM_HBM_CHANNEL_H

@@ -40,9 +40,9 @@ void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem) {
 }
 
 /*
- * Streams that lie a power of two apart would meet in the same bank in other rows again
- * and again; bits of the row spread them (Zhang, Zhu and Zhang, "A permutation-based page
- * interleaving scheme", MICRO 2000). What the parts do is not published.
+ * Streams that lie a power of two apart would often meet in the same bank in other rows;
+ * bits of the row spread them (Zhang, Zhu and Zhang, "A permutation-based page
+ * interleaving scheme", MICRO 2000). How real parts do this is not published.
  */
 static void permute_banks(const struct hbm_layout *layout, struct hbm_place *place) {
   uint32_t spread = place->row * UINT32_C(0x9E3779B1) >> 24;
@@ -50,7 +50,7 @@ static void permute_banks(const struct hbm_layout *layout, struct hbm_place *pla
   place->group = (uint8_t)(place->group ^ (spread >> 4 & layout->group_mask));
 }
 
-/* Place of a burst of a line: no bit of the line's address is one of the burst's number in it. */
+/* Place of a burst of a line. Line address and burst number share no bit, so OR joins them. */
 static struct hbm_place place_of(const struct hbm_layout *layout, const struct hbm_op *op,
                                  unsigned burst) {
   const struct hbm_place *offset = &layout->offset[burst];
@@ -87,8 +87,8 @@ static bool offer_bursts(struct hbm_port *port, struct hbm_op *op, uint64_t cycl
       return false;
     while (count < most && op->granules != 0)
       places[count++] = next_burst(port->layout, op);
-    /* Counted first: a read answered from the write queue ends inside the call. One more keeps
-     * the operation from ending there. */
+    /* Counted first: a read answered from the write queue ends inside the call. The additional 1
+     * keeps the operation from ending there. */
     op->waiting += op->write ? 0 : count + 1;
     port->reads += op->write ? 0 : count;
     unsigned taken = hbm_channel_offer_all(port->channel, places, count, op->write,
@@ -119,7 +119,7 @@ static void offer_waiting(struct hbm_port *port, uint64_t cycle) {
   }
 }
 
-/* Works through all commands up to a cycle; what waits goes on as the queues have room. */
+/* Executes all commands up to a cycle; waiting operations go on when the queues have room. */
 static void catch_up(struct hbm_port *port, uint64_t cycle) {
   while (port->first && hbm_channel_next(port->channel) <= cycle) {
     uint64_t next = hbm_channel_next(port->channel);
@@ -195,7 +195,7 @@ void hbm_port_submit(struct hbm_port *port, struct hbm_op *op) {
 }
 
 const struct hbm_counters *hbm_port_counters(const struct hbm_port *port, uint64_t at_ps) {
-  /* Nobody waits for writes that lag behind; reads have a step to come. */
+  /* Nothing depends on late writes; reads have a step to come. */
   if (port->reads == 0 && !port->first)
     hbm_channel_run(port->channel, clock_edge_at(&port->clock, at_ps));
   return hbm_channel_counters(port->channel);

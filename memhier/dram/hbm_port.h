@@ -2,10 +2,10 @@
 /*
  * A DRAM channel behind the event engine: granules of L2 lines in, bursts to the
  * controller, and a call when the last of them is through. Requests wait here in order
- * while the controller's queue is full, so that what fills up is felt by who asks.
+ * while the controller's queue is full, so a full queue slows the sender down.
  *
- * The channel lags behind the present as far as nobody can tell: a read that is issued ends
- * the latency of a read later, so commands are worked through in batches of that time. Each
+ * The channel lags behind the present where nothing can depend on the lag: the data of a read come
+ * a fixed latency after its command, so commands are executed in batches of that time. Each command
  * still has its exact cycle.
  */
 #ifndef VINCI_MEMHIER_DRAM_HBM_PORT_H
@@ -29,7 +29,7 @@ struct hbm_layout {
 /* layout->map must be set. */
 void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem);
 
-/* Bursts of one line to be read or written. Owned by who asks, until done() is called. */
+/* Bursts of one line to be read or written. Owned by the caller until done() is called. */
 struct hbm_op {
   uint64_t address;   /* of the line, within the channel; a multiple of the bytes there */
   uint32_t granules;  /* bit per 128 bytes still to be offered */
@@ -37,7 +37,7 @@ struct hbm_op {
   uint32_t waiting;   /* bursts offered and not done */
   uint64_t end_cycle; /* of the reads done */
   bool write;
-  /* A read: its data are there at end_ps, now or later. A write: the controller has taken it.
+  /* A read: its data are there at end_ps, now or later. A write: the controller has taken the data.
    * In PHASE_ARBITRATE. */
   void (*done)(struct hbm_op *op, uint64_t end_ps);
   struct hbm_op *next;

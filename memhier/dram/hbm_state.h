@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State of a DRAM controller. Internal to memhier/hbm_*.c. */
+/* State of a DRAM controller. Internal to memhier/dram/hbm_*.c. */
 #ifndef VINCI_MEMHIER_DRAM_HBM_STATE_H
 #define VINCI_MEMHIER_DRAM_HBM_STATE_H
 

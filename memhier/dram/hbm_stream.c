@@ -80,7 +80,7 @@ static void start_request(struct run *run) {
   run->place = hbm_map_decode(run->map, request_address(run, run->request));
 }
 
-/* Field by field: a copy of the whole would wait for the single stores before it. */
+/* Field by field: a copy of the whole struct would wait for the earlier stores of single fields. */
 static inline void flip_bits(struct hbm_place *place, const struct hbm_place *change) {
   place->channel ^= change->channel;
   place->row ^= change->row;

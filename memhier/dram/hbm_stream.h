@@ -2,7 +2,7 @@
 /*
  * Synthetic request streams on the DRAM model alone, for comparison with other memory
  * simulators: one in-order stream of 64-byte requests, cut into bursts, over one
- * channel or a whole stack. A burst that its controller refuses holds up all behind it.
+ * channel or a whole stack. A burst that its controller refuses holds up all later bursts.
  */
 #ifndef VINCI_MEMHIER_DRAM_HBM_STREAM_H
 #define VINCI_MEMHIER_DRAM_HBM_STREAM_H
@@ -48,7 +48,7 @@ struct hbm_stream {
   uint64_t stride_bytes;  /* STRIDE */
   uint64_t period_scaled; /* LOAD: cycles between requests, times HBM_PERIOD_SCALE */
   uint64_t cycles;        /* length of the run */
-  uint64_t requests_max;  /* CHASE: ends after so many; 0 = no limit */
+  uint64_t requests_max;  /* CHASE: ends after N requests; 0 = no limit */
   unsigned channels;      /* pseudo-channels, a power of two */
 };
 

@@ -27,7 +27,8 @@ static const char *name_at(const void *context, size_t index) {
   return ((const char *const *)context)[index];
 }
 
-/* Index of the name before a ':' in text, count when there is none; *value is behind it. */
+/* Index of the name before a ':' in text, count when there is none; *value is the text after the
+ * ':'. */
 static unsigned find_name(const char *text, const char *const *names, unsigned count,
                           const char **value) {
   size_t length = strcspn(text, ":");

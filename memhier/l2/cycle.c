@@ -7,7 +7,7 @@ static void schedule_issue(struct engine_port *port, uint64_t at_ps) {
                            max_u64(at_ps, engine_now_ps(port->memory->engine)));
 }
 
-/* Takes the answers that have arrived by a time out of the window. */
+/* Takes the answers that have arrived by a time out of the bytes in flight. */
 static void reclaim(struct engine_port *port, uint64_t at_ps) {
   enum { GRANULES_MASK = (1 << ANSWER_GRANULE_BITS) - 1 };
   while (cycle_any_known(port) && cycle_first_known_ps(port) <= at_ps) {
@@ -16,28 +16,28 @@ static void reclaim(struct engine_port *port, uint64_t at_ps) {
   }
 }
 
-/* Room in the window for a request; one is always allowed. */
+/* Whether a request fits into the bytes in flight; a request alone always does. */
 static bool window_allows(const struct engine_port *port, uint64_t moved_bytes) {
   return port->in_flight < port->request_count &&
          (port->in_flight == 0 || port->bytes_in_flight + moved_bytes <= port->window_bytes);
 }
 
 /*
- * When the next run fits into the window, from at_ps on. Beyond until_ps: not before that;
- * UINT64_MAX: when an answer is known to come. Lines that may be answered by then are carried
- * on first.
+ * The first time, from at_ps on, at which the next run fits into the bytes in flight. A result
+ * beyond until_ps is a lower bound; UINT64_MAX: no answer is known yet that would make room.
+ * Lines of the batch that may be answered by then are served first.
  */
-static uint64_t window_ps(struct engine_port *port, struct wagon *wagon, uint64_t at_ps,
+static uint64_t window_ps(struct engine_port *port, struct line_batch *batch, uint64_t at_ps,
                           uint64_t until_ps) {
-  uint64_t moved_bytes = cycle_next_run(wagon)->moved_bytes;
-  if (at_ps >= wagon->answers_from_ps)
-    cycle_carry(port, wagon);
+  uint64_t moved_bytes = cycle_next_run(batch)->moved_bytes;
+  if (at_ps >= batch->answers_from_ps)
+    cycle_batch_serve(port, batch);
   reclaim(port, at_ps);
   while (!window_allows(port, moved_bytes)) {
     port->window_full = true;
-    if (wagon->count > 0 &&
-        (!cycle_any_known(port) || cycle_first_known_ps(port) >= wagon->answers_from_ps))
-      cycle_carry(port, wagon);
+    if (batch->count > 0 &&
+        (!cycle_any_known(port) || cycle_first_known_ps(port) >= batch->answers_from_ps))
+      cycle_batch_serve(port, batch);
     if (!cycle_any_known(port))
       return UINT64_MAX;
     at_ps = cycle_first_known_ps(port);
@@ -49,7 +49,7 @@ static uint64_t window_ps(struct engine_port *port, struct wagon *wagon, uint64_
   return at_ps;
 }
 
-/* What the first transfer of a port asks of it. */
+/* Rate and bytes in flight of the transfer that is now first in the port. */
 static void begin_first(struct engine_port *port) {
   const struct vinci_soc *soc = port->memory->soc;
   const struct gm_transfer *transfer = port->first;
@@ -58,21 +58,21 @@ static void begin_first(struct engine_port *port) {
   port->window_bytes = cycle_window_bytes(soc, transfer->path);
 }
 
-static void issue_run(struct engine_port *port, struct wagon *wagon, uint64_t at_ps) {
-  const struct line_run *run = cycle_next_run(wagon);
+static void issue_run(struct engine_port *port, struct line_batch *batch, uint64_t at_ps) {
+  const struct line_run *run = cycle_next_run(batch);
   struct gm_transfer *transfer = port->first;
   port->next_issue_ps =
       at_ps + run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS;
   port->bytes_in_flight += run->moved_bytes;
   port->in_flight++;
   if (port->memory->network_ops->arrivals)
-    cycle_board(port, wagon, at_ps);
+    cycle_batch_add(port, batch, at_ps);
   else
     cycle_send(port, run);
   transfer_advance(transfer, run->bytes);
   bool last = cycle_all_issued(transfer);
-  if (wagon->count == WAGON_LINES || (last && wagon->count > 0))
-    cycle_carry(port, wagon);
+  if (batch->count == BATCH_LINES || (last && batch->count > 0))
+    cycle_batch_serve(port, batch);
   if (!last)
     return;
   port->first = transfer->next;
@@ -81,29 +81,29 @@ static void issue_run(struct engine_port *port, struct wagon *wagon, uint64_t at
   cycle_finish_if_over(transfer);
 }
 
-/* Issues what the next train holds. */
+/* Issues the lines of the next burst window. */
 void cycle_issue(struct engine_event *event, uint64_t now_ps) {
   struct engine_port *port =
       (struct engine_port *)((char *)event - offsetof(struct engine_port, issue));
   struct memsys *memory = port->memory;
-  uint64_t until_ps = now_ps + memory->train_ps;
+  uint64_t until_ps = now_ps + memory->burst_window_ps;
   uint64_t at_ps = now_ps;
-  struct wagon wagon;
-  cycle_empty(&wagon);
+  struct line_batch batch;
+  cycle_batch_clear(&batch);
   while (port->first) {
     struct gm_transfer *transfer = port->first;
     at_ps = max_u64(at_ps, max_u64(transfer->start_ps, port->next_issue_ps));
     if (at_ps > until_ps)
       break;
     cycle_run_at(memory, transfer_position(transfer), transfer->burst_bytes - transfer->offset,
-                 cycle_next_run(&wagon));
-    at_ps = window_ps(port, &wagon, at_ps, until_ps);
+                 cycle_next_run(&batch));
+    at_ps = window_ps(port, &batch, at_ps, until_ps);
     if (at_ps > until_ps)
       break;
-    issue_run(port, &wagon, at_ps);
+    issue_run(port, &batch, at_ps);
   }
-  if (wagon.count > 0)
-    cycle_carry(port, &wagon);
+  if (batch.count > 0)
+    cycle_batch_serve(port, &batch);
   if (port->first && at_ps != UINT64_MAX)
     schedule_issue(port, at_ps);
 }
@@ -119,7 +119,7 @@ void cycle_start(struct memsys *memory, struct gm_transfer *transfer, uint64_t s
     cycle_finish(transfer, start_ps);
     return;
   }
-  /* The measured start-up ends with the first data of a hit: its round trip is part of it. */
+  /* The measured start-up ends with the first data of a hit, so it contains that round trip. */
   transfer->start_ps = now_ps;
   if (start_ps > now_ps + memory->round_trip_ps)
     transfer->start_ps = start_ps - memory->round_trip_ps;

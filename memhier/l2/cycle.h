@@ -10,15 +10,15 @@
  * answer has come. A slice serves granules at its own rate; a miss first writes back the
  * line that has to leave, then fetches the granules asked for.
  *
- * Trains. Where the network tells arrivals at once (packet level), an engine that has its
- * turn issues all lines of the next TRAIN_CYCLES in one event: each takes its cycles in
- * the calendars of the links, of its slice and of the way back, from the time at which it
- * starts. Only misses have events of their own. What that approximates: who has its turn
- * first is served first for up to a train, where requests of competitors would come
- * between (they find the cycles that are left, so nothing is lost), lines enter L2 in the
- * order of the turns, and an answer of device memory that becomes known while a train is
- * on its way is felt by the next. A train is shorter than the way to a slice and back, so
- * that engines still feel each other within a round trip.
+ * Burst windows. Where the network can compute arrivals ahead of time (packet level), an
+ * engine issues all lines of the next BURST_WINDOW_CYCLES in one event. Each line reserves
+ * its cycles in the calendars of the links, of its slice and of the way back. Only misses
+ * have events of their own. This is an approximation in three places. The engine that issues
+ * first is served first for up to a burst window; requests of other engines would come
+ * between, and get the cycles that are left, so no cycle is lost. Lines enter L2 in the order
+ * of the windows. An answer of device memory that becomes known during a window has its
+ * effect in the next window. A burst window is shorter than the round trip to a slice, so
+ * engines still slow each other down within a round trip.
  */
 #ifndef VINCI_MEMHIER_L2_CYCLE_H
 #define VINCI_MEMHIER_L2_CYCLE_H
@@ -28,9 +28,9 @@
 #include "memhier/dram/hbm_port.h"
 #include "memhier/memhier.h"
 
-enum { TRAIN_CYCLES = 64 };
+enum { BURST_WINDOW_CYCLES = 64 };
 
-/* A line lies in up to so many channels of its slice, hbm.interleave bytes in each. */
+/* Channels of a slice over which a line may spread, hbm.interleave bytes in each. */
 enum { LINE_PARTS_MAX = 4 };
 enum { LINE_WRITE_BACK, LINE_FETCH, LINE_OPERATIONS };
 
@@ -62,7 +62,7 @@ struct memory_request {
   uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch */
   uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
   struct engine_event event;          /* at the slice */
-  struct network_message message;     /* there and back, where the network needs it */
+  struct network_message message;     /* there and back, where the network needs messages */
   struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
 };
 
@@ -79,19 +79,19 @@ struct engine_port {
   uint32_t cluster;
   uint64_t next_issue_ps;
   uint64_t granule_time; /* of the first transfer for one granule, 1/GRANULE_TIME_UNITS ps */
-  uint64_t window_bytes; /* that may be in flight for it */
+  uint64_t window_bytes; /* that may be in flight for this transfer */
   uint64_t bytes_in_flight;
   uint32_t in_flight;     /* requests */
   uint32_t request_count; /* at most */
   struct memory_request *free;
   struct memory_request *requests;
-  uint32_t unprepared; /* the first of them, which were never taken */
+  uint32_t unprepared; /* requests that were never taken: the first of the array */
   uint32_t first_id;
   uint64_t *known; /* answers that have not arrived, rising, from known_first on */
   uint32_t known_room;
   uint32_t known_first;
   uint32_t known_end;
-  bool window_full; /* the next answer that becomes known may let it go on */
+  bool window_full; /* the port waits for an answer to become known */
 };
 
 enum { GRANULE_TIME_UNITS = 1024 };
@@ -115,8 +115,8 @@ struct memsys {
   struct hbm_port *channels;       /* channels_per_slice of each slice, one after the other */
   uint32_t channels_per_slice;
   struct hbm_layout layout;
-  uint64_t train_ps;      /* how far ahead an engine issues */
-  uint64_t round_trip_ps; /* of a hit in an idle system */
+  uint64_t burst_window_ps; /* how far ahead an engine issues */
+  uint64_t round_trip_ps;   /* of a hit in an idle system */
   uint64_t read_bytes;
   uint64_t write_bytes;
 };
@@ -149,7 +149,7 @@ static inline bool cycle_needs_memory(const struct l2_outcome *outcome, bool wri
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
                       uint64_t ready_ps);
 
-/* Ties the operations of a request to it, once. */
+/* Sets up the operations of a request, once. */
 void cycle_init_request(struct memory_request *request);
 
 /* Answers (cycle_answer.c). Sends that of a request back to its core at start_ps, now or later. */
@@ -171,39 +171,39 @@ static inline bool cycle_all_issued(const struct gm_transfer *transfer) {
 }
 
 /*
- * The lines of a train that are on their way together: they go to their slices one after
- * the other, then all are looked up, then all are answered. As the three work on calendars
- * of their own, that is the same as line after line, as long as no line's issue waits for the
- * answer of one before it in the same wagon; none comes before answers_from_ps.
+ * A batch: lines of a burst window that are served together. All requests go to their slices,
+ * then all tags are looked up, then all answers go back. The three steps use calendars of
+ * their own, so the result is the same as line after line, as long as no line has to wait for
+ * the answer of an earlier line of the batch. No answer comes before answers_from_ps.
  */
-enum { WAGON_LINES = 16 };
-struct wagon {
+enum { BATCH_LINES = 16 };
+struct line_batch {
   unsigned count;
-  uint64_t answers_from_ps;             /* UINT64_MAX: it is empty */
-  struct line_run run[WAGON_LINES + 1]; /* behind the last: the next to come */
-  struct gm_transfer *transfer[WAGON_LINES];
-  struct network_leg leg[WAGON_LINES];
-  unsigned line_of_leg[WAGON_LINES]; /* on the way back, which those that miss do not make */
+  uint64_t answers_from_ps;             /* UINT64_MAX: the batch is empty */
+  struct line_run run[BATCH_LINES + 1]; /* the last: the next line, not issued yet */
+  struct gm_transfer *transfer[BATCH_LINES];
+  struct network_leg leg[BATCH_LINES];
+  unsigned line_of_leg[BATCH_LINES]; /* hits only: a miss has no way back here */
 };
 
-static inline void cycle_empty(struct wagon *wagon) {
-  wagon->count = 0;
-  wagon->answers_from_ps = UINT64_MAX;
+static inline void cycle_batch_clear(struct line_batch *batch) {
+  batch->count = 0;
+  batch->answers_from_ps = UINT64_MAX;
 }
 
-static inline struct line_run *cycle_next_run(struct wagon *wagon) {
-  return &wagon->run[wagon->count];
+static inline struct line_run *cycle_next_run(struct line_batch *batch) {
+  return &batch->run[batch->count];
 }
 
-/* Takes the next run into a wagon with room, as one of the port's first transfer, and what it is
- * to meet into the host's cache. */
-void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t at_ps);
-/* Takes all lines of a wagon to their slices and, on hits, back; empties it. */
-void cycle_carry(struct engine_port *port, struct wagon *wagon);
-/* It is known when the answers of the first legs of a wagon arrive; that may lie ahead. */
-void cycle_answers_known(struct engine_port *port, const struct wagon *wagon, unsigned count);
-/* The network tells no arrivals: a run of the port's first transfer travels as a message, from
- * now on. */
+/* Adds the next run, which belongs to the port's first transfer, to a batch with room. Asks the
+ * host to fetch the tags of the line into its cache. */
+void cycle_batch_add(const struct engine_port *port, struct line_batch *batch, uint64_t at_ps);
+/* Serves all lines of a batch at their slices, sends hits back, and clears the batch. */
+void cycle_batch_serve(struct engine_port *port, struct line_batch *batch);
+/* The arrival times of the first `count` answers of a batch are known; they may lie ahead. */
+void cycle_answers_known(struct engine_port *port, const struct line_batch *batch, unsigned count);
+/* For a network that cannot compute arrivals: a run of the port's first transfer leaves now, as a
+ * message. */
 void cycle_send(struct engine_port *port, const struct line_run *run);
 
 /* Ports (cycle.c). */

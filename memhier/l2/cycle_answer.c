@@ -10,7 +10,7 @@ static void fire_transfer_done(struct engine_event *event, uint64_t now_ps) {
   transfer->done(transfer, now_ps);
 }
 
-/* The end is told in the deliveries of its instant; this instant's are over. */
+/* The end is told among the deliveries of its instant; those of the present instant are over. */
 void cycle_finish(struct gm_transfer *transfer, uint64_t end_ps) {
   struct memsys *memory = transfer->memory;
   bool later_instant = end_ps > engine_now_ps(memory->engine);
@@ -58,18 +58,18 @@ static uint64_t count_answer(struct memsys *memory, struct gm_transfer *transfer
   return arrival_ps << ANSWER_GRANULE_BITS | run->moved_bytes / L2_GRANULE_BYTES;
 }
 
-void cycle_answers_known(struct engine_port *port, const struct wagon *wagon, unsigned count) {
-  uint64_t answers[WAGON_LINES];
+void cycle_answers_known(struct engine_port *port, const struct line_batch *batch, unsigned count) {
+  uint64_t answers[BATCH_LINES];
   for (unsigned i = 0; i < count; i++) {
-    unsigned line = wagon->line_of_leg[i];
+    unsigned line = batch->line_of_leg[i];
     insert(answers, i,
-           count_answer(port->memory, wagon->transfer[line], &wagon->run[line],
-                        wagon->leg[i].time_ps));
+           count_answer(port->memory, batch->transfer[line], &batch->run[line],
+                        batch->leg[i].time_ps));
   }
   merge_known(port, answers, count);
 }
 
-/* The answer to a request, whose port may wait for it. */
+/* A request is answered; its port may have waited for that. */
 static void answered(struct memory_request *request, uint64_t arrival_ps) {
   struct engine_port *port = &request->memory->ports[request->port];
   struct gm_transfer *transfer = request->transfer;

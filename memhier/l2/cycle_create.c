@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cycle-level memory system: how it is built, and what it reports. */
+#include "core/result/counters.h"
 #include "memhier/l2/cycle.h"
 
 enum { REQUESTS_MAX = 1024 };
@@ -13,13 +14,13 @@ static uint64_t largest_window(const struct vinci_soc *soc) {
   return largest;
 }
 
-/* Requests of a port: as many granules as its window holds, and one for a window of less. Most
- * ports never need more than a few of them: they are prepared when they are first taken. */
+/* Requests of a port: the granules of its bytes in flight, at least 1. Most ports never need more
+ * than a few requests, so a request is prepared when first taken. */
 static bool create_requests(struct memsys *memory, struct arena *arena, struct engine_port *port) {
   uint64_t granules = largest_window(memory->soc) / L2_GRANULE_BYTES + 1;
   uint32_t count = granules < REQUESTS_MAX ? (uint32_t)granules : REQUESTS_MAX;
   port->requests = ARENA_ARRAY(arena, struct memory_request, count);
-  port->known_room = 2 * count; /* so that they are moved to the front now and then only */
+  port->known_room = 2 * count; /* so that they are seldom moved to the front */
   port->known = ARENA_ARRAY(arena, uint64_t, port->known_room);
   port->request_count = port->unprepared = count;
   port->first_id = memory->request_count;
@@ -110,7 +111,8 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
   clock_init(&core_clock, (uint64_t)soc->core_hz);
   clock_init(&memory->slice_clock, slice_hz(soc));
   memory->hit_ps = clock_edge_ps(&core_clock, (uint64_t)soc->l2_hit_cycles);
-  memory->train_ps = network_ops->arrivals ? clock_edge_ps(&core_clock, TRAIN_CYCLES) : 0;
+  memory->burst_window_ps =
+      network_ops->arrivals ? clock_edge_ps(&core_clock, BURST_WINDOW_CYCLES) : 0;
   memory->round_trip_ps = network_ops->idle_ps(network, 0, false) + memory->hit_ps +
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
   if (!create_ports(memory, arena, shape) ||
@@ -137,14 +139,6 @@ static void cycle_owe(struct memsys *memory, uint64_t address, uint64_t bytes, u
     l2_owe(&memory->slices[i], group, bytes / slices, share_ppm);
 }
 
-static void add_l2(struct l2_counters *sum, const struct l2_counters *part) {
-  sum->read_hits += part->read_hits;
-  sum->read_misses += part->read_misses;
-  sum->write_hits += part->write_hits;
-  sum->write_misses += part->write_misses;
-  sum->writebacks += part->writebacks;
-}
-
 /* What a channel did. Writes count when L2 has handed them over. */
 static struct hbm_totals channel_totals(const struct hbm_port *port, uint64_t burst_bytes,
                                         uint64_t total_ps) {
@@ -162,17 +156,14 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
                          struct vinci_result *result) {
   for (uint32_t i = 0; i < result->core_count; i++) {
     result->cores[i].l2 = memory->l2_of_core[i];
-    add_l2(&result->l2, &memory->l2_of_core[i]);
+    counters_add(GROUP_L2, &result->l2, &memory->l2_of_core[i]);
   }
   uint64_t burst_bytes = (uint64_t)memory->soc->memory->burst_bytes;
-  result->hbm.write_bytes = result->l2.writebacks * L2_GRANULE_BYTES;
   for (uint32_t i = 0; i < result->channel_count; i++) {
-    struct hbm_totals channel = channel_totals(&memory->channels[i], burst_bytes, total_ps);
-    result->channels[i] = channel;
-    result->hbm.read_bytes += channel.read_bytes;
-    result->hbm.row_misses += channel.row_misses;
-    result->hbm.row_hits += channel.row_hits;
+    result->channels[i] = channel_totals(&memory->channels[i], burst_bytes, total_ps);
+    counters_add(GROUP_HBM, &result->hbm, &result->channels[i]);
   }
+  result->hbm.write_bytes = result->l2.writebacks * L2_GRANULE_BYTES;
   result->hbm_peak_bytes_per_second = soc_channel_hz(memory->soc) /
                                       (uint64_t)memory->soc->memory->burst_cycles * burst_bytes *
                                       (uint64_t)memory->soc->hbm_channels;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * L2 at cycle level: slices with tags of the hardware's lines and ways, each with its
- * channels of device memory behind it. Left out: what a partly written granule costs
- * (it is taken as whole), and conflicts inside a slice.
+ * L2 at cycle level: slices with tags of the hardware's lines and ways, and behind each slice its
+ * channels of device memory. Left out: what a partly written granule costs (here as much as a
+ * whole granule), and conflicts inside a slice.
  */
 #include "memhier/l2/cycle.h"
 
@@ -13,9 +13,8 @@ static uint64_t scramble(uint64_t x) {
 }
 
 /*
- * Lines go to slices in groups of as many as there are slices: within a group each slice
- * gets one, in an order that depends on the group. (How the hardware interleaves is not
- * published.)
+ * With N slices, each group of N lines in a row gives every slice one line, in an order that
+ * depends on the group. (How the hardware interleaves is not published.)
  */
 void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
                   struct line_run *run) {

@@ -117,7 +117,7 @@ static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, 
       end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
   if (piece.device_bytes > 0)
     end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
-  /* What comes in needs the room of what is written back: a full L2 passes HBM's pace on. */
+  /* Incoming bytes need the room of written-back bytes: a full L2 moves at HBM's rate. */
   if (piece.written_back_bytes > 0)
     end_ps =
         max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
@@ -154,7 +154,7 @@ static void fire_move(struct engine_event *event, uint64_t now_ps) {
       transfer->burst < transfer->bursts ? move_piece(memory, transfer, now_ps) : now_ps;
   if (transfer->burst == transfer->bursts) {
     event->fire = fire_done;
-    /* Arrivals come before the acts of their instant; this instant's are over already. */
+    /* Arrivals come before other events of an instant; those of the present instant are over. */
     if (end_ps > now_ps)
       event->key = event_key(PHASE_DELIVER, memory->part, transfer->port);
   }

@@ -48,7 +48,7 @@ static struct l2_way *find_way(const struct l2_tags *l2, const struct l2_place *
   return NULL;
 }
 
-/* A line comes in, and one of those owed goes back when it is due and no other has gone. */
+/* A line comes in. An owed line is written back when one is due and no other line has left. */
 static void pay(struct l2_tags *l2, struct l2_outcome *outcome) {
   uint64_t count = min_u64(l2->owed_granules, l2->geometry.line_bytes / L2_GRANULE_BYTES);
   if (count == 0)

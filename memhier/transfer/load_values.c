@@ -2,7 +2,7 @@
 /*
  * Values of the loads of L0A and L0B: fractals as they are or transposed, and convolution
  * windows. Left out: the packed last group of feature maps whose channels are no multiple of
- * those of a block; it counts as a full one.
+ * those of a block; here that group counts as a full group.
  */
 #include "core/base/number.h"
 #include "memhier/transfer/transfer.h"

@@ -3,8 +3,11 @@
  * Copies that leave data as it is, by runs of blocks or of bytes, and the copy that
  * turns ND matrices into NZ order on the way to L1.
  */
-#include "core/base/diag.h"
 #include "memhier/transfer/transfer.h"
+
+uint64_t transfer_element_bytes(const struct inst *inst) {
+  return dtype_bits(inst_types(inst).src) / BITS_PER_BYTE;
+}
 
 struct transfer_runs transfer_burst_runs(const struct inst *inst, unsigned arg) {
   unsigned gap = arg == TRANSFER_SRC ? BURST_SRC_GAP : BURST_DST_GAP;
@@ -53,22 +56,6 @@ unsigned transfer_burst_access(const struct vinci_soc *soc, const struct inst *i
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
-uint64_t transfer_align_element_bytes(const struct inst *inst) {
-  switch (inst->op) {
-  case OP_COPY_GM_TO_UBUF_ALIGN_B8:
-  case OP_COPY_UBUF_TO_GM_ALIGN_B8:
-    return dtype_bits(DTYPE_UINT8) / BITS_PER_BYTE;
-  case OP_COPY_GM_TO_UBUF_ALIGN_B16:
-  case OP_COPY_UBUF_TO_GM_ALIGN_B16:
-    return dtype_bits(DTYPE_UINT16) / BITS_PER_BYTE;
-  case OP_COPY_GM_TO_UBUF_ALIGN_B32:
-  case OP_COPY_UBUF_TO_GM_ALIGN_B32:
-    return dtype_bits(DTYPE_UINT32) / BITS_PER_BYTE;
-  default:
-    vinci_bug("%s has no size of elements", isa_row((enum isa_op)inst->op)->name);
-  }
-}
-
 /* The GM side: runs and gaps to the byte. */
 static struct transfer_runs align_gm_runs(const struct inst *inst, unsigned gap) {
   uint64_t bytes = (uint64_t)inst->arg[ALIGN_LENGTH];
@@ -84,7 +71,7 @@ static struct transfer_runs align_ub_runs(const struct inst *inst, unsigned gap,
   uint64_t bytes = (uint64_t)inst->arg[ALIGN_LENGTH];
   if (padded)
     bytes += (uint64_t)(inst->arg[ALIGN_LEFT_PAD] + inst->arg[ALIGN_RIGHT_PAD]) *
-             transfer_align_element_bytes(inst);
+             transfer_element_bytes(inst);
   uint64_t blocks = ceil_div(bytes, BLOCK_BYTES);
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[ALIGN_COUNT],
@@ -132,21 +119,8 @@ unsigned transfer_align_access(const struct vinci_soc *soc, const struct inst *i
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, &dst, 1);
 }
 
-uint64_t transfer_nd2nz_element_bytes(const struct inst *inst) {
-  switch (inst->op) {
-  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B8:
-    return dtype_bits(DTYPE_UINT8) / BITS_PER_BYTE;
-  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B16:
-    return dtype_bits(DTYPE_UINT16) / BITS_PER_BYTE;
-  case OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B32S:
-    return dtype_bits(DTYPE_UINT32) / BITS_PER_BYTE;
-  default:
-    vinci_bug("%s has no size of elements", isa_row((enum isa_op)inst->op)->name);
-  }
-}
-
 struct transfer_runs transfer_nd2nz_rows(const struct inst *inst) {
-  uint64_t element = transfer_nd2nz_element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[ND2NZ_N],
       .bytes = (uint64_t)inst->arg[ND2NZ_D] * element,
@@ -162,7 +136,7 @@ struct transfer_runs transfer_nd2nz_rows(const struct inst *inst) {
 static struct transfer_runs nd2nz_gm_runs(const struct inst *inst) {
   struct transfer_runs rows = transfer_nd2nz_rows(inst);
   uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
-  uint64_t distance = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * transfer_nd2nz_element_bytes(inst);
+  uint64_t distance = (uint64_t)inst->arg[ND2NZ_SRC_ND_STRIDE] * transfer_element_bytes(inst);
   if (rows.count && (rows.count == 1 || rows.stride_bytes == rows.bytes))
     return (struct transfer_runs){
         .count = matrices, .bytes = rows.count * rows.bytes, .stride_bytes = distance};
@@ -183,7 +157,7 @@ void transfer_nd2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_access *access) {
   (void)soc;
-  uint64_t element = transfer_nd2nz_element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   struct transfer_runs rows = transfer_nd2nz_rows(inst);
   uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
   struct transfer_runs src[] = {

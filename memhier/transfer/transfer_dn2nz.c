@@ -8,13 +8,9 @@
 
 #include "memhier/transfer/transfer.h"
 
-static uint64_t element_bytes(const struct inst *inst) {
-  return dtype_bits(inst_dtype(inst)) / BITS_PER_BYTE;
-}
-
 /* Rows of one matrix in GM. */
 static struct transfer_runs rows_of(const struct inst *inst) {
-  uint64_t element = element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   return (struct transfer_runs){
       .count = (uint64_t)inst->arg[DN2NZ_D],
       .bytes = (uint64_t)inst->arg[DN2NZ_N] * element,
@@ -37,7 +33,7 @@ void transfer_dn2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
 unsigned transfer_dn2nz_access(const struct vinci_soc *soc, const struct inst *inst,
                                struct inst_access *access) {
   (void)soc;
-  uint64_t element = element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   uint64_t matrices = (uint64_t)inst->arg[DN2NZ_NUMBER];
   struct transfer_runs rows = rows_of(inst);
   struct transfer_runs src[] = {
@@ -60,7 +56,7 @@ unsigned transfer_dn2nz_access(const struct vinci_soc *soc, const struct inst *i
 
 /* Row n of the result: a column of the source; what the last block lacks becomes 0. */
 static void gather_row(const struct inst *inst, uint8_t *to, const uint8_t *column) {
-  uint64_t element = element_bytes(inst), per_block = BLOCK_BYTES / element;
+  uint64_t element = transfer_element_bytes(inst), per_block = BLOCK_BYTES / element;
   uint64_t d = (uint64_t)inst->arg[DN2NZ_D];
   struct transfer_runs rows = rows_of(inst);
   for (uint64_t first = 0; first < d; first += per_block) {
@@ -77,7 +73,7 @@ static void gather_row(const struct inst *inst, uint8_t *to, const uint8_t *colu
 void transfer_dn2nz_values(const struct vinci_soc *soc, const struct inst *inst,
                            struct value_core *core) {
   (void)soc;
-  uint64_t element = element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   uint64_t row_bytes = (uint64_t)inst->arg[DN2NZ_DST_N_STRIDE] * BLOCK_BYTES;
   for (uint64_t matrix = 0; matrix < (uint64_t)inst->arg[DN2NZ_NUMBER]; matrix++) {
     const uint8_t *from = transfer_bytes(inst, core, TRANSFER_SRC) +

@@ -20,7 +20,7 @@ static uint64_t ub_bytes(const struct inst *inst) {
   return converted ? dtype_bits(DTYPE_FP16) / BITS_PER_BYTE : type_bytes(inst);
 }
 
-/* Runs on one side: `elements` of so many bytes for each unit of len_burst. */
+/* Runs on one side: each unit of len_burst is `elements` elements of `bytes` bytes. */
 static struct transfer_runs runs_of(const struct inst *inst, uint64_t elements, uint64_t bytes,
                                     uint64_t gap_bytes) {
   uint64_t run = (uint64_t)inst->arg[BURST_LENGTH] * elements * bytes;

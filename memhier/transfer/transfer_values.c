@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values of copies that leave data as it is, of the pads of unaligned copies, of ND2NZ and of
- * fills; and what is written to GM, where atomics change it.
+ * fills; and what is written to GM, where atomics change the result.
  */
 #include "core/base/diag.h"
 #include "core/base/number.h"
@@ -113,7 +113,7 @@ static void fill_pad(uint8_t *to, uint64_t first, uint64_t end, uint64_t value, 
  */
 static void pad_run(const struct inst *inst, uint8_t *to, const uint8_t *from, uint64_t bytes,
                     uint64_t padded_bytes) {
-  uint64_t element = transfer_align_element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   uint64_t left = (uint64_t)inst->arg[ALIGN_LEFT_PAD] * element;
   bool pads = inst->arg[ALIGN_LEFT_PAD] || inst->arg[ALIGN_RIGHT_PAD];
   uint64_t value = inst->registers.pad_value;
@@ -158,7 +158,7 @@ static void scatter_row(const struct inst *inst, uint8_t *to, const uint8_t *fro
 void transfer_nd2nz_values(const struct vinci_soc *soc, const struct inst *inst,
                            struct value_core *core) {
   (void)soc;
-  uint64_t element = transfer_nd2nz_element_bytes(inst);
+  uint64_t element = transfer_element_bytes(inst);
   struct transfer_runs rows = transfer_nd2nz_rows(inst);
   uint64_t matrices = (uint64_t)inst->arg[ND2NZ_NUMBER];
   uint64_t row_bytes = (uint64_t)inst->arg[ND2NZ_DST_N_STRIDE] * BLOCK_BYTES;

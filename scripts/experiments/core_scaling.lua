@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How a matrix product scales with cores: speed-up over one core, and what stops it.
+-- How a matrix product scales with cores: speed-up over one core, and what is the limit.
 local E = dofile((arg[0]:match ".*/" or "") .. "common.lua")
 local size = E.quick and 512 or 2048
 local counts = E.quick and { 1, 4, 16 } or { 1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 48 }

@@ -6,7 +6,7 @@ local E = dofile(here .. "common.lua")
 local size = E.quick and 256 or 2048
 local chip = E.chip()
 
--- Multiply-accumulates count two operations, a lane of a vector one.
+-- Multiply-accumulates count two operations, a lane of a vector 1.
 local work = {
   { "matmul-" .. size, "matmul", { m = size, k = size, n = size, dtype = "fp16" }, 2.0 * size ^ 3 },
   { "matmul-thin", "matmul", { m = 16, k = size, n = size, dtype = "fp16" }, 2.0 * 16 * size ^ 2 },

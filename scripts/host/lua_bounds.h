@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Lua state that can end with nothing but a result or an error: memory, instructions and CPU
- * time are bounded. All files that are read as data run in one: hardware descriptions, studies,
- * suites.
+ * time are bounded. All files that are read as data run in such a state: hardware
+ * descriptions, studies, suites.
  *
  * Instructions bound what Lua itself does, at the same place on every host. CPU time bounds
  * what one instruction or one library function may take: to compare two texts of megabytes,

@@ -63,7 +63,7 @@ static const char *cut_last(char *path) {
   return slash + 1;
 }
 
-/* Folders of a build folder in which programs and libraries lie. No installed file lies in one. */
+/* Folders of a build folder in which programs and libraries lie. No installed file lies there. */
 static bool is_inside_build(const char *path) {
   static const char *const names[] = {".libs", "scripts", "tests", "fuzz", "values"};
   const char *slash = strrchr(path, '/');

@@ -229,7 +229,8 @@ static void merge_description(struct loading *loading, int at) {
 
 static void load_description(struct loading *loading, const char *name);
 
-/* Loads the base named in the description that runs now, then goes on with that one. */
+/* Loads the base named in the description that runs now, then goes on with the description itself.
+ */
 static void load_base(struct loading *loading, const char *base) {
   struct sandbox *box = &loading->box;
   unsigned long line = sandbox_locate(box, "base");

@@ -18,7 +18,7 @@ struct soc_names {
 
 /*
  * The folder that holds soc/: data_dir when given, else $VINCI_DATA, else that of the sources
- * for a program in its build folder, else the installed one.
+ * for a program in its build folder, else the installed folder.
  */
 VINCI_MUST_CHECK enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer,
                                                      size_t size, struct vinci_diag *diag);

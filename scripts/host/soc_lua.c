@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Chunk name of every file: short, so that Lua never cuts it; box->path has the real one. */
+/* Chunk name of every file: short, so that Lua never cuts the name; box->path has the real name. */
 #define CHUNK "data"
 
 enum { ROUNDING_BITS = 50 };
@@ -95,7 +95,7 @@ static enum confidence find_confidence(const char *name) {
   return (enum confidence)i;
 }
 
-/* A string argument of num(); numbers do not pass for one. */
+/* A string argument of num(); numbers are not taken as text. */
 static const char *text_argument(struct sandbox *box, int at, const char *what) {
   if (lua_type(box->lua, at) != LUA_TSTRING)
     sandbox_refuse(box, lua_bounds_line(box->lua),

@@ -14,7 +14,7 @@
 #include "core/chip/soc.h"
 #include "scripts/host/lua_bounds.h"
 
-/* What one description file may use: far above any honest one. */
+/* What one description file may use: far above what an honest file uses. */
 enum {
   SANDBOX_MEMORY_MIB = 16,
   SANDBOX_INSTRUCTIONS_MAX = 5000000,
@@ -22,7 +22,7 @@ enum {
   SANDBOX_FILE_BYTES_MAX = 1 << 20,
 };
 
-/* One Lua state and the file that runs in it. Errors go to diag with path and line. */
+/* One Lua state and its file. Errors go to diag with path and line. */
 struct sandbox {
   struct lua_bounds bounds;   /* first: the state knows its bounds, and so its sandbox */
   lua_State *lua;             /* that of the bounds */

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- vinci.kernel: builds a trace from Lua with the instructions of the table. Loops, lets and
--- expressions stay what they are in the trace; nothing is unrolled unless Lua's own loops do it.
+-- expressions stay what they are in the trace; only loops of Lua itself are unrolled.
 local vinci = ...
 
 local names -- of instructions, by name: table of operands as a set

@@ -16,7 +16,7 @@ local function refuse(format, ...)
   error(place .. "vinci.plot: " .. format:format(...), 0)
 end
 
--- A text as gnuplot quotes it: between single quotes nothing but the quote is special.
+-- A text in gnuplot's quotes: between single quotes nothing but the quote is special.
 local function quoted(text, name)
   if type(text) ~= "string" then refuse("argument 'fields.%s' is a %s, not a string", name, type(text)) end
   return "'" .. text:gsub("[%c]", " "):gsub("'", "''") .. "'"
@@ -30,7 +30,7 @@ local function number(value, name)
   return ("%.17g"):format(value)
 end
 
--- The data of one series: pairs of numbers; nil ends it.
+-- The data of one series: pairs of numbers; nil ends the series.
 local function data(series, index)
   local name = ("series[%d]"):format(index)
   if type(series) ~= "table" then refuse("argument 'fields.%s' is not a table", name) end

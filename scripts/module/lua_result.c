@@ -135,18 +135,37 @@ static void set_text(lua_State *lua, const char *key, const char *text) {
 
 /* result:counters(): { name = { value =, unit =, better = } } */
 static int counters(lua_State *lua) {
-  static const char *const directions[] = {"neutral", "lower", "higher"};
   struct metric_list list;
   const vinci_result *result = self(lua, "result:counters");
   lua_args_end(lua, "result:counters", 1);
   metrics_collect(result, &list);
   lua_createtable(lua, 0, (int)list.count);
   for (size_t i = 0; i < list.count; i++) {
+    const struct counter *row = list.item[i].counter;
+    if (!(row->places & IN_METRICS))
+      continue;
     lua_createtable(lua, 0, 3);
     set_number(lua, "value", list.item[i].value);
-    set_text(lua, "unit", list.item[i].unit);
-    set_text(lua, "better", directions[list.item[i].better]);
+    set_text(lua, "unit", counter_unit_name(row->unit));
+    set_text(lua, "better", counter_better_name(row->better));
     lua_setfield(lua, -2, list.item[i].name);
+  }
+  return 1;
+}
+
+/* vinci.counters(): { name = { unit =, better =, kind =, text = } } */
+static int counter_table(lua_State *lua) {
+  size_t count;
+  const struct counter *rows = counter_rows(&count);
+  lua_args_end(lua, "vinci.counters", 0);
+  lua_createtable(lua, 0, (int)count);
+  for (size_t i = 0; i < count; i++) {
+    lua_createtable(lua, 0, 4);
+    set_text(lua, "unit", counter_unit_name(rows[i].unit));
+    set_text(lua, "better", counter_better_name(rows[i].better));
+    set_text(lua, "kind", counter_kind_name(rows[i].kind));
+    set_text(lua, "text", rows[i].text);
+    lua_setfield(lua, -2, rows[i].name);
   }
   return 1;
 }
@@ -160,47 +179,69 @@ static int get(lua_State *lua) {
   lua_args_end(lua, function, 2);
   metrics_collect(result, &list);
   for (size_t i = 0; i < list.count; i++)
-    if (strcmp(list.item[i].name, name) == 0) {
+    if (list.item[i].counter->places & IN_METRICS && strcmp(list.item[i].name, name) == 0) {
       lua_pushinteger(lua, (lua_Integer)list.item[i].value);
-      lua_pushstring(lua, list.item[i].unit);
+      lua_pushstring(lua, counter_unit_name(list.item[i].counter->unit));
       return 2;
     }
   lua_args_refuse(lua, function, "name", "is '%.80s', which no counter is called", name);
 }
 
-static void push_share(lua_State *lua, const char *key, uint64_t ppm) {
-  lua_pushnumber(lua, (lua_Number)ppm / 1e6);
-  lua_setfield(lua, -2, key);
+/* As it is printed. */
+static void push_value(lua_State *lua, const struct metric *metric) {
+  if (metric->counter->unit == UNIT_WORD)
+    lua_pushstring(lua, bound_name((enum bound)metric->value));
+  else if (counter_decimals(metric->counter->unit) > 0)
+    lua_pushnumber(lua, (lua_Number)metric->value / 1e6);
+  else
+    lua_pushinteger(lua, (lua_Integer)metric->value);
+}
+
+/* "l2.hit_rate" is the field l2_hit_rate, "utilization.M" the field M of the table utilization. */
+static void set_metric(lua_State *lua, const struct metric *metric) {
+  char name[METRIC_NAME_MAX];
+  snprintf(name, sizeof name, "%s", metric->printed);
+  char *dot = strchr(name, '.');
+  if (dot)
+    *dot = metric->member ? '\0' : '_';
+  if (!metric->member) {
+    push_value(lua, metric);
+    lua_setfield(lua, -2, name);
+    return;
+  }
+  if (lua_getfield(lua, -1, name) == LUA_TNIL) {
+    lua_pop(lua, 1);
+    lua_newtable(lua);
+    lua_pushvalue(lua, -1);
+    lua_setfield(lua, -3, name);
+  }
+  push_value(lua, metric);
+  lua_setfield(lua, -2, metric->member);
+  lua_pop(lua, 1);
 }
 
 /* result:summary(): what one looks at first. */
 static int summary(lua_State *lua) {
+  struct metric_list list;
   const vinci_result *result = self(lua, "result:summary");
   lua_args_end(lua, "result:summary", 1);
+  metrics_collect(result, &list);
   lua_newtable(lua);
   set_text(lua, "soc", result->soc->name);
-  set_text(lua, "bound", bound_name(result_bound(result)));
-  set_number(lua, "total_cycles", result->total_cycles);
-  set_number(lua, "instructions", result->executed_instructions);
-  lua_pushnumber(lua, (lua_Number)result->total_ps / 1e6);
-  lua_setfield(lua, -2, "duration_us");
   lua_pushboolean(lua, result->partial);
   lua_setfield(lua, -2, "partial");
-  const struct l2_counters *l2 = &result->l2;
-  uint64_t hits = l2->read_hits + l2->write_hits;
-  push_share(lua, "l2_hit_rate", result_share_ppm(hits, hits + l2->read_misses + l2->write_misses));
-  push_share(lua, "hbm_peak_fraction",
-             result_bandwidth_ppm(result, result->hbm.read_bytes + result->hbm.write_bytes,
-                                  result->hbm_peak_bytes_per_second));
-  lua_newtable(lua);
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    struct pipe_counters sum;
-    uint64_t total;
-    result_sum_pipe(result, (enum pipe)pipe, true, &sum, &total);
-    push_share(lua, pipe_name((enum pipe)pipe), result_share_ppm(sum.busy_cycles, total));
-  }
-  lua_setfield(lua, -2, "utilization");
+  for (size_t i = 0; i < list.count; i++)
+    if (list.item[i].counter->places & IN_OVERVIEW)
+      set_metric(lua, &list.item[i]);
   return 1;
+}
+
+/* The fields of a group, by the last word of their names. */
+static void set_fields(lua_State *lua, enum counter_group group, const void *part) {
+  const struct counter *row = NULL;
+  while ((row = counter_next(row, group)))
+    if (row->places & IN_CORES)
+      set_number(lua, strrchr(row->name, '.') + 1, counter_value(row, part));
 }
 
 /* result:cores(): each core with its pipes. */
@@ -216,21 +257,12 @@ static int cores(lua_State *lua) {
     set_text(lua, "name", name);
     set_number(lua, "clock_hz", core->hz);
     set_number(lua, "total_cycles", core->total_cycles);
-    set_number(lua, "active_cycles", core->active_cycles);
+    set_fields(lua, GROUP_CORE, core);
     set_number(lua, "blocks", core->blocks_run);
     lua_newtable(lua);
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-      const struct pipe_counters *counted = &core->pipe[pipe];
       lua_newtable(lua);
-      set_number(lua, "busy_cycles", counted->busy_cycles);
-      set_number(lua, "idle_cycles", counted->idle_cycles);
-      set_number(lua, "instructions", counted->instructions);
-      set_number(lua, "operations", counted->operations);
-      for (unsigned stall = 0; stall < STALL_COUNT; stall++) {
-        char key[48];
-        snprintf(key, sizeof key, "%s_cycles", stall_key((enum stall)stall));
-        set_number(lua, key, counted->stall_cycles[stall]);
-      }
+      set_fields(lua, GROUP_PIPE, &core->pipe[pipe]);
       lua_setfield(lua, -2, pipe_name((enum pipe)pipe));
     }
     lua_setfield(lua, -2, "pipes");
@@ -308,7 +340,7 @@ void lua_result_open(lua_State *lua) {
                                      {"text", text},
                                      {"write_folder", write_folder},
                                      {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"run", run}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"run", run}, {"counters", counter_table}, {NULL, NULL}};
   lua_vinci_type(lua, lua_result_type, methods, free_result);
   luaL_setfuncs(lua, functions, 0);
 }

@@ -14,6 +14,7 @@ local request_l1 = "GM to L1; 128 B on all other paths"
 
 return soc {
   name = "ascend910b",
+  base = "library",
   abstract = true,
   arch = "dav-c220",
   description = "split AIC/AIV cores of the 910B family",

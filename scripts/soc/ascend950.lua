@@ -5,7 +5,7 @@
 -- the 910_95 tables of KPP at 1650 MHz. Their GM tables are flat up to 8 KiB and step at
 -- 16 KiB; startup_cycles 50 with minimum_cycles describes that best over the five of them.
 -- The old vector instructions are emulated by register code here: their start-up is that of
--- a vector function, their slope that of the fitted vector functions where there is one.
+-- a vector function, their slope that of the fitted vector functions where those exist.
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
 local gm_startup = "common start-up of the GM tables; see the head of this file"
@@ -26,6 +26,7 @@ end
 
 return soc {
   name = "ascend950",
+  base = "library",
   abstract = true,
   arch = "dav-c310",
   description = "split AIC/AIV cores of the 950 family",
@@ -79,16 +80,6 @@ return soc {
   launch = {
     base = num(0.7 * us, "s", "DKX", "derived", "task duration minus core time: 0.6 to 0.8 us whatever the blocks"),
     per_block = num(0, "s", "DKX", "derived", "no growth with the blocks"),
-  },
-
-  kernel = {
-    ELEMENTWISE = { start_cycles = num(1300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
-    SLICE = { start_cycles = num(2000, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
-    NORM = { start_cycles = num(3900, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
-    REDUCE = { start_cycles = num(7600, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(570, "cycle", "MSI", "assumed", like_c220) },
-    FORMAT = { start_cycles = num(300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(660, "cycle", "MSI", "assumed", like_c220) },
-    PERMUTE = { start_cycles = num(300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(880, "cycle", "MSI", "assumed", like_c220) },
-    CUBE = { start_cycles = num(5000, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(0, "cycle", "MSI", "assumed", like_c220) },
   },
 
   cube = {

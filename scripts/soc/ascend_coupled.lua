@@ -22,6 +22,7 @@ end
 
 return soc {
   name = "ascend_coupled",
+  base = "library",
   abstract = true,
   description = "coupled AI Cores: cube and vector unit behind one scalar unit",
 
@@ -70,16 +71,6 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "assumed", like_c220),
     per_block = num(0.022 * us, "s", "MSI", "assumed", like_c220),
-  },
-
-  kernel = {
-    ELEMENTWISE = { start_cycles = num(1300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
-    SLICE = { start_cycles = num(2000, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
-    NORM = { start_cycles = num(3900, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(160, "cycle", "MSI", "assumed", like_c220) },
-    REDUCE = { start_cycles = num(7600, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(570, "cycle", "MSI", "assumed", like_c220) },
-    FORMAT = { start_cycles = num(300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(660, "cycle", "MSI", "assumed", like_c220) },
-    PERMUTE = { start_cycles = num(300, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(880, "cycle", "MSI", "assumed", like_c220) },
-    CUBE = { start_cycles = num(5000, "cycle", "MSI", "assumed", like_c220), cycles_per_block = num(0, "cycle", "MSI", "assumed", like_c220) },
   },
 
   cube = {

@@ -259,7 +259,7 @@ static bool vector_inst(const char *name, struct inst *inst) {
   set_operand(inst, "src0", SRC0_ADDRESS);
   set_operand(inst, "src1", SRC1_ADDRESS);
   set_operand(inst, "src", SRC0_ADDRESS);
-  /* What adds to its result reads it: a second source. */
+  /* An instruction that adds to its result reads that result: a second source. */
   const struct isa_arg *result = &isa_row(found)->arg[0];
   set_operand(inst, "dst", result->reads ? SRC1_ADDRESS : DST_ADDRESS);
   return true;

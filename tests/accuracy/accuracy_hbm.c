@@ -45,7 +45,7 @@ struct table {
 struct tally {
   unsigned rows;
   unsigned missed;
-  unsigned equal; /* of rows with bandwidth: bursts and ACTs to the last one */
+  unsigned equal; /* of rows with bandwidth: bursts and ACTs to the last */
   double worst;
 };
 

@@ -61,7 +61,7 @@ static uint64_t flit_latency(struct flit_network *network, uint32_t source, uint
   return packet.arrival_cycle - created;
 }
 
-/* The law of the reference: 2 + 5 H cycles for a flit, 1 more for each further one. */
+/* The law of the reference: 2 + 5 H cycles for a flit, 1 more for each further flit. */
 static void idle_network(uint32_t k, uint32_t routing_cycles, uint32_t flits) {
   enum { APART_CYCLES = 1000 };
   struct arena arena = {0};

@@ -60,10 +60,9 @@ static double run(const vinci_soc *soc, const vinci_trace *trace, enum vinci_mem
   must(vinci_run(soc, trace, &options, &result, &diag), &diag);
   double seconds = cpu_seconds() - start;
   measured->instructions = (double)result->executed_instructions;
-  const struct l2_counters *l2 = &result->l2;
-  measured->lines = (double)(l2->read_hits + l2->read_misses + l2->write_hits + l2->write_misses);
-  measured->device_lines =
-      (double)(result->hbm.read_bytes + result->hbm.write_bytes) / L2_GRANULE_BYTES;
+  struct hits l2 = l2_hits(&result->l2, L2_ALL);
+  measured->lines = (double)(l2.hits + l2.misses);
+  measured->device_lines = (double)hbm_bytes(&result->hbm) / L2_GRANULE_BYTES;
   vinci_result_free(result);
   return seconds;
 }

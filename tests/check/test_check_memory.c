@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memcheck and initcheck: each message, and what must not raise one. */
+/* memcheck and initcheck: each message, and programs that must not raise any. */
 #include "tests/support/checks.h"
 
 #define IN_AND_OUT                                                                                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* racecheck and synccheck: each message, and what must not raise one. */
+/* racecheck and synccheck: each message, and programs that must not raise any. */
 #include "tests/support/checks.h"
 
 #define VADDS(dst, src) "vadds,dst=" dst ",src=" src ",scalar=1,repeat=1,type=fp16\n"
@@ -356,7 +356,7 @@ static void test_deadlock(void **state) {
                 "======    #0 t.csv:8 wait_flag\n"
                 "======\n"
                 "====== SUMMARY: 1 error\n");
-  /* Nothing else can be said of such a program, so every check says it. */
+  /* Nothing else can be said of such a program, so every check gives this message. */
   assert_true(finds(CHECK_HEAD(1) WAIT(MTE2, V), VINCI_CHECK_MEMCHECK, FINDING_DEADLOCK, 8));
 }
 

@@ -159,7 +159,7 @@ static bool last_turn(const struct program *program, unsigned at, char *text, si
   return false;
 }
 
-/* A row that is executed in all turns but the last one. */
+/* A row that is executed in all turns but the last. */
 static void mutate_last_turn(struct subject *subject, unsigned at) {
   static char text[TEXT_MAX + 512];
   char last[64], line[400], what[512];
@@ -246,7 +246,7 @@ static void mutate_unit_flag(struct subject *subject, unsigned at) {
   judge(subject, ALL_CHANGES, text, what);
 }
 
-/* One address, moved by so many bytes. */
+/* One address, moved by N bytes. */
 static void shift_address(struct subject *subject, enum demand demand, unsigned at,
                           const char *field, size_t value, const char *shift) {
   static char text[TEXT_MAX + 512];

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# How the program ends where others have a hand in it: signals while it waits for a file, two
-# processes that write to one place, a reader of its output that goes. $VINCI is the program under
+# How the program ends when others interfere: signals while the program waits for a file, two
+# processes that write to one place, a reader of the output that goes. $VINCI is the program under
 # test.
 set -u
 srcdir=${TESTS_SRCDIR:-.}

@@ -213,7 +213,7 @@ report "a list that is not there" "$(problems 2 \
   "$work/missing.csv: error: cannot read the list: No such file or directory")"
 
 # ---- runs that are ended ---------------------------------------------------------------------
-# await FOLDER LINES: until the table has so many, at most 20 seconds.
+# await FOLDER LINES: until the table has N lines, at most 20 seconds.
 await() {
   tries=0
   until [ $tries -ge 200 ] || [ "$(grep -c ^ "$work/$1/op_summary.csv" 2>/dev/null)" -ge "$2" ] \

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* What the next calls of read() do: an error, then at most so many bytes at a time. */
+/* What the next calls of read() do: an error, then at most N bytes at a time. */
 static struct {
   int error;
   unsigned errors;

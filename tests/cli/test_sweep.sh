@@ -267,7 +267,7 @@ many() {
     --param hbm.bandwidth_scale=0.25,0.5,0.75,1,2 --param device.cube_cores=12,24 "$@"
 }
 (many -q -j1 --output="$work/calm") 2>"$work/err"
-# Waits until a folder's journals hold so many records; the host may be slow or busy.
+# Waits until a folder's journals hold N records; the host may be slow or busy.
 until_done() {
   tries=0
   while [ "$(cat "$1"/journal/*.log 2>/dev/null | grep -c "$(printf '\t')")" -lt "$2" ]; do

@@ -37,7 +37,7 @@ static const struct legality {
      "mad,c=0,a=0,b=0,m=16,k=16,n=16,init=0,source=bt,type=fp16", "dav-c100 has no bias table", ""},
     {"Ascend910A", "dav-c100", "AICORE",
      "copy_matrix_cc_to_ubuf,dst=0,src=0,len_burst=1,convert=deqf16,type=fp32",
-     "this conversion is one of int32 accumulators, not of fp32", ""},
+     "this conversion takes int32 accumulators, not fp32", ""},
     {"Ascend910A", "dav-c100", "AICORE", "copy_matrix_cc_to_ubuf,dst=0,src=0,len_burst=1,type=fp32",
      NULL, NULL},
     {"Ascend910A", "dav-c100", "AICORE", "set_ctrl,value=0",

@@ -80,7 +80,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* Times in the same instant, in the wheel, and far beyond it. */
+/* Times in the same instant, in the wheel, and far beyond the wheel. */
 static uint64_t random_time(uint64_t *seed) {
   static const uint64_t ranges[] = {4, 2000, 3000000, UINT64_C(5000000000000)};
   uint64_t r = random_next(seed);

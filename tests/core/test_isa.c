@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the instruction table: that it parses, and the look-ups over it. */
+/* Tests of the instruction table: parsing, and look-ups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Relations between two simulations that need no reference: a chip with more of something is not
- * slower than the one it was made from, by more than TOLERANCE_PERCENT. Random cases, each related
- * twice: the same program on both chips, and the operator lowered again for the changed one.
+ * slower than the original chip, by more than TOLERANCE_PERCENT. Random cases, each related
+ * twice: the same program on both chips, and the operator lowered again for the changed chip.
  *
  *   META_CASES=10000 META_SEED=7 META_FIRST=0 META_RELATION=cores tests/core/test_metamorphic
  *
- * META_FIRST is the first case, so that a seed and a number name a case. A failing one prints a
- * line that repeats it.
+ * META_FIRST is the first case, so that a seed and a number name a case. A failing case prints a
+ * line that repeats the case.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -112,7 +112,7 @@ static vinci_soc *load(const char *name, const struct overrides *overrides) {
   return soc;
 }
 
-/* NULL: the chip cannot do it. */
+/* NULL: the chip cannot execute this case. */
 static char *lower(const vinci_soc *soc, const struct meta_case *one) {
   struct vinci_diag diag = {0};
   char *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library as its users see it: linked to libvinci alone, with vinci.h alone. The
+ * The library as users see the library: linked to libvinci alone, with vinci.h alone. The
  * first test is the example at the head of vinci.h.
  */
 #include <inttypes.h>

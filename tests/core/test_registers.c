@@ -3,7 +3,8 @@
 #include "tests/support/runs.h"
 #include "tests/support/units.h"
 
-/* The registers after a reset and one instruction with a pattern, if it takes one. */
+/* The registers after a reset and one instruction with a pattern, if the instruction takes a
+ * pattern. */
 static struct inst after(enum isa_op op, uint64_t pattern) {
   struct inst inst = {0};
   inst_reset_registers(&inst);

@@ -72,7 +72,7 @@ static void a_slow_mad_is_followed_to_its_last_unit(void **state) {
   vinci_soc *soc = short_soc();
   soc->cube_fp16_mcycles = 30000;
   /* 480 + 2 cycles, complete at 1500: units at 1139, 1259, 1380 and 1500. The last one is read 30
-   * cycles after the start, and the end is 100 + a quarter of 40.96 after it. */
+   * cycles after the start, and the end is 100 + a quarter of 40.96 later. */
   assert_int_equal(runs_cycles(soc, AIC MAD(3) FIX(3)), 1500 + 100 + 11);
   vinci_soc_free(soc);
 }
@@ -132,7 +132,7 @@ static void flags_of_units_start_anew_with_a_block(void **state) {
   vinci_result_free(run.result);
 }
 
-/* Rows that the last fractal does not fill, and a width that ends inside one. */
+/* Rows that the last fractal does not fill, and a width that ends inside a fractal. */
 static void sizes_that_end_inside_a_unit_agree(void **state) {
   (void)state;
 #define ODD(m_of_fix)                                                                              \

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static vinci_soc *soc;
 
-/* The trace as canonical text; the caller frees it. */
+/* The trace as canonical text; the caller frees the text. */
 static char *write_text(const vinci_trace *trace, size_t *size) {
   char *text = NULL;
   FILE *out = open_memstream(&text, size);

@@ -135,7 +135,7 @@ static void a_miss_among_hits_is_never_faster(void **state) {
   (void)state;
   enum { LINES = 24 };
   vinci_soc *soc = chip();
-  soc->path[PATH_GM_UB].mbytes_per_cycle = 16000; /* 32 cycles a line: several trains */
+  soc->path[PATH_GM_UB].mbytes_per_cycle = 16000; /* 32 cycles a line: several burst windows */
   char text[1024];
   uint64_t warm = 0;
   for (unsigned cold = 0; cold <= LINES; cold++) {

@@ -273,7 +273,7 @@ static void transposing_load_moves_squares(void **state) {
   assert_int_equal(test_bytes(&byte, "dst", WRITE), (2 + 3 + 1) * 512);
 }
 
-/* 3 x 3 windows over 14 x 14 pixels of 64 channels, padded by one: 196 x 576. */
+/* 3 x 3 windows over 14 x 14 pixels of 64 channels, padded by 1: 196 x 576. */
 static struct inst load3d(int64_t m_start, int64_t m_ext, int64_t k_start, int64_t k_ext) {
   struct inst inst = test_inst(OP_IMG2COLV2_CBUF_TO_CA, DTYPE_FP16);
   static const char *const names[] = {"filter_w",   "filter_h", "pad_left", "pad_right", "pad_top",

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every experiment of scripts/experiments runs, prints a table and writes it; answers that do not depend
+# Every experiment of scripts/experiments runs, prints and writes a table; answers that do not depend
 # on the finer points of the model hold. $VINCI is the program under test.
 set -u
 srcdir=${TESTS_SRCDIR:-.}

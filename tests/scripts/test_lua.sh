@@ -192,7 +192,7 @@ report "and others, as VINCI_FUZZ_SEED says" "$(expect 0 - ok; head -n 1 out >&2
 runs=3000
 if [ -n "${VINCI_INSTRUMENT:-}" ]; then
   runs=300
-  # The sanitizer keeps what was freed, up to so much.
+  # The sanitizer keeps freed memory, up to a limit.
   export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1"
 fi
 run "$srcdir/tests/lua/memory.lua" "$runs"

@@ -19,7 +19,7 @@ enum {
  * "fixture220": dav-c220, 20 AIC and 40 AIV, buffers of the 910B family, 32 GiB of
  * device memory, 8 flag ids, 16 cross-core ids; its cube has no hf32. All latencies are
  * different primes, and no two paths or vector classes are alike. NULL when memory is short;
- * vinci_soc_free frees it.
+ * vinci_soc_free frees the chip.
  */
 vinci_soc *fixture_soc(void);
 /* "fixture100": dav-c100, 32 coupled cores, 4 flag ids, no cross-core flags, no bf16, int4. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A checker of DRAM command logs, written from the parameter table (core/chip/mem.def) alone: it
- * knows nothing of the controller and shares no code with it. All times count from the last
- * bus cycle of a command, which for a two-cycle ACT is the second.
+ * knows nothing of the controller and shares no code with the controller. All times count from the
+ * last bus cycle of a command, which for a two-cycle ACT is the second.
  */
 #ifndef VINCI_TESTS_SUPPORT_HBM_CHECKER_H
 #define VINCI_TESTS_SUPPORT_HBM_CHECKER_H

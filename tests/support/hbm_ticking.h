@@ -12,7 +12,7 @@
 enum { TICKING_REQUESTS = 256 };
 
 struct ticking_request {
-  struct hbm_command column; /* the command that serves it; cycle is not used */
+  struct hbm_command column; /* the command that serves the burst; cycle is not used */
   uint64_t offered;
   uint64_t opened; /* number of the ACT issued for it, 0 = still queued */
 };

@@ -16,7 +16,7 @@ struct traffic {
 enum { TRAFFICS = 8 };
 extern const struct traffic traffics[TRAFFICS];
 
-/* A source of bursts; address and write are those of the present one. */
+/* A source of bursts; address and write are those of the present burst. */
 struct traffic_source {
   const struct traffic *traffic;
   struct hbm_map map;

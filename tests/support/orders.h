@@ -13,8 +13,8 @@
 
 /* The bytes of all outputs, of malloc; NULL when the execution fails. */
 uint8_t *orders_run(const vinci_trace *trace, unsigned order, uint64_t *bytes);
-/* The first of so many orders in which a trace does not give the expected outputs; `orders`
- * when it always does. */
+/* The first of the orders 0 to `orders` - 1 in which a trace does not give the expected outputs;
+ * `orders` when all orders give them. */
 unsigned orders_first_change(const vinci_trace *trace, unsigned orders, const uint8_t *expected,
                              uint64_t bytes);
 

@@ -145,7 +145,7 @@ static inline void add_event(struct vinci_result *result, uint32_t core, enum is
 
 /*
  * In order of completion: two copies that overlap, the second ending first; their flag,
- * set while a third copy streams; the wait for it; an add; an unmatched set.
+ * set while a third copy streams; the wait for that flag; an add; an unmatched set.
  */
 static inline struct vinci_result *timeline_result(void) {
   struct vinci_result *result = vector_result();

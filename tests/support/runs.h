@@ -15,7 +15,7 @@
 struct run {
   enum vinci_status status;
   struct vinci_diag diag;
-  vinci_result *result; /* the caller frees it */
+  vinci_result *result; /* freed by the caller */
 };
 
 /* Parses a trace that must be right. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # TAP for the script tests: plan N, then N times `report NAME PROBLEMS`. What they share beside that:
-# a folder to work in, runs whose output is kept, and what is wrong with it.
+# a folder to work in, runs whose output is kept, and the problems of that output.
 
 tap_number=0
 
@@ -32,7 +32,7 @@ work_folder() {
   trap 'rm -rf "$work"' EXIT
 }
 
-# keep COMMAND...: runs it; stdout, stderr and exit code are in $out, $err, $code.
+# keep COMMAND...: runs the command; stdout, stderr and exit code are in $out, $err, $code.
 keep() {
   "$@" >"$work/out" 2>"$work/err"
   code=$?

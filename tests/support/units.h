@@ -68,7 +68,8 @@ static inline void test_set(struct inst *inst, const char *name, int64_t value) 
   inst->arg[index] = value;
 }
 
-/* An instruction with default operands, all lanes active; type where it has one. */
+/* An instruction with default operands, all lanes active; with the type, if the instruction has
+ * types. */
 static inline struct inst test_inst(enum isa_op op, enum dtype type) {
   struct inst inst = {.op = (uint16_t)op, .arch = ARCH_C220};
   inst.mask = (struct vector_mask){.low = UINT64_MAX, .high = UINT64_MAX};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of values of vector instructions: a UB, its elements, and execution on it. */
+/* For tests of values of vector instructions: a UB, its elements, and execution on that UB. */
 #ifndef VINCI_TESTS_SUPPORT_VECTOR_VALUES_H
 #define VINCI_TESTS_SUPPORT_VECTOR_VALUES_H
 

@@ -2,7 +2,7 @@
 /*
  * Every operator against something that is not the simulator: a closed form of how fast it could
  * be at best. traces/lower/calls/compared.def has a large shape for each, what its bound is made
- * of, and the factor within which the simulated time has to stay of it. Also, that its trace passes
+ * of, and the largest factor between simulated time and bound. Also, that its trace passes
  * all checks, and that the number of silicon rows in that table is true.
  */
 #include <setjmp.h>

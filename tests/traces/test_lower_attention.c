@@ -171,7 +171,7 @@ static void the_gradient_has_five_products(void **state) {
   vinci_result_free(result);
 }
 
-/* As a profile tells it: [S, B, H] of Q and K, a mask, the maxima of rows. */
+/* As in a profile: [S, B, H] of Q and K, a mask, the maxima of rows. */
 static void calls_of_profiles_are_understood(void **state) {
   (void)state;
   static const char *const expected[] = {

@@ -209,7 +209,7 @@ static void the_result_is_written_once(void **state) {
   vinci_result_free(result);
 }
 
-/* A given tiling is taken as it is: operands are read once per block of the other one. */
+/* A given tiling is used unchanged: each operand is read once per block of the other operand. */
 static void operands_are_read_as_the_tiling_says(void **state) {
   (void)state;
   struct vinci_result *result =

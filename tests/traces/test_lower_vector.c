@@ -105,7 +105,7 @@ static void bytes_move_once(void **state) {
       {"log_softmax_grad shape=17x127 dtype=fp32", 17272, 8636},
       {"softmax shape=3x40009 dtype=fp32", 1440324, 480108},
       {"layer_norm shape=2x50021", 1000420, 200084},
-      /* gamma goes to, and sums for dgamma come from, each of 40 cores; one clears it. */
+      /* gamma goes to, and sums for dgamma come from, each of 40 cores; one core clears dgamma. */
       {"rms_norm_grad shape=17x127 dtype=fp32", 17272 + 68 + 40 * 508, 8636 + 41 * 508},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -337,7 +337,7 @@ static uint32_t blocks_of(const char *request) {
   return tiling.blocks;
 }
 
-/* On a chip with so many cube cores, two vector cores beside each. */
+/* On a chip with N cube cores, and two vector cores beside each. */
 static uint64_t simulated_cycles(const char *setting, unsigned cores, const char *request) {
   struct vinci_diag diag = {0};
   struct vinci_run_options options = {.struct_size = sizeof options, .memory = VINCI_MEMORY_CYCLE};

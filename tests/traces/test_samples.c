@@ -81,7 +81,7 @@ static void bytes_are_exact(void **state) {
     assert_int_equal(result_path_bytes(result, PATH_UB_GM), TENSOR_BYTES);
     /* Each input byte comes from device memory once. */
     assert_int_equal(result->hbm.read_bytes, 2 * TENSOR_BYTES);
-    /* What was written has left L2, or is still in it. */
+    /* What was written has left L2, or is still there. */
     assert_in_range(result->hbm.write_bytes, TENSOR_BYTES - (uint64_t)result->soc->l2_bytes,
                     TENSOR_BYTES);
   }

@@ -287,7 +287,7 @@ static enum outcome walk(const struct node *node, const int64_t *variables, bool
 /*
  * In 64 bits all through: the value must be the same. Division by zero: there must be no
  * value. Overflow on the way: there may be one, where a sum was folded, and then it
- * must be the exact one.
+ * must be exact.
  */
 static void compare(const vinci_trace *trace, const struct node *tree, const int64_t *variables,
                     const char *text) {

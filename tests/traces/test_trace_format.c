@@ -29,7 +29,7 @@ static vinci_trace *parse_bytes(const char *text, size_t length) {
 
 static vinci_trace *parse(const char *text) { return parse_bytes(text, strlen(text)); }
 
-/* The canonical text of a trace; the caller frees it. */
+/* The canonical text of a trace; the caller frees the text. */
 static char *text_of(const vinci_trace *trace) {
   char *text = NULL;
   size_t size = 0;

@@ -37,7 +37,7 @@ def bf16_bits(array):
 
 
 def stored(array, kind):
-    """As it lies in the file, and the numbers that are in it."""
+    """The bits of the file, and the numbers that they stand for."""
     if kind == "fp16":
         return array.astype(np.float16), array.astype(np.float16).astype(np.float64)
     bits = bf16_bits(array)
@@ -181,7 +181,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--soc", default="Ascend910B4")
-    parser.add_argument("--every", type=int, default=1, help="of so many cases one, and all tilings")
+    parser.add_argument("--every", type=int, default=1, help="runs one case of each N, with all tilings")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     chosen = [case for index, case in enumerate(cases())

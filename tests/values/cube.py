@@ -38,7 +38,7 @@ def fp8_e4m3(codes):
 
 
 def to_hf32(values, fraction):
-    """float32 with so many bits of fraction, to nearest even."""
+    """float32 with N bits of fraction, to nearest even."""
     _, exponent = np.frexp(values.astype(np.float64))
     unit = np.ldexp(1.0, np.maximum(exponent - 1, -126) - fraction)
     rounded = np.rint(values / unit) * unit
@@ -183,7 +183,8 @@ def calm_pools(rng):
     return pools
 
 
+GROUPS = [("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
+          ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])]
+
 if __name__ == "__main__":
-    sys.exit(images.main(__doc__, [
-        ("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
-        ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])], calm_pools))
+    sys.exit(images.main(__doc__, GROUPS, calm_pools))

@@ -2,7 +2,8 @@
 /*
  * Executes single instructions on given bytes, many per process, for references in other
  * languages: `driver SOC SPACE=BYTES...` reads batches from standard input and answers on
- * standard output.
+ * standard output. `driver --list` prints what there is to execute: a line for each architecture
+ * of each instruction with values, "vadd dav-c220 fp16 fp32 int16 int32".
  *
  *   batch  := "BATCH <text bytes> <cases> <bytes of an image>\n" text images
  *   answer := images
@@ -19,11 +20,13 @@
 #include "core/isa/stream.h"
 #include "core/machine/values.h"
 
+enum { WINDOWS_MAX = SPACE_COUNT + 2 }; /* UB of both AIV of the block besides */
+
 struct driver {
   vinci_soc *soc;
   struct value_core core;
-  uint8_t *window[SPACE_COUNT]; /* in the order of the arguments */
-  size_t bytes[SPACE_COUNT];
+  uint8_t *window[WINDOWS_MAX]; /* in the order of the arguments */
+  size_t bytes[WINDOWS_MAX];
   size_t window_count;
   size_t image_bytes;
 };
@@ -111,13 +114,34 @@ static bool run_batch(struct driver *driver) {
   return true;
 }
 
+static bool starts(const char *text, const char *equals, const char *name) {
+  return strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0;
+}
+
+/* Of a vector core of the block: UB0 or UB1, which an AIC writes. */
+static bool add_remote(struct driver *driver, const char *text, const char *equals) {
+  unsigned sub = starts(text, equals, "UB1");
+  if (!sub && !starts(text, equals, "UB0"))
+    return false;
+  size_t bytes = strtoul(equals + 1, NULL, 10);
+  if (driver->core.aiv_ub[sub] || bytes > (size_t)soc_space_bytes(driver->soc, SPACE_UB))
+    fail(NULL, "UB0 and UB1 are given once each and no larger than UB");
+  driver->core.aiv_ub[sub] = calloc(1, (size_t)soc_space_bytes(driver->soc, SPACE_UB));
+  if (!driver->core.aiv_ub[sub])
+    fail(NULL, "out of memory");
+  driver->window[driver->window_count] = driver->core.aiv_ub[sub];
+  driver->bytes[driver->window_count++] = bytes;
+  driver->image_bytes += bytes;
+  return true;
+}
+
 /* "UB=16384"; nothing lies behind the end, so that a stray access shows under a sanitizer. */
 static void add_window(struct driver *driver, const char *text) {
   const char *equals = strchr(text, '=');
+  if (equals && add_remote(driver, text, equals))
+    return;
   unsigned space = 0;
-  while (equals && space < SPACE_COUNT &&
-         (strlen(space_name((enum space)space)) != (size_t)(equals - text) ||
-          strncmp(space_name((enum space)space), text, (size_t)(equals - text)) != 0))
+  while (equals && space < SPACE_COUNT && !starts(text, equals, space_name((enum space)space)))
     space++;
   if (!equals || space == SPACE_COUNT || driver->core.bytes[space])
     fail(NULL, "a space is given as UB=16384, each once");
@@ -135,11 +159,36 @@ static void add_window(struct driver *driver, const char *text) {
   driver->image_bytes += bytes;
 }
 
+/* All that computes or moves values: the stem `control` does neither. */
+static void list_instructions(void) {
+  static const char *const stem_of[] = {
+#define ISA(id, name, pipe, archs, signature, dtypes, stem, values, ...) #stem,
+#include "core/isa/isa.def"
+#undef ISA
+  };
+  for (unsigned op = 0; op < OP_COUNT; op++) {
+    const struct isa_row *row = isa_row((enum isa_op)op);
+    for (unsigned arch = 0; arch < ARCH_COUNT; arch++) {
+      if (strcmp(stem_of[op], "control") == 0 || !(row->archs >> arch & 1))
+        continue;
+      printf("%s %s", row->name, arch_name((enum arch)arch));
+      for (unsigned type = 0; type < DTYPE_COUNT; type++)
+        if (isa_dtypes((enum isa_op)op, (enum arch)arch) >> type & 1)
+          printf(" %s", dtype_name((enum dtype)type));
+      putchar('\n');
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   struct driver driver = {0};
   struct vinci_diag diag = {0};
+  if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+    list_instructions();
+    return 0;
+  }
   if (argc < 3)
-    fail(NULL, "usage: driver SOC SPACE=BYTES...");
+    fail(NULL, "usage: driver SOC SPACE=BYTES..., or driver --list");
   if (vinci_soc_load(argv[1], NULL, &driver.soc, &diag) != VINCI_OK)
     fail(&diag, "no such SoC");
   for (int i = 2; i < argc; i++)
@@ -148,6 +197,8 @@ int main(int argc, char **argv) {
     continue;
   for (unsigned i = 0; i < SPACE_COUNT; i++)
     free(driver.core.bytes[i]);
+  free(driver.core.aiv_ub[0]);
+  free(driver.core.aiv_ub[1]);
   vinci_soc_free(driver.soc);
   return 0;
 }

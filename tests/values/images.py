@@ -98,9 +98,12 @@ def run_soc(options, machine, windows, core, table, left, pools, failures, count
     rng = np.random.Generator(np.random.PCG64([options.seed, sum((soc + core).encode())]))
     if not machine.split:
         core = "AICORE"
+    streams = "stream,core=%s\n" % core
+    if "UB0" in dict(windows):  # of the vector cores of the block: a mixed kernel
+        streams = "stream,core=AIV\nscalar\n" + streams
     head = ("trace,version=1\nkernel,name=values,arch=%s,blocks=1\n"
-            "tensor,name=gm,dtype=uint8,shape=%d,io=inout\nstream,core=%s\n"
-            % (machine.arch, dict(windows)["GM"], core))
+            "tensor,name=gm,dtype=uint8,shape=%d,io=inout\n%s"
+            % (machine.arch, dict(windows)["GM"], streams))
     while left > 0 and len(failures) < 10:
         cases = [draw_case(rng, machine, table, windows, pools)
                  for _ in range(min(BATCH, left))]

@@ -53,7 +53,7 @@ def decode(kind, codes):
 
 
 def encode(kind, values, saturate=False):
-    """Codes of float64 numbers, to nearest even; NaN is the positive quiet one."""
+    """Codes of float64 numbers, to nearest even; NaN is the positive quiet NaN."""
     if kind == "bf16":
         return encode_bf16(values)
     narrow = values.astype(FLOATS[kind])

@@ -127,7 +127,7 @@ reject "cut short" 'the file ends before its last element'
 npy "$work/bad.npy" '>f2' '(2, 128)' ''
 reject "big-endian" 'cannot use this .npy file: its elements are big-endian'
 npy "$work/bad.npy" '<f2' '(2, 128)' '' True
-reject "Fortran order" 'cannot use this .npy file: it is in Fortran order; save numpy.ascontiguousarray() of it'
+reject "Fortran order" 'cannot use this .npy file: it is in Fortran order; save numpy.ascontiguousarray(array)'
 npy "$work/bad.npy" '<M8[ns]' '(2, 128)' ''
 reject "other things than numbers" 'cannot use this .npy file: its elements are not plain numbers of up to 8 bytes'
 echo 'PK' >"$work/bad.npy"

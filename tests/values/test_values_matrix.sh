@@ -20,5 +20,5 @@ check() {
   fi
   report "$3" "$output"
 }
-check transfers.py "$cases" "transfers move and convert what the reference says"
+check transfers.py $((cases * 5 / 4)) "transfers move and convert what the reference says"
 check cube.py $((cases / 4)) "mad computes what the reference says"

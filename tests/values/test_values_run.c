@@ -120,7 +120,7 @@ static void a_hang_is_told(void **state) {
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-/* A trace with a tensor of each of the types, named like it. */
+/* A trace with a tensor of each of the types, named like its type. */
 static struct values_run *start_with(const char *const *types, size_t count) {
   char text[2048];
   int used = snprintf(text, sizeof text, "%s", HEAD(1));

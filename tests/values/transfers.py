@@ -19,6 +19,8 @@ AIC = (("GM", 12288), ("L1", 12288), ("L0A", 8192), ("L0B", 8192), ("L0C", 16384
        ("FB", 2048))
 AIV = (("GM", 8192), ("UB", 8192))
 COUPLED = (("GM", 8192), ("L1", 8192), ("UB", 8192))
+L0C_UB = (("GM", 64), ("L0C", 12288), ("UB", 12288))
+MIXED = (("GM", 64), ("L0C", 16384), ("FB", 2048), ("UB0", 12288), ("UB1", 12288))
 BLOCK, FRACTAL = 32, 512
 CODE = {8: np.uint8, 16: np.uint16, 32: np.uint32}
 WIDTH = {"fp16": 16, "bf16": 16, "fp32": 32, "int8": 8, "uint8": 8, "int32": 32, "uint32": 32,
@@ -37,7 +39,7 @@ LEGAL_ATOMICS = {
 
 
 def choose_atomic(case, element):
-    """Now and then makes the case an atomic one; element: bytes that a run is a multiple of."""
+    """Sometimes makes the case atomic; element: bytes that a run is a multiple of."""
     case.atomic = None
     actions, types = LEGAL_ATOMICS[case.machine.arch]
     types = [kind for kind in types if element % (ref.BITS[kind] // 8) == 0]
@@ -477,6 +479,17 @@ def results(case, raw, quant, relu, words):
     return (total & 255).astype(np.uint8)
 
 
+def fix_parts(case, dst, codes):
+    """Into UB of the vector cores: all to one of them, or halves of rows or columns to both."""
+    if dst != "UB0":
+        return [(dst, codes)]
+    split = case.fields["split"]
+    if split == "none":
+        return [("UB%d" % case.fields["sub"], codes)]
+    halves = np.split(codes, 2, axis=0 if split == "m" else 1)
+    return list(zip(("UB0", "UB1"), halves))
+
+
 def fix(dst):
     def generate(case, pools):
         kind = case.pick(["fp32", "int32"])
@@ -487,6 +500,10 @@ def fix(dst):
         split = not nd and dst == "GM" and quant == "none" and kind == "fp32" and case.draw(0, 1)
         unit = 1 if nd else 8 if split else 16
         n, m = case.draw(0, 64 // unit) * unit, case.draw(0, 40)
+        if dst == "UB0":
+            case.set(split=case.pick(["none", "m", "n"]), sub=case.draw(0, 1))
+            n -= n % (32 if case.fields["split"] == "n" else 1)
+            m -= m % (2 if case.fields["split"] == "m" else 1)
         rows = m + case.draw(0, 5)
         number = case.draw(0, 3) if nd else 1
         src_nd = case.draw(0, 4)
@@ -535,8 +552,9 @@ def fix(dst):
                      np.arange(m)[:, None, None] * 16 + np.arange(16)[None, None, :])
             raw = case.old("L0C").view(np.uint32)[index.reshape(m, columns * 16)[:, :n]]
             codes = results(case, raw, quant, relu, words[None, :])
-            put_results(case, dst, to + i * dst_nd * element, codes.T if dn else codes, nd, stride,
-                        width)
+            for space, part in fix_parts(case, dst, codes):
+                put_results(case, space, to + i * dst_nd * element, part.T if dn else part, nd,
+                            stride, width)
     return generate
 
 
@@ -551,6 +569,93 @@ def put_results(case, dst, to, codes, nd, stride, width):
         block = codes[:, first:first + width] # the last one of merged channels may be narrower
         store(case, dst, to + column * stride * BLOCK, np.ascontiguousarray(block).view(
             np.uint8).reshape(-1))
+
+
+# ---- between L0C and UB of coupled cores ----
+
+FRACTAL_ELEMENTS = 256
+
+
+def l0c_shape(case, l0c, ub_unit, l0c_unit):
+    """Bursts between L0C and UB, of so many bytes a unit on each side; where they lie."""
+    count, length = case.draw(0, 3), case.draw(0, 3)
+    l0c_gap, ub_gap = case.draw(0, 2), case.draw(0, 3)
+    l0c_step = length * l0c_unit + l0c_gap * l0c
+    ub_step = length * ub_unit + ub_gap * BLOCK
+    in_l0c = case.place("L0C", max(count - 1, 0) * l0c_step + length * l0c_unit, l0c)
+    in_ub = case.place("UB", max(count - 1, 0) * ub_step + length * ub_unit, BLOCK)
+    case.set(n_burst=count, len_burst=length)
+    runs = [(in_l0c + i * l0c_step, in_ub + i * ub_step) for i in range(count)]
+    return runs, length, {"L0C": (in_l0c, l0c_gap), "UB": (in_ub, ub_gap)}
+
+
+def set_sides(case, sides, dst, src):
+    case.set(dst=sides[dst][0], src=sides[src][0], src_gap=sides[src][1], dst_gap=sides[dst][1])
+
+
+def plain_numbers(case, pools, kind, space):
+    """Numbers of a kind in a memory, NaN and -0 becoming 0: what relu makes of those is not said."""
+    codes = case.slice_of(pools[kind], case.windows[space]).copy().view(ref.CODES[kind])
+    if kind != "int32":
+        number = ref.decode(kind, codes)
+        codes[np.isnan(number) | (number == 0)] = 0
+    case.old(space)[:] = codes.view(np.uint8)
+
+
+def l0c_to_ub(case, pools):
+    kind, convert = case.pick([("fp32", "none"), ("fp16", "none"), ("int32", "none"),
+                               ("fp32", "f322f16"), ("int32", "deqf16")])
+    relu, bits = case.draw(0, 1), ref.BITS[kind]
+    element, narrow = bits // 8, 2 if convert != "none" else bits // 8
+    fractal = FRACTAL_ELEMENTS * element
+    runs, length, sides = l0c_shape(case, fractal, FRACTAL_ELEMENTS * narrow, fractal)
+    set_sides(case, sides, "UB", "L0C")
+    case.set(convert=convert, relu=relu, type=kind)
+    plain_numbers(case, pools, kind, "L0C")
+    scale = np.float16(case.draw(-64, 64) / 16)
+    case.registers.append("set_deqscale,value=%d" % scale.view(np.uint16))
+    case.begin()
+    for start, to in runs:
+        codes = case.old("L0C")[start:start + length * fractal].copy().view(ref.CODES[kind])
+        number = ref.decode(kind, codes)
+        if convert == "none":
+            codes = np.where(relu & (number < 0), codes.dtype.type(0), codes)
+        else:
+            result = number * (float(scale) if convert == "deqf16" else 1.0)
+            codes = ref.encode("fp16", np.where(relu & (number < 0), 0.0, result), True)
+        store(case, "UB", to, codes.view(np.uint8))
+
+
+def ub_to_l0c(case, pools):
+    kind = case.pick(["fp32", "fp16", "int32"])
+    widens = kind == "fp32" and case.draw(0, 1)
+    element = ref.BITS[kind] // 8
+    fractal = FRACTAL_ELEMENTS * element
+    ub_unit = FRACTAL_ELEMENTS * (2 if widens else element)
+    runs, length, sides = l0c_shape(case, fractal, ub_unit, fractal)
+    set_sides(case, sides, "L0C", "UB")
+    case.set(convert="f162f32" if widens else "none", type=kind)
+    case.old("UB")[:] = case.slice_of(pools["fp16"], case.windows["UB"])
+    case.begin()
+    for to, start in runs:
+        data = case.old("UB")[start:start + length * ub_unit].copy()
+        if widens:
+            data = ref.encode("fp32", ref.decode("fp16", data.view(np.uint16))).view(np.uint8)
+        store(case, "L0C", to, data)
+
+
+def rows_to_l0c(case, _):
+    """A row of 16 elements fills the 16 rows of a fractal."""
+    kind = case.pick(["fp32", "fp16", "int32"])
+    element = ref.BITS[kind] // 8
+    fractal = FRACTAL_ELEMENTS * element
+    runs, length, sides = l0c_shape(case, fractal, 16 * element, fractal)
+    set_sides(case, sides, "L0C", "UB")
+    case.set(type=kind)
+    case.begin()
+    for to, start in runs:
+        rows = case.old("UB")[start:start + length * 16 * element].reshape(length, 1, 16 * element)
+        store(case, "L0C", to, np.repeat(rows, 16, axis=1).reshape(-1))
 
 
 # ---- what there is ----
@@ -578,7 +683,7 @@ CUBE_SIDE = [
     ("load_gm_to_cb", load2d("L0B", "GM"), on("dav-c220")),
     ("load_cbuf_to_ca", load2d("L0A", "L1"), SPLIT),
     ("load_cbuf_to_cb", load2d("L0B", "L1"), SPLIT),
-    ("load_cbuf_to_ca_transpose", load2dt("L0A"), on("dav-c220")),
+    ("load_cbuf_to_ca_transpose", load2dt("L0A"), SPLIT),
     ("load_cbuf_to_cb_transpose", load2dt("L0B"), SPLIT),
     ("img2colv2_cbuf_to_ca", load3d("L0A"), SPLIT),
     ("img2colv2_cbuf_to_cb", load3d("L0B"), SPLIT),
@@ -601,12 +706,25 @@ COUPLED_SIDE = [
 COUPLED_CUBE = [
     ("copy_gm_to_cbuf", burst("L1", "GM"), on("dav-c100", "dav-m200")),
     ("load_cbuf_to_ca", load2d("L0A", "L1"), on("dav-c100", "dav-m200")),
+    ("load_cbuf_to_cb", load2d("L0B", "L1"), on("dav-c100", "dav-m200")),
+    ("load_gm_to_ca", load2d("L0A", "GM"), on("dav-c100", "dav-m200")),
     ("load_gm_to_cb", load2d("L0B", "GM"), on("dav-c100", "dav-m200")),
     ("img2colv2_cbuf_to_ca", load3d("L0A"), on("dav-m200")),
+    ("img2colv2_cbuf_to_cb", load3d("L0B"), on("dav-m200")),
+    ("create_ca_matrix", fill("L0A", FRACTAL), on("dav-c100", "dav-m200")),
+    ("create_cb_matrix", fill("L0B", FRACTAL), on("dav-c100", "dav-m200")),
+    ("create_cbuf_matrix", fill("L1", BLOCK), on("dav-c100", "dav-m200")),
 ]
+COUPLED_L0C = [
+    ("copy_matrix_cc_to_ubuf", l0c_to_ub, on("dav-c100", "dav-m200")),
+    ("copy_matrix_ubuf_to_cc", ub_to_l0c, on("dav-c100", "dav-m200")),
+    ("broadcast_ub_to_cc", rows_to_l0c, on("dav-c100", "dav-m200")),
+]
+BETWEEN_CORES = [("copy_matrix_cc_to_ub", fix("UB0"), on("dav-c310"))]
 COUPLED_AIC = tuple(window for window in AIC if window[0] not in ("BT", "FB"))
+GROUPS = [("AIC", AIC, CUBE_SIDE), ("AIC", AIC, CUBE_SIDE), ("AIV", AIV, VECTOR_SIDE),
+          ("AICORE", COUPLED, COUPLED_SIDE), ("AICORE", COUPLED_AIC, COUPLED_CUBE),
+          ("AICORE", L0C_UB, COUPLED_L0C), ("AIC", MIXED, BETWEEN_CORES)]
 
 if __name__ == "__main__":
-    sys.exit(images.main(__doc__, [
-        ("AIC", AIC, CUBE_SIDE), ("AIC", AIC, CUBE_SIDE), ("AIV", AIV, VECTOR_SIDE),
-        ("AICORE", COUPLED, COUPLED_SIDE), ("AICORE", COUPLED_AIC, COUPLED_CUBE)]))
+    sys.exit(images.main(__doc__, GROUPS))

@@ -489,7 +489,7 @@ def pools(cases):
 
 
 def masks_of(points, first):
-    """Bits of 16 channels of each pixel: where `first` says that a point is the one."""
+    """Bits of 16 channels of each pixel: where `first` marks a point."""
     count, n, c1, oh, ow, _ = points.shape
     words = (-(-oh * ow // 16) + 1) * 16
     masks = np.zeros((n, c1, count, words), np.uint16)

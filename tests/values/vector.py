@@ -54,7 +54,7 @@ class Machine:
 
 
 class Case:
-    """One instruction: register writes, operands, image of UB and what is expected of it."""
+    """One instruction: register writes, operands, image of UB, and the expected result."""
 
     def __init__(self, op, rng, pools, kind):
         self.op = op
@@ -78,7 +78,7 @@ class Case:
         return "".join(row + "\n" for row in self.rows) + ",".join([self.op] + self.fields) + "\n"
 
     def place(self, span, alignment=BLOCK):
-        """A random place for so many bytes."""
+        """A random place for N bytes."""
         return int(self.rng.integers(0, (IMAGE - span) // alignment + 1)) * alignment
 
 
@@ -189,7 +189,7 @@ class Walk:
 
 
 def disjoint(dst, sources):
-    """Whether what a repeat writes is no source of a later one."""
+    """Whether no repeat reads what an earlier repeat has written."""
     return all(not dst.overlaps(src) or (dst.base, dst.block, dst.repeat) ==
                (src.base, src.block, src.repeat) for src in sources)
 
@@ -1013,8 +1013,8 @@ add(gen_compact, "vreducev2", ANY, SPLIT)
 add(gen_compact, "vreduce", ["fp16", "fp32"] + INTEGER, "m200")
 add(gen_transpose, "vtranspose", ["fp16", "int16", "uint16"])
 add(gen_nchwconv, "scatter_vnchwconv_b8 scatter_vnchwconv_b16 scatter_vnchwconv_b32", ["int16"])
-add(gen_broadcast, "vbrcb", ANY, SPLIT)
-add(gen_gather, "vgather", ANY, SPLIT)
+add(gen_broadcast, "vbrcb", ANY, "newer")
+add(gen_gather, "vgather", ANY, "newer")
 add(gen_gather_block, "vgatherb", ANY, SPLIT)
 add(gen_bitsort, "vbitsort", FLOAT, SPLIT)
 add(gen_function, "vf_add vf_sub vf_mul vf_max vf_min vf_adds vf_muls vf_maxs vf_mins", NUMBER,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of vector instructions, worked out by hand: the rules of traces/VALUES.md one by one.
+ * Values of vector instructions, worked out by hand: each rule of traces/VALUES.md.
  * Random instructions in great numbers are tests/values/vector.py's.
  */
 #include <float.h>

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/base/clock.h"
+#include "core/result/counters.h"
 
 static bool is_coupled(const struct vinci_result *result) {
   return result->soc->arch == ARCH_C100 || result->soc->arch == ARCH_M200;
@@ -41,36 +42,6 @@ static const struct core_result **active_cores(const struct vinci_result *result
       cores[(*count)++] = &result->cores[i];
   qsort(cores, *count, sizeof *cores, compare_cores);
   return cores;
-}
-
-static void add_work(struct work_counters *sum, const struct work_counters *work) {
-  for (unsigned type = 0; type < DTYPE_COUNT; type++) {
-    sum->busy_cycles[type] += work->busy_cycles[type];
-    sum->instructions[type] += work->instructions[type];
-  }
-}
-
-static void add_core(struct core_result *sum, const struct core_result *core) {
-  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++) {
-    sum->pipe[pipe].busy_cycles += core->pipe[pipe].busy_cycles;
-    for (unsigned i = 0; i < STALL_COUNT; i++)
-      sum->pipe[pipe].stall_cycles[i] += core->pipe[pipe].stall_cycles[i];
-    sum->pipe[pipe].instructions += core->pipe[pipe].instructions;
-    sum->pipe[pipe].operations += core->pipe[pipe].operations;
-  }
-  for (unsigned path = 0; path < PATH_COUNT; path++) {
-    sum->path_bytes[path] += core->path_bytes[path];
-    sum->path_instructions[path] += core->path_instructions[path];
-  }
-  sum->l2.read_hits += core->l2.read_hits;
-  sum->l2.read_misses += core->l2.read_misses;
-  sum->l2.write_hits += core->l2.write_hits;
-  sum->l2.write_misses += core->l2.write_misses;
-  sum->vector_bankgroup_cycles += core->vector_bankgroup_cycles;
-  sum->vector_bank_cycles += core->vector_bank_cycles;
-  sum->active_cycles += core->active_cycles;
-  add_work(&sum->cube, &core->cube);
-  add_work(&sum->vector, &core->vector);
 }
 
 /* cores: how many are summed in `core`, so that times are averages. */
@@ -115,7 +86,7 @@ static void write_coupled(const struct vinci_result *result, struct csv_table ta
                           const struct core_result *const *cores, size_t count, FILE *out) {
   struct core_result sum = {.kind = CORE_AICORE, .hz = cores[0]->hz};
   for (size_t i = 0; i < count; i++)
-    add_core(&sum, cores[i]);
+    counters_add_core(&sum, cores[i]);
   struct csv_row row = make_row(result, &sum, count);
   write_row(table, &row, out);
 }

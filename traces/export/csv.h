@@ -36,8 +36,7 @@ struct csv_column {
   uint32_t set;     /* of paths (1 << enum path), data types (1 << enum dtype), or a set below */
 };
 
-/* Accesses of L2 that a cell counts, and conflicts of UB. */
-enum { L2_READS = 1, L2_WRITES = 2, L2_ALL = L2_READS | L2_WRITES };
+/* Conflicts of UB that a cell counts. */
 enum { UB_BANKGROUP = 1, UB_BANK = 2, UB_ALL = UB_BANKGROUP | UB_BANK };
 
 struct csv_table {

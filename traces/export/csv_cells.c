@@ -159,46 +159,37 @@ struct decimal cell_vector_operations(const struct csv_row *row, const struct cs
 
 /* ---- L2 ---------------------------------------------------------------------- */
 
+static bool any_access(const struct l2_counters *l2) {
+  struct hits all = l2_hits(l2, L2_ALL);
+  return all.hits + all.misses > 0;
+}
+
 /* A memory model may count accesses of the chip but not whose they were. */
 static bool knows_l2_of_cores(const struct vinci_result *result) {
-  const struct l2_counters *all = &result->l2;
-  if (all->read_hits + all->read_misses + all->write_hits + all->write_misses == 0)
-    return true;
-  for (uint32_t i = 0; i < result->core_count; i++) {
-    const struct l2_counters *l2 = &result->cores[i].l2;
-    if (l2->read_hits + l2->read_misses + l2->write_hits + l2->write_misses > 0)
-      return true;
-  }
-  return false;
-}
-
-static uint64_t l2_hits(const struct l2_counters *l2, uint32_t set) {
-  return (set & L2_READS ? l2->read_hits : 0) + (set & L2_WRITES ? l2->write_hits : 0);
-}
-
-static uint64_t l2_misses(const struct l2_counters *l2, uint32_t set) {
-  return (set & L2_READS ? l2->read_misses : 0) + (set & L2_WRITES ? l2->write_misses : 0);
+  bool known = !any_access(&result->l2);
+  for (uint32_t i = 0; i < result->core_count; i++)
+    known |= any_access(&result->cores[i].l2);
+  return known;
 }
 
 struct decimal cell_l2_hits(const struct csv_row *row, const struct csv_column *column) {
   if (!knows_l2_of_cores(row->result))
     return (struct decimal){""};
-  return whole_number(l2_hits(&row->core->l2, column->set));
+  return whole_number(l2_hits(&row->core->l2, column->set).hits);
 }
 
 struct decimal cell_l2_misses(const struct csv_row *row, const struct csv_column *column) {
   if (!knows_l2_of_cores(row->result))
     return (struct decimal){""};
-  return whole_number(l2_misses(&row->core->l2, column->set));
+  return whole_number(l2_hits(&row->core->l2, column->set).misses);
 }
 
 /* In percent; of no access it is 0, as the vendor has it. */
 struct decimal cell_l2_hit_rate(const struct csv_row *row, const struct csv_column *column) {
   if (!knows_l2_of_cores(row->result))
     return (struct decimal){""};
-  uint64_t hits = l2_hits(&row->core->l2, column->set);
-  return decimal_ratio((uint128)hits * 100, (uint128)hits + l2_misses(&row->core->l2, column->set),
-                       CSV_DECIMALS);
+  struct hits l2 = l2_hits(&row->core->l2, column->set);
+  return decimal_ratio((uint128)l2.hits * 100, (uint128)l2.hits + l2.misses, CSV_DECIMALS);
 }
 
 /* ---- conflicts ----------------------------------------------------------------- */

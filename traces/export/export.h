@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the writers of results share: exact decimals, a small JSON writer, and the
- * single files of a result folder. Everything is computed from the counters in
+ * What the writers of results share: a small JSON writer and the single files of a result
+ * folder. Everything is computed from the counters in
  * integers, so the bytes written do not depend on host, build or locale.
  */
 #ifndef VINCI_TRACES_EXPORT_EXPORT_H
 #define VINCI_TRACES_EXPORT_EXPORT_H
 
-#include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
-#include "core/result/result.h"
-
-/* ---- decimals ------------------------------------------------------------- */
-
-struct decimal {
-  char text[64];
-};
-
-/* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
- * the denominator is 0. */
-struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
-/* value / 10^decimals exactly; trailing zeros are left out but for one. */
-struct decimal decimal_exact(uint64_t value, unsigned decimals);
-/* Bytes in a time as a rate in units of `unit` bytes per second. */
-struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
+#include "core/result/counters.h"
 
 /* ---- JSON ------------------------------------------------------------------ */
 
@@ -44,6 +30,7 @@ void json_array(struct json_writer *json, const char *key, bool one_line);
 void json_end(struct json_writer *json);
 void json_number(struct json_writer *json, const char *key, uint64_t value);
 void json_decimal(struct json_writer *json, const char *key, struct decimal value);
+void json_counter(struct json_writer *json, const struct counter *row, uint64_t value);
 void json_bool(struct json_writer *json, const char *key, bool value);
 void json_hex64(struct json_writer *json, const char *key, uint64_t value);
 /* Text is escaped; bytes that are not UTF-8 become U+FFFD. The first writes a lone string. */
@@ -84,7 +71,6 @@ enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
 enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag);
 
 /* Sum over all kernels. */
-uint64_t export_blocks(const struct vinci_result *result);
 bool export_is_mixed(const struct vinci_result *result);
 
 /* Flushes and reports a failed write of `what` as VINCI_E_IO. */

@@ -1,66 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exact decimals and a small JSON writer: no floating point, no locale. */
+/* A small JSON writer: no locale. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/base/utf8.h"
 #include "traces/export/export.h"
-
-/* ---- decimals ------------------------------------------------------------- */
-
-static uint128 power_of_ten(unsigned exponent) {
-  uint128 power = 1;
-  while (exponent-- > 0)
-    power *= 10;
-  return power;
-}
-
-/* Digits of value with the point before the last `decimals`. */
-static struct decimal digits(uint128 value, unsigned decimals) {
-  char reversed[48];
-  unsigned count = 0;
-  do {
-    reversed[count++] = (char)('0' + (int)(value % 10));
-    value /= 10;
-  } while (value > 0 || count <= decimals);
-  struct decimal decimal;
-  unsigned length = 0;
-  while (count > 0) {
-    if (count == decimals)
-      decimal.text[length++] = '.';
-    decimal.text[length++] = reversed[--count];
-  }
-  decimal.text[length] = '\0';
-  return decimal;
-}
-
-struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals) {
-  if (denominator == 0)
-    return digits(0, decimals);
-  uint128 whole = numerator / denominator;
-  uint128 rest = numerator % denominator;
-  uint128 scale = power_of_ten(decimals);
-  while (denominator > ~(uint128)0 / (4 * scale)) { /* keeps rest * scale in 128 bits */
-    denominator >>= 1;
-    rest >>= 1;
-  }
-  return digits(whole * scale + (2 * rest * scale + denominator) / (2 * denominator), decimals);
-}
-
-struct decimal decimal_exact(uint64_t value, unsigned decimals) {
-  struct decimal decimal = digits(value, decimals);
-  if (decimals == 0)
-    return decimal;
-  size_t length = strlen(decimal.text);
-  while (decimal.text[length - 1] == '0' && decimal.text[length - 2] != '.')
-    decimal.text[--length] = '\0';
-  return decimal;
-}
-
-struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals) {
-  return decimal_ratio((uint128)bytes * PS_PER_SECOND, (uint128)time_ps * unit, decimals);
-}
 
 /* ---- JSON ------------------------------------------------------------------ */
 
@@ -152,6 +97,14 @@ void json_decimal(struct json_writer *json, const char *key, struct decimal valu
   fputs(value.text, json->out);
 }
 
+void json_counter(struct json_writer *json, const struct counter *row, uint64_t value) {
+  struct decimal text = counter_decimal(row, value);
+  if (row->unit == UNIT_WORD)
+    json_text(json, counter_key(row), text.text);
+  else
+    json_decimal(json, counter_key(row), text);
+}
+
 void json_bool(struct json_writer *json, const char *key, bool value) {
   write_key(json, key);
   fputs(value ? "true" : "false", json->out);
@@ -177,13 +130,6 @@ void json_text_add(struct json_writer *json, const char *value) { write_escaped(
 void json_text_end(struct json_writer *json) { fputc('"', json->out); }
 
 /* ---- shared ---------------------------------------------------------------- */
-
-uint64_t export_blocks(const struct vinci_result *result) {
-  uint64_t blocks = 0;
-  for (uint32_t i = 0; i < result->kernel_count; i++)
-    blocks += result->kernels[i].blocks;
-  return blocks;
-}
 
 bool export_is_mixed(const struct vinci_result *result) {
   for (uint32_t i = 0; i < result->kernel_count; i++)

@@ -7,7 +7,10 @@
  * total_cycles; at the top level of the cube cores' clock (clock.core). In `pipes` the
  * cores are summed as they are, and busy + stalls + idle is the sum of their totals.
  */
+#include <string.h>
+
 #include "core/base/clock.h"
+#include "core/result/metrics.h"
 #include "traces/export/export.h"
 
 enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6 };
@@ -23,14 +26,33 @@ static void write_kernel_names(struct json_writer *json, const struct vinci_resu
   json_text_end(json);
 }
 
+/* Pipes: the fields, those of stalls in an object of their own. */
 static void write_counters(struct json_writer *json, const struct pipe_counters *counters) {
-  json_number(json, "busy_cycles", counters->busy_cycles);
-  json_object(json, "stall_cycles", true);
-  for (unsigned i = 0; i < STALL_COUNT; i++)
-    json_number(json, stall_key((enum stall)i), counters->stall_cycles[i]);
-  json_end(json);
-  json_number(json, "idle_cycles", counters->idle_cycles);
-  json_number(json, "instructions", counters->instructions);
+  static const char stalls[] = "pipe.*.stall_cycles.";
+  const struct counter *row = NULL;
+  bool inside = false;
+  while ((row = counter_next(row, GROUP_PIPE))) {
+    if (!(row->places & IN_SUMMARY))
+      continue;
+    bool is_stall = strncmp(row->printed, stalls, strlen(stalls)) == 0;
+    if (is_stall && !inside)
+      json_object(json, "stall_cycles", true);
+    else if (!is_stall && inside)
+      json_end(json);
+    inside = is_stall;
+    json_counter(json, row, counter_value(row, counters));
+  }
+}
+
+/* The run's numbers below a name such as "l2."; "": those at the top. */
+static void write_run(struct json_writer *json, const struct metric_list *list, const char *below) {
+  for (size_t i = 0; i < list->count; i++) {
+    const struct metric *metric = &list->item[i];
+    if (metric->counter->places & IN_SUMMARY && !metric->member &&
+        (*below ? strncmp(metric->printed, below, strlen(below)) == 0
+                : !strchr(metric->printed, '.')))
+      json_counter(json, metric->counter, metric->value);
+  }
 }
 
 /* A pipe that the core does not have is idle all the time, so that every core has the
@@ -88,25 +110,18 @@ static void write_pipe_sums(struct json_writer *json, const struct vinci_result 
   json_end(json);
 }
 
-/* Of reads and writes together. */
-static uint64_t l2_hit_ppm(const struct l2_counters *l2) {
-  uint64_t hits = l2->read_hits + l2->write_hits;
-  return result_share_ppm(hits, hits + l2->read_misses + l2->write_misses);
-}
-
 /* Of the channels and links only those that had something to do. */
 static void write_channels(struct json_writer *json, const struct vinci_result *result) {
   json_array(json, "channels", false);
   for (uint32_t i = 0; i < result->channel_count; i++) {
     const struct hbm_totals *channel = &result->channels[i];
-    if (channel->read_bytes + channel->write_bytes == 0)
+    const struct counter *row = NULL;
+    if (hbm_bytes(channel) == 0)
       continue;
     json_object(json, NULL, true);
     json_number(json, "index", i);
-    json_number(json, "read_bytes", channel->read_bytes);
-    json_number(json, "write_bytes", channel->write_bytes);
-    json_number(json, "row_hits", channel->row_hits);
-    json_number(json, "row_misses", channel->row_misses);
+    while ((row = counter_next(row, GROUP_HBM)))
+      json_counter(json, row, counter_value(row, channel));
     json_end(json);
   }
   json_end(json);
@@ -128,7 +143,8 @@ static void write_links(struct json_writer *json, const struct vinci_result *res
   json_end(json);
 }
 
-static void write_memories(struct json_writer *json, const struct vinci_result *result) {
+static void write_memories(struct json_writer *json, const struct vinci_result *result,
+                           const struct metric_list *list) {
   json_object(json, "bytes", false);
   for (unsigned path = 0; path < PATH_COUNT; path++)
     json_number(json, path_name((enum path)path), result_path_bytes(result, (enum path)path));
@@ -137,29 +153,16 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
   json_object(json, "l2", true);
   json_text(json, "start", result_l2_name(result->l2_start));
   json_number(json, "start_owed_bytes", result->l2_start_owed_bytes);
-  json_number(json, "read_hits", result->l2.read_hits);
-  json_number(json, "read_misses", result->l2.read_misses);
-  json_number(json, "write_hits", result->l2.write_hits);
-  json_number(json, "write_misses", result->l2.write_misses);
-  json_number(json, "writebacks", result->l2.writebacks);
-  json_decimal(json, "hit_rate", decimal_exact(l2_hit_ppm(&result->l2), PPM_DIGITS));
+  write_run(json, list, "l2.");
   json_end(json);
 
-  const struct hbm_totals *hbm = &result->hbm;
   json_object(json, "hbm", false);
-  json_number(json, "read_bytes", hbm->read_bytes);
-  json_number(json, "write_bytes", hbm->write_bytes);
-  json_decimal(json, "peak_fraction",
-               decimal_exact(result_bandwidth_ppm(result, hbm->read_bytes + hbm->write_bytes,
-                                                  result->hbm_peak_bytes_per_second),
-                             PPM_DIGITS));
-  json_number(json, "row_hits", hbm->row_hits);
-  json_number(json, "row_misses", hbm->row_misses);
+  write_run(json, list, "hbm.");
   write_channels(json, result);
   json_end(json);
 
   json_object(json, "noc", false);
-  json_decimal(json, "max_link_utilization", decimal_exact(result->noc_max_link_ppm, PPM_DIGITS));
+  write_run(json, list, "noc.");
   json_bool(json, "past_model", result->noc_past_model);
   write_links(json, result);
   json_end(json);
@@ -179,6 +182,8 @@ static void write_host(struct json_writer *json, const struct vinci_result *resu
 enum vinci_status export_summary(const struct vinci_result *result, const char *trace, FILE *out,
                                  struct vinci_diag *diag) {
   struct json_writer json;
+  struct metric_list list;
+  metrics_collect(result, &list);
   json_start(&json, out);
   json_object(&json, NULL, false);
   if (trace)
@@ -188,14 +193,11 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   json_hex64(&json, "config_digest", result->config_digest);
   json_hex64(&json, "input_digest", result->input_digest);
   write_kernel_names(&json, result);
-  json_number(&json, "blocks", export_blocks(result));
-  json_number(&json, "total_cycles", result->total_cycles);
-  json_decimal(&json, "duration_us", decimal_exact(result->total_ps, PS_PER_US_DIGITS));
-  json_text(&json, "bound", bound_name(result_bound(result)));
+  write_run(&json, &list, "");
   json_bool(&json, "partial", result->partial);
   write_cores(&json, result);
   write_pipe_sums(&json, result);
-  write_memories(&json, result);
+  write_memories(&json, result, &list);
   write_host(&json, result);
   json_end(&json);
   return export_flush(out, "the summary", diag);

@@ -119,7 +119,7 @@ static void print_wrapped(const char *label, const char *text, FILE *out) {
 static void print_head(const struct vinci_result *result, FILE *out) {
   char reason[512];
   enum bound bound = result_bound_explain(result, reason, sizeof reason);
-  uint64_t blocks = export_blocks(result);
+  uint64_t blocks = result_blocks(result);
   print_names(result, out);
   fprintf(out, " on %s: %" PRIu64 " block%s, %s us, %" PRIu64 " cycles, %s bound%s\n",
           result->soc->name, blocks, plural(blocks),
@@ -146,11 +146,40 @@ static const char *const pipe_texts[] = {
 #undef X
 };
 
+/* The next column of the table of pipes. */
+static const struct counter *next_column(const struct counter *row) {
+  do
+    row = counter_next(row, GROUP_PIPE);
+  while (row && !*row->report);
+  return row;
+}
+
+static int column_width(const struct counter *row) {
+  int width = (int)strlen(row->report) + 1;
+  return width > 9 ? width : 9;
+}
+
 static void print_pipe_header(FILE *out) {
-  fprintf(out, "  %-5s %9s", "pipe", "busy");
-  for (unsigned i = 0; i < STALL_COUNT; i++)
-    fprintf(out, " %*s", (int)strlen(stall_key((enum stall)i)) + 1, stall_key((enum stall)i));
-  fprintf(out, " %9s %13s  %s\n", "idle", "instructions", "what it does");
+  const struct counter *row = NULL;
+  fprintf(out, "  %-5s", "pipe");
+  while ((row = next_column(row)))
+    fprintf(out, " %*s", column_width(row), row->report);
+  fputs("  what it does\n", out);
+}
+
+/* Cycles as shares of the total. */
+static void print_pipe(enum pipe pipe, const struct pipe_counters *sum, uint64_t total, FILE *out) {
+  const struct counter *row = NULL;
+  fprintf(out, "  %-5s", pipe_name(pipe));
+  while ((row = next_column(row))) {
+    uint64_t value = counter_value(row, sum);
+    fputc(' ', out);
+    if (row->unit == UNIT_CYCLE)
+      print_percent(out, column_width(row), value, total);
+    else
+      fprintf(out, "%*" PRIu64, column_width(row), value);
+  }
+  fprintf(out, "  %s\n", pipe_texts[pipe]);
 }
 
 static void print_kind_pipes(const struct vinci_result *result, enum core_kind kind, FILE *out) {
@@ -164,27 +193,19 @@ static void print_kind_pipes(const struct vinci_result *result, enum core_kind k
     struct pipe_counters sum;
     uint64_t total;
     result_sum_kind(result, kind, (enum pipe)pipe, &sum, &total);
-    if (!core_has_pipe(kind, (enum pipe)pipe))
-      continue;
-    fprintf(out, "  %-5s ", pipe_name((enum pipe)pipe));
-    print_percent(out, 9, sum.busy_cycles, total);
-    for (unsigned i = 0; i < STALL_COUNT; i++) {
-      fputc(' ', out);
-      print_percent(out, (int)strlen(stall_key((enum stall)i)) + 1, sum.stall_cycles[i], total);
-    }
-    fputc(' ', out);
-    print_percent(out, 9, sum.idle_cycles, total);
-    fprintf(out, " %13" PRIu64 "  %s\n", sum.instructions, pipe_texts[pipe]);
+    if (core_has_pipe(kind, (enum pipe)pipe))
+      print_pipe((enum pipe)pipe, &sum, total, out);
   }
 }
 
 static void print_pipes(const struct vinci_result *result, FILE *out) {
+  const struct counter *row = NULL;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     print_kind_pipes(result, (enum core_kind)kind, out);
-  fprintf(out, "\n  %-13s %s\n", "busy", "at least one instruction in flight");
-  for (unsigned i = 0; i < STALL_COUNT; i++)
-    fprintf(out, "  %-13s %s\n", stall_key((enum stall)i), stall_text((enum stall)i));
-  fprintf(out, "  %-13s %s\n", "idle", "nothing to do");
+  fputc('\n', out);
+  while ((row = next_column(row)))
+    if (row->unit == UNIT_CYCLE)
+      fprintf(out, "  %-13s %s\n", row->report, row->text);
 }
 
 /* ---- cores ------------------------------------------------------------------- */
@@ -302,39 +323,70 @@ static void print_paths(const struct vinci_result *result, FILE *out) {
     print_path(result, (enum path)path, out);
 }
 
-static void print_hits(FILE *out, const char *what, uint64_t hits, uint64_t misses) {
-  fprintf(out, "%" PRIu64 " %s", hits + misses, what);
-  if (hits + misses > 0)
-    fprintf(out, " (%s %% hits)", decimal_ratio((uint128)hits * 100, hits + misses, 1).text);
+static void print_hits(FILE *out, const char *what, struct hits all) {
+  fprintf(out, "%" PRIu64 " %s", all.hits + all.misses, what);
+  if (all.hits + all.misses > 0)
+    fprintf(out, " (%s %% hits)",
+            decimal_ratio((uint128)all.hits * 100, all.hits + all.misses, 1).text);
+}
+
+static struct decimal phrase_number(const struct counter *row, uint64_t value) {
+  struct decimal text;
+  if (row->unit == UNIT_BYTE)
+    return human_bytes(value);
+  if (row->unit != UNIT_PPM)
+    return counter_decimal(row, value);
+  snprintf(text.text, sizeof text.text, "%.40s %%", decimal_ratio(value, 10000, 1).text);
+  return text;
+}
+
+/* The phrases of a group, of counters of bytes or of all others. */
+static void print_phrases(enum counter_group group, const void *part, bool bytes,
+                          const char *separator, FILE *out) {
+  const struct counter *row = NULL;
+  while ((row = counter_next(row, group))) {
+    int before = (int)strcspn(row->report, "#");
+    if (!row->report[before] || (row->unit == UNIT_BYTE) != bytes)
+      continue;
+    fprintf(out, "%s%.*s%s%s", separator, before, row->report,
+            phrase_number(row, counter_value(row, part)).text, row->report + before + 1);
+    separator = ", ";
+  }
+}
+
+static void print_l2(const struct l2_counters *l2, FILE *out) {
+  fputs("\nL2        ", out);
+  print_hits(out, "reads", l2_hits(l2, L2_READS));
+  fputs(", ", out);
+  print_hits(out, "writes", l2_hits(l2, L2_WRITES));
+  print_phrases(GROUP_L2, l2, false, ", ", out);
+  fprintf(out, ", in units of %d bytes\n", L2_GRANULE_BYTES);
+}
+
+static void print_hbm(const struct vinci_result *result, FILE *out) {
+  struct hits rows = hbm_row_hits(&result->hbm);
+  fputs("HBM       ", out);
+  print_phrases(GROUP_HBM, &result->hbm, true, "", out);
+  fprintf(out, ": %s GB/s", decimal_rate(hbm_bytes(&result->hbm), result->total_ps, giga, 1).text);
+  if (result->hbm_peak_bytes_per_second > 0)
+    fprintf(out, ", %s %% of the %s GB/s peak",
+            decimal_ratio(result_hbm_ppm(result), 10000, 1).text,
+            decimal_ratio(result->hbm_peak_bytes_per_second, giga, 1).text);
+  if (rows.hits + rows.misses > 0)
+    fprintf(out, ", %s %% row hits",
+            decimal_ratio((uint128)rows.hits * 100, (uint128)rows.hits + rows.misses, 1).text);
+  print_phrases(GROUP_HBM, &result->hbm, false, ", ", out);
+  fputc('\n', out);
 }
 
 static void print_memories(const struct vinci_result *result, FILE *out) {
-  const struct l2_counters *l2 = &result->l2;
-  const struct hbm_totals *hbm = &result->hbm;
-  uint64_t bytes = hbm->read_bytes + hbm->write_bytes;
-  if (result_l2_bytes(result) == 0 && bytes == 0)
+  if (result_l2_bytes(result) == 0 && hbm_bytes(&result->hbm) == 0)
     return;
-  fputs("\nL2        ", out);
-  print_hits(out, "reads", l2->read_hits, l2->read_misses);
-  fputs(", ", out);
-  print_hits(out, "writes", l2->write_hits, l2->write_misses);
-  fprintf(out, ", %" PRIu64 " write-backs, in units of %d bytes\n", l2->writebacks,
-          L2_GRANULE_BYTES);
-  fprintf(out, "HBM       read %s, ", human_bytes(hbm->read_bytes).text);
-  fprintf(out, "written %s: %s GB/s", human_bytes(hbm->write_bytes).text,
-          decimal_rate(bytes, result->total_ps, giga, 1).text);
-  if (result->hbm_peak_bytes_per_second > 0)
-    fprintf(out, ", %s %% of the %s GB/s peak",
-            decimal_ratio(result_bandwidth_ppm(result, bytes, result->hbm_peak_bytes_per_second),
-                          10000, 1)
-                .text,
-            decimal_ratio(result->hbm_peak_bytes_per_second, giga, 1).text);
-  if (hbm->row_hits + hbm->row_misses > 0)
-    fprintf(out, ", %s %% row hits",
-            decimal_ratio((uint128)hbm->row_hits * 100, (uint128)hbm->row_hits + hbm->row_misses, 1)
-                .text);
-  fprintf(out, "\nNetwork   busiest link used %s %% of the time\n",
-          decimal_ratio(result->noc_max_link_ppm, 10000, 1).text);
+  print_l2(&result->l2, out);
+  print_hbm(result, out);
+  fputs("Network   ", out);
+  print_phrases(GROUP_RUN, result, false, "", out);
+  fputc('\n', out);
 }
 
 /* ---- how far to trust it -------------------------------------------------------- */

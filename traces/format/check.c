@@ -27,7 +27,7 @@ static enum vinci_status check_spaces(struct trace_reader *reader, const struct 
     if (arg->kind != ARG_ADDRESS)
       continue;
     enum space space = (enum space)arg->space;
-    /* The fixpipe of the 950 writes to UB of the AIV beside it. */
+    /* The fixpipe of the 950 writes to UB of the AIV of its block. */
     bool remote = isa->pipe == PIPE_FIX && space == SPACE_UB && reader->core == CORE_AIC;
     if (!remote && !core_has_space(reader->core, space))
       return trace_fail(reader, 0, 0, "%s: operand \"%s\" is in %s, which an %s core does not have",
@@ -273,8 +273,8 @@ static enum vinci_status check_l0c(struct trace_reader *reader, enum isa_op op,
   if (convert == 0 || type == wanted)
     return VINCI_OK;
   char text[96];
-  snprintf(text, sizeof text, "this conversion is one of %s accumulators, not of %s",
-           dtype_name(wanted), dtype_name(type));
+  snprintf(text, sizeof text, "this conversion takes %s accumulators, not %s", dtype_name(wanted),
+           dtype_name(type));
   return fail_operand(reader, "convert", text);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Expressions: a recursive descent parser that writes postfix code and, beside it,
- * follows each part as a sum of variables times constants for as long as it is one.
+ * keeps each part as a sum of variables times constants where that is possible.
  * Constant parts are folded at once; an expression that is such a sum as a whole
  * is kept as the sum and its code dropped.
  */
@@ -27,7 +27,7 @@ struct parser {
   struct trace_reader *reader;
   size_t field;
   const char *start; /* of the field's text */
-  const char *value; /* of the expression in it */
+  const char *value; /* of the expression in the field */
   const char *at;
   unsigned nesting;
   size_t first_code; /* of the whole expression */
@@ -195,7 +195,7 @@ static bool scale_sum(struct part *part, int64_t factor) {
   return true;
 }
 
-/* Follows an operator on two sums; false when the result is not one. left becomes the result. */
+/* Applies an operator to two sums; false when the result is no sum. left becomes the result. */
 static bool combine_sums(enum expr_op op, struct part *left, struct part *right) {
   if (!left->affine || !right->affine)
     return false;

@@ -10,7 +10,7 @@
 
 /*
  * Byte column (1-based) of a byte of a field. The walk mirrors libcsv: blanks around
- * a field do not count, in quotes a doubled quote is one.
+ * a field do not count; inside quotes a doubled quote stands for a single quote.
  */
 unsigned long trace_column(const struct trace_reader *reader, size_t field, size_t offset) {
   const char *line = reader->line_text;
@@ -87,7 +87,7 @@ static enum vinci_status split_quoted(struct trace_reader *reader) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* The same without quotes, as libcsv does it: what stands between commas, without blanks around. */
+/* The same without quotes, as in libcsv: the text between commas, without blanks around. */
 static void split_plain(struct trace_reader *reader) {
   char *at = memcpy(reader->scratch, reader->line_text, reader->line_length);
   char *line_end = at + reader->line_length;

@@ -10,7 +10,7 @@
 #include "core/base/number.h"
 #include "traces/format/reader.h"
 
-/* A word that people use, and what is said about it. */
+/* A word that people use, and the hint for that word. */
 struct foreign_word {
   const char *word;
   const char *hint;

@@ -97,7 +97,7 @@ static enum vinci_status read_row(struct trace_reader *reader) {
   return status != VINCI_OK || done ? status : trace_other_row(reader);
 }
 
-/* Reads one line; its end (LF or CR LF, or nothing at the end of the text) follows it. */
+/* Reads one line; its end (LF or CR LF, or nothing at the end of the text) follows. */
 static enum vinci_status read_line(struct trace_reader *reader, const char *text, size_t length,
                                    bool newline) {
   if (reader->line == UINT32_MAX)
@@ -149,7 +149,7 @@ static enum vinci_status read_lines(struct trace_reader *reader, const char *tex
   return VINCI_OK;
 }
 
-/* A byte order mark, which some editors put before UTF-8 text, is no part of it. */
+/* Some editors put a byte order mark before UTF-8 text; the mark is skipped. */
 static size_t mark_length(const char *text, size_t length) {
   static const char mark[] = "\xef\xbb\xbf";
   size_t n = sizeof mark - 1;

@@ -12,7 +12,7 @@
  *   names.c    the table of names
  *
  * Every function that takes a row or a field returns VINCI_OK or has reported the
- * error; the reader stops at the first one.
+ * error; the reader stops at the first error.
  */
 #ifndef VINCI_TRACES_FORMAT_READER_H
 #define VINCI_TRACES_FORMAT_READER_H
@@ -89,7 +89,7 @@ struct trace_reader {
   /* the current line */
   const char *line_text;
   size_t line_length;
-  size_t end_length; /* of the line's end behind it */
+  size_t end_length; /* of the line end after the text */
   uint32_t line;
   struct csv_parser csv;
   struct trace_field fields[TRACE_FIELDS_MAX];

@@ -8,7 +8,7 @@
 
 #include "traces/format/reader.h"
 
-/* Rows of streams need one. */
+/* Rows of streams need a kernel row and a stream row before them. */
 static enum vinci_status check_place(struct trace_reader *reader, const char *row) {
   if (!reader->kernel) {
     trace_fail(reader, 0, 0, "%s row before any kernel row", row);

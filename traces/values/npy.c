@@ -99,7 +99,7 @@ static const char *take_value(struct cursor *cursor, const char *key, struct npy
   *seen |= 4;
   if (take(cursor, "False"))
     return NULL;
-  return take(cursor, "True") ? "it is in Fortran order; save numpy.ascontiguousarray() of it"
+  return take(cursor, "True") ? "it is in Fortran order; save numpy.ascontiguousarray(array)"
                               : "its fortran_order is malformed";
 }
 

@@ -18,9 +18,9 @@ struct npy {
   uint64_t shape[TENSOR_RANK_MAX];
 };
 
-/* Reads the text of a header: NULL, or what is wrong with it. */
+/* Reads the text of a header: NULL, or what is wrong with the text. */
 const char *npy_parse(const char *text, size_t length, struct npy *npy);
-/* Opens a file; *out stands at the first element, the caller closes it. */
+/* Opens a file; *out stands at the first element, the caller closes the file. */
 VINCI_MUST_CHECK enum vinci_status npy_open(const char *path, struct npy *npy, FILE **out,
                                             struct vinci_diag *diag);
 /* Writes prefix and header. */

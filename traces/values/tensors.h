@@ -9,7 +9,7 @@
 struct npy tensor_npy(const struct program_tensor *tensor);
 uint64_t tensor_elements(const struct program_tensor *tensor);
 bool tensor_is_float(enum dtype type);
-/* Opens a file that must have the tensor's shape and a type that suits it; for expected values
+/* Opens a file that must have the tensor's shape and a suitable type; for expected values
  * of floating-point tensors any such type does. */
 VINCI_MUST_CHECK enum vinci_status tensor_open(const struct program_tensor *tensor,
                                                const char *path, bool expected, struct npy *npy,

@@ -302,7 +302,7 @@ static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
   tile->rows = 1;
   if (is_run(space)) {
     uint64_t most = vtile_most_cols(job, tile, 0, space->cols);
-    vtile_split_run(job->cores, tile, wide, max_u64(most >> halvings, 1));
+    vtile_split_run(job->soc, job->cores, tile, wide, max_u64(most >> halvings, 1));
   } else if (space->rows == 1 ||
              space->cols * wide >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
     uint64_t most = max_u64(vtile_most_cols(job, tile, 0, space->cols) >> halvings, 1);
@@ -316,7 +316,7 @@ static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
   } else {
     tile->cols = space->cols;
     uint64_t most = vtile_most_rows(job, tile, 0, min_u64(space->rows, REPEATS_MAX - 7));
-    vtile_split_rows(job->cores, tile, wide, max_u64(most >> halvings, 1));
+    vtile_split_rows(job->soc, job->cores, tile, wide, max_u64(most >> halvings, 1));
   }
 }
 

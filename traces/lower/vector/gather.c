@@ -79,7 +79,8 @@ static bool candidate(struct lower_job *job, size_t index) {
     return false;
   tile->buffers = index == HALVINGS ? 1 : 2;
   tile->cols = min_u64(tile->space.cols, most);
-  vtile_split_rows(job->cores, tile, bytes, max_u64(1, most / vtile_pitch(tile->cols, bytes)));
+  vtile_split_rows(job->soc, job->cores, tile, bytes,
+                   max_u64(1, most / vtile_pitch(tile->cols, bytes)));
   vtile_fit(job, tile);
   vtile_give(job, tile);
   return true;

@@ -98,7 +98,7 @@ static bool candidate(struct lower_job *job, size_t index) {
     norm_long_split(job, norm, index % HALVINGS);
   } else {
     uint64_t most = vtile_most_rows(job, tile, 1, rowwise_rows_max(tile, norm->pitch));
-    vtile_split_rows(job->cores, tile, vtile_bytes(norm->type),
+    vtile_split_rows(job->soc, job->cores, tile, vtile_bytes(norm->type),
                      max_u64(most >> index % HALVINGS, 1));
   }
   vtile_fit(job, tile);

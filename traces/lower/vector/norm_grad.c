@@ -120,7 +120,8 @@ static bool candidate(struct lower_job *job, size_t index) {
   tile->cols = tile->space.cols;
   tile->buffers = index == HALVINGS ? 1 : 2;
   uint64_t most = vtile_most_rows(job, tile, 1, rowwise_rows_max(tile, grad->pitch));
-  vtile_split_rows(job->cores, tile, vtile_bytes(grad->type), max_u64(most >> index % HALVINGS, 1));
+  vtile_split_rows(job->soc, job->cores, tile, vtile_bytes(grad->type),
+                   max_u64(most >> index % HALVINGS, 1));
   vtile_fit(job, tile);
   vtile_give(job, tile);
   return true;

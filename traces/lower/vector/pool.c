@@ -154,7 +154,8 @@ bool pool_candidate(struct lower_job *job, size_t index) {
   uint64_t most = vtile_most_rows(job, tile, 1, tile->space.rows);
   /* What is read for a pixel of the result makes a core worth it. */
   uint64_t read = max_u64(1, pool->h * pool->w / (pool->oh * pool->ow));
-  vtile_split_rows(job->cores, tile, (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
+  vtile_split_rows(job->soc, job->cores, tile,
+                   (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
                    max_u64(most >> index % HALVINGS, 1));
   vtile_fit(job, tile);
   vtile_give(job, tile);

@@ -209,7 +209,7 @@ static void rows_split(const struct lower_job *job, uint64_t cores, struct vredu
   struct vtile *tile = &reduce->tile;
   tile->cols = tile->space.cols;
   uint64_t most = vtile_most_rows(job, tile, 1, min_u64(tile->space.rows, ROWWISE_ROWS_MAX));
-  vtile_split_rows(cores, tile, vtile_bytes(reduce->type), most);
+  vtile_split_rows(job->soc, cores, tile, vtile_bytes(reduce->type), most);
 }
 
 struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, struct expr count) {

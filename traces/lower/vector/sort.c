@@ -130,12 +130,6 @@ static uint64_t levels(uint64_t chunk) {
   return count;
 }
 
-/* Between two stages of the network all pipes run dry, cores wait for the slowest one and for its
- * signal, and the next chunks come from device memory with nothing to hide that: far more than the
- * signal alone. Only estimates and the choice of a tiling depend on it; assumed, no measurement is
- * known. */
-enum { STAGE_CYCLES = 2000 };
-
 static void estimate(struct lower_job *job, const struct sort *sort) {
   const struct vinci_soc *soc = job->soc;
   uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SORT].per_repeat_mcycles / MILLI;
@@ -153,7 +147,8 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
   uint64_t start = launch_spread_cycles(soc, sort->blocks) +
                    estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks);
-  job->cost = (struct lower_cost){.total_cycles = start + vector + copy + stages * STAGE_CYCLES,
+  job->cost = (struct lower_cost){.total_cycles = start + vector + copy +
+                                                  stages * (uint64_t)soc->kernel_stage_cycles,
                                   .vector_cycles = vector,
                                   .mte2_cycles = copy,
                                   .gm_bytes = moved,

@@ -11,11 +11,8 @@
 #include "traces/lower/launch.h"
 
 enum {
-  RESERVED_UB_BYTES = 8192 + 256, /* the compiler's, and the hardware's */
-  BANKS_BYTES = 512,              /* where the banks of UB and fast GM addresses repeat */
-  CORE_BYTES_MIN = 4096,          /* less is not worth another core */
+  BANKS_BYTES = 512, /* where the banks of UB and fast GM addresses repeat */
   BURSTS_MAX = 4095,
-  TURN_CYCLES = 64, /* flags and scalar work of a turn, in the estimate */
 };
 
 uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes) {
@@ -32,7 +29,8 @@ uint64_t vtile_reserve(uint64_t *used, uint64_t bytes) {
 }
 
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc) {
-  return (uint64_t)soc->ub_bytes - RESERVED_UB_BYTES;
+  uint64_t ub = (uint64_t)soc->ub_bytes, reserved = (uint64_t)soc->ub_reserved_bytes;
+  return ub > reserved ? ub - reserved : 0;
 }
 
 /* ---- what UB holds --------------------------------------------------------------- */
@@ -133,10 +131,10 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
   return tile->blocks <= tile->tiles || vtile_too_few(job, tile->tiles, tile->blocks);
 }
 
-void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
-                     uint64_t elements_max) {
+void vtile_split_run(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile,
+                     unsigned element_bytes, uint64_t elements_max) {
   uint64_t unit = BANKS_BYTES / element_bytes, all = tile->space.cols;
-  uint64_t run = max_u64(ceil_div(all, cores), CORE_BYTES_MIN / element_bytes);
+  uint64_t run = max_u64(ceil_div(all, cores), (uint64_t)soc->kernel_core_bytes / element_bytes);
   run = round_up(run, unit);
   /* What one tile can hold is not cut for the sake of multiples. */
   uint64_t most = min_u64(run, all) <= elements_max ? run : elements_max / unit * unit;
@@ -147,18 +145,18 @@ void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
 }
 
 /* Those of the cores that have enough to do with the elements of a space. */
-static uint64_t worthy_cores(uint64_t cores, const struct vtile *tile, unsigned element_bytes,
-                             uint64_t outer) {
+static uint64_t worthy_cores(const struct vinci_soc *soc, uint64_t cores, const struct vtile *tile,
+                             unsigned element_bytes, uint64_t outer) {
   uint64_t bytes = outer * tile->space.rows * tile->space.cols * element_bytes;
-  return min_u64(cores, ceil_div(bytes, CORE_BYTES_MIN));
+  return min_u64(cores, ceil_div(bytes, (uint64_t)soc->kernel_core_bytes));
 }
 
-void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes,
-                      uint64_t rows_max) {
+void vtile_split_rows(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile,
+                      unsigned element_bytes, uint64_t rows_max) {
   uint64_t outer = 1;
   for (unsigned i = 0; i < tile->space.outers; i++)
     outer *= tile->space.outer[i];
-  cores = worthy_cores(cores, tile, element_bytes, outer);
+  cores = worthy_cores(soc, cores, tile, element_bytes, outer);
   /* Cores that share one outer index; tiles of nearly equal height. */
   uint64_t sharing = max_u64(1, cores / outer);
   uint64_t run = ceil_div(tile->space.rows, min_u64(sharing, tile->space.rows));
@@ -432,7 +430,8 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
   turns += work->goes_on ? 0 : launch_spread_cycles(soc, blocks);
   uint64_t start = work->goes_on ? 0 : estimate_start(soc, work->code, blocks);
   job->cost = (struct lower_cost){
-      .total_cycles = start + max_u64(turns, memory) + one + tile->per_block * TURN_CYCLES,
+      .total_cycles = start + max_u64(turns, memory) + one +
+                      tile->per_block * (uint64_t)soc->kernel_turn_cycles,
       .vector_cycles = tile->per_block * work->vector_cycles,
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,

@@ -69,13 +69,13 @@ bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores);
 /* The same without a check, for tilings that have been checked. */
 void vtile_counts(struct vtile *tile);
 /*
- * The usual split for at most N cores: at least 4 KiB for each core, runs that start at multiples of 512 bytes, tiles
+ * The usual split for at most N cores: at least kernel.core_bytes_min for each core, runs that start at multiples of 512 bytes, tiles
  * as large as elements_max allows and of nearly equal size. For spaces of one row.
  */
-void vtile_split_run(uint64_t cores, struct vtile *tile, unsigned element_bytes,
+void vtile_split_run(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile, unsigned element_bytes,
                      uint64_t elements_max);
 /* The same for rows: whole rows, at most rows_max of them in a tile. */
-void vtile_split_rows(uint64_t cores, struct vtile *tile, unsigned element_bytes,
+void vtile_split_rows(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile, unsigned element_bytes,
                       uint64_t rows_max);
 
 /* Lays out the tile; whether UB holds what the kernel takes. */
@@ -131,7 +131,7 @@ struct expr vtile_offset(struct emit *emit, const struct vtile *tile,
 /* Bytes of an element, elements of a 32-byte block, the pitch of a row of so many elements. */
 static inline unsigned vtile_bytes(enum dtype dtype) { return dtype_bits(dtype) / 8; }
 uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes);
-/* UB that operators use: compilers keep 8 KiB and the hardware 256 bytes. */
+/* UB that operators use. */
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc);
 /* Next multiple of the bytes at which banks repeat. */
 uint64_t vtile_align(uint64_t bytes);

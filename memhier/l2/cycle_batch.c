@@ -30,57 +30,56 @@ static struct memory_request *take_request(struct engine_port *port, struct gm_t
   return request;
 }
 
-/* ---- the network tells arrivals: wagons -------------------------------------------- */
+/* ---- a network that computes arrivals: batches ------------------------------------- */
 
-void cycle_board(const struct engine_port *port, struct wagon *wagon, uint64_t at_ps) {
+void cycle_batch_add(const struct engine_port *port, struct line_batch *batch, uint64_t at_ps) {
   const struct memsys *memory = port->memory;
-  unsigned i = wagon->count++;
-  const struct line_run *run = &wagon->run[i];
+  unsigned i = batch->count++;
+  const struct line_run *run = &batch->run[i];
   if (i == 0)
-    wagon->answers_from_ps = at_ps + memory->hit_ps;
-  wagon->transfer[i] = port->first;
-  wagon->leg[i].slice = run->slice;
-  wagon->leg[i].bytes = port->first->write ? run->moved_bytes : 0;
-  wagon->leg[i].time_ps = at_ps;
+    batch->answers_from_ps = at_ps + memory->hit_ps;
+  batch->transfer[i] = port->first;
+  batch->leg[i].slice = run->slice;
+  batch->leg[i].bytes = port->first->write ? run->moved_bytes : 0;
+  batch->leg[i].time_ps = at_ps;
   l2_prefetch_hint(&memory->slices[run->slice], &run->place);
 }
 
-/* All lines meet their slices; those that hit become the legs of the way back. Returns how
- * many do. */
-static unsigned look_up(struct engine_port *port, struct wagon *wagon) {
+/* Looks up the tags of all lines. Hits become the legs of the way back; returns their number. */
+static unsigned look_up(struct engine_port *port, struct line_batch *batch) {
   struct memsys *memory = port->memory;
   unsigned hits = 0;
   cycle_slices_begin(memory);
-  for (unsigned i = 0; i < wagon->count; i++) {
-    const struct line_run *run = &wagon->run[i];
-    struct gm_transfer *transfer = wagon->transfer[i];
+  for (unsigned i = 0; i < batch->count; i++) {
+    const struct line_run *run = &batch->run[i];
+    struct gm_transfer *transfer = batch->transfer[i];
     bool write = transfer->write;
     struct l2_outcome outcome;
-    uint64_t ready_ps = cycle_slice_access(memory, run, transfer, wagon->leg[i].time_ps, &outcome);
+    uint64_t ready_ps = cycle_slice_access(memory, run, transfer, batch->leg[i].time_ps, &outcome);
     if (cycle_needs_memory(&outcome, write)) {
       cycle_use_memory(take_request(port, transfer, run), &outcome, ready_ps);
       continue;
     }
-    wagon->line_of_leg[hits] = i;
-    wagon->leg[hits++] = (struct network_leg){
+    batch->line_of_leg[hits] = i;
+    batch->leg[hits++] = (struct network_leg){
         .slice = run->slice, .bytes = write ? 0 : run->moved_bytes, .time_ps = ready_ps};
   }
   return hits;
 }
 
-void cycle_carry(struct engine_port *port, struct wagon *wagon) {
+void cycle_batch_serve(struct engine_port *port, struct line_batch *batch) {
   struct memsys *memory = port->memory;
-  for (unsigned i = 0; i < wagon->count; i++)
-    l2_prefetch_way(&memory->slices[wagon->run[i].slice], &wagon->run[i].place);
-  memory->network_ops->arrivals(memory->network, port->cluster, false, wagon->leg, wagon->count);
-  unsigned hits = look_up(port, wagon);
-  memory->network_ops->arrivals(memory->network, port->cluster, true, wagon->leg, hits);
-  cycle_answers_known(port, wagon, hits);
-  wagon->run[0] = *cycle_next_run(wagon);
-  cycle_empty(wagon);
+  for (unsigned i = 0; i < batch->count; i++)
+    l2_prefetch_way(&memory->slices[batch->run[i].slice], &batch->run[i].place);
+  memory->network_ops->arrivals(memory->network, port->cluster, false, batch->leg, batch->count);
+  unsigned hits = look_up(port, batch);
+  memory->network_ops->arrivals(memory->network, port->cluster, true, batch->leg, hits);
+  cycle_answers_known(port, batch, hits);
+  batch->run[0] = *cycle_next_run(batch);
+  cycle_batch_clear(batch);
 }
 
-/* ---- it does not: messages ---------------------------------------------------------- */
+/* ---- a network that does not: messages ---------------------------------------------- */
 
 static void message_at_slice(struct network_message *message, uint64_t now_ps) {
   struct memory_request *request =

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exact decimals: no floating point, no locale. */
+#include "core/base/decimal.h"
+
+#include <string.h>
+
+#include "core/base/clock.h"
+
+static uint128 power_of_ten(unsigned exponent) {
+  uint128 power = 1;
+  while (exponent-- > 0)
+    power *= 10;
+  return power;
+}
+
+/* Digits of value with the point before the last `decimals`. */
+static struct decimal digits(uint128 value, unsigned decimals) {
+  char reversed[48];
+  unsigned count = 0;
+  do {
+    reversed[count++] = (char)('0' + (int)(value % 10));
+    value /= 10;
+  } while (value > 0 || count <= decimals);
+  struct decimal decimal;
+  unsigned length = 0;
+  while (count > 0) {
+    if (count == decimals)
+      decimal.text[length++] = '.';
+    decimal.text[length++] = reversed[--count];
+  }
+  decimal.text[length] = '\0';
+  return decimal;
+}
+
+struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals) {
+  if (denominator == 0)
+    return digits(0, decimals);
+  uint128 whole = numerator / denominator;
+  uint128 rest = numerator % denominator;
+  uint128 scale = power_of_ten(decimals);
+  while (denominator > ~(uint128)0 / (4 * scale)) { /* keeps rest * scale in 128 bits */
+    denominator >>= 1;
+    rest >>= 1;
+  }
+  return digits(whole * scale + (2 * rest * scale + denominator) / (2 * denominator), decimals);
+}
+
+struct decimal decimal_exact(uint64_t value, unsigned decimals) {
+  struct decimal decimal = digits(value, decimals);
+  if (decimals == 0)
+    return decimal;
+  size_t length = strlen(decimal.text);
+  while (decimal.text[length - 1] == '0' && decimal.text[length - 2] != '.')
+    decimal.text[--length] = '\0';
+  return decimal;
+}
+
+struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals) {
+  return decimal_ratio((uint128)bytes * PS_PER_SECOND, (uint128)time_ps * unit, decimals);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers as decimals, computed in integers, so that the text depends on neither host, build nor
+ * locale.
+ */
+#ifndef VINCI_CORE_BASE_DECIMAL_H
+#define VINCI_CORE_BASE_DECIMAL_H
+
+#include <stdint.h>
+
+#include "core/base/arith.h"
+
+struct decimal {
+  char text[64];
+};
+
+/* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
+ * the denominator is 0. */
+struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
+/* value / 10^decimals exactly; trailing zeros are left out but for one. */
+struct decimal decimal_exact(uint64_t value, unsigned decimals);
+/* Bytes in a time as a rate in units of `unit` bytes per second. */
+struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
+
+#endif

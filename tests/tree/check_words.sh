@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The words of comments, messages and pages: no phrase at which readers stumble, no sentence that
+# ends on a word without a meaning of its own, no file or function that does not exist, pages of a
+# readable length. CONTRIBUTING.md has the rules.
+# shellcheck disable=SC2086,SC2016 # file names of this tree hold no blanks; backquotes of Markdown
+set -u
+cd "${TESTS_SRCDIR:-.}" || exit 99
+. tests/support/tap.sh
+
+pages='README.md ACCURACY.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md traces/FORMAT.md
+  traces/VALUES.md scripts/LUA.md'
+# Rooms whose words have not been gone through yet, and tests of their messages.
+unread='core/isa/|core/sim/|core/result/|core/machine/|core/check/|vector/|traces/lower/|traces/export/|
+  cli/gate/|cli/sweep/|cli/ops/|cli/cmd_gate|cli/cmd_sweep|scripts/module/|tests/traces/test_lower_vector|
+  tests/cli/test_gate|tests/reference/|tests/tree/check_words'
+unread=$(printf '%s' "$unread" | tr -d ' \n')
+folders='core cube vector memhier noc traces scripts cli tests'
+sources=$(find $folders -path scripts/build-aux -prune -o \( -name '*.[ch]' -o -name '*.cc' -o \
+  -name '*.def' -o -name '*.lua' -o -name '*.sh' -o -name '*.py' -o -name '*.1' \) -print | LC_ALL=C sort)
+read_sources=$(printf '%s\n' $sources | grep -vE "^($unread)")
+
+plan 6
+
+phrases='\bso (many|much)\b|of which nothing|on and on|there are only 1|is no number|nobody will refer'
+phrases="$phrases|to the next .* there is no way|where an earlier one was|\\btrains? of|\\bwagons?\\b"
+report "no phrase at which readers stumble" "$(grep -niE "$phrases" $read_sources $pages |
+  grep -v 'CONTRIBUTING.md.*not "so many"')"
+
+report "no sentence ends with 'it' or 'one'" "$({
+  grep -nE "\\b(it|one)(\\.( |\$|\"|\\\\n)| \\*/)" $pages
+  # Code ends in *one and the like: comments and texts alone.
+  grep -nE "(^|[^*&])\\b(it|one)(\\.( |\$|\"|\\\\n)|\\.? \\*/)" $read_sources
+} | grep -v 'CONTRIBUTING.md.*No sentence')"
+
+report "pages have a readable length" "$(for limit in README.md:250 ARCHITECTURE.md:300; do
+  lines=$(awk 'END { print NR }' "${limit%:*}")
+  [ "$lines" -le "${limit#*:}" ] || echo "${limit%:*}: $lines lines, limit ${limit#*:}"
+done)"
+
+# exists PATH: a file, a folder, a pattern that names some, or a test program or its log by its source.
+exists() {
+  set -- $1 "${1%.*}".c "$1".c
+  while [ $# -gt 0 ]; do
+    [ -e "$1" ] && return 0
+    shift
+  done
+  return 1
+}
+
+# Words in capitals stand for what the reader puts there.
+report "paths in comments and pages exist" "$(printf '%s\n' $sources | grep -v '^tests/.*\.sh$' |
+  xargs grep -noE '(^|[^A-Za-z0-9_/.<*$-])(core|cube|vector|memhier|noc|traces|scripts|cli|tests)/[A-Za-z0-9_/.*-]*[A-Za-z0-9_*]' \
+    $pages Makefile.am | sed -E 's/:[^A-Za-z0-9]/:/' | grep -v '/[A-Z*]*\.lua$' |
+  awk -F: '!seen[$3]++ { print $1 ":" $2, $3 }' | while read -r place path; do
+  exists "$path" || echo "$place: $path"
+done)"
+
+report "files that pages name without a folder exist" "$(
+  grep -noE '`[a-z][a-z0-9_*]*\.(c|h|cc|def|csv)`' ARCHITECTURE.md CONTRIBUTING.md | tr -d '\140' |
+    while IFS=: read -r page line name; do
+      case $name in one.csv) continue ;; esac # the reader's own
+      [ -n "$(find $folders -name "$name" -print)" ] || echo "$page:$line: $name"
+    done)"
+
+report "functions that ARCHITECTURE.md names exist" "$(
+  grep -oE '`[a-z_0-9]+\(\)`' ARCHITECTURE.md | tr -d '\140()' | sort -u | while read -r name; do
+    grep -qE "\\b$name\\(" $sources || echo "$name()"
+  done)"

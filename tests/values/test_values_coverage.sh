@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Each instruction that computes or moves values has a reference in numpy: tests/values/coverage.py.
+set -u
+. "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
+
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
+plan 1
+
+if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/coverage.py" \
+  tests/values/driver 2>&1); then
+  echo "# $output"
+  output=
+fi
+report "each instruction has a reference, on each architecture and for each type" "$output"
