@@ -147,8 +147,8 @@ static uint64_t row_width(const struct lower_tensor *tensor, const struct call_l
 enum { VENDOR_STEP = 512 };
 
 /* `rows`: a tensor with the maxima of rows, [B, N, S, 8], or the result. What a mask hides is not
- * recorded; one that is a matrix is taken for a causal one. The vendor's kernel computes whole
- * steps: its measured cube times are those of steps of 512 keys. */
+ * recorded: a matrix is taken for a causal mask. The vendor's kernel computes whole steps: its
+ * measured cube times are those of steps of 512 keys. */
 static bool put_arguments(struct lower_call *call, const struct lower_tensor *rows) {
   const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   struct call_layout s;

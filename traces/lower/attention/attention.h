@@ -6,7 +6,7 @@
  * head. The cube core of a block multiplies them with K, `cols` keys at a time (a step), and leaves
  * the scores in device memory. The vector cores take half of the rows each: the running maximum,
  * exponentials and their running sum, and the probabilities go back through device memory. The cube
- * core multiplies those with V, and the vector cores rescale and add what comes of it. The cube
+ * core multiplies those with V, and the vector cores rescale and add the products. The cube
  * core is one step ahead with the scores, the vector cores with the probabilities, also from one
  * task to the next.
  *
@@ -83,7 +83,7 @@ struct attention {
 
 enum {
   ATTENTION_SIDE = 128, /* of tiles in L0 */
-  ATTENTION_SLOTS = 4,  /* of each kind in the workspace: two for tasks of odd, even number each */
+  ATTENTION_SLOTS = 4,  /* of each kind in the workspace: two for odd tasks, two for even ones */
   ATTENTION_PAIR = 2,   /* on-chip buffers of each kind */
   ATTENTION_VECTORS = 2,
   ATTENTION_ROW_NUMBERS = 3,     /* of the gradient: maximum, sum and delta */
@@ -92,13 +92,13 @@ enum {
 /* Units of both operators, whose tensors are of 16-bit types. */
 enum { HALF_BYTES = 2, WORD_BYTES = 4, BLOCK_WORDS = 8 };
 
-/* One tiling, with what follows from it. */
+/* A tiling and what follows: extents, tasks, addresses. */
 struct attention_tiling {
   uint64_t rows, cols; /* of a step: queries of a task, keys */
   uint64_t panel;      /* keys that L1 takes at once */
   uint64_t slice;      /* rows that UB takes at once */
   uint64_t cores;
-  uint64_t splits, part; /* parts that the keys are split into; keys of one */
+  uint64_t splits, part; /* parts that the keys are split into; keys of a part */
   uint64_t row_blocks, tasks;
   uint64_t depth; /* of heads, in whole fractals */
   uint64_t half;  /* rows of a vector core */

@@ -57,6 +57,7 @@ static uint64_t vector_start(const struct vinci_soc *soc) {
 /* ---- a step ---- */
 
 static void cube_step(struct estimate *x) {
+  const uint64_t gradient_loads = 5; /* of a panel */
   const struct vinci_soc *soc = x->soc;
   const struct attention_tiling *t = &x->t;
   bool gradient = x->at->gradient;
@@ -68,7 +69,7 @@ static void cube_step(struct estimate *x) {
   x->mte1 = products * (path_cycles(soc, PATH_L1_L0A, 0, t->rows * t->cols * HALF_BYTES) +
                         path_cycles(soc, PATH_L1_L0B, 0, t->depth * t->cols * HALF_BYTES));
   if (gradient)
-    x->mte2 = panels * products * load_cycles(soc, t->panel * max_u64(t->depth, t->rows));
+    x->mte2 = panels * gradient_loads * load_cycles(soc, t->panel * max_u64(t->depth, t->rows));
   else
     x->mte2 =
         panels * (2 * load_cycles(soc, t->panel * t->depth) + load_cycles(soc, t->panel * t->rows));
@@ -147,9 +148,9 @@ uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth) {
   return min_u64(fits / BLOCK_WORDS * BLOCK_WORDS, rows_max);
 }
 
-/* Pieces of an end of the gradient: slices of rows of some elements, and before it, chunks of sums
- * that are cleared. Instructions of a slice wait for each other; its copies overlap those of the
- * next one, and the first one has all of them before it. */
+/* Pieces of an end of the gradient: slices of rows, and at the start chunks of sums that are
+ * cleared. Instructions of a slice wait for each other, its copies overlap those of the next slice,
+ * and the first slice waits for all of its own. */
 static struct attention_end end_of(const struct vinci_soc *soc, const struct attention *at,
                                    uint64_t depth, bool first, uint64_t slice) {
   uint64_t instructions = first ? 12 : 3, passes = first ? 6 : 2;

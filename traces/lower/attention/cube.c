@@ -329,7 +329,7 @@ static void add_keys(struct writer *w, enum panel scores, const char *rows, cons
   emit_end(w->e);
 }
 
-/* The answer of the vector cores, before the first panel that needs it. */
+/* Waits for the answer of the vector cores before the first panel of scores. */
 static void await_probabilities(struct writer *w) {
   emit_if(w->e, "ready", x_eq(w->panel, 0));
   fa_await(w->e, SIGNAL_PROBABILITIES);

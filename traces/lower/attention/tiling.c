@@ -89,7 +89,7 @@ static bool splits_are_legal(struct lower_job *job, const struct attention_tilin
 bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
   const struct lower_value *value = job->value;
   const struct attention *at = job->data;
-  const uint64_t cols_max = ROWWISE_LANES * BLOCK_WORDS; /* eight of its 64 lanes make one */
+  const uint64_t cols_max = ROWWISE_LANES * BLOCK_WORDS; /* reductions leave a lane of eight */
   *t = (struct attention_tiling){
       .rows = value[ATTENTION_ROWS].size,
       .cols = value[ATTENTION_COLS].size,

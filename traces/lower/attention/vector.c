@@ -3,7 +3,7 @@
  * The streams of the vector cores. Each of the two takes half of a task's rows, a slice of them at
  * a time.
  *
- * Forward: probabilities of the step to come, then what the cube core has made of the present one.
+ * Forward: probabilities of the step to come, then the cube core's product of the present step.
  * The maximum and sum of rows lie twice, for tasks of odd and even number; the factors of a step
  * wait in its slot until its values are added. A buffer holds scores and then the probabilities, or
  * partial values and then, at the end of a task, the result.
@@ -100,7 +100,7 @@ static void copy_scores(struct writer *w, struct place *p, bool out, const char 
        F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
 }
 
-/* Hides keys from lane `count` % 64 on: 64 lanes at `dst` of each row, or of some of a row. */
+/* Hides the lanes of the mask: `repeat` times 64 from `dst` on, `stride` blocks apart. */
 static void put_masked(struct emit *e, struct expr dst, struct expr repeat, struct expr stride) {
   EMIT(e, "vector_dup", F("dst", dst), F("scalar", vscalar(DTYPE_FP32, masked)),
        F("repeat", repeat), F("dst_repeat", stride), W("type", "fp32"));
@@ -151,7 +151,7 @@ static void hide(struct writer *w, struct place *p, struct vunit *unit) {
   vunit_forget(unit);
 }
 
-/* Scores times the scale, hidden where the mask says so. */
+/* Scores times the scale; the mask hides some. */
 static void put_scale(struct writer *w, struct place *p, struct vunit *unit) {
   vunit_count(unit, x_mul(w->rr, w->wide));
   vunit_step(unit, &(struct vstep)S("vmuls", R_BUFFER, R_BUFFER, w->at->scale));
@@ -452,8 +452,8 @@ static void put_flags(struct writer *w, bool set) {
   emit_end(w->e);
 }
 
-/* What is read though no copy writes it. Gradient: the last lanes of rows. Forward: numbers of rows
- * are spread 8 at a time, and there may be fewer; rows of values are whole fractals, of which
+/* Clears what is read and not copied before. Gradient: the last lanes of rows. Forward: numbers of
+ * rows are spread 8 at a time, and there may be fewer; rows of values are whole fractals, and
  * copies leave out up to a block. */
 static void clear(struct writer *w) {
   const struct attention_tiling *t = &w->t;

@@ -54,7 +54,7 @@ struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struc
 
 /* ---- tasks and steps ---- */
 
-/* Rounds of all cores, each the other way round, and what is left for the last one. */
+/* Rounds of all cores, in turn forwards and backwards, and the rest for the last round. */
 void fa_count_tasks(struct writer *w) {
   uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
   struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;

@@ -11,7 +11,7 @@ enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };
 
 /* A step of a task of this block: names and numbers of its rows. */
 struct place {
-  const char *suffix;    /* of the names: "x" for the step after the present one */
+  const char *suffix;    /* of the names: "" here, "x" for the next step */
   struct expr odd;       /* whether the number of the task is */
   struct expr piece;     /* which part of the keys */
   struct expr z;         /* head, of all sequences */
@@ -45,7 +45,7 @@ struct expr fa_let(struct writer *w, struct place *p, const char *name, struct e
 void fa_tensor(struct writer *w, const char *name, bool as_keys, enum tensor_io io);
 void fa_workspace(struct writer *w, const char *name, enum dtype dtype, uint64_t extent0,
                   uint64_t extent1, uint64_t extent2);
-/* Row `row` of head z of a tensor of the operator's layout, of which `group` heads have one. */
+/* Row `row` of head z, in a tensor of the operator's layout that has a head for each `group`. */
 struct expr fa_row(struct writer *w, const char *tensor, const struct attention_strides *strides,
                    uint64_t heads, uint64_t group, struct expr z, struct expr row);
 /* Row `row` of head z of a tensor with `rows` for each head, of some bytes each. */
@@ -86,7 +86,7 @@ void fa_zero(struct emit *e, uint64_t address, uint64_t bytes);
 
 void fa_cube_stream(struct writer *w);   /* cube.c */
 void fa_vector_stream(struct writer *w); /* vector.c */
-/* ends.c; what goes from one kernel to the next is the same workspace in both. */
+/* ends.c; two kernels declare the workspace that one hands to the other. */
 void fa_parts_workspace(struct writer *w);
 void fa_grad_workspace(struct writer *w);
 void fa_join(struct writer *w);
