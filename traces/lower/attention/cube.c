@@ -139,23 +139,30 @@ static void open_panels(struct writer *w, struct place *p) {
 
 /* ---- L1 to L0, cube, L0C to GM ---- */
 
-/* Part of an operand in L1: of rows of `channels` elements, k from k_start and m from m_start on.
- */
-static void load_l0(struct writer *w, bool a, struct expr src, struct expr rows,
-                    struct expr channels, struct expr k, struct expr k_start, struct expr m,
-                    struct expr m_start, bool transpose) {
-  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, TILE_BYTES);
-  EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", src),
-       F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
-       F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", rows),
-       F("l1_h", 1), F("channels", channels), F_IF(transpose, "transpose", 1),
-       W("type", dtype_name(w->at->type)));
+/* An operand in L1: its rows lie beside each other, block by block of channels. */
+struct matrix {
+  struct expr at, rows, channels;
+};
+
+static struct matrix task_matrix(struct writer *w, struct place *p, const char *buffer) {
+  return (struct matrix){task_rows(w, p, buffer), p->rows, EXPR(w->t.depth)};
 }
 
-/* Rows of A: all of them, `k` columns from k_start on. */
-static void load_a(struct writer *w, struct expr src, struct expr rows, struct expr channels,
-                   struct expr k, struct expr k_start) {
-  load_l0(w, true, src, rows, channels, k, k_start, rows, EXPR(0), false);
+static struct matrix panel_matrix(struct writer *w, struct place *p, enum panel panel) {
+  bool scores = panel >= PANEL_P;
+  return (struct matrix){panel_at(w, panel), scores ? p->rows : w->keys,
+                         scores ? rounded(w->keys) : EXPR(w->t.depth)};
+}
+
+/* Part of an operand: `k` channels from k_start and `m` rows from m_start on. */
+static void load_l0(struct writer *w, bool a, struct matrix from, struct expr k,
+                    struct expr k_start, struct expr m, struct expr m_start, bool transpose) {
+  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, TILE_BYTES);
+  EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", from.at),
+       F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
+       F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", from.rows),
+       F("l1_h", 1), F("channels", from.channels), F_IF(transpose, "transpose", 1),
+       W("type", dtype_name(w->at->type)));
 }
 
 /* Of a panel whose rows are columns of B: kk columns of part kd, rows of tile nt, cn of them. */
@@ -243,7 +250,7 @@ static void put_scores(struct writer *w, const char *rows, enum panel panel, con
   struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
   take_block(w, tile);
   struct expr kk = open_parts(w, "kd", "kk", tile), kd = w->part;
-  load_a(w, task_rows(w, p, rows), p->rows, EXPR(t->depth), kk, x_mul(kd, ATTENTION_SIDE));
+  load_l0(w, true, task_matrix(w, p, rows), kk, x_mul(kd, ATTENTION_SIDE), p->rows, EXPR(0), false);
   load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
   put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
   emit_end(w->e);
@@ -291,23 +298,23 @@ static void put_ahead(struct writer *w) {
 
 /* ---- the present step ---- */
 
-/* k rows of B from `first` on, in L0 with what is of A; the part of c[m, depth]. */
-static void close_parts(struct writer *w, struct expr b, struct expr rows, struct expr k,
-                        struct expr first, struct expr n, struct expr m, struct expr is_first) {
-  struct expr start = x_mul(w->part, ATTENTION_SIDE);
-  load_l0(w, false, b, rows, EXPR(w->t.depth), n, start, k, first, false);
+/* k rows of B from `first` on, beside A in L0; the part of c[m, depth]. */
+static void close_parts(struct writer *w, struct matrix b, struct expr k, struct expr first,
+                        struct expr n, struct expr m, struct expr is_first) {
+  load_l0(w, false, b, n, x_mul(w->part, ATTENTION_SIDE), k, first, false);
   struct expr part = x_mul(x_mul(w->part, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
   put_mad(w, x_add(block_at(w), part), m, k, n, is_first);
   emit_end(w->e);
 }
 
-/* A panel of scores times rows of another one, 128 keys at a time. */
+/* A panel of scores times rows of another panel, 128 keys at a time. */
 static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
-  struct expr cm = w->here.rows, kt = emit_for(w->e, "kt", tiles(w->keys));
-  struct expr key = x_mul(kt, ATTENTION_SIDE), kk = tile_extent(w, "kk", w->keys, kt);
-  struct expr number = tile_number(w, kt), cn = open_parts(w, "nd", "cn", number);
-  load_a(w, panel_at(w, scores), cm, rounded(w->keys), kk, key);
-  close_parts(w, panel_at(w, rows), w->keys, kk, key, cn, cm, x_eq(number, 0));
+  struct place *p = &w->here;
+  struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
+  struct expr kk = tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
+  struct expr cn = open_parts(w, "nd", "cn", number);
+  load_l0(w, true, panel_matrix(w, p, scores), kk, key, p->rows, EXPR(0), false);
+  close_parts(w, panel_matrix(w, p, rows), kk, key, cn, p->rows, x_eq(number, 0));
   emit_end(w->e);
 }
 
@@ -315,13 +322,12 @@ static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
 static void add_keys(struct writer *w, enum panel scores, const char *rows, const char *sum) {
   const struct attention *at = w->at;
   struct place *p = &w->here;
-  struct expr cm = p->rows, kt = emit_for(w->e, "kt", tiles(w->keys));
-  struct expr key = x_mul(kt, ATTENTION_SIDE), mk = tile_extent(w, "mk", w->keys, kt);
-  struct expr kk = emit_assigned(w->e, "kk", cm);
+  struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
+  struct expr mk = tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
   take_block(w, kt);
   struct expr cn = open_parts(w, "nd", "cn", kt);
-  load_l0(w, true, panel_at(w, scores), cm, rounded(w->keys), mk, key, cm, EXPR(0), true);
-  close_parts(w, task_rows(w, p, rows), cm, kk, EXPR(0), cn, mk, EXPR(1));
+  load_l0(w, true, panel_matrix(w, p, scores), mk, key, p->rows, EXPR(0), true);
+  close_parts(w, task_matrix(w, p, rows), kk, EXPR(0), cn, mk, EXPR(1));
   struct expr head = x_mul(x_div(p->z, at->group), at->keys);
   struct expr row = x_add(x_add(x_add(head, p->key), w->at_key), key);
   put_block(w, x_slot(w->e, sum, row, at->depth * WORD_BYTES), EXPR(at->depth), mk, at->depth,
