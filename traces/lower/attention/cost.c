@@ -122,6 +122,15 @@ static void count_work(struct estimate *x) {
 
 /* ---- kernels at the ends ---- */
 
+/* Pieces of some cycles each, behind what every core does first. */
+static struct attention_end shared_by_cores(const struct vinci_soc *soc, uint64_t slice,
+                                            uint64_t pieces, uint64_t cycles, uint64_t first) {
+  uint64_t cores = soc_core_count(soc, CORE_AIV);
+  return (struct attention_end){.slice = slice,
+                                .cores = launch_cores(soc, cores, pieces, cycles),
+                                .cycles = launch_work_cycles(soc, cores, pieces, cycles) + first};
+}
+
 /* Some copies and a dozen short instructions for each slice of rows. */
 struct attention_end attention_join_end(const struct vinci_soc *soc, const struct attention *at,
                                         const struct attention_tiling *t, uint64_t rows) {
@@ -130,10 +139,7 @@ struct attention_end attention_join_end(const struct vinci_soc *soc, const struc
   uint64_t pieces = at->batch * at->heads * ceil_div(at->rows, rows);
   uint64_t cycles = copies * copy_cycles(soc, PATH_GM_UB, bytes / copies) +
                     (instructions + 4 * t->splits) * vector_start(soc);
-  uint64_t cores = soc_core_count(soc, CORE_AIV);
-  return (struct attention_end){.slice = rows,
-                                .cores = launch_cores(soc, cores, pieces, cycles),
-                                .cycles = launch_work_cycles(soc, cores, pieces, cycles)};
+  return shared_by_cores(soc, rows, pieces, cycles, 0);
 }
 
 /* Two buffers of three operands in single precision, and what reductions need of each row. */
@@ -172,11 +178,7 @@ static struct attention_end end_of(const struct vinci_soc *soc, const struct att
       first ? clear + slice * attention_delta_bytes(depth) : ATTENTION_PAIR * elements * WORD_BYTES;
   uint64_t piece = (chunks * (clear * MILLI / (uint64_t)out->mbytes_per_cycle) + slices * pace) /
                    (chunks + slices);
-  uint64_t cores = soc_core_count(soc, CORE_AIV);
-  return (struct attention_end){.slice = slice,
-                                .cores = launch_cores(soc, cores, chunks + slices, piece),
-                                .cycles = launch_work_cycles(soc, cores, chunks + slices, piece) +
-                                          fill + ub / REPEAT_BYTES};
+  return shared_by_cores(soc, slice, chunks + slices, piece, fill + ub / REPEAT_BYTES);
 }
 
 /* Few rows are shared out in smaller slices than UB would take. */
