@@ -18,7 +18,6 @@ struct part {
   unsigned depth; /* of the evaluation stack */
   unsigned terms_count;
   bool affine;
-  bool may_fail;    /* divides by what may be 0 */
   int64_t constant; /* when affine: constant + sum of terms, by variable */
   struct program_term terms[TERMS_MAX];
 };
@@ -110,14 +109,6 @@ static bool keeps_right(enum expr_op op, const struct part *left) {
   return (op == EXPR_ADD && is_number(left, 0)) || (op == EXPR_MUL && is_number(left, 1));
 }
 
-/* The result is 0, and to compute the other side cannot fail. */
-static bool is_nothing(enum expr_op op, const struct part *left, const struct part *right) {
-  if (left->may_fail || right->may_fail)
-    return false;
-  return (op == EXPR_MUL && (is_number(left, 0) || is_number(right, 0))) ||
-         (op == EXPR_MOD && is_number(right, 1));
-}
-
 /* Removes the code of a constant from before the code of what follows. */
 static void drop_constant(struct parser *parser, size_t first) {
   struct growing *codes = &parser->reader->codes;
@@ -133,7 +124,6 @@ static bool make_constant(struct parser *parser, size_t first_code, int64_t valu
   out->first_code = first_code;
   out->depth = 1;
   out->affine = true;
-  out->may_fail = false;
   out->terms_count = 0;
   out->constant = value;
   return emit(parser, EXPR_CONST, value);
@@ -143,7 +133,6 @@ static bool make_variable(struct parser *parser, uint32_t variable, struct part 
   out->first_code = parser->reader->codes.count;
   out->depth = 1;
   out->affine = true;
-  out->may_fail = false;
   out->terms_count = 1;
   out->constant = 0;
   out->terms[0] = (struct program_term){.coefficient = 1, .variable = variable};
@@ -230,7 +219,7 @@ static bool apply(struct parser *parser, enum expr_op op, const char *at, struct
       return fail(parser, at, "the value does not fit 64 bits");
     return make_constant(parser, left->first_code, value, left);
   }
-  if (is_nothing(op, left, right))
+  if (op == EXPR_MOD && left->affine && is_number(right, 1))
     return make_constant(parser, left->first_code, 0, left);
   if (keeps_left(op, right)) {
     parser->reader->codes.count = right->first_code;
@@ -242,7 +231,6 @@ static bool apply(struct parser *parser, enum expr_op op, const char *at, struct
     *left = *right;
     return true;
   }
-  left->may_fail |= right->may_fail || ((op == EXPR_DIV || op == EXPR_MOD) && !is_constant(right));
   unsigned depth = op == EXPR_NEG ? left->depth : right->depth + 1;
   left->depth = left->depth > depth ? left->depth : depth;
   left->affine =

@@ -201,9 +201,12 @@ static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr 
                     struct expr first) {
   struct emit *e = w->e;
   struct expr half = x_mul(w->l0, TILE_BYTES);
+  /* Without an earlier product the loop has no turn; its rows stay, so that programs are the same
+   * as those of earlier versions. */
+  struct expr again = x_is_number(first) ? x_name(e, "0") : x_eq(first, 0);
   struct expr few = x_lt(x_mul(fractals(m), fractals(n)), MAD_OVERLAP_TILES);
   emit_handshake(e, PIPE_MTE1, PIPE_M, w->l0);
-  emit_if(e, "small", x_mul(x_eq(first, 0), few));
+  emit_if(e, "small", x_mul(again, few));
   emit_barrier(e, PIPE_M);
   emit_end(e);
   EMIT(e, "mad", F("c", c), F("a", x_add(x_name(w->e, "a0"), half)),
