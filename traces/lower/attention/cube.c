@@ -200,7 +200,6 @@ static struct expr open_parts(struct writer *w, const char *loop, const char *ex
 static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
                     struct expr first) {
   struct emit *e = w->e;
-  struct expr half = x_mul(w->l0, TILE_BYTES);
   /* Without an earlier product the loop has no turn; its rows stay, so that programs are the same
    * as those of earlier versions. */
   struct expr again = x_is_number(first) ? x_name(e, "0") : x_eq(first, 0);
@@ -209,8 +208,8 @@ static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr 
   emit_if(e, "small", x_mul(again, few));
   emit_barrier(e, PIPE_M);
   emit_end(e);
-  EMIT(e, "mad", F("c", c), F("a", x_add(x_name(w->e, "a0"), half)),
-       F("b", x_add(x_name(w->e, "b0"), half)), F("m", x_max(2, m)), F("k", k), F("n", n),
+  EMIT(e, "mad", F("c", c), F("a", x_slot(e, "a0", w->l0, TILE_BYTES)),
+       F("b", x_slot(e, "b0", w->l0, TILE_BYTES)), F("m", x_max(2, m)), F("k", k), F("n", n),
        F("init", first), W("type", dtype_name(w->at->type)));
   emit_set(e, PIPE_M, PIPE_MTE1, w->l0);
 }

@@ -387,17 +387,17 @@ static struct expr part_at(struct writer *w, const char *tensor, uint64_t bytes)
 }
 
 /* Maxima and sums; those of the other parts of a row lie between them. */
-static void store_numbers(struct writer *w, bool parts, const char *const names[]) {
+static void store_numbers(struct writer *w) {
+  static const char *const names[2][2] = {{"row_max", "row_sum"}, {"part_max", "part_sum"}};
+  bool parts = w->t.splits > 1;
   for (unsigned i = 0; i < 2; i++)
-    EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, names[i], BLOCK_BYTES)),
+    EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, names[parts][i], BLOCK_BYTES)),
          F("src", spread_at(w, i)), F_IF(parts, "n_burst", w->rr),
          F("len_burst", x_mul(parts ? EXPR(1) : w->rr, BLOCK_BYTES)),
          F_IF(parts, "dst_gap", (w->t.splits - 1) * BLOCK_BYTES));
 }
 
 static void store_result(struct writer *w) {
-  static const char *const parts[] = {"part_max", "part_sum"}, *const all[] = {"row_max",
-                                                                               "row_sum"};
   const struct attention *at = w->at;
   uint64_t row = at->depth * WORD_BYTES;
   emit_if(w->e, "out", is_last(&w->here));
@@ -409,7 +409,7 @@ static void store_result(struct writer *w) {
          F("src_gap", w->t.depth / BLOCK_WORDS - ceil_div(at->depth, BLOCK_WORDS)),
          F("dst_gap", (w->t.splits - 1) * row));
   if (w->t.splits > 1 || at->statistics)
-    store_numbers(w, w->t.splits > 1, w->t.splits > 1 ? parts : all);
+    store_numbers(w);
   emit_end(w->e);
 }
 
