@@ -7,7 +7,7 @@
 #ifndef VINCI_CLI_CLI_H
 #define VINCI_CLI_CLI_H
 
-#include "cli/options.h"
+#include "cli/support/options.h"
 
 struct cli_verb {
   const char *name;
@@ -71,12 +71,6 @@ VINCI_MUST_CHECK enum vinci_status cli_result_folder(const char *output, const c
 /* That there are traces, and that their folders differ. output NULL: there are none. */
 VINCI_MUST_CHECK enum vinci_status
 cli_check_folders(const char *output, const struct text_list *traces, struct vinci_diag *diag);
-/*
- * Takes an existing folder for this process up to its end; VINCI_E_USAGE when another process has
- * it, who being "another run" or the like.
- */
-VINCI_MUST_CHECK enum vinci_status cli_lock_folder(const char *folder, const char *who,
-                                                   struct vinci_diag *diag);
 /* Before anything runs: a long run shall not find out at its end that it cannot be kept, nor that
  * another one has written between its files. */
 VINCI_MUST_CHECK enum vinci_status

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli/checks.h"
 #include "cli/cli.h"
+#include "cli/support/checks.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/operator.h"
+#include "cli/support/operator.h"
 #include "core/base/diag.h"
 
 struct compile_settings {

@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vinci gate: regression gating of simulated metrics. */
-#include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/gate/gate.h"
-#include "cli/gate/gate_bless.h"
-#include "cli/gate/gate_import.h"
 #include "core/base/diag.h"
+#include "core/base/file.h"
+#include "scripts/gate/gate.h"
+#include "traces/lower/calls/suite.h"
 
 struct gate_settings {
-  struct gate_overrides overrides;
+  struct vinci_gate_options options;
+  struct text_list sets;
   const char *baseline;
-  const char *policy;
-  const char *only;
   const char *reason;
   const char *output;
   const char *junit, *tap, *markdown;
   uint64_t jobs;
   uint64_t repeat;
-  bool strict;
-  bool rebase_inputs;
   bool allow_ci;
   bool quiet;
 };
@@ -33,19 +27,19 @@ struct gate_settings {
   OPTION_TEXT_ROW("baseline", 'b', struct gate_settings, baseline, "FILE",                         \
                   "the numbers to compare with (CSV)")
 #define SUITE_ROWS                                                                                 \
-  OPTION_TEXT_ROW("only", 0, struct gate_settings, only, "GLOB",                                   \
+  OPTION_TEXT_ROW("only", 0, struct gate_settings, options.only, "GLOB",                           \
                   "only the points whose names match, such as 'mm*'"),                             \
-      OPTION_TEXT_ROW("soc-version", 's', struct gate_settings, overrides.soc, "NAME",             \
+      OPTION_TEXT_ROW("soc-version", 's', struct gate_settings, options.overrides.soc, "NAME",     \
                       "another chip than that of the suite, for all points"),                      \
-      OPTION_LIST_ROW("set", 0, struct gate_settings, overrides.sets, "KEY=VALUE",                 \
+      OPTION_LIST_ROW("set", 0, struct gate_settings, sets, "KEY=VALUE",                           \
                       "change a number of the chip in all points; may be repeated"),               \
-      OPTION_TEXT_ROW("memory", 0, struct gate_settings, overrides.models.memory, "MODEL",         \
+      OPTION_TEXT_ROW("memory", 0, struct gate_settings, options.overrides.memory, "MODEL",        \
                       "cycle or flat, for all points"),                                            \
-      OPTION_TEXT_ROW("network", 0, struct gate_settings, overrides.models.network, "LEVEL",       \
+      OPTION_TEXT_ROW("network", 0, struct gate_settings, options.overrides.network, "LEVEL",      \
                       "packet or flit, for all points"),                                           \
-      OPTION_TEXT_ROW("l2", 0, struct gate_settings, overrides.models.l2, "STATE",                 \
+      OPTION_TEXT_ROW("l2", 0, struct gate_settings, options.overrides.l2, "STATE",                \
                       "L2 at the start, as for 'vinci run', for all points"),                      \
-      OPTION_TEXT_ROW("data", 0, struct gate_settings, overrides.data, "DIR",                      \
+      OPTION_TEXT_ROW("data", 0, struct gate_settings, options.overrides.data_dir, "DIR",          \
                       "the folder that holds soc/ with the hardware descriptions")
 #define RUN_ROWS                                                                                   \
   OPTION_NUMBER_ROW("jobs", 'j', struct gate_settings, jobs, "N", 1, GATE_JOBS_MAX,                \
@@ -62,9 +56,9 @@ struct gate_settings {
 
 static const struct option_row check_options[] = {
     BASELINE_ROW,
-    OPTION_TEXT_ROW("policy", 'p', struct gate_settings, policy, "FILE",
+    OPTION_TEXT_ROW("policy", 'p', struct gate_settings, options.policy, "FILE",
                     "what may move how far; without it nothing may get worse"),
-    OPTION_FLAG_ROW("strict", 0, struct gate_settings, strict,
+    OPTION_FLAG_ROW("strict", 0, struct gate_settings, options.strict,
                     "what is better, or neither better nor worse, fails as well"),
     RUN_ROWS,
     REPORT_ROWS,
@@ -77,7 +71,7 @@ static const struct option_row bless_options[] = {
     BASELINE_ROW,
     OPTION_TEXT_ROW("reason", 'm', struct gate_settings, reason, "TEXT",
                     "why the numbers are right; goes into the log beside the baseline"),
-    OPTION_FLAG_ROW("rebase-inputs", 0, struct gate_settings, rebase_inputs,
+    OPTION_FLAG_ROW("rebase-inputs", 0, struct gate_settings, options.rebase_inputs,
                     "also bless points whose input is another than that of the baseline"),
     OPTION_FLAG_ROW("allow-ci", 0, struct gate_settings, allow_ci,
                     "bless although this is a job of continuous integration (CI is set)"),
@@ -91,45 +85,12 @@ static const struct option_row bless_options[] = {
 struct gate {
   struct gate_settings settings;
   struct text_list arguments;
-  struct gate_suite suite;
-  struct chip_cache chips;
-  struct gate_run run;
-  struct gate_rows baseline;
-  struct gate_policy policy;
-  struct gate_verdicts verdicts;
 };
 
-static void gate_free(struct gate *gate) {
-  gate_verdicts_free(&gate->verdicts);
-  gate_policy_free(&gate->policy);
-  gate_rows_free(&gate->baseline);
-  gate_run_free(&gate->run);
-  chip_cache_free(&gate->chips);
-  gate_suite_free(&gate->suite);
-  text_list_free(&gate->settings.overrides.sets);
-  text_list_free(&gate->arguments);
-}
-
-/* Leaves the points that --only names. */
-static enum vinci_status select_points(struct gate *gate, struct vinci_diag *diag) {
-  struct gate_suite *suite = &gate->suite;
-  const char *only = gate->settings.only;
-  size_t kept = 0;
-  for (size_t i = 0; i < suite->count; i++)
-    if (!only || fnmatch(only, suite->points[i].name, 0) == 0)
-      suite->points[kept++] = suite->points[i];
-  if (kept == 0)
-    return diag_error(diag, VINCI_E_USAGE, "no point of %s matches '%s'", suite->path, only);
-  suite->count = kept;
-  return VINCI_OK;
-}
-
-static enum vinci_status open_suite(struct gate *gate, struct vinci_diag *diag) {
-  if (gate->arguments.count != 1)
-    return diag_error(diag, VINCI_E_USAGE, "one suite is wanted, not %zu", gate->arguments.count);
-  enum vinci_status status =
-      gate_suite_open(&gate->suite, gate->arguments.items[0], &gate->settings.overrides, diag);
-  return status == VINCI_OK ? select_points(gate, diag) : status;
+static enum vinci_status need_suite(struct gate *gate, struct vinci_diag *diag) {
+  if (gate->arguments.count == 1)
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_USAGE, "one suite is wanted, not %zu", gate->arguments.count);
 }
 
 static enum vinci_status need_baseline(const struct gate *gate, struct vinci_diag *diag) {
@@ -138,94 +99,83 @@ static enum vinci_status need_baseline(const struct gate *gate, struct vinci_dia
              : diag_error(diag, VINCI_E_USAGE, "which baseline? --baseline=FILE is missing");
 }
 
-static enum vinci_status run_points(struct gate *gate, struct vinci_diag *diag) {
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  gate->chips.data = gate->settings.overrides.data;
-  gate->run.suite = &gate->suite;
-  gate->run.chips = &gate->chips;
-  gate->run.jobs = gate->settings.jobs ? (unsigned)gate->settings.jobs
-                   : processors > 0    ? (unsigned)processors
-                                       : 1;
-  gate->run.jobs = gate->run.jobs > GATE_JOBS_MAX ? GATE_JOBS_MAX : gate->run.jobs;
-  gate->run.repeat = gate->settings.repeat ? (unsigned)gate->settings.repeat : 1;
-  const char *soc = gate->settings.overrides.soc;
-  const vinci_soc *chip;
-  enum vinci_status status = soc ? chip_cache_get(&gate->chips, soc, &chip, diag) : VINCI_OK;
-  return status == VINCI_OK ? gate_run_all(&gate->run, diag) : status;
-}
-
-/* Everything up to the verdicts; what can be said without running is said first. */
-static enum vinci_status compare(struct gate *gate, struct vinci_diag *diag) {
-  enum vinci_status status = need_baseline(gate, diag);
-  if (status == VINCI_OK)
-    status = open_suite(gate, diag);
-  if (status == VINCI_OK)
-    status = gate_policy_open(&gate->policy, gate->settings.policy, diag);
-  if (status == VINCI_OK)
-    status = gate_rows_read(&gate->baseline, gate->settings.baseline, diag);
-  if (status == VINCI_OK)
-    status = run_points(gate, diag);
-  if (status == VINCI_OK)
-    status = gate_compare(&gate->run, &gate->baseline, &gate->policy, gate->settings.strict,
-                          gate->settings.only, &gate->verdicts, diag);
-  return status;
+static int command(const struct cli_verb *verb, int argc, char **argv,
+                   int (*body)(struct gate *gate)) {
+  struct gate gate = {.settings.options = {.struct_size = sizeof gate.settings.options}};
+  struct gate_settings *settings = &gate.settings;
+  int exit_code;
+  if (cli_begin(verb, argc, argv, settings, &gate.arguments, &exit_code)) {
+    settings->options.overrides.sets = settings->sets.items;
+    settings->options.overrides.set_count = settings->sets.count;
+    settings->options.jobs = (unsigned)settings->jobs;
+    settings->options.repeat = (unsigned)settings->repeat;
+    exit_code = body(&gate);
+  }
+  text_list_free(&settings->sets);
+  text_list_free(&gate.arguments);
+  return exit_code;
 }
 
 /* ---- check, explain ----------------------------------------------------------------------- */
 
 struct report_file {
-  const struct gate_report *report;
-  void (*writer)(const struct gate_report *report, FILE *out);
+  const vinci_gate *gate;
+  enum vinci_gate_format format;
 };
 
+/* What cannot be written stays with the stream: file_replace() and the program's end look there. */
 static void write_report(void *context, FILE *out) {
   const struct report_file *file = context;
-  file->writer(file->report, out);
+  if (vinci_gate_write(file->gate, file->format, out, NULL) != VINCI_OK)
+    return;
 }
 
 static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
-static enum vinci_status write_reports(const struct gate *gate, const struct gate_report *report,
+static enum vinci_status write_reports(const struct gate_settings *settings, const vinci_gate *gate,
                                        struct vinci_diag *diag) {
-  const struct gate_settings *settings = &gate->settings;
   const struct {
     const char *path;
-    void (*writer)(const struct gate_report *report, FILE *out);
-  } files[] = {{settings->junit, gate_report_junit},
-               {settings->tap, gate_report_tap},
-               {settings->markdown, gate_report_markdown}};
+    enum vinci_gate_format format;
+  } files[] = {{settings->junit, VINCI_GATE_JUNIT},
+               {settings->tap, VINCI_GATE_TAP},
+               {settings->markdown, VINCI_GATE_MARKDOWN}};
   enum vinci_status status = VINCI_OK;
   for (size_t i = 0; status == VINCI_OK && i < sizeof files / sizeof *files; i++) {
-    struct report_file file = {report, files[i].writer};
+    struct report_file file = {.gate = gate, .format = files[i].format};
     if (is_stdout(files[i].path))
-      files[i].writer(report, stdout);
+      write_report(&file, stdout);
     else if (files[i].path)
-      status = gate_replace_file(files[i].path, write_report, &file, diag);
+      status = file_replace(files[i].path, write_report, &file, diag);
   }
+  struct report_file text = {.gate = gate, .format = VINCI_GATE_TEXT};
   bool taken =
       is_stdout(settings->junit) || is_stdout(settings->tap) || is_stdout(settings->markdown);
   if (!taken && !settings->quiet)
-    gate_report_text(report, stdout);
+    write_report(&text, stdout);
   return status;
 }
 
-static int check_suite(struct gate *gate) {
-  struct vinci_diag diag = {0};
-  enum vinci_status status = compare(gate, &diag);
-  struct gate_report report = {&gate->run, &gate->baseline, gate->settings.baseline,
-                               &gate->verdicts, true};
+/* Whether there are verdicts, also those of a gate that fails. */
+static bool compare(struct gate *gate, vinci_gate **out, struct vinci_diag *diag) {
+  *out = NULL;
+  enum vinci_status status = need_baseline(gate, diag);
   if (status == VINCI_OK)
-    status = write_reports(gate, &report, &diag);
-  return status == VINCI_OK ? gate->verdicts.exit_code : cli_fail(&diag);
+    status = need_suite(gate, diag);
+  if (status == VINCI_OK)
+    status = vinci_gate_check(gate->arguments.items[0], gate->settings.baseline,
+                              &gate->settings.options, out, diag);
+  return status == VINCI_OK || status == VINCI_E_GATE;
 }
 
-static int command(const struct cli_verb *verb, int argc, char **argv,
-                   int (*body)(struct gate *gate)) {
-  struct gate gate = {0};
-  int exit_code;
-  if (cli_begin(verb, argc, argv, &gate.settings, &gate.arguments, &exit_code))
-    exit_code = body(&gate);
-  gate_free(&gate);
+static int check_suite(struct gate *gate) {
+  struct vinci_diag diag = {0}, unwritten = {0};
+  vinci_gate *found;
+  if (!compare(gate, &found, &diag))
+    return cli_fail(&diag);
+  bool written = write_reports(&gate->settings, found, &unwritten) == VINCI_OK;
+  int exit_code = written ? vinci_gate_exit_code(found) : cli_fail(&unwritten);
+  vinci_gate_free(found);
   return exit_code;
 }
 
@@ -236,11 +186,12 @@ static int check(const struct cli_verb *verb, int argc, char **argv) {
 /* Everything that moved, whatever a policy would say; not a gate. */
 static int explain_suite(struct gate *gate) {
   struct vinci_diag diag = {0};
-  if (compare(gate, &diag) != VINCI_OK)
+  vinci_gate *found;
+  if (!compare(gate, &found, &diag))
     return cli_fail(&diag);
-  struct gate_report report = {&gate->run, &gate->baseline, gate->settings.baseline,
-                               &gate->verdicts, true};
-  gate_report_text(&report, stdout);
+  struct report_file text = {.gate = found, .format = VINCI_GATE_TEXT};
+  write_report(&text, stdout);
+  vinci_gate_free(found);
   return 0;
 }
 
@@ -250,19 +201,24 @@ static int explain(const struct cli_verb *verb, int argc, char **argv) {
 
 /* ---- list ---------------------------------------------------------------------------------- */
 
+static void print_point(const struct gate_point *point, struct arena *arena) {
+  const char *text = workload_text(&point->spec.workload, arena);
+  printf("%s: %s on %s", point->name, text ? text : "", point->spec.soc);
+  for (size_t s = 0; s < point->spec.set_count; s++)
+    printf(" %s", point->spec.sets[s]);
+  putchar('\n');
+}
+
 static int list_suite(struct gate *gate) {
   struct vinci_diag diag = {0};
-  if (open_suite(gate, &diag) != VINCI_OK)
-    return cli_fail(&diag);
-  for (size_t i = 0; i < gate->suite.count; i++) {
-    const struct gate_point *point = &gate->suite.points[i];
-    const char *text = workload_text(&point->workload, &gate->suite.arena);
-    printf("%s: %s on %s", point->name, text ? text : "", point->soc);
-    for (size_t s = 0; s < point->set_count; s++)
-      printf(" %s", point->sets[s]);
-    putchar('\n');
-  }
-  return 0;
+  vinci_gate opened = {0};
+  enum vinci_status status = need_suite(gate, &diag);
+  if (status == VINCI_OK)
+    status = gate_open(&opened, gate->arguments.items[0], NULL, &gate->settings.options, &diag);
+  for (size_t i = 0; status == VINCI_OK && i < opened.suite.count; i++)
+    print_point(&opened.suite.points[i], &opened.suite.arena);
+  gate_close(&opened);
+  return status == VINCI_OK ? 0 : cli_fail(&diag);
 }
 
 static int list(const struct cli_verb *verb, int argc, char **argv) {
@@ -270,13 +226,6 @@ static int list(const struct cli_verb *verb, int argc, char **argv) {
 }
 
 /* ---- bless --------------------------------------------------------------------------------- */
-
-static enum vinci_status check_reason(const struct gate *gate, struct vinci_diag *diag) {
-  const char *reason = gate->settings.reason;
-  if (reason && reason[strspn(reason, " \t\n")] != '\0')
-    return VINCI_OK;
-  return diag_error(diag, VINCI_E_USAGE, "why are the numbers right? --reason=TEXT is missing");
-}
 
 /* A gate that blesses what it finds holds nothing back: people bless. */
 static enum vinci_status check_ci(const struct gate *gate, struct vinci_diag *diag) {
@@ -296,45 +245,25 @@ static enum vinci_status check_ci(const struct gate *gate, struct vinci_diag *di
 }
 
 static int bless_suite(struct gate *gate) {
+  const struct gate_settings *settings = &gate->settings;
   struct vinci_diag diag = {0};
-  bool changed;
+  struct vinci_gate_blessed blessed = {0};
   enum vinci_status status = check_ci(gate, &diag);
   if (status == VINCI_OK)
     status = need_baseline(gate, &diag);
   if (status == VINCI_OK)
-    status = check_reason(gate, &diag);
+    status = need_suite(gate, &diag);
   if (status == VINCI_OK)
-    status = open_suite(gate, &diag);
-  bool locks = status == VINCI_OK;
-  if (status == VINCI_OK)
-    status = gate_lock_inputs(gate->settings.baseline, &diag);
-  if (status == VINCI_OK && access(gate->settings.baseline, F_OK) == 0)
-    status = gate_rows_read(&gate->baseline, gate->settings.baseline, &diag);
-  if (status == VINCI_OK)
-    status = run_points(gate, &diag);
-  if (status == VINCI_OK)
-    status = gate_compare(&gate->run, &gate->baseline, &gate->policy, false, gate->settings.only,
-                          &gate->verdicts, &diag);
-  struct gate_bless request = {&gate->run,
-                               &gate->baseline,
-                               &gate->verdicts,
-                               gate->settings.baseline,
-                               gate->settings.reason,
-                               gate->settings.only,
-                               gate->settings.rebase_inputs};
-  if (status == VINCI_OK)
-    status = gate_bless_write(&request, &changed, &diag);
+    status = vinci_gate_bless(gate->arguments.items[0], settings->baseline, settings->reason,
+                              &settings->options, &blessed, &diag);
   if (status != VINCI_OK) {
-    int code = cli_fail(&diag);
-    if (locks)
-      gate_drop_inputs(gate->settings.baseline);
-    bool crashed = diag.status == VINCI_E_INTERNAL && gate->verdicts.exit_code > 0;
-    return crashed ? gate->verdicts.exit_code : code;
+    int exit_code = cli_fail(&diag);
+    return blessed.exit_code ? blessed.exit_code : exit_code;
   }
-  if (!gate->settings.quiet && changed)
-    printf("blessed %zu points in %s\n", gate->suite.count, gate->settings.baseline);
-  else if (!gate->settings.quiet)
-    printf("nothing to bless: %s has these numbers already\n", gate->settings.baseline);
+  if (!settings->quiet && blessed.changed)
+    printf("blessed %zu points in %s\n", blessed.points, settings->baseline);
+  else if (!settings->quiet)
+    printf("nothing to bless: %s has these numbers already\n", settings->baseline);
   return 0;
 }
 
@@ -345,15 +274,15 @@ static int bless(const struct cli_verb *verb, int argc, char **argv) {
 /* ---- import -------------------------------------------------------------------------------- */
 
 static const struct option_row import_options[] = {
-    OPTION_TEXT_ROW("soc-version", 's', struct gate_settings, overrides.soc, "NAME",
+    OPTION_TEXT_ROW("soc-version", 's', struct gate_settings, options.overrides.soc, "NAME",
                     "the chip of rows that name none"),
     OPTION_TEXT_ROW("output", 'o', struct gate_settings, output, "SUITE.lua",
                     "where the suite goes; standard output without it"),
-    OPTION_TEXT_ROW("memory", 0, struct gate_settings, overrides.models.memory, "MODEL",
+    OPTION_TEXT_ROW("memory", 0, struct gate_settings, options.overrides.memory, "MODEL",
                     "cycle or flat, for all points of the suite"),
-    OPTION_TEXT_ROW("network", 0, struct gate_settings, overrides.models.network, "LEVEL",
+    OPTION_TEXT_ROW("network", 0, struct gate_settings, options.overrides.network, "LEVEL",
                     "packet or flit, for all points of the suite"),
-    OPTION_TEXT_ROW("data", 0, struct gate_settings, overrides.data, "DIR",
+    OPTION_TEXT_ROW("data", 0, struct gate_settings, options.overrides.data_dir, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
     QUIET_ROW,
 };
@@ -361,20 +290,25 @@ static const struct option_row import_options[] = {
 static int import_list(struct gate *gate) {
   struct vinci_diag diag = {0};
   const struct gate_settings *settings = &gate->settings;
-  struct gate_import import = {
-      .soc = settings->overrides.soc,
-      .data = settings->overrides.data,
+  const struct vinci_overrides *overrides = &settings->options.overrides;
+  struct calls_suite_counts counts;
+  struct calls_suite suite = {
+      .soc = overrides->soc,
+      .data = overrides->data_dir,
       .output = settings->output,
-      .models = settings->overrides.models,
-      .quiet = settings->quiet,
+      .out = stdout,
+      .models = {.memory = overrides->memory, .network = overrides->network},
   };
   enum vinci_status status = VINCI_OK;
   if (gate->arguments.count == 1)
-    import.list = gate->arguments.items[0];
+    suite.list = gate->arguments.items[0];
   else
     status = diag_error(&diag, VINCI_E_USAGE, "one list is wanted, not %zu", gate->arguments.count);
   if (status == VINCI_OK)
-    status = gate_import_list(&import, &diag);
+    status = calls_write_suite(&suite, &counts, &diag);
+  if (status == VINCI_OK && suite.output && !settings->quiet)
+    printf("%zu points of %zu rows, %zu rows left out; %s\n", counts.points, counts.rows,
+           counts.left_out, suite.output);
   return status == VINCI_OK ? 0 : cli_fail(&diag);
 }
 

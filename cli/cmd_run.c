@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/checks.h"
 #include "cli/cli.h"
-#include "cli/monitor.h"
-#include "cli/operator.h"
-#include "cli/ops/run_ops.h"
-#include "cli/sweep/workload.h"
-#include "cli/values.h"
+#include "cli/run/list.h"
+#include "cli/run/values.h"
+#include "cli/support/checks.h"
+#include "cli/support/monitor.h"
+#include "cli/support/operator.h"
 #include "core/base/diag.h"
+#include "core/study/workload.h"
 #include "traces/export/export.h"
 
 /* The default timeline holds a million instructions, about 250 MB of trace.json. */
@@ -394,15 +394,15 @@ static bool choose_models(struct run_settings *settings) {
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
-  if (!settings->quiet)
-    workload_warn_of_l2(settings->sets.items, settings->sets.count,
-                        settings->l2    ? settings->l2
-                        : settings->ops ? "by kind of operator"
-                                        : NULL);
+  char warning[WORKLOAD_WARNING_MAX];
+  const char *assumed = settings->l2 ? settings->l2 : settings->ops ? "by kind of operator" : NULL;
+  if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
+                                              warning, sizeof warning))
+    fprintf(stderr, "warning: %s\n", warning);
   return true;
 }
 
-static int run_list(const struct run_settings *settings, const struct text_list *words) {
+static int run_operators(const struct run_settings *settings, const struct text_list *words) {
   struct vinci_diag diag = {0};
   if (words->count > 0) {
     (void)diag_error(&diag, VINCI_E_USAGE, "--ops takes no further arguments, not '%s'",
@@ -416,24 +416,26 @@ static int run_list(const struct run_settings *settings, const struct text_list 
                      "operators one by one for that");
     return cli_fail(&diag);
   }
-  struct run_ops options = {
+  struct run_list list = {
       .list = settings->ops,
       .output = settings->output,
-      .soc = settings->soc,
-      .data = settings->data,
-      .sets = &settings->sets,
-      .jobs = settings->jobs,
-      .max_cycles = settings->max_cycles,
+      .options = {.struct_size = sizeof list.options,
+                  .overrides = {.soc = settings->soc,
+                                .data_dir = settings->data,
+                                /* A list of a network's operators takes seconds with flat memory
+                                 * and many minutes with the other, which is no nearer to measured
+                                 * durations of whole operators. */
+                                .memory = settings->memory ? settings->memory : "flat",
+                                .network = settings->network,
+                                .l2 = settings->l2,
+                                .sets = settings->sets.items,
+                                .set_count = settings->sets.count},
+                  .max_cycles = settings->max_cycles,
+                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1},
       .timeout_minutes = settings->timeout_minutes,
-      /* A list of a network's operators takes seconds with flat memory and many minutes with the
-       * other, which is no nearer to measured durations of whole operators. */
-      .memory = settings->memory ? settings->memory_model : VINCI_MEMORY_FLAT,
-      .network = settings->network_level,
-      .l2_given = settings->l2 != NULL,
-      .l2_start = settings->l2_start,
       .quiet = settings->quiet,
   };
-  return run_ops(&options);
+  return run_list(&list);
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
@@ -443,7 +445,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
     exit_code = settings.counters           ? print_counters()
                 : !choose_models(&settings) ? vinci_status_exit_code(VINCI_E_USAGE)
-                : settings.ops              ? run_list(&settings, &traces)
+                : settings.ops              ? run_operators(&settings, &traces)
                                             : run_all(&settings, &traces);
   values_settings_free(&settings.values);
   text_list_free(&settings.sets);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/soc/soc_rows.h"
+#include "cli/soc/rows.h"
 #include "core/base/diag.h"
 #include "scripts/host/soc_host.h"
 

@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/sweep/sweep.h"
-#include "cli/sweep/sweep_submit.h"
+#include "cli/sweep/submit.h"
 #include "core/base/diag.h"
-#include "traces/export/export.h"
+#include "core/base/file.h"
+#include "scripts/sweep/sweep.h"
 
 struct sweep_settings {
-  struct sweep_request request;
+  struct vinci_sweep_options options;
+  struct text_list sets;
+  struct text_list params;
   const char *output;
   const char *shard;
   uint64_t jobs;
@@ -26,27 +28,27 @@ struct sweep_settings {
 };
 
 #define STUDY_ROWS                                                                                 \
-  OPTION_TEXT_ROW("soc-version", 's', struct sweep_settings, request.soc, "NAME",                  \
+  OPTION_TEXT_ROW("soc-version", 's', struct sweep_settings, options.overrides.soc, "NAME",        \
                   "the chip, such as Ascend910B4; 'vinci soc list' shows them all"),               \
       OPTION_LIST_ROW(                                                                             \
-          "param", 'p', struct sweep_settings, request.params, "KEY=V1,V2,...",                    \
+          "param", 'p', struct sweep_settings, params, "KEY=V1,V2,...",                            \
           "a number of the chip, op.KEY of the operator, soc, memory, network or l2, and "         \
           "be repeated: all combinations run"),                                                    \
-      OPTION_LIST_ROW("set", 0, struct sweep_settings, request.sets, "KEY=VALUE",                  \
+      OPTION_LIST_ROW("set", 0, struct sweep_settings, sets, "KEY=VALUE",                          \
                       "change a number of the chip in all points; may be repeated"),               \
       OPTION_TEXT_ROW("output", 'o', struct sweep_settings, output, "DIR",                         \
                       "where journals and results.csv go; running again goes on there"),           \
       OPTION_NUMBER_ROW("jobs", 'j', struct sweep_settings, jobs, "N", 1, SWEEP_JOBS_MAX,          \
                         "points that run at a time (default: the number of processors)"),          \
-      OPTION_TEXT_ROW("memory", 0, struct sweep_settings, request.models.memory, "MODEL",          \
+      OPTION_TEXT_ROW("memory", 0, struct sweep_settings, options.overrides.memory, "MODEL",       \
                       "cycle or flat, as for 'vinci run'"),                                        \
-      OPTION_TEXT_ROW("network", 0, struct sweep_settings, request.models.network, "LEVEL",        \
+      OPTION_TEXT_ROW("network", 0, struct sweep_settings, options.overrides.network, "LEVEL",     \
                       "packet or flit, as for 'vinci run'"),                                       \
-      OPTION_TEXT_ROW("l2", 0, struct sweep_settings, request.models.l2, "STATE",                  \
+      OPTION_TEXT_ROW("l2", 0, struct sweep_settings, options.overrides.l2, "STATE",               \
                       "L2 at the start, as for 'vinci run'"),                                      \
-      OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, request.max_cycles, "N", 1,        \
+      OPTION_NUMBER_ROW("max-cycles", 0, struct sweep_settings, options.max_cycles, "N", 1,        \
                         UINT64_MAX, "a point that takes more core cycles fails"),                  \
-      OPTION_TEXT_ROW("data", 0, struct sweep_settings, request.data, "DIR",                       \
+      OPTION_TEXT_ROW("data", 0, struct sweep_settings, options.overrides.data_dir, "DIR",         \
                       "the folder that holds soc/ with the hardware descriptions"),                \
       OPTION_FLAG_ROW("quiet", 'q', struct sweep_settings, quiet, "print errors only")
 
@@ -72,146 +74,76 @@ static const struct option_row submit_options[] = {
 
 /* ---- run ------------------------------------------------------------------------------- */
 
-struct shard {
-  uint64_t index, count;
-  char name[64];
-};
-
-static enum vinci_status parse_shard(const char *text, struct shard *shard,
+/* An I/N; nothing is all points. */
+static enum vinci_status parse_shard(const char *text, struct vinci_sweep_run_options *options,
                                      struct vinci_diag *diag) {
-  *shard = (struct shard){.count = 1, .name = "local"};
   if (!text)
     return VINCI_OK;
   char *end;
-  shard->index = strtoull(text, &end, 10);
+  options->shard_index = strtoull(text, &end, 10);
   if (end == text || *end != '/' || *text == '-')
     return diag_error(diag, VINCI_E_USAGE, "--shard takes I/N, not '%s'", text);
   char *start = end + 1;
-  shard->count = strtoull(start, &end, 10);
-  if (end == start || *end != '\0' || *start == '-' || shard->index >= shard->count)
+  options->shard_count = strtoull(start, &end, 10);
+  if (end == start || *end != '\0' || *start == '-' || options->shard_index >= options->shard_count)
     return diag_error(diag, VINCI_E_USAGE, "--shard takes I/N with I from 0 to N-1, not '%s'",
                       text);
-  snprintf(shard->name, sizeof shard->name, "shard-%llu-of-%llu", (unsigned long long)shard->index,
-           (unsigned long long)shard->count);
   return VINCI_OK;
 }
 
-struct seen_id {
-  uint64_t id;
-  uint32_t point;
+struct shown {
+  bool quiet, terminal;
+  double seconds; /* of the last line */
+  struct vinci_sweep_progress progress;
+  bool any;
 };
 
-static int compare_seen(const void *left, const void *right) {
-  const struct seen_id *a = left, *b = right;
-  if (a->id != b->id)
-    return a->id < b->id ? -1 : 1;
-  return a->point < b->point ? -1 : a->point > b->point;
+static void show_line(struct shown *shown, bool last) {
+  const struct vinci_sweep_progress *progress = &shown->progress;
+  double rate = (double)progress->done / progress->seconds;
+  double left = (double)(progress->points - progress->reused - progress->done) / rate;
+  fprintf(stderr, "%s%zu of %zu points, %zu failed, %.1f/s, %.0f s left%s",
+          shown->terminal ? "\r\033[K" : "", progress->done + progress->reused, progress->points,
+          progress->failed, rate, left, shown->terminal && !last ? "" : "\n");
+  fflush(stderr);
 }
 
-static int compare_points(const void *left, const void *right) {
-  uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-  return a < b ? -1 : a > b;
-}
-
-/* The points of the shard that no record holds, each identity once, in order. */
-static enum vinci_status list_todo(const struct sweep_study *study, const struct shard *shard,
-                                   const struct sweep_records *records, uint32_t **out,
-                                   size_t *count, struct vinci_diag *diag) {
-  struct seen_id *seen = calloc(study->point_count + 1, sizeof *seen);
-  uint32_t *todo = calloc(study->point_count + 1, sizeof *todo);
-  *count = 0;
-  *out = todo;
-  if (!seen || !todo) {
-    free(seen);
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  }
-  for (size_t i = 0; i < study->point_count; i++)
-    seen[i] = (struct seen_id){study->ids[i], (uint32_t)i};
-  qsort(seen, study->point_count, sizeof *seen, compare_seen);
-  for (size_t i = 0; i < study->point_count; i++) {
-    const char *cells = sweep_records_find(records, seen[i].id);
-    bool again = i > 0 && seen[i].id == seen[i - 1].id;
-    bool crashed = cells && strncmp(cells, "crashed,", strlen("crashed,")) == 0;
-    if (!again && (!cells || crashed) && seen[i].point % shard->count == shard->index)
-      todo[(*count)++] = seen[i].point;
-  }
-  qsort(todo, *count, sizeof *todo, compare_points);
-  free(seen);
-  return VINCI_OK;
-}
-
-/* Points that name a state of L2 of their own have said so. */
-static void warn_of_l2(const struct sweep_study *study) {
-  const char *assumed = study->models.l2;
-  for (size_t i = 0; i < study->param_count; i++)
-    if (strcmp(study->keys[i], "l2") == 0)
-      assumed = "by the study";
-  workload_warn_of_l2(study->keys, study->param_count, assumed);
-}
-
-static enum vinci_status run_pool(const struct sweep_settings *settings, struct sweep_study *study,
-                                  struct chip_cache *chips, const struct shard *shard,
-                                  struct sweep_pool *pool, struct vinci_diag *diag) {
-  struct sweep_records records;
-  uint32_t *todo = NULL;
-  size_t count = 0;
-  enum vinci_status status = sweep_records_read(settings->output, &records, diag);
-  if (status == VINCI_OK)
-    status = list_todo(study, shard, &records, &todo, &count, diag);
-  sweep_records_free(&records);
-  if (settings->limit && count > settings->limit)
-    count = (size_t)settings->limit;
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  *pool = (struct sweep_pool){
-      .study = study,
-      .chips = chips,
-      .todo = todo,
-      .todo_count = count,
-      .reused = shard->count == 1 ? study->point_count - count : 0,
-      .jobs = settings->jobs   ? (unsigned)settings->jobs
-              : processors > 0 ? (unsigned)processors
-                               : 1,
-      .folder = settings->output,
-      .shard = shard->name,
-      .quiet = settings->quiet,
-  };
-  if (status == VINCI_OK && count > 0)
-    status = sweep_pool_run(pool, diag);
-  free(todo);
-  if (status == VINCI_OK && pool->interrupted)
-    return diag_error(diag, VINCI_E_LIMIT,
-                      "interrupted; what is done is kept in %s, run it again to go on",
-                      settings->output);
-  return status;
+static bool show_progress(void *context, const struct vinci_sweep_progress *progress) {
+  static const double terminal_seconds = 0.2, file_seconds = 10.0;
+  struct shown *shown = context;
+  double period = shown->terminal ? terminal_seconds : file_seconds;
+  shown->progress = *progress;
+  if (shown->quiet || progress->seconds - shown->seconds < period || progress->done == 0)
+    return true;
+  show_line(shown, false);
+  shown->any = true;
+  shown->seconds = progress->seconds;
+  return true;
 }
 
 /* How well the pool used what the host gave it; nothing of it is in the results. */
-static void report_pool(const struct sweep_pool *pool) {
-  double given = pool->seconds * pool->jobs - pool->waited_seconds;
-  if (pool->done > 0 && given > 0)
+static void report_pool(const struct vinci_sweep_result *result) {
+  double given = result->seconds * result->jobs - result->waited_seconds;
+  if (result->done > 0 && given > 0)
     printf("%zu points in %.1f s, %.1f s of CPU; %u processes spent %.0f %% of the time they got "
            "in points\n",
-           pool->done, pool->seconds, pool->busy_seconds, pool->jobs,
-           100 * pool->busy_seconds / given);
+           result->done, result->seconds, result->busy_seconds, result->jobs,
+           100 * result->busy_seconds / given);
 }
 
 /* One line for people; the exit code is that of a failure only when every point failed. */
-static int report(const struct sweep_settings *settings, const struct sweep_pool *pool,
-                  const struct shard *shard, struct vinci_diag *diag) {
-  struct sweep_counts counts;
-  if (shard->count > 1) {
-    if (!settings->quiet)
-      printf("%zu points run, %zu failed\n", pool->todo_count, pool->failed);
+static int report(const struct sweep_settings *settings, const struct vinci_sweep_result *result,
+                  bool is_shard, struct vinci_diag *diag) {
+  if (is_shard && !settings->quiet)
+    printf("%zu points run, %zu failed\n", result->points, result->failed);
+  if (is_shard)
     return 0;
+  if (!settings->quiet) {
+    printf("%zu points: %zu ok, %zu failed, %zu reused; %s/results.csv\n", result->points,
+           result->points - result->failed, result->failed, result->reused, settings->output);
+    report_pool(result);
   }
-  if (sweep_collect(settings->output, true, &counts, diag) != VINCI_OK)
-    return cli_fail(diag);
-  if (!settings->quiet)
-    printf("%zu points: %zu ok, %zu failed, %zu reused; %s/results.csv\n", counts.points,
-           counts.points - counts.failed, counts.failed, pool->reused, settings->output);
-  if (!settings->quiet)
-    report_pool(pool);
-  if (counts.failed == 0 || counts.failed < counts.points)
+  if (result->failed == 0 || result->failed < result->points)
     return 0;
   (void)diag_error(diag, VINCI_E_INPUT,
                    "every point failed; the column error of %s/results.csv "
@@ -220,47 +152,59 @@ static int report(const struct sweep_settings *settings, const struct sweep_pool
   return cli_fail(diag);
 }
 
-static int run_study(const struct sweep_settings *settings, const struct text_list *arguments) {
+static int run_study(struct sweep_settings *settings, const struct text_list *arguments) {
   struct vinci_diag diag = {0};
-  struct sweep_study study = {0};
-  struct chip_cache chips = {.data = settings->request.data};
-  struct shard shard;
-  struct sweep_pool pool = {0};
-  int lock = -1;
-  enum vinci_status status = parse_shard(settings->shard, &shard, &diag);
+  vinci_sweep *sweep = NULL;
+  struct vinci_sweep_result result;
+  struct shown shown = {.quiet = settings->quiet, .terminal = isatty(STDERR_FILENO)};
+  struct vinci_sweep_run_options options = {.struct_size = sizeof options,
+                                            .jobs = (unsigned)settings->jobs,
+                                            .max_points = settings->limit,
+                                            .progress = show_progress,
+                                            .progress_context = &shown};
+  enum vinci_status status = parse_shard(settings->shard, &options, &diag);
   if (status == VINCI_OK && !settings->output)
     status = diag_error(&diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
   if (status == VINCI_OK)
-    status = sweep_study_open(&study, &settings->request, arguments, 0, &diag);
-  if (status == VINCI_OK && !settings->quiet)
-    warn_of_l2(&study);
+    status =
+        vinci_sweep_open(arguments->items, arguments->count, &settings->options, &sweep, &diag);
+  if (status == VINCI_OK && !settings->quiet && vinci_sweep_warning(sweep))
+    fprintf(stderr, "warning: %s\n", vinci_sweep_warning(sweep));
   if (status == VINCI_OK)
-    status = sweep_identify(&study, &chips, &diag);
-  if (status == VINCI_OK)
-    status = export_make_folder(settings->output, &diag);
-  if (status == VINCI_OK)
-    status = sweep_lock(settings->output, shard.name, &lock, &diag);
-  if (status == VINCI_OK)
-    status = sweep_write_manifest(&study, settings->output, shard.count > 1, &diag);
-  if (status == VINCI_OK)
-    status = run_pool(settings, &study, &chips, &shard, &pool, &diag);
-  int exit_code = status == VINCI_OK ? report(settings, &pool, &shard, &diag) : cli_fail(&diag);
-  chip_cache_free(&chips);
-  sweep_study_free(&study);
-  if (lock >= 0)
-    close(lock);
-  return exit_code;
+    status = vinci_sweep_run(sweep, settings->output, &options, &result, &diag);
+  if (shown.any)
+    show_line(&shown, true);
+  vinci_sweep_free(sweep);
+  return status == VINCI_OK ? report(settings, &result, options.shard_count > 1, &diag)
+                            : cli_fail(&diag);
+}
+
+/* Parses the options of a command that takes a study; free_settings() in any case. */
+static bool begin(const struct cli_verb *verb, int argc, char **argv,
+                  struct sweep_settings *settings, struct text_list *arguments, int *exit_code) {
+  *settings = (struct sweep_settings){.options = {.struct_size = sizeof settings->options}};
+  bool goes_on = cli_begin(verb, argc, argv, settings, arguments, exit_code);
+  settings->options.overrides.sets = settings->sets.items;
+  settings->options.overrides.set_count = settings->sets.count;
+  settings->options.params = settings->params.items;
+  settings->options.param_count = settings->params.count;
+  return goes_on;
+}
+
+static void free_settings(struct sweep_settings *settings, struct text_list *arguments) {
+  text_list_free(&settings->sets);
+  text_list_free(&settings->params);
+  text_list_free(&settings->sbatch);
+  text_list_free(arguments);
 }
 
 static int run(const struct cli_verb *verb, int argc, char **argv) {
-  struct sweep_settings settings = {0};
+  struct sweep_settings settings;
   struct text_list arguments = {0};
   int exit_code;
-  if (cli_begin(verb, argc, argv, &settings, &arguments, &exit_code))
+  if (begin(verb, argc, argv, &settings, &arguments, &exit_code))
     exit_code = run_study(&settings, &arguments);
-  text_list_free(&settings.request.sets);
-  text_list_free(&settings.request.params);
-  text_list_free(&arguments);
+  free_settings(&settings, &arguments);
   return exit_code;
 }
 
@@ -271,10 +215,9 @@ enum { SHARDS_DEFAULT = 8 };
 /* The study is opened here only to find its mistakes before a cluster does. */
 static enum vinci_status submit_study(const struct sweep_settings *settings,
                                       const struct text_list *arguments, struct vinci_diag *diag) {
-  struct sweep_study study = {0};
-  struct chip_cache chips = {.data = settings->request.data};
+  vinci_sweep *sweep = NULL;
   struct sweep_submit submit = {
-      .request = &settings->request,
+      .options = &settings->options,
       .arguments = arguments,
       .sbatch = &settings->sbatch,
       .folder = settings->output,
@@ -290,40 +233,36 @@ static enum vinci_status submit_study(const struct sweep_settings *settings,
   else if (!settings->output)
     status = diag_error(diag, VINCI_E_USAGE, "where to? --output=DIR is missing");
   if (status == VINCI_OK)
-    status = sweep_study_open(&study, &settings->request, arguments, 0, diag);
+    status = vinci_sweep_open(arguments->items, arguments->count, &settings->options, &sweep, diag);
   if (status == VINCI_OK)
-    status = sweep_identify(&study, &chips, diag);
+    status = sweep_identify(&sweep->study, &sweep->chips, diag);
   if (status == VINCI_OK)
-    status = export_make_folder(settings->output, diag);
+    status = folder_make(settings->output, diag);
   if (status == VINCI_OK)
-    status = sweep_write_manifest(&study, settings->output, true, diag);
+    status = sweep_write_manifest(&sweep->study, settings->output, true, diag);
   if (status == VINCI_OK)
     status = sweep_submit_slurm(&submit, diag);
-  chip_cache_free(&chips);
-  sweep_study_free(&study);
+  vinci_sweep_free(sweep);
   return status;
 }
 
 static int submit(const struct cli_verb *verb, int argc, char **argv) {
-  struct sweep_settings settings = {0};
+  struct sweep_settings settings;
   struct text_list arguments = {0};
   struct vinci_diag diag = {0};
-  struct sweep_counts counts;
+  struct vinci_sweep_counts counts;
   int exit_code;
-  if (cli_begin(verb, argc, argv, &settings, &arguments, &exit_code)) {
+  if (begin(verb, argc, argv, &settings, &arguments, &exit_code)) {
     enum vinci_status status = submit_study(&settings, &arguments, &diag);
     /* What the jobs say of themselves is not trusted: the records are counted. */
     if (status == VINCI_OK && settings.wait)
-      status = sweep_collect(settings.output, true, &counts, &diag);
+      status = vinci_sweep_collect(settings.output, true, &counts, &diag);
     exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
     if (status == VINCI_OK && settings.wait && !settings.quiet)
       printf("%zu points: %zu ok, %zu failed; %s/results.csv\n", counts.points,
              counts.points - counts.failed, counts.failed, settings.output);
   }
-  text_list_free(&settings.request.sets);
-  text_list_free(&settings.request.params);
-  text_list_free(&settings.sbatch);
-  text_list_free(&arguments);
+  free_settings(&settings, &arguments);
   return exit_code;
 }
 
@@ -333,7 +272,7 @@ static int look(const struct cli_verb *verb, int argc, char **argv, bool write) 
   struct sweep_settings settings = {0};
   struct text_list arguments = {0};
   struct vinci_diag diag = {0};
-  struct sweep_counts counts;
+  struct vinci_sweep_counts counts;
   int exit_code;
   if (!cli_begin(verb, argc, argv, &settings, &arguments, &exit_code)) {
     text_list_free(&arguments);
@@ -342,7 +281,7 @@ static int look(const struct cli_verb *verb, int argc, char **argv, bool write) 
   const char *folder = arguments.count == 1 ? arguments.items[0] : settings.output;
   enum vinci_status status =
       folder && arguments.count <= 1
-          ? sweep_collect(folder, write, &counts, &diag)
+          ? vinci_sweep_collect(folder, write, &counts, &diag)
           : diag_error(&diag, VINCI_E_USAGE, "takes one folder: %s DIR", verb->name);
   if (status == VINCI_OK && !settings.quiet)
     printf("%zu points: %zu done, %zu of them failed, %zu missing%s%s%s\n", counts.points,

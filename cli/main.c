@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "core/base/diag.h"
+#include "core/study/workload.h"
 
 /* clang-format off */
 static const struct cli_verb *const verbs[] = {
@@ -153,21 +154,12 @@ enum vinci_status cli_check_traces(const struct text_list *traces, struct vinci_
 
 enum vinci_status cli_load_soc(const char *name, const char *data_dir, const struct text_list *sets,
                                vinci_soc **out, struct vinci_diag *diag) {
-  if (!name) {
-    enum vinci_status status =
-        diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
-    diag_hint(diag, "'vinci soc list' shows the names");
-    return status;
+  struct run_spec spec = {.soc = name};
+  if (sets) {
+    spec.sets = sets->items;
+    spec.set_count = sets->count;
   }
-  enum vinci_status status = vinci_soc_load(name, data_dir, out, diag);
-  for (size_t i = 0; status == VINCI_OK && sets && i < sets->count; i++) {
-    status = vinci_soc_set(*out, sets->items[i], diag);
-    if (status != VINCI_OK) {
-      vinci_soc_free(*out);
-      *out = NULL;
-    }
-  }
-  return status;
+  return spec_load_soc(&spec, data_dir, out, diag);
 }
 
 /* ---- the program itself --------------------------------------------------------- */

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # core/: what every part sees. core/sim/engine_systemc.cc is listed in Makefile.am, see there.
+#
+# The rooms, each with what lives there. A room includes the rooms that its line names and those
+# that they include; tests/tree/check_layers.sh holds the table. core/registry.c belongs to no room:
+# it is the one file that names all parts. core/vinci.h is the public interface, which all see.
 
 noinst_LTLIBRARIES += libvinci_core.la
-libvinci_core_la_SOURCES = \
-	core/registry.c \
+libvinci_core_la_SOURCES = core/registry.c
+
+# base/: numbers, memory, messages: knows nothing of chips.
+libvinci_core_la_SOURCES += \
 	core/base/arena.c \
 	core/base/arena.h \
 	core/base/arith.h \
@@ -15,25 +21,16 @@ libvinci_core_la_SOURCES = \
 	core/base/diag.h \
 	core/base/digest.c \
 	core/base/digest.h \
+	core/base/file.c \
+	core/base/file.h \
 	core/base/number.c \
 	core/base/number.h \
 	core/base/status.c \
 	core/base/utf8.c \
-	core/base/utf8.h \
-	core/check/check.c \
-	core/check/check.h \
-	core/check/check_findings.c \
-	core/check/check_history.c \
-	core/check/check_history.h \
-	core/check/check_memory.c \
-	core/check/check_order.c \
-	core/check/check_order.h \
-	core/check/check_race.c \
-	core/check/check_run.h \
-	core/check/check_shadow.c \
-	core/check/check_shadow.h \
-	core/check/check_sync.c \
-	core/check/check_text.c \
+	core/base/utf8.h
+
+# chip/: the vocabulary of architectures and the numbers of a chip. Includes base.
+libvinci_core_la_SOURCES += \
 	core/chip/arch.c \
 	core/chip/arch.h \
 	core/chip/layout.h \
@@ -41,6 +38,8 @@ libvinci_core_la_SOURCES = \
 	core/chip/mem.def \
 	core/chip/mem.h \
 	core/chip/noc_config.h \
+	core/chip/param.c \
+	core/chip/param.h \
 	core/chip/soc.c \
 	core/chip/soc.def \
 	core/chip/soc.h \
@@ -48,8 +47,12 @@ libvinci_core_la_SOURCES = \
 	core/chip/soc_names.h \
 	core/chip/soc_numbers.c \
 	core/chip/soc_numbers.h \
-	core/chip/soc_validate.c \
-	core/chip/soc_value.c \
+	core/chip/soc_validate.c
+
+
+# isa/: instructions, loaded traces, and their execution one instruction after the other: no
+# state of a core. Includes chip.
+libvinci_core_la_SOURCES += \
 	core/isa/inst.c \
 	core/isa/inst.h \
 	core/isa/inst_runs.c \
@@ -65,17 +68,27 @@ libvinci_core_la_SOURCES = \
 	core/isa/program_count.c \
 	core/isa/stream.c \
 	core/isa/stream.h \
-	core/isa/unit_flag.c \
-	core/isa/unit_flag.h \
-	core/isa/unit_functions.h \
-	core/machine/machine.c \
-	core/machine/machine.h \
-	core/machine/machine_core.c \
-	core/machine/machine_core.h \
-	core/machine/machine_hang.c \
-	core/machine/machine_units.c \
-	core/machine/values.c \
-	core/machine/values.h \
+	core/isa/unit_functions.h
+
+# control/: what flags, barriers, signals and unit flags mean: state and rules of a core and of
+# the chip, with the messages. No time. Includes isa.
+libvinci_core_la_SOURCES += \
+	core/control/control.c \
+	core/control/flags.h \
+	core/control/hang.c \
+	core/control/hang.h \
+	core/control/misuse.c \
+	core/control/misuse.h \
+	core/control/placement.c \
+	core/control/placement.h \
+	core/control/signals.c \
+	core/control/signals.h \
+	core/control/unit_flag.c \
+	core/control/unit_flag.h \
+	core/control/wait.h
+
+# result/: what a run leaves behind, and what is read from that. Includes control.
+libvinci_core_la_SOURCES += \
 	core/result/counters.c \
 	core/result/counters.def \
 	core/result/counters.h \
@@ -84,21 +97,55 @@ libvinci_core_la_SOURCES = \
 	core/result/metrics.c \
 	core/result/metrics.h \
 	core/result/result.c \
-	core/result/result.h \
+	core/result/result.h
+
+# sim/: cores and the chip in time. Includes result and control.
+libvinci_core_la_SOURCES += \
 	core/sim/aicore.c \
 	core/sim/aicore.h \
 	core/sim/calendar.c \
 	core/sim/calendar.h \
 	core/sim/device.c \
 	core/sim/device.h \
+	core/sim/device_hang.c \
 	core/sim/device_l2.c \
 	core/sim/engine.c \
 	core/sim/engine.h \
-	core/sim/hang.c \
-	core/sim/hang.h \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
 	core/sim/pipe_units.c \
-	core/sim/pipe_units.h \
 	core/sim/run.c \
 	core/sim/scalar.c
+
+# machine/: the abstract machine: the same control without time, and the values. Includes
+# control.
+libvinci_core_la_SOURCES += \
+	core/machine/machine.c \
+	core/machine/machine.h \
+	core/machine/machine_core.c \
+	core/machine/machine_core.h \
+	core/machine/machine_hang.c \
+	core/machine/values.c \
+	core/machine/values.h
+
+# check/: the checks of a program: observers of the machine. Includes machine.
+libvinci_core_la_SOURCES += \
+	core/check/check.c \
+	core/check/check.h \
+	core/check/check_findings.c \
+	core/check/check_history.c \
+	core/check/check_history.h \
+	core/check/check_memory.c \
+	core/check/check_order.c \
+	core/check/check_order.h \
+	core/check/check_race.c \
+	core/check/check_run.h \
+	core/check/check_shadow.c \
+	core/check/check_shadow.h \
+	core/check/check_sync.c \
+	core/check/check_text.c
+
+# study/: what one point of a study or suite runs. Includes chip.
+libvinci_core_la_SOURCES += \
+	core/study/workload.c \
+	core/study/workload.h

@@ -102,7 +102,7 @@ static void decode_block(const struct mad *mad, enum dtype type, const uint8_t *
     break;
   case DTYPE_HF32:
     for (size_t i = 0; i < BLOCK_BYTES / sizeof(float); i++)
-      out[i] = number_to_hf32(mad->arch, load_fp32(bytes + i * sizeof(float)));
+      out[i] = number_to_hf32(load_fp32(bytes + i * sizeof(float)), arch_hf32_bits(mad->arch));
     break;
   case DTYPE_INT8:
     for (size_t i = 0; i < BLOCK_BYTES; i++)
@@ -218,7 +218,7 @@ static void store_sums(const struct mad *mad, size_t row, size_t n_block, const 
   for (size_t n = 0; n < SIDE && n_block * SIDE + n < mad->n; n++) {
     if (mad->narrow) {
       uint16_t code = fp16_from_fp32(sums[n]);
-      store_u16(to + n * sizeof code, number_saturates(mad->arch) ? fp16_saturate(code) : code);
+      store_u16(to + n * sizeof code, arch_saturates(mad->arch) ? fp16_saturate(code) : code);
       continue;
     }
     uint8_t *accumulator = to + n * ACCUMULATOR_BYTES;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "noc/flit.h"
 #include "noc/packet.h"
 #include "noc/stream_state.h"
@@ -46,17 +47,9 @@ const char *noc_traffic_name(enum noc_traffic traffic) {
 
 /* ---- traffic ------------------------------------------------------------------------ */
 
-/* SplitMix64 (Steele, Lea, Flood 2014): a stream per terminal, so that all levels see the
- * same packets. */
-static uint64_t random_next(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
-
+/* A stream of random numbers per terminal, so that all levels see the same packets. */
 static uint32_t random_below(uint64_t *state, uint32_t bound) {
-  return (uint32_t)((random_next(state) >> 32) * bound >> 32);
+  return (uint32_t)((splitmix64_next(state) >> 32) * bound >> 32);
 }
 
 static uint32_t side_of(uint32_t count) {
@@ -98,7 +91,7 @@ static uint32_t choose_destination(struct stream_run *run, uint32_t source) {
 }
 
 bool stream_trial(struct stream_run *run, uint32_t source, uint32_t *destination) {
-  if (random_next(&run->random[source]) >> 32 >= run->threshold)
+  if (splitmix64_next(&run->random[source]) >> 32 >= run->threshold)
     return false;
   *destination = choose_destination(run, source);
   return true;
@@ -189,7 +182,7 @@ static enum vinci_status prepare(struct stream_run *run, struct arena *arena,
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   uint64_t seed = stream->seed;
   for (uint32_t s = 0; s < terminals; s++) {
-    run->random[s] = random_next(&seed);
+    run->random[s] = splitmix64_next(&seed);
     for (uint32_t d = 0; d < terminals; d++)
       run->hops[(size_t)s * terminals + d] = noc_hops(&run->map, s, d);
   }

@@ -3,6 +3,20 @@
 
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
+	scripts/gate/bless.c \
+	scripts/gate/bless.h \
+	scripts/gate/compare.c \
+	scripts/gate/explain.c \
+	scripts/gate/gate.c \
+	scripts/gate/gate.h \
+	scripts/gate/measure.c \
+	scripts/gate/policy.c \
+	scripts/gate/replay.c \
+	scripts/gate/report.c \
+	scripts/gate/rows.c \
+	scripts/gate/rows.h \
+	scripts/gate/run.c \
+	scripts/gate/suite.c \
 	scripts/host/lua_bounds.c \
 	scripts/host/lua_bounds.h \
 	scripts/host/mem_host.c \
@@ -15,7 +29,23 @@ libvinci_scripts_la_SOURCES = \
 	scripts/host/soc_lua.c \
 	scripts/host/soc_lua.h \
 	scripts/host/soc_named.c \
-	scripts/host/soc_unknown.c
+	scripts/host/soc_unknown.c \
+	scripts/study/cells.c \
+	scripts/study/cells.h \
+	scripts/study/file.c \
+	scripts/study/file.h \
+	scripts/study/reader.c \
+	scripts/study/reader.h \
+	scripts/study/words.c \
+	scripts/study/words.h \
+	scripts/sweep/journal.c \
+	scripts/sweep/pool.c \
+	scripts/sweep/record.c \
+	scripts/sweep/study.c \
+	scripts/sweep/study_lua.c \
+	scripts/sweep/sweep.c \
+	scripts/sweep/sweep.h \
+	scripts/sweep/table.c
 libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 	-DVINCI_DATADIR='"$(pkgdatadir)"'
 
@@ -24,8 +54,12 @@ libvinci_scripts_la_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) \
 noinst_LTLIBRARIES += libvinci_lua.la
 libvinci_lua_la_SOURCES = \
 	scripts/module/lua_args.c \
+	scripts/module/lua_gate.c \
+	scripts/module/lua_options.c \
+	scripts/module/lua_options.h \
 	scripts/module/lua_result.c \
 	scripts/module/lua_soc.c \
+	scripts/module/lua_sweep.c \
 	scripts/module/lua_trace.c \
 	scripts/module/lua_values.c \
 	scripts/module/lua_vinci.c \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/: what `make check` runs; every test speaks TAP. Folders are those of the sources,
 # and support/ (what several tests share), check/ (programs with mistakes), values/ (references in
-# numpy), tree/ (rules of the sources), and one each for accuracy, bench, fuzz, gate and mutants. A
-# new unit test is one line in unit_tests.
+# numpy), tree/ (rules of the sources), and one each for accuracy, additions, bench, fuzz, gate, mutants
+# and same. A new unit test is one line in unit_tests.
 
 unit_tests = \
 	tests/accuracy/test_accuracy \
@@ -32,6 +32,7 @@ unit_tests = \
 	tests/core/test_result \
 	tests/core/test_run \
 	tests/core/test_soc \
+	tests/core/test_study \
 	tests/core/test_unit_flag \
 	tests/core/test_units \
 	tests/cube/test_cube \
@@ -67,6 +68,7 @@ unit_tests = \
 
 
 script_tests = \
+	tests/additions/test_additions.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
@@ -76,6 +78,7 @@ script_tests = \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \
 	tests/mutants/test_mutants.sh \
+	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_lua.sh \
 	tests/scripts/test_lua_limits.sh \
@@ -144,6 +147,7 @@ libvinci_tests_la_SOURCES = \
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)
+tests_core_test_study_LDADD = libvinci.la $(CMOCKA_LIBS)
 
 AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
@@ -278,10 +282,6 @@ accuracy: $(accuracy_programs)
 .PHONY: accuracy
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code
 
-# ---- what one addition takes ----
-dist_noinst_DATA += \
-	tests/additions/instruction.patch
-
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
@@ -341,9 +341,29 @@ mutants:
 	  $(if $(FULL),--full) $(MUTANTS)
 .PHONY: mutants
 dist_noinst_DATA += tests/mutants/mutants.py tests/mutants/mutants.txt
-dist_noinst_DATA += tests/additions/counter.patch
 clean-local:
-	rm -rf mutants
+	rm -rf mutants additions
+
+# ---- make additions: is one thing added in one place? ----
+# Patches that each add one thing, in a copy of the sources, and what shows that each works. ADDITIONS
+# has further options of additions.py, such as --full.
+additions:
+	$(AM_V_at)CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PYTHONDONTWRITEBYTECODE=1 \
+	/usr/bin/python3 $(srcdir)/tests/additions/additions.py $(abs_top_srcdir) additions $(ADDITIONS)
+.PHONY: additions
+dist_noinst_DATA += \
+	tests/additions/additions.py \
+	tests/additions/counter.patch \
+	tests/additions/instruction.patch \
+	tests/additions/stall.patch
+
+# ---- make same REF=VINCI: does this build lower and simulate as an older one does? ----
+# SAME has further options of same.py, such as --only matmul,softmax.
+same: vinci$(EXEEXT)
+	$(AM_V_at)PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/same/same.py \
+	  --ref=$(REF) --new=./vinci$(EXEEXT) --tree=$(abs_top_srcdir) $(SAME)
+.PHONY: same
+dist_noinst_DATA += tests/same/cases.py tests/same/same.lua tests/same/same.py
 
 # ---- make study: a thousand points, killed and not, one process and two ----
 study: vinci$(EXEEXT)

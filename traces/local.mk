@@ -58,6 +58,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/list.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
+	traces/lower/calls/suite.c \
+	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
 	traces/lower/cube/conv.h \
 	traces/lower/cube/conv2d.c \
@@ -117,6 +119,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/unary.c \
 	traces/lower/vector/unit.c \
 	traces/lower/vector/unit.h \
+	traces/ops/journal.c \
+	traces/ops/ops.h \
+	traces/ops/row.c \
+	traces/ops/run.c \
+	traces/ops/table.c \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \

@@ -53,6 +53,15 @@ static inline uint64_t divide(uint64_t value, const struct divisor *divisor) {
   return quotient + (value - quotient * divisor->value >= divisor->value);
 }
 
+/* Pseudo-random numbers: splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", 2014). */
+static inline uint64_t splitmix64_next(uint64_t *state) {
+  uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+  x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+  return x ^ x >> 31;
+}
+
 /* Bits that are set. (The compiler's built-in is a library call on a plain x86-64.) */
 static inline uint64_t count_bits(uint64_t bits) {
   bits -= bits >> 1 & UINT64_C(0x5555555555555555);

@@ -141,8 +141,8 @@ float number_from_integer(int64_t value, enum number_round round) {
   return negative ? -(float)magnitude : (float)magnitude;
 }
 
-float number_to_hf32(enum arch arch, float value) {
-  unsigned drop = arch == ARCH_C310 ? 13 : 12;
+float number_to_hf32(float value, unsigned fraction_bits) {
+  unsigned drop = number_fp32.fraction_bits - fraction_bits;
   uint32_t bits = fp32_bits(value);
   if ((bits & 0x7fffffff) > 0x7f800000)
     return fp32_from_bits(NUMBER_FP32_NAN);

@@ -14,10 +14,10 @@
 #ifndef VINCI_CORE_BASE_NUMBER_H
 #define VINCI_CORE_BASE_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
-
-#include "core/chip/arch.h"
 
 /* Order of the words r f c a z o in core/isa/isa.def. */
 enum number_round {
@@ -48,11 +48,6 @@ extern const struct number_format number_fp8_e5m2;
 #define NUMBER_FP16_NAN UINT16_C(0x7e00)
 #define NUMBER_BF16_NAN UINT16_C(0x7fc0)
 
-/* Whether fp16 results of an architecture saturate; see above. */
-static inline bool number_saturates(enum arch arch) {
-  return arch == ARCH_C100 || arch == ARCH_M200;
-}
-
 /* The code of the nearest number in a format, by any mode. Directed modes stop at the largest
  * finite number on the side they do not round to. */
 uint32_t number_encode(const struct number_format *format, double value, enum number_round round,
@@ -67,9 +62,8 @@ int64_t number_to_integer(double value, enum number_round round, int64_t low, in
 /* An integer that may have more digits than fp32 (or, rounded to odd first, than fp16). */
 float number_from_integer(int64_t value, enum number_round round);
 
-/* hf32: fp32 with 11 bits of fraction, 10 on C310 (Ascend C documentation, HF32), rounded to
- * nearest even; the bits below are 0. */
-float number_to_hf32(enum arch arch, float value);
+/* fp32 rounded to nearest even with fewer bits of fraction; the bits below are 0. */
+float number_to_hf32(float value, unsigned fraction_bits);
 
 /* ---- bits ---- */
 
@@ -128,7 +122,7 @@ static inline uint16_t bf16_from_fp32(float value) {
   return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? NUMBER_BF16_NAN : code);
 }
 
-/* The saturating mode of number_saturates() on a computed fp16 result. */
+/* The saturating mode of arch_saturates() on a computed fp16 result. */
 static inline uint16_t fp16_saturate(uint16_t code) {
   uint16_t magnitude = code & 0x7fff;
   uint16_t largest = (uint16_t)((code & 0x8000) | 0x7bff);

@@ -15,8 +15,8 @@ struct finding_event check_event_of_tag(const struct check_run *run, struct orde
                                         bool write) {
   const struct program_row *row = &run->trace->rows[tag.row];
   const struct program_kernel *kernel = &run->trace->kernels[run->kernel];
-  enum core_kind kind = run->cores[tag.core].kind;
-  uint32_t aiv = tag.core - run->kind_count[CORE_AIC];
+  enum core_kind kind = placement_kind(&run->placement, tag.core);
+  uint32_t aiv = tag.core - run->placement.kind_count[CORE_AIC];
   return (struct finding_event){
       .row = tag.row,
       .line = row->line,
@@ -59,7 +59,7 @@ static bool goes_on(const struct check_run *run) {
 static void end_kernel(struct check_run *run) {
   if (!run->kernel_begun || !check_wants(run, VINCI_CHECK_SYNCCHECK))
     return;
-  for (uint32_t core = 0; core < run->core_count; core++)
+  for (uint32_t core = 0; core < run->placement.core_count; core++)
     check_sync_signals(run, core);
 }
 
@@ -114,19 +114,17 @@ static bool end_block(void *context, const struct machine_step *step) {
   return goes_on(run);
 }
 
-static bool deliver(void *context, const struct machine_delivery *delivery) {
+static bool deliver(void *context, const struct signal_delivery *delivery) {
   struct check_run *run = context;
   if (!order_deliver(run->order, delivery))
     run->findings->failed = true;
   return goes_on(run);
 }
 
-static bool misuse(void *context, const struct machine_step *step, enum machine_misuse kind,
-                   uint32_t line) {
+static bool misuse(void *context, const struct machine_step *step, const struct misuse *misuse) {
   struct check_run *run = context;
-  (void)line;
   if (check_wants(run, VINCI_CHECK_SYNCCHECK))
-    check_sync_misuse(run, step, kind);
+    check_sync_misuse(run, step, misuse);
   return goes_on(run);
 }
 
@@ -183,19 +181,13 @@ static bool prepare(struct check_run *run) {
   const struct vinci_trace *trace = run->trace;
   unsigned on_shadow = VINCI_CHECK_MEMCHECK | VINCI_CHECK_RACECHECK | VINCI_CHECK_INITCHECK;
   run->uses_shadow = (run->checks & on_shadow) != 0;
-  run->core_count = machine_core_count(run->soc, trace);
-  run->cores = ARENA_ARRAY(arena, struct check_core, run->core_count);
+  placement_count(&run->placement, run->soc, trace);
+  run->cores = ARENA_ARRAY(arena, struct check_core, run->placement.core_count);
   run->tensors = ARENA_ARRAY(arena, struct check_tensor, trace->tensor_count + 1);
   run->memory = ARENA_ARRAY(arena, uint32_t, trace->tensor_count + 1);
   run->first_named = ARENA_ARRAY(arena, uint32_t, trace->row_count + 1);
   if (!run->cores || !run->tensors || !run->memory || !run->first_named)
     return false;
-  uint32_t next = 0;
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    run->kind_count[kind] = machine_kind_count(run->soc, trace, (enum core_kind)kind);
-    for (uint32_t n = 0; n < run->kind_count[kind]; n++)
-      run->cores[next++].kind = (enum core_kind)kind;
-  }
   find_args(run);
   index_names(run);
   find_memories(run);
@@ -272,7 +264,7 @@ static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
   run->kernel_begun = false;
   for (uint32_t i = 0; i < run->trace->tensor_count; i++)
     run->tensors[i].written_so_far = false;
-  run->order = order_create(&run->arena, run->soc, run->trace);
+  run->order = order_create(&run->arena, run->soc, run->placement.core_count);
   if (run->order && check_create_shadows(run))
     status = execute_all(run, diag);
   else

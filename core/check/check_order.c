@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sim/aicore.h" /* enum cross_mode */
+#include "core/control/flags.h"
 
 enum { CLOCK_VIEW = PIPE_COUNT, CLOCK_PARTS, HISTORY_CAPACITY = 16 };
 
@@ -168,10 +168,6 @@ static void fifo_push(const struct order *order, struct order_fifo *fifo, struct
 
 /* ---- blocks -------------------------------------------------------------------------- */
 
-static size_t flag_count(const struct order *order) {
-  return (size_t)PIPE_COUNT * PIPE_COUNT * (size_t)order->soc->flag_ids;
-}
-
 static void forget_views(struct order_core *core) {
   struct order_view **views = core->views.items;
   for (uint32_t i = 0; i < core->views.count; i++)
@@ -195,7 +191,7 @@ void order_begin_block(struct order *order, const struct machine_step *step) {
   memset(core->waits, 0, sizeof core->waits);
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     core->epoch[i] = 1;
-  memset(core->flags, 0, flag_count(order) * sizeof *core->flags);
+  memset(core->flags, 0, flags_count(order->soc) * sizeof *core->flags);
   core->issued.count = 0;
   core->issued.first = 1; /* before the first wait nothing is known */
   forget_views(core);
@@ -232,8 +228,7 @@ static bool barrier_all(struct order_core *core, const struct machine_step *step
 
 static struct order_flag *flag_of(const struct order *order, const struct order_core *core,
                                   const struct inst *inst) {
-  size_t pair = (size_t)inst->arg[SET_FLAG_SRC] * PIPE_COUNT + (size_t)inst->arg[SET_FLAG_DST];
-  return &core->flags[pair * (size_t)order->soc->flag_ids + (size_t)inst->arg[SET_FLAG_ID]];
+  return &core->flags[flags_index_of(order->soc, inst)];
 }
 
 /* A flag that is set again keeps its first clock: the wait may end with that. */
@@ -280,7 +275,7 @@ static bool signal(struct order *order, struct order_core *core, const struct ma
   return true;
 }
 
-bool order_deliver(struct order *order, const struct machine_delivery *delivery) {
+bool order_deliver(struct order *order, const struct signal_delivery *delivery) {
   struct order_view *all = view_new(order, NULL);
   if (!all)
     return false;
@@ -396,7 +391,7 @@ uint32_t order_block(const struct order *order, uint32_t core) { return order->c
 
 bool order_next_set_flag(const struct order *order, uint32_t core, uint32_t *index, uint32_t *row) {
   const struct order_flag *flags = order->cores[core].flags;
-  while (*index < flag_count(order)) {
+  while (*index < flags_count(order->soc)) {
     const struct order_flag *flag = &flags[(*index)++];
     if (!flag->is_set)
       continue;
@@ -439,20 +434,19 @@ static bool create_fifos(struct order *order, struct order_fifo **fifos, size_t 
 
 static bool create_core(struct order *order, struct order_core *core) {
   size_t ids = (size_t)order->soc->cross_core_ids;
-  core->flags = arena_alloc(order->arena, flag_count(order), sizeof *core->flags);
+  core->flags = arena_alloc(order->arena, flags_count(order->soc), sizeof *core->flags);
   core->issued.first = core->views.first = 1;
   return core->flags && create_fifos(order, &core->arrived, ids) &&
          create_fifos(order, &core->sent, ids * CROSS_MODES);
 }
 
-struct order *order_create(struct arena *arena, const struct vinci_soc *soc,
-                           const struct vinci_trace *trace) {
+struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count) {
   struct order *order = ARENA_NEW(arena, struct order);
   if (!order)
     return NULL;
   order->soc = soc;
   order->arena = arena;
-  order->core_count = machine_core_count(soc, trace);
+  order->core_count = core_count;
   order->depth = (uint32_t)(soc->cross_core_sets_max > 0 ? soc->cross_core_sets_max : 1);
   order->cores = ARENA_ARRAY(arena, struct order_core, order->core_count);
   for (uint32_t i = 0; order->cores && i < order->core_count; i++)

@@ -34,13 +34,12 @@ struct order_flag_use {
   bool may_be_set;   /* when set again */
 };
 
-struct order *order_create(struct arena *arena, const struct vinci_soc *soc,
-                           const struct vinci_trace *trace);
+struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count);
 void order_free(struct order *order);
 void order_begin_block(struct order *order, const struct machine_step *step);
 /* Takes an instruction in; false when memory is short. *use tells of set_flag. */
 bool order_step(struct order *order, const struct machine_step *step, struct order_flag_use *use);
-bool order_deliver(struct order *order, const struct machine_delivery *delivery);
+bool order_deliver(struct order *order, const struct signal_delivery *delivery);
 
 /* The tag of an instruction that executes now. */
 struct order_tag order_tag(const struct order *order, const struct machine_step *step);

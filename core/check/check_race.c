@@ -10,7 +10,7 @@
  *   or more (Ascend C, Mmad);
  * - mad and fixpipe that both carry the unit flag are ordered block by block by the hardware, and
  *   so are the mad that hands a block over and the next one with the flag: the machine executes
- *   them only when the block has changed sides (core/isa/unit_flag.h);
+ *   them only when the block has changed sides (core/control/unit_flag.h);
  * - atomic stores to GM of the same operation and type commute. Such a store reads what lies
  *   there, so it comes after every other kind of access, and something must be there.
  *
@@ -24,7 +24,7 @@
 
 #include "core/check/check_history.h"
 #include "core/chip/layout.h"
-#include "core/isa/unit_flag.h"
+#include "core/control/unit_flag.h"
 
 enum { CHIP_PAGE_SHIFT = 14, GM_PAGE_SHIFT = 16 };
 
@@ -300,10 +300,11 @@ void check_accesses(struct check_run *run, const struct machine_step *step,
 /* ---- life of the shadows ------------------------------------------------------------------ */
 
 bool check_create_shadows(struct check_run *run) {
-  for (uint32_t c = 0; c < run->core_count; c++)
+  for (uint32_t c = 0; c < run->placement.core_count; c++)
     for (unsigned space = 0; space < SPACE_COUNT; space++) {
       struct check_core *core = &run->cores[c];
-      if (space != SPACE_GM && core_has_space(core->kind, (enum space)space) &&
+      if (space != SPACE_GM &&
+          core_has_space(placement_kind(&run->placement, c), (enum space)space) &&
           !shadow_create(&core->shadow[space], &run->pool, &run->arena,
                          soc_space_bytes(run->soc, (enum space)space), CHIP_PAGE_SHIFT))
         return false;
@@ -330,7 +331,7 @@ void check_begin_block_shadows(struct check_run *run, const struct machine_step 
 }
 
 void check_free_shadows(struct check_run *run) {
-  for (uint32_t c = 0; run->cores && c < run->core_count; c++)
+  for (uint32_t c = 0; run->cores && c < run->placement.core_count; c++)
     for (unsigned space = 0; space < SPACE_COUNT; space++)
       shadow_free(&run->cores[c].shadow[space]);
   for (uint32_t i = 0; run->tensors && i < run->trace->tensor_count; i++)

@@ -8,7 +8,6 @@
 #include "core/check/check_shadow.h"
 
 struct check_core {
-  enum core_kind kind;
   struct shadow shadow[SPACE_COUNT]; /* of its own buffers */
 };
 
@@ -38,9 +37,8 @@ struct check_run {
   struct shadow_pool pool;
   bool pool_was_full;
   struct order *order;
-  struct check_core *cores;
-  uint32_t core_count;
-  uint32_t kind_count[CORE_KIND_COUNT];
+  struct placement placement;   /* core counts only */
+  struct check_core *cores;     /* placement.core_count of them */
   struct check_tensor *tensors; /* by index in the trace, of the first that is this memory */
   uint32_t *memory;             /* by tensor: that index */
   uint32_t *first_named;        /* by row, in trace->named; one more at the end */
@@ -85,7 +83,7 @@ void check_free_shadows(struct check_run *run);
 void check_sync_step(struct check_run *run, const struct machine_step *step,
                      const struct order_flag_use *use);
 void check_sync_misuse(struct check_run *run, const struct machine_step *step,
-                       enum machine_misuse misuse);
+                       const struct misuse *misuse);
 void check_sync_end_block(struct check_run *run, const struct machine_step *step);
 /* Signals of the core's last block that nobody took. */
 void check_sync_signals(struct check_run *run, uint32_t core);

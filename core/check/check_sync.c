@@ -6,10 +6,7 @@
  * through too early. Signals between cores are counters of limited height, and hardware
  * SyncAll (mode 0) counts physical cores, so it needs exactly one block on each.
  */
-#include <string.h>
-
 #include "core/check/check_run.h"
-#include "core/sim/aicore.h" /* enum cross_mode */
 
 static struct check_finding sync_finding(const struct check_run *run, enum finding_kind kind,
                                          const struct machine_step *step, uint32_t other_row) {
@@ -23,18 +20,10 @@ static struct check_finding sync_finding(const struct check_run *run, enum findi
   return finding;
 }
 
-static void describe_flag(struct check_run *run, struct check_finding *finding,
-                          const struct inst *inst, const char *what) {
-  findings_detail(run->findings, finding, "from PIPE_%s to PIPE_%s, id %lld%s",
-                  pipe_name((enum pipe)inst->arg[SET_FLAG_SRC]),
-                  pipe_name((enum pipe)inst->arg[SET_FLAG_DST]), (long long)inst->arg[SET_FLAG_ID],
-                  what);
-}
-
 /* Mode 0 waits for every physical core of the kind, once. */
 static void check_sync_all(struct check_run *run, const struct machine_step *step) {
   const struct program_kernel *kernel = step->kernel;
-  uint64_t cores = run->kind_count[step->kind];
+  uint64_t cores = run->placement.kind_count[step->kind];
   uint64_t used = kernel->blocks;
   if (kernel->mixed && step->kind == CORE_AIV)
     used *= kernel->vectors_per_cube;
@@ -53,38 +42,25 @@ void check_sync_step(struct check_run *run, const struct machine_step *step,
     check_sync_all(run, step);
   if (step->inst->op != OP_SET_FLAG || !use->may_be_set)
     return;
+  const int64_t *arg = step->inst->arg;
   struct check_finding finding = sync_finding(run, FINDING_FLAG_TWICE, step, use->wait_row);
-  describe_flag(run, findings_add(run->findings, &finding), step->inst,
-                ": nothing makes this set come after the wait");
+  findings_detail(run->findings, findings_add(run->findings, &finding),
+                  "from PIPE_%s to PIPE_%s, id %lld: nothing makes this set come after the wait",
+                  pipe_name((enum pipe)arg[SET_FLAG_SRC]), pipe_name((enum pipe)arg[SET_FLAG_DST]),
+                  (long long)arg[SET_FLAG_ID]);
 }
 
 void check_sync_misuse(struct check_run *run, const struct machine_step *step,
-                       enum machine_misuse misuse) {
-  struct check_finding finding;
-  switch (misuse) {
-  case MISUSE_FLAG_SET_TWICE:
-    finding = check_finding_of(run, FINDING_FLAG_TWICE, step);
-    describe_flag(run, findings_add(run->findings, &finding), step->inst,
-                  ": it is set, and nobody has waited for it");
-    break;
-  case MISUSE_CROSS_UNTAKEN:
-  case MISUSE_CROSS_AHEAD:
-    finding = check_finding_of(run, FINDING_CROSS_LIMIT, step);
-    findings_detail(run->findings, findings_add(run->findings, &finding),
-                    "flag id %lld: %lld signals %s", (long long)step->inst->arg[CROSS_SET_ID],
-                    (long long)run->soc->cross_core_sets_max,
-                    misuse == MISUSE_CROSS_AHEAD ? "wait for those of other cores"
-                                                 : "have arrived and nobody took them");
-    break;
-  default:
-    finding = check_finding_of(run, FINDING_CROSS_MODE, step);
-    findings_detail(run->findings, findings_add(run->findings, &finding),
-                    misuse == MISUSE_CROSS_NOT_MIXED
-                        ? "mode %lld needs a kernel with AIC and AIV streams"
-                        : "mode %lld orders the AIV of a block, not its AIC",
-                    (long long)step->inst->arg[CROSS_SET_MODE]);
-    break;
-  }
+                       const struct misuse *misuse) {
+  static const enum finding_kind kinds[] = {
+      [MISUSE_FLAG_SET_TWICE] = FINDING_FLAG_TWICE, [MISUSE_CROSS_UNTAKEN] = FINDING_CROSS_LIMIT,
+      [MISUSE_CROSS_AHEAD] = FINDING_CROSS_LIMIT,   [MISUSE_CROSS_NOT_MIXED] = FINDING_CROSS_MODE,
+      [MISUSE_CROSS_AIC_PAIR] = FINDING_CROSS_MODE,
+  };
+  char text[256];
+  misuse_text(misuse, text, sizeof text);
+  struct check_finding finding = check_finding_of(run, kinds[misuse->kind], step);
+  findings_detail(run->findings, findings_add(run->findings, &finding), "%s", text);
 }
 
 /* An event of a row that the core executed earlier. */

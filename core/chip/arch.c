@@ -2,6 +2,8 @@
 /* Names of the architecture's vocabulary, and which core type has what. */
 #include "core/chip/arch.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const arch_names[] = {
@@ -65,7 +67,6 @@ static const struct path_row paths[] = {
 
 const char *arch_name(enum arch arch) { return arch_names[arch]; }
 const char *core_kind_name(enum core_kind kind) { return core_names[kind]; }
-const char *core_kind_instance(enum core_kind kind) { return core_instances[kind]; }
 const char *pipe_name(enum pipe pipe) { return pipe_names[pipe]; }
 const char *pipe_lane(enum pipe pipe) { return pipe_lanes[pipe]; }
 const char *space_name(enum space space) { return space_names[space]; }
@@ -76,6 +77,10 @@ const char *path_name(enum path path) { return paths[path].name; }
 enum space path_from(enum path path) { return paths[path].from; }
 enum space path_to(enum path path) { return paths[path].to; }
 enum pipe path_pipe(enum path path) { return paths[path].pipe; }
+
+void core_name(enum core_kind kind, uint32_t cluster, uint32_t member, char *buffer, size_t size) {
+  snprintf(buffer, size, "core%" PRIu32 ".%s%" PRIu32, cluster, core_instances[kind], member);
+}
 
 static unsigned find_name(const char *name, const char *const *names, unsigned count) {
   unsigned i = 0;

@@ -8,6 +8,7 @@
 #define VINCI_CORE_CHIP_ARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Generations: id, name in traces, what it is. */
@@ -130,7 +131,9 @@ enum path {
 
 const char *arch_name(enum arch arch);
 const char *core_kind_name(enum core_kind kind);
-const char *core_kind_instance(enum core_kind kind);
+/* "core0.cubecore0", as the vendor's tools name the core that stands as number `member` in a
+ * cluster. */
+void core_name(enum core_kind kind, uint32_t cluster, uint32_t member, char *buffer, size_t size);
 const char *pipe_name(enum pipe pipe); /* "MTE2"; "ALL" for PIPE_ALL */
 const char *pipe_lane(enum pipe pipe);
 const char *space_name(enum space space);
@@ -150,5 +153,9 @@ enum dtype dtype_by_name(const char *name);
 /* Whether a core type has a pipe, and a buffer (GM is seen by all). */
 bool core_has_pipe(enum core_kind kind, enum pipe pipe);
 bool core_has_space(enum core_kind kind, enum space space);
+/* Whether fp16 results saturate; core/base/number.h says what that is. */
+static inline bool arch_saturates(enum arch arch) { return arch == ARCH_C100 || arch == ARCH_M200; }
+/* Bits of fraction of hf32 (Ascend C documentation, HF32). */
+static inline unsigned arch_hf32_bits(enum arch arch) { return arch == ARCH_C310 ? 10 : 11; }
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef VINCI_CORE_CHIP_MEM_H
 #define VINCI_CORE_CHIP_MEM_H
 
-#include "core/chip/soc.h"
+#include "core/chip/param.h"
 
 enum { MEM_PARAMS_MAX = 64, MEM_MAPS_MAX = 16 };
 

@@ -11,44 +11,9 @@
 
 #include "core/base/arena.h"
 #include "core/chip/arch.h"
+#include "core/chip/param.h"
 #include "core/chip/soc_names.h"
 #include "core/vinci.h"
-
-/*
- * Kinds of parameter: id, unit as written in data files and shown, scale from
- * that unit to the integer held, sentence.
- */
-#define SOC_KIND_LIST(X)                                                                           \
-  X(COUNT, "", 1, "whole number")                                                                  \
-  X(BYTES, "B", 1, "bytes, suffixes KiB MiB GiB")                                                  \
-  X(HZ, "Hz", 1, "clock frequency, suffixes kHz MHz GHz")                                          \
-  X(BYTES_PER_SECOND, "B/s", 1, "bandwidth, suffixes MB/s GB/s TB/s (powers of ten)")              \
-  X(TIME, "s", 1000000000000, "time, suffixes ps ns us ms")                                        \
-  X(CYCLES, "cycle", 1, "core clock cycles")                                                       \
-  X(MCYCLES, "cycle", 1000, "core clock cycles, to a thousandth")                                  \
-  X(MBYTES_PER_CYCLE, "B/cycle", 1000, "bytes per core clock cycle, to a thousandth")              \
-  X(RATIO, "1", 1000000, "ratio, to a millionth")
-
-enum soc_kind {
-#define X(id, unit, scale, text) SOC_KIND_##id,
-  SOC_KIND_LIST(X)
-#undef X
-      SOC_KINDS
-};
-
-/* How well a number is known. */
-#define CONFIDENCE_LIST(X)                                                                         \
-  X(DOCUMENTED, "documented", "the vendor states it")                                              \
-  X(MEASURED, "measured", "measured on silicon, source named")                                     \
-  X(DERIVED, "derived", "computed from documented or measured numbers")                            \
-  X(ASSUMED, "assumed", "no public statement; a plausible choice")
-
-enum confidence {
-#define X(id, name, text) CONFIDENCE_##id,
-  CONFIDENCE_LIST(X)
-#undef X
-      CONFIDENCE_COUNT
-};
 
 /*
  * Cost classes of vector instructions: id and members. isa.def assigns
@@ -130,16 +95,10 @@ struct path_cost {
   int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */
 };
 
-struct soc_provenance {
-  const char *source; /* id of scripts/soc/sources.lua, or "override" */
-  const char *note;   /* may be empty */
-  uint8_t confidence; /* enum confidence */
-  bool given;
-  bool overridden;
-};
-
 /* Smallest cache that the models of L2 can hold: one set of lines. */
 enum { SOC_L2_BYTES_MIN = 64 * 1024 };
+
+enum { L2_GRANULE_BYTES = 128 }; /* in which the vendor's counters count accesses to L2 */
 
 enum { SOC_PARAMS_MAX = 512 };
 
@@ -172,22 +131,6 @@ struct vinci_soc {
   const char *data_dir; /* where it was loaded from */
 };
 
-/* A source that numbers of this SoC refer to. */
-struct soc_source {
-  const char *id;
-  const char *text;
-};
-
-struct soc_param {
-  const char *key; /* "path.GM_UB.startup_cycles" */
-  enum soc_kind kind;
-  size_t offset; /* of the int64_t inside struct vinci_soc */
-  int64_t minimum;
-  int64_t maximum;
-  bool optional; /* 0 when the data gives no value */
-  const char *text;
-};
-
 size_t soc_param_count(void);
 const struct soc_param *soc_param(size_t index);
 /* Index of a key, or soc_param_count(). */
@@ -195,25 +138,11 @@ size_t soc_param_find(const char *key);
 const char *soc_param_nearest(const char *key);
 int64_t soc_get(const struct vinci_soc *soc, size_t index);
 
-const char *soc_kind_unit(enum soc_kind kind);
-int64_t soc_kind_scale(enum soc_kind kind);
-const char *confidence_name(enum confidence confidence);
-
-/*
- * Parses a value of a kind with unit suffix ("96MiB", "1.8TB/s", "0.5us", "2") into
- * the integer held. "KB" for a size is rejected with a hint (KiB means 1024).
- */
-enum vinci_status soc_parse_value(const char *text, enum soc_kind kind, int64_t *out,
-                                  struct vinci_diag *diag);
-/* Formats a held value with the handiest unit; the text parses back to the same value. */
-void soc_format_value(int64_t value, enum soc_kind kind, char *buffer, size_t size);
 /* Stores a value after range check, with its provenance. */
 enum vinci_status soc_store(struct vinci_soc *soc, size_t index, int64_t value,
                             struct soc_provenance provenance, struct vinci_diag *diag);
 /* Cross-checks a completely loaded description (paths against architecture, sizes, clocks). */
 enum vinci_status soc_validate(const struct vinci_soc *soc, struct vinci_diag *diag);
-/* Replaces a list by a copy from the arena; false when memory is short. */
-bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count);
 /* A copy that shares nothing with the original; NULL when memory is short. */
 struct vinci_soc *soc_copy(const struct vinci_soc *soc);
 /* 64-bit digest of name, arch and all values: the identity of a configuration. */

@@ -14,19 +14,6 @@ static bool copy_text(struct arena *arena, const char **text) {
   return *text != NULL;
 }
 
-bool soc_copy_sources(struct arena *arena, const struct soc_source **sources, size_t count) {
-  struct soc_source *copies = ARENA_ARRAY(arena, struct soc_source, count);
-  if (!copies)
-    return false;
-  for (size_t i = 0; i < count; i++) {
-    copies[i] = (*sources)[i];
-    if (!copy_text(arena, &copies[i].id) || !copy_text(arena, &copies[i].text))
-      return false;
-  }
-  *sources = copies;
-  return true;
-}
-
 static void *copy_array(struct arena *arena, const void *from, size_t count, size_t element) {
   void *copy = arena_alloc(arena, count, element);
   if (copy && count > 0)

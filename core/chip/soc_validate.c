@@ -8,7 +8,6 @@
 #include "core/chip/layout.h"
 #include "core/chip/mem.h"
 #include "core/chip/soc.h"
-#include "core/result/result.h"
 
 /* Architectures that have a path at all; an override may add one as a what-if. */
 struct path_archs {

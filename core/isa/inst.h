@@ -66,7 +66,7 @@ static inline struct isa_types inst_types(const struct inst *inst) {
   return (struct isa_types){inst_dtype(inst), inst_dtype(inst)};
 }
 
-/* What an instruction does with the unit flags of L0C, as enum unit_flag (core/isa/unit_flag.h). */
+/* What an instruction does with the unit flags of L0C, as enum unit_flag (core/control/unit_flag.h). */
 static inline int64_t inst_unit_flag(const struct inst *inst) {
   int8_t unit_arg = isa_row((enum isa_op)inst->op)->unit_flag_arg;
   return unit_arg < 0 ? 0 : inst->arg[unit_arg];
@@ -74,7 +74,7 @@ static inline int64_t inst_unit_flag(const struct inst *inst) {
 
 /* Whether computed fp16 (and converted bf16) results saturate; coupled cores have no other mode. */
 static inline bool inst_saturates(const struct inst *inst) {
-  return number_saturates((enum arch)inst->arch) || inst->registers.saturates;
+  return arch_saturates((enum arch)inst->arch) || inst->registers.saturates;
 }
 
 /* Numbers of the operands of control instructions. */

@@ -166,7 +166,7 @@ struct vinci_trace {
   uint64_t named_count;
   uint64_t gm_bytes;  /* end of the last tensor */
   bool any_passes_l2; /* one of the tensors does */
-  bool any_unit_flag; /* a row may have one that is not 0 (core/isa/unit_flag.h) */
+  bool any_unit_flag; /* a row may have one that is not 0 (core/control/unit_flag.h) */
 };
 
 /*

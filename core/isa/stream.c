@@ -29,7 +29,7 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
   stream->row = stream->program->first_row;
   stream->end = stream->row + stream->program->row_count;
   stream->tensor_hint = kernel->first_tensor;
-  stream->unchecked_addresses = false;
+  stream->unchecked_ranges = false;
   stream->variables[VAR_BLK] = blk;
   stream->variables[VAR_SUB] = sub;
   stream->variables[VAR_BLOCKS] = kernel->blocks;
@@ -95,7 +95,7 @@ static enum vinci_status check_operand(const struct stream *stream, const struct
   const struct isa_row *isa = isa_row((enum isa_op)row->op);
   const struct isa_arg *arg = &isa->arg[index];
   if (arg->kind == ARG_ADDRESS)
-    return stream->unchecked_addresses && value > -ADDRESS_MAX && value < ADDRESS_MAX
+    return stream->unchecked_ranges && value > -ADDRESS_MAX && value < ADDRESS_MAX
                ? VINCI_OK
                : check_address(stream, row, arg, value, diag);
   if (arg->kind != ARG_INTEGER || isa_arg_allows(arg, value))
@@ -285,7 +285,7 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
 }
 
 /* Keeps the arithmetic of strides inside 64 bits and the work of one instruction bounded. */
-enum vinci_status stream_check_count(const struct stream *stream, const struct inst *inst,
+static enum vinci_status check_count(const struct stream *stream, const struct inst *inst,
                                      struct vinci_diag *diag) {
   if (!inst->mask.counter)
     return VINCI_OK;
@@ -311,7 +311,7 @@ static enum vinci_status check_remote(const struct stream *stream, const struct 
 
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag) {
-  if (stream_check_count(stream, inst, diag) != VINCI_OK)
+  if (check_count(stream, inst, diag) != VINCI_OK)
     return VINCI_E_INPUT;
   struct inst_access access[INST_ACCESS_MAX];
   unsigned count = registry_access((enum isa_op)inst->op)(stream->soc, inst, access);
@@ -323,4 +323,13 @@ enum vinci_status stream_check_access(struct stream *stream, const struct inst *
       return VINCI_E_INPUT;
   }
   return VINCI_OK;
+}
+
+enum stream_step stream_load(struct stream *stream, struct inst *inst, struct vinci_diag *diag) {
+  enum stream_step step = stream_next(stream, inst, diag);
+  if (step != STREAM_INST)
+    return step;
+  enum vinci_status status = stream->unchecked_ranges ? check_count(stream, inst, diag)
+                                                      : stream_check_access(stream, inst, diag);
+  return status == VINCI_OK ? STREAM_INST : STREAM_ERROR;
 }

@@ -17,9 +17,9 @@ struct stream {
   const struct program_stream *program;
   uint64_t row; /* next */
   uint64_t end;
-  uint64_t turns;           /* loop, endloop and let rows, so far */
-  uint32_t tensor_hint;     /* where the last GM range was found */
-  bool unchecked_addresses; /* of expressions: whoever executes looks at all ranges */
+  uint64_t turns;        /* loop, endloop and let rows, so far */
+  uint32_t tensor_hint;  /* where the last GM range was found */
+  bool unchecked_ranges; /* whoever executes looks at them */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };
@@ -34,12 +34,12 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
                   enum core_kind kind, uint32_t blk, uint32_t sub);
 /* Evaluates the next instruction into *inst (all but mask and registers). */
 enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
+/* The same with the checks of stream_check_access; with unchecked_ranges only that of elements. */
+enum stream_step stream_load(struct stream *stream, struct inst *inst, struct vinci_diag *diag);
 /* Whether what the instruction reads or writes at a GM address passes L2. */
 bool stream_passes_l2(const struct stream *stream, const struct inst *inst, uint64_t address);
-/* Checks that a vector instruction in counter mode has no more elements than UB has bytes. */
-enum vinci_status stream_check_count(const struct stream *stream, const struct inst *inst,
-                                     struct vinci_diag *diag);
-/* Checks that and all ranges the instruction touches (inst->mask must be set). */
+/* Checks all ranges that the instruction touches (inst->mask must be set), and that a vector
+ * instruction in counter mode has no more elements than UB has bytes. */
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag);
 

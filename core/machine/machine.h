@@ -13,13 +13,13 @@
 #ifndef VINCI_CORE_MACHINE_MACHINE_H
 #define VINCI_CORE_MACHINE_MACHINE_H
 
-#include "core/isa/program.h"
+#include "core/control/signals.h"
 
 /* One executed instruction; valid during the call. */
 struct machine_step {
   const struct inst *inst;
   const struct program_kernel *kernel;
-  uint32_t core; /* physical core, numbered as in results */
+  uint32_t core; /* numbered as in struct placement */
   enum core_kind kind;
   uint32_t block;
   uint32_t sub;
@@ -31,25 +31,6 @@ struct machine_step {
   uint64_t oldest_waits;
 };
 
-/* Signals of one cross-core flag that were used up together, and who got them. */
-struct machine_delivery {
-  const uint32_t *senders;
-  const uint32_t *receivers;
-  uint32_t sender_count;
-  uint32_t receiver_count;
-  uint32_t id;
-  uint32_t mode;
-};
-
-/* What the hardware has no defined answer to. */
-enum machine_misuse {
-  MISUSE_FLAG_SET_TWICE,  /* the flag is set already, since a line */
-  MISUSE_CROSS_UNTAKEN,   /* a core has as many signals of the id waiting as a counter holds */
-  MISUSE_CROSS_AHEAD,     /* as many signals of the id wait for other senders */
-  MISUSE_CROSS_NOT_MIXED, /* mode 1 or 2 in a kernel of one stream */
-  MISUSE_CROSS_AIC_PAIR,  /* mode 1 on an AIC */
-};
-
 /* Members may be NULL. Each returns false to stop the machine (the observer keeps why). */
 struct machine_observer {
   void *context;
@@ -58,11 +39,10 @@ struct machine_observer {
   bool (*execute)(void *context, const struct machine_step *step);
   bool (*end_block)(void *context, const struct machine_step *step);
   /* After the execute of the signal that completed the set. */
-  bool (*deliver)(void *context, const struct machine_delivery *delivery);
+  bool (*deliver)(void *context, const struct signal_delivery *delivery);
   /* When an observer has this, misuse does not end the run: a flag stays set, a signal that
-   * finds no room is lost. line: where the flag was set, or 0. */
-  bool (*misuse)(void *context, const struct machine_step *step, enum machine_misuse misuse,
-                 uint32_t line);
+   * finds no room is lost. */
+  bool (*misuse)(void *context, const struct machine_step *step, const struct misuse *misuse);
 };
 
 enum machine_order {
@@ -104,11 +84,5 @@ static inline enum vinci_status machine_run(const struct vinci_soc *soc,
                                             size_t observer_count, struct vinci_diag *diag) {
   return machine_run_with(soc, trace, NULL, observers, observer_count, diag);
 }
-
-/* Physical cores of the kinds that the trace uses: machine_step.core is below this. */
-uint32_t machine_core_count(const struct vinci_soc *soc, const struct vinci_trace *trace);
-/* Those of one kind; kinds follow each other in the order of their enum. */
-uint32_t machine_kind_count(const struct vinci_soc *soc, const struct vinci_trace *trace,
-                            enum core_kind kind);
 
 #endif

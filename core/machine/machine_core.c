@@ -15,12 +15,6 @@ enum { TURN_STEPS_MAX = 24 };
 /* Rows of the trace between two looks at progress: a millisecond or so. */
 enum { PROGRESS_ROWS = 1 << 12 };
 
-struct machine_flag *machine_core_flag(const struct machine_core *core, enum pipe src,
-                                       enum pipe dst, uint32_t id) {
-  size_t ids = (size_t)core->machine->soc->flag_ids;
-  return &core->flags[((size_t)src * PIPE_COUNT + dst) * ids + id];
-}
-
 static uint64_t oldest_waits(const struct machine_core *core) {
   uint64_t oldest = core->waits;
   for (uint32_t rest = core->filled; rest != 0; rest &= rest - 1) {
@@ -36,7 +30,7 @@ struct machine_step machine_step_of(const struct machine_core *core, const struc
   const struct machine *machine = core->machine;
   return (struct machine_step){
       .inst = inst,
-      .kernel = &machine->trace->kernels[machine->kernel],
+      .kernel = machine->placement.kernel,
       .core = core->index,
       .kind = core->kind,
       .block = core->block,
@@ -47,37 +41,58 @@ struct machine_step machine_step_of(const struct machine_core *core, const struc
 }
 
 static void observe(struct machine *machine, const struct machine_step *step) {
-  for (size_t i = 0; i < machine->observer_count; i++) {
-    const struct machine_observer *observer = &machine->observers[i];
-    if (observer->execute && !observer->execute(observer->context, step))
-      machine->stopped = true;
-  }
+  MACHINE_TELL(machine, execute, step);
 }
 
-static void observe_scalar(struct machine_core *core, const struct inst *inst, enum pipe pipe) {
-  struct machine_step step = machine_step_of(core, inst, pipe);
+static struct machine_step observe_scalar(struct machine_core *core, enum pipe pipe) {
+  struct machine_step step = machine_step_of(core, &core->inst, pipe);
   step.oldest_waits = oldest_waits(core);
   observe(core->machine, &step);
+  return step;
+}
+
+/* The same with what a wait of the scalar unit ends with. */
+static void observe_wait(struct machine_core *core, enum pipe pipe) {
+  (void)observe_scalar(core, pipe);
+  core->waits++;
 }
 
 /* ---- what control instructions do -------------------------------------------- */
 
 static void set_flag(struct machine_core *core, const struct machine_step *step) {
-  const struct inst *inst = step->inst;
-  enum pipe dst = (enum pipe)inst->arg[SET_FLAG_DST];
-  uint32_t id = (uint32_t)inst->arg[SET_FLAG_ID];
-  struct machine_flag *flag = machine_core_flag(core, step->pipe, dst, id);
-  if (flag->line != 0)
-    machine_misused(core, step, MISUSE_FLAG_SET_TWICE, flag->line,
-                    "set_flag %s->%s id %u is set a second time before anyone waited for it; it "
-                    "was set in line %u",
-                    pipe_name(step->pipe), pipe_name(dst), id, flag->line);
-  flag->line = inst->line;
+  struct misuse misuse;
+  if (!flag_set(&core->flags, flags_index_of(core->machine->soc, step->inst), step->inst->line,
+                &misuse))
+    machine_misused(core->machine, core->index, step, &misuse);
 }
 
-static struct machine_flag *awaited_flag(const struct machine_core *core, const struct inst *inst) {
-  return machine_core_flag(core, (enum pipe)inst->arg[SET_FLAG_SRC],
-                           (enum pipe)inst->arg[SET_FLAG_DST], (uint32_t)inst->arg[SET_FLAG_ID]);
+static bool may_take_flag(const struct machine_core *core, const struct inst *inst) {
+  return flag_is_set(&core->flags, flags_index_of(core->machine->soc, inst));
+}
+
+static void take_flag(struct machine_core *core, const struct inst *inst) {
+  flag_take(&core->flags, flags_index_of(core->machine->soc, inst));
+}
+
+/* Fills the core's set with the units of L0C that an instruction uses. */
+static void fill_units(const struct machine_core *core, const struct inst *inst) {
+  struct unit_use use;
+  unit_use_find(core->machine->soc, inst, &use);
+  (void)unit_set_fill(&core->units.set, &use);
+}
+
+uint32_t machine_blocked_unit(const struct machine_core *core, const struct inst *inst) {
+  fill_units(core, inst);
+  return unit_flags_blocked(&core->units, inst_pipe(inst));
+}
+
+/* Instructions have no duration here: all units of one change sides together. */
+static void turn_units(struct machine_core *core, const struct inst *inst) {
+  const struct unit_set *set = &core->units.set;
+  enum unit_state next = unit_next_state(inst_pipe(inst), false);
+  fill_units(core, inst);
+  for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1))
+    unit_turn(&core->units, i, next, inst->line);
 }
 
 /* ---- pipes ---------------------------------------------------------------------- */
@@ -85,9 +100,9 @@ static struct machine_flag *awaited_flag(const struct machine_core *core, const 
 /* Whether a pipe need not wait to execute an instruction. */
 static bool is_free(const struct machine_core *core, const struct inst *inst) {
   if (inst->op == OP_WAIT_FLAG)
-    return awaited_flag(core, inst)->line != 0;
-  return !core->handed_over || inst_unit_flag(inst) == UNIT_FLAG_OFF ||
-         machine_units_blocked(core, inst) == core->unit_set.units;
+    return may_take_flag(core, inst);
+  return !core->units.unit || inst_unit_flag(inst) == UNIT_FLAG_OFF ||
+         machine_blocked_unit(core, inst) == core->units.set.units;
 }
 
 static bool can_run(const struct machine_core *core, const struct machine_pipe *pipe) {
@@ -107,15 +122,15 @@ static bool run_inst(struct machine_core *core, enum pipe id, const struct inst 
     signals = true;
     break;
   case OP_WAIT_FLAG:
-    awaited_flag(core, inst)->line = 0;
+    take_flag(core, inst);
     break;
   case OP_FFTS_CROSS_CORE_SYNC:
     machine_signal(core, &step);
     break;
   default:
-    signals = core->handed_over && inst_unit_flag(inst) == UNIT_FLAG_TURN;
+    signals = core->units.unit && inst_unit_flag(inst) == UNIT_FLAG_TURN;
     if (signals)
-      machine_units_turn(core, inst);
+      turn_units(core, inst);
     break;
   }
   return signals;
@@ -135,35 +150,32 @@ static bool run_head(struct machine_core *core, enum pipe id) {
 
 /* ---- the scalar unit ------------------------------------------------------------- */
 
-static bool wait_for(struct machine_core *core, enum stall reason, enum pipe pipe, uint32_t id) {
+static bool wait_for(struct machine_core *core, enum stall reason) {
   core->wait = (uint8_t)reason;
-  core->wait_pipe = (uint8_t)pipe;
-  core->wait_id = id;
   return false;
 }
 
-/* Which paths exist is data of the SoC, not of the instruction table. */
-static bool path_exists(struct machine_core *core) {
+/* Whether the chip has the path of an instruction; looked up once for each op. */
+static bool has_path(struct machine_core *core) {
   const struct inst *inst = &core->inst;
+  enum isa_op op = (enum isa_op)inst->op;
   struct machine *machine = core->machine;
-  if (machine->path_checked[inst->op])
+  if (machine->path_checked[op])
     return true;
   struct inst_cost cost;
-  registry_cost((enum isa_op)inst->op)(machine->soc, inst, &cost);
-  if (cost.path != PATH_NONE && machine->soc->path[cost.path].mbytes_per_cycle == 0) {
-    machine_fail(core, inst->line, "%s: %s has no path %s", isa_row((enum isa_op)inst->op)->name,
-                 machine->soc->name, path_name(cost.path));
-    return false;
-  }
-  machine->path_checked[inst->op] = true;
-  return true;
+  struct misuse misuse;
+  registry_cost(op)(machine->soc, inst, &cost);
+  machine->path_checked[op] = path_exists(machine->soc, op, cost.path, &misuse);
+  if (!machine->path_checked[op])
+    machine_fail(machine, core->index, inst->line, &misuse);
+  return machine->path_checked[op];
 }
 
 static bool issue_to(struct machine_core *core, enum pipe id) {
   struct machine_pipe *pipe = &core->pipe[id];
   if (pipe->count == pipe->depth)
-    return wait_for(core, STALL_QUEUE_FULL, id, 0);
-  if (!path_exists(core))
+    return wait_for(core, STALL_QUEUE_FULL);
+  if (!has_path(core))
     return false;
   if (pipe->count == 0 && core->machine->options.order == MACHINE_PROGRAM_ORDER &&
       is_free(core, &core->inst)) { /* it would be taken from the queue at once */
@@ -183,30 +195,27 @@ static bool issue_to(struct machine_core *core, enum pipe id) {
 
 static bool barrier_all(struct machine_core *core) {
   if (core->filled != 0)
-    return wait_for(core, STALL_BARRIER, PIPE_ALL, 0);
-  observe_scalar(core, &core->inst, PIPE_ALL);
-  core->waits++;
+    return wait_for(core, STALL_BARRIER);
+  observe_wait(core, PIPE_ALL);
   return true;
 }
 
-static bool take_flag(struct machine_core *core) {
-  struct machine_flag *flag = awaited_flag(core, &core->inst);
-  if (flag->line == 0)
-    return wait_for(core, STALL_WAIT_FLAG, (enum pipe)core->inst.arg[SET_FLAG_SRC],
-                    (uint32_t)core->inst.arg[SET_FLAG_ID]);
-  observe_scalar(core, &core->inst, PIPE_S);
-  core->waits++;
-  flag->line = 0;
+static bool wait_flag(struct machine_core *core) {
+  const struct inst *inst = &core->inst;
+  if (!may_take_flag(core, inst))
+    return wait_for(core, STALL_WAIT_FLAG);
+  observe_wait(core, PIPE_S);
+  take_flag(core, inst);
   return true;
 }
 
-static bool take_cross(struct machine_core *core) {
+static bool take_signal(struct machine_core *core) {
   uint32_t id = (uint32_t)core->inst.arg[CROSS_WAIT_ID];
-  if (core->cross[id].arrived == 0)
-    return wait_for(core, STALL_CROSS_CORE, PIPE_S, id);
-  observe_scalar(core, &core->inst, PIPE_S);
-  core->waits++;
-  core->cross[id].arrived--;
+  struct signal_counts *counts = signals_at(&core->machine->signals, core->index, id);
+  if (counts->arrived == 0)
+    return wait_for(core, STALL_CROSS_CORE);
+  observe_wait(core, PIPE_S);
+  counts->arrived--;
   return true;
 }
 
@@ -214,22 +223,20 @@ static bool execute_on_scalar(struct machine_core *core) {
   struct machine_step step;
   switch (core->inst.op) {
   case OP_WAIT_FLAG:
-    return take_flag(core);
+    return wait_flag(core);
   case OP_WAIT_FLAG_DEV:
-    return take_cross(core);
+    return take_signal(core);
   case OP_SET_FLAG:
-    observe_scalar(core, &core->inst, PIPE_S);
-    step = machine_step_of(core, &core->inst, PIPE_S);
+    step = observe_scalar(core, PIPE_S);
     set_flag(core, &step);
     return true;
   case OP_FFTS_CROSS_CORE_SYNC:
-    observe_scalar(core, &core->inst, PIPE_S);
-    step = machine_step_of(core, &core->inst, PIPE_S);
+    step = observe_scalar(core, PIPE_S);
     machine_signal(core, &step);
     return true;
   default:
     inst_write_registers(&core->inst);
-    observe_scalar(core, &core->inst, PIPE_S);
+    (void)observe_scalar(core, PIPE_S);
     return true;
   }
 }
@@ -245,26 +252,19 @@ static void count_rows(struct machine_core *core) {
 
 static bool load_next(struct machine_core *core) {
   struct machine *machine = core->machine;
-  switch (stream_next(&core->stream, &core->inst, machine->diag)) {
+  switch (stream_load(&core->stream, &core->inst, machine->diag)) {
   case STREAM_INST:
-    break;
+    count_rows(core);
+    core->loaded = true;
+    return machine_goes_on(machine);
   case STREAM_END:
     core->ended = true;
     return false;
   case STREAM_ERROR:
-    machine->status = VINCI_E_INPUT;
-    return false;
+    break;
   }
-  enum vinci_status status = machine->options.unchecked_ranges
-                                 ? stream_check_count(&core->stream, &core->inst, machine->diag)
-                                 : stream_check_access(&core->stream, &core->inst, machine->diag);
-  if (status != VINCI_OK) {
-    machine->status = status;
-    return false;
-  }
-  count_rows(core);
-  core->loaded = true;
-  return machine_goes_on(machine);
+  machine->status = VINCI_E_INPUT;
+  return false;
 }
 
 /* One instruction of the stream; false when it waits, has ended or failed. */
@@ -277,7 +277,7 @@ static bool scalar_step(struct machine_core *core) {
                                  : issue_to(core, target);
   if (!done)
     return false;
-  core->wait = PIPE_NOT_STALLED;
+  core->wait = NOT_STALLED;
   core->loaded = false;
   return true;
 }
@@ -310,7 +310,7 @@ static enum pipe oldest_pipe(const struct machine_core *core) {
 }
 
 static uint64_t random_steps(struct machine *machine) {
-  return 1 + machine_random(machine) % TURN_STEPS_MAX;
+  return 1 + splitmix64_next(&machine->random) % TURN_STEPS_MAX;
 }
 
 /* Nothing is issued before all that can has been executed. */
@@ -363,7 +363,7 @@ static void shuffle_head(struct machine_core *core, enum pipe id) {
     free_count++;
   if (id == PIPE_M || free_count < 2)
     return;
-  uint32_t pick = (uint32_t)(machine_random(core->machine) % free_count);
+  uint32_t pick = (uint32_t)(splitmix64_next(&core->machine->random) % free_count);
   struct machine_entry chosen = *entry_at(pipe, pick);
   *entry_at(pipe, pick) = *entry_at(pipe, 0);
   *entry_at(pipe, 0) = chosen;
@@ -382,7 +382,7 @@ static bool step_at_random(struct machine_core *core) {
   for (unsigned i = 0; i < QUEUED_PIPES; i++)
     if (can_run(core, &core->pipe[down_the_way[i]]))
       ready[count++] = (enum pipe)down_the_way[i];
-  uint64_t pick = machine_random(core->machine) % (count + 1);
+  uint64_t pick = splitmix64_next(&core->machine->random) % (count + 1);
   if (pick < count) {
     run_at_random(core, ready[pick]);
     return true;
@@ -391,7 +391,7 @@ static bool step_at_random(struct machine_core *core) {
     return true;
   if (count == 0 || !machine_goes_on(core->machine))
     return false;
-  run_at_random(core, ready[machine_random(core->machine) % count]);
+  run_at_random(core, ready[splitmix64_next(&core->machine->random) % count]);
   return true;
 }
 
@@ -427,13 +427,8 @@ bool machine_core_run(struct machine_core *core) {
     return progress;
   core->has_block = false;
   struct machine_step step = machine_step_of(core, NULL, PIPE_ALL);
-  for (size_t i = 0; i < machine->observer_count; i++) {
-    const struct machine_observer *observer = &machine->observers[i];
-    if (observer->end_block && !observer->end_block(observer->context, &step))
-      machine->stopped = true;
-  }
-  if (--machine->units[core->unit].running == 0)
-    machine->blocks_done++;
+  MACHINE_TELL(machine, end_block, &step);
+  (void)placement_core_done(&machine->placement, core->index);
   return true;
 }
 
@@ -443,12 +438,8 @@ bool machine_core_create(struct machine_core *core, struct machine *machine, uin
   const struct vinci_soc *soc = machine->soc;
   struct arena *arena = &machine->arena;
   core->machine = machine;
-  core->flags = ARENA_ARRAY(arena, struct machine_flag,
-                            (size_t)PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
-  core->cross = ARENA_ARRAY(arena, struct machine_cross, (size_t)soc->cross_core_ids);
-  if (!core->flags || !core->cross || !stream_create(&core->stream, arena, var_count))
-    return false;
-  if (!machine_units_create(core))
+  if (!flags_create(&core->flags, arena, soc) || !stream_create(&core->stream, arena, var_count) ||
+      !unit_flags_create(&core->units, arena, soc, machine->trace, core->kind))
     return false;
   for (unsigned i = 0; i < QUEUED_PIPES; i++) {
     enum pipe id = (enum pipe)down_the_way[i];
@@ -464,25 +455,19 @@ bool machine_core_create(struct machine_core *core, struct machine *machine, uin
 
 void machine_core_start(struct machine_core *core, uint32_t block, uint32_t sub) {
   struct machine *machine = core->machine;
-  const struct vinci_soc *soc = machine->soc;
   core->has_block = true;
   core->ended = core->loaded = false;
-  core->wait = PIPE_NOT_STALLED;
+  core->wait = NOT_STALLED;
   core->block = block;
   core->sub = sub;
   core->waits = core->issued = 0;
-  memset(core->flags, 0, sizeof *core->flags * PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids);
-  if (soc->cross_core_ids > 0)
-    memset(core->cross, 0, sizeof *core->cross * (size_t)soc->cross_core_ids);
-  machine_units_start_block(core);
-  stream_start(&core->stream, soc, machine->trace, &machine->trace->kernels[machine->kernel],
-               core->kind, block, sub);
-  core->stream.unchecked_addresses = machine->options.unchecked_ranges;
+  flags_start_block(&core->flags);
+  signals_start_block(&machine->signals, core->index);
+  unit_flags_start_block(&core->units);
+  stream_start(&core->stream, machine->soc, machine->trace, machine->placement.kernel, core->kind,
+               block, sub);
+  core->stream.unchecked_ranges = machine->options.unchecked_ranges;
   inst_reset_registers(&core->inst);
   struct machine_step step = machine_step_of(core, NULL, PIPE_ALL);
-  for (size_t i = 0; i < machine->observer_count; i++) {
-    const struct machine_observer *observer = &machine->observers[i];
-    if (observer->begin_block && !observer->begin_block(observer->context, &step))
-      machine->stopped = true;
-  }
+  MACHINE_TELL(machine, begin_block, &step);
 }

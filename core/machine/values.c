@@ -19,14 +19,6 @@ struct execution {
   enum vinci_status status;
 };
 
-/* Registers and flags are the machine's. */
-void control_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core);
-void control_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
-  (void)soc;
-  (void)inst;
-  (void)core;
-}
-
 static bool make_buffers(struct vinci_values *values, struct value_core *core,
                          enum core_kind kind) {
   core->bytes[SPACE_GM] = values->gm;
@@ -183,13 +175,6 @@ bool vinci_values_tensor(const vinci_values *values, size_t index, struct vinci_
 
 /* ---- inputs that nobody gives ------------------------------------------------------- */
 
-static uint64_t splitmix64(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
-  x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-  return x ^ x >> 31;
-}
-
 /* Element i from 11 random bits: integers -8 to 7, other numbers (bits - 1024) / 1024. */
 static void fill_element(enum dtype type, uint8_t *bytes, uint64_t i, uint64_t random) {
   float number = ((float)(random & 0x7ff) - 1024.0f) / 1024.0f;
@@ -236,7 +221,7 @@ void vinci_values_fill(vinci_values *values, uint64_t seed) {
     for (unsigned i = 0; i < tensor->rank; i++)
       count *= tensor->shape[i];
     for (uint64_t i = 0; i < count; i++)
-      fill_element(tensor->dtype, values_bytes(values, t), i, splitmix64(&state));
+      fill_element(tensor->dtype, values_bytes(values, t), i, splitmix64_next(&state));
     values->is_loaded[t] = true;
   }
 }
@@ -255,7 +240,9 @@ enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *t
   if (values) {
     values->soc = soc;
     values->trace = trace;
-    values->core_count = machine_core_count(soc, trace);
+    struct placement placement;
+    placement_count(&placement, soc, trace);
+    values->core_count = placement.core_count;
     values->gm = calloc(1, (size_t)trace->gm_bytes + 1);
     values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
     values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);

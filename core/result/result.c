@@ -62,8 +62,7 @@ void vinci_result_free(vinci_result *result) {
 }
 
 void result_core_name(const struct core_result *core, char *buffer, size_t size) {
-  snprintf(buffer, size, "core%" PRIu32 ".%s%" PRIu32, core->cluster,
-           core_kind_instance(core->kind), core->member);
+  core_name(core->kind, core->cluster, core->member, buffer, size);
 }
 
 uint64_t result_pipe_stalls(const struct pipe_counters *counters) {

@@ -9,26 +9,9 @@
 
 #include "core/base/arena.h"
 #include "core/chip/arch.h"
+#include "core/control/wait.h"
 #include "core/isa/program.h"
 #include "core/vinci.h"
-
-/* Why a pipe that has work stands still: id, key in summary.json, sentence, what it mostly does. */
-#define STALL_LIST(X)                                                                              \
-  X(WAIT_FLAG, "wait_flag", "waits for a flag of another pipe", "waits for flags of other pipes")  \
-  X(BARRIER, "pipe_barrier", "drains for a barrier", "drains for barriers")                        \
-  X(CROSS_CORE, "cross_core", "waits for a flag of another core",                                  \
-    "waits for flags of other cores")                                                              \
-  X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full",                         \
-    "finds issue queues full")                                                                     \
-  X(UNIT_FLAG, "unit_flag", "waits for L0C blocks that mad or the fixpipe has not handed over",    \
-    "waits for blocks of L0C")
-
-enum stall {
-#define X(id, key, text, mostly) STALL_##id,
-  STALL_LIST(X)
-#undef X
-      STALL_COUNT
-};
 
 /* The counters are the rows of core/result/counters.def, with their meaning. */
 struct pipe_counters {
@@ -42,8 +25,6 @@ struct work_counters {
 #define TYPE_COUNTER(field) uint64_t field[DTYPE_COUNT];
 #include "core/result/counters.def"
 };
-
-enum { L2_GRANULE_BYTES = 128 }; /* the vendor's counting granule */
 
 struct l2_counters { /* in units of L2_GRANULE_BYTES */
 #define L2_COUNTER(field, ...) uint64_t field;

@@ -16,15 +16,15 @@
 #define VINCI_CORE_SIM_AICORE_H
 
 #include "core/base/clock.h"
+#include "core/control/flags.h"
+#include "core/control/unit_flag.h"
 #include "core/isa/stream.h"
-#include "core/isa/unit_flag.h"
 #include "core/result/result.h"
 #include "core/sim/engine.h"
 #include "core/sim/memsys.h"
 
 struct device;
 struct aicore;
-struct unit;
 
 /* An instruction in an issue queue. */
 struct pipe_entry {
@@ -50,8 +50,6 @@ struct retire_entry {
   struct gm_transfer transfer;
 };
 
-enum { PIPE_NOT_STALLED = STALL_COUNT };
-
 struct pipe_unit {
   struct aicore *core;
   enum pipe id;
@@ -71,49 +69,24 @@ struct pipe_unit {
   uint64_t wait_cycle;     /* since when the head of the queue has been ready to go */
   bool head_tried;         /* wait_cycle belongs to the present head */
   uint64_t accounted_cycle;
-  unsigned stall; /* enum stall while the head is held back, else PIPE_NOT_STALLED */
+  unsigned stall; /* enum stall while the head is held back, else NOT_STALLED */
   struct pipe_counters *counters;
 };
 
-/* One event between two pipes of a core. */
-struct flag {
-  uint64_t set_cycle;
-  uint32_t line; /* of the set_flag */
-  bool set;
-};
-
-/* Modes of a cross-core signal: who has to give it, and who gets it. */
-enum cross_mode {
-  CROSS_ALL,   /* all cores of the kind, and they get it */
-  CROSS_PAIR,  /* the AIV of a block, and they get it */
-  CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
-  CROSS_MODES
-};
-
-/* One cross-core flag id of a core. */
-struct cross_flag {
-  uint64_t *arrival_ps;       /* signals that have arrived and not been taken, a ring of */
-  unsigned head, count;       /* soc->cross_core_sets_max */
-  unsigned sent[CROSS_MODES]; /* by this core, and still to be met by others of its group */
-};
-
-enum scalar_wait {
-  SCALAR_RUNS,
-  SCALAR_QUEUE, /* wait_pipe's queue is full */
-  SCALAR_FLAG,  /* a flag from wait_pipe */
-  SCALAR_DRAIN, /* pipe_barrier ALL */
-  SCALAR_CROSS, /* a cross-core flag */
-  SCALAR_ENDED, /* stream executed; pipes may still work */
+/* Signals of one id that have arrived at a core and have not been taken: a ring. */
+struct arrivals {
+  uint64_t *ps; /* when, soc->cross_core_sets_max of them */
+  unsigned head;
 };
 
 struct scalar_unit {
   struct engine_event step;
-  uint64_t cycle; /* the unit's own time, at or ahead of the engine's */
-  enum scalar_wait wait;
-  enum pipe wait_pipe;
-  uint32_t wait_id;
-  bool loaded;      /* inst holds an instruction not issued yet */
-  struct inst inst; /* its mask and registers are those of the core */
+  uint64_t cycle;      /* the unit's own time, at or ahead of the engine's */
+  unsigned stall;      /* enum stall while the unit waits, else NOT_STALLED */
+  enum pipe full_pipe; /* STALL_QUEUE_FULL: whose queue is full */
+  bool ended;          /* the stream; pipes may still work */
+  bool loaded;         /* inst holds an instruction not issued yet */
+  struct inst inst;    /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
 
@@ -126,13 +99,13 @@ struct aicore {
   struct stream stream;
   struct scalar_unit scalar;
   struct pipe_unit pipe[PIPE_COUNT];
-  struct flag *flags;       /* [src][dst][id] */
-  struct unit *units;       /* of L0C (core/sim/pipe_units.h); NULL when no row has a unit flag */
-  struct unit_set unit_set; /* room for one, of the same size */
-  struct cross_flag *cross;
+  struct flags flags;
+  uint64_t *flag_cycle; /* by flag: when it was set */
+  struct unit_flags units;
+  uint64_t *unit_cycle; /* by unit of L0C: from when on its state holds; may lie ahead of now */
+  struct arrivals *arrivals; /* by id of a signal */
   struct engine_event finish;
   bool has_block;
-  uint32_t unit; /* the dispatch unit it belongs to while it has a block */
   uint64_t start_cycle;
   struct result_event *events; /* this core's share of the event store */
   uint64_t event_count, event_capacity, events_dropped;
@@ -140,19 +113,19 @@ struct aicore {
 
 /* Prepares a core; part is its number in the total order of events. */
 bool aicore_create(struct aicore *core, struct device *device, struct arena *arena, uint32_t index,
-                   enum core_kind kind, uint32_t part, uint32_t var_count);
+                   uint32_t part, uint32_t var_count);
 /* Starts a block at the engine's present time. */
 void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint32_t blk,
                   uint32_t sub);
 /* Counts idle time up to the end of the run. */
 void aicore_account(struct aicore *core, uint64_t end_ps);
 /* Ends the run with an error at a trace line. */
-void aicore_fail(struct aicore *core, uint32_t line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void aicore_misused(struct aicore *core, uint32_t line, const struct misuse *misuse);
 /* Puts an executed instruction into the event store, if one is kept. */
 void aicore_record(struct aicore *core, enum pipe pipe, const struct pipe_entry *entry,
                    uint64_t start_cycle, uint64_t end_cycle);
-struct flag *aicore_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t id);
+/* From which cycle on the waiting pipe sees a flag that is set. */
+uint64_t aicore_flag_seen(const struct aicore *core, size_t flag);
 /* Sets a flag at a cycle and wakes who waits for it. */
 void aicore_set_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t id, uint32_t line,
                      uint64_t cycle);
@@ -170,8 +143,6 @@ uint64_t aicore_now(const struct aicore *core);
 /* ---- scalar unit (core/sim/scalar.c) ---- */
 void scalar_create(struct aicore *core, uint32_t part);
 void scalar_start(struct aicore *core, uint64_t cycle);
-/* What the scalar unit waits for, as enum stall; PIPE_NOT_STALLED when it does not. */
-unsigned scalar_wait_reason(const struct scalar_unit *scalar);
 /* Lets the scalar unit look again at what it waits for, not before a cycle. */
 void scalar_wake(struct aicore *core, uint64_t cycle);
 
@@ -185,5 +156,17 @@ void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);
 void pipe_account(struct pipe_unit *pipe, uint64_t cycle);
 /* Starts the head of M at a cycle that has passed while it waited for units of L0C. */
 void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle);
+
+/* ---- unit flags of L0C: what pipes M and FIX ask and tell (core/sim/pipe_units.c) ---- */
+bool pipe_units_create(struct aicore *core, struct arena *arena);
+/* Keeps the units of an instruction that is put into a queue. */
+void pipe_units_queue(struct pipe_unit *pipe, struct pipe_entry *entry, const struct inst *inst);
+/* Whether the head of M or FIX may start at `now`; if not, it is woken when it may. */
+bool pipe_units_allow(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now);
+/* The head has started, or a transfer out of L0C has ended: units change sides. */
+void pipe_units_started(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t start);
+void pipe_units_moved(struct aicore *core, uint64_t first_cycle, uint64_t end_cycle);
+/* The first unit that holds the head of a pipe back; units.set.units when there is none. */
+uint32_t pipe_units_blocked(const struct pipe_unit *pipe);
 
 #endif

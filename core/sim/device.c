@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "core/chip/noc_config.h"
 
 /* The device, the memory system and the network come first; cores follow. */
@@ -31,64 +32,39 @@ void device_start_transfer(struct device *device, struct gm_transfer *transfer, 
 
 /* ---- dispatch ------------------------------------------------------------ */
 
-static const struct program_kernel *running_kernel(const struct device *device) {
-  return &device->trace->kernels[device->kernel];
-}
-
-static enum core_kind kernel_core_kind(const struct program_kernel *kernel) {
-  enum core_kind kind = CORE_AIC;
-  while (!kernel->stream[kind].present)
-    kind++;
-  return kind;
-}
-
-/* Lays out what a block of the kernel occupies: unit u is the u-th core or cluster. */
-static void form_units(struct device *device, const struct program_kernel *kernel) {
-  enum core_kind kind = kernel_core_kind(kernel);
-  device->unit_count = device->kind_count[kind];
-  for (uint32_t u = 0; u < device->unit_count; u++) {
-    struct dispatch_unit *unit = &device->units[u];
-    unit->running = 0;
-    unit->core_count = 1;
-    unit->core[0] = device->first_core[kind] + u;
-    for (uint32_t v = 0; kernel->mixed && v < kernel->vectors_per_cube; v++)
-      unit->core[unit->core_count++] =
-          device->first_core[CORE_AIV] + u * device->vectors_per_cube + v;
-  }
-}
-
 /*
  * The next free one behind the last that got a block, so that cores take turns: a kernel with no
  * more blocks than cores has a core for each block, however short its blocks are. Which core is
  * next on silicon is not published; profiles of short kernels with a block for each core show all
  * blocks at work at once (their mean core time is nearly the duration).
  */
-static struct dispatch_unit *free_unit(struct device *device) {
-  for (uint32_t i = 0; i < device->unit_count; i++) {
-    uint32_t u = (device->next_unit + i) % device->unit_count;
-    if (device->units[u].running == 0)
-      return &device->units[u];
+static struct placement_unit *free_unit(struct device *device) {
+  const struct placement *placement = &device->placement;
+  for (uint32_t i = 0; i < placement->unit_count; i++) {
+    uint32_t u = (device->next_unit + i) % placement->unit_count;
+    if (placement->units[u].running == 0)
+      return &placement->units[u];
   }
   return NULL;
 }
 
-static void start_block(struct device *device, struct dispatch_unit *unit, uint32_t blk) {
-  const struct program_kernel *kernel = running_kernel(device);
-  unit->running = unit->core_count;
-  device->next_unit = (uint32_t)(unit - device->units) + 1;
-  for (uint32_t i = 0; i < unit->core_count; i++) {
-    struct aicore *core = &device->cores[unit->core[i]];
-    core->unit = (uint32_t)(unit - device->units);
-    uint32_t sub = kernel->mixed && i > 0 ? i - 1 : 0;
-    aicore_start(core, kernel, blk, sub);
-  }
+static void start_block(struct device *device, struct placement_unit *unit) {
+  struct placement *placement = &device->placement;
+  uint32_t block = placement_take(placement, unit);
+  device->next_unit = (uint32_t)(unit - placement->units) + 1;
+  for (uint32_t i = 0; i < unit->core_count; i++)
+    aicore_start(&device->cores[unit->core[i]], placement->kernel, block, i > 0 ? i - 1 : 0);
+}
+
+static bool has_blocks_left(const struct device *device) {
+  return device->placement.next_block < device->placement.kernel->blocks;
 }
 
 static void fire_dispatch(struct engine_event *event, uint64_t now_ps) {
   struct device *device = (struct device *)((char *)event - offsetof(struct device, dispatch));
   uint64_t distance_ps = (uint64_t)device->soc->launch_block_ps;
-  while (device->next_block < running_kernel(device)->blocks) {
-    struct dispatch_unit *unit = free_unit(device);
+  while (has_blocks_left(device)) {
+    struct placement_unit *unit = free_unit(device);
     if (!unit)
       return;
     uint64_t ready_ps = device->dispatched_any ? device->last_dispatch_ps + distance_ps : now_ps;
@@ -102,28 +78,24 @@ static void fire_dispatch(struct engine_event *event, uint64_t now_ps) {
     result->last_block_ps = now_ps;
     device->dispatched_any = true;
     device->last_dispatch_ps = now_ps;
-    start_block(device, unit, device->next_block++);
+    start_block(device, unit);
   }
 }
 
 static void launch_kernel(struct device *device) {
-  const struct program_kernel *kernel = running_kernel(device);
+  const struct program_kernel *kernel = &device->trace->kernels[device->kernel];
   struct kernel_result *result = &device->result->kernels[device->kernel];
   *result = (struct kernel_result){
       .name = kernel->name,
       .blocks = kernel->blocks,
       .mixed = kernel->mixed,
       .start_ps = engine_now_ps(device->engine),
-      .kind = kernel->stream[CORE_AIC].present   ? CORE_AIC
-              : kernel->stream[CORE_AIV].present ? CORE_AIV
-                                                 : CORE_AICORE,
+      .kind = placement_kernel_kind(kernel),
       .vectors_per_cube = kernel->mixed ? kernel->vectors_per_cube : 0,
   };
-  form_units(device, kernel);
-  result->places = device->unit_count;
+  placement_launch(&device->placement, kernel);
+  result->places = device->placement.unit_count;
   device->next_unit = 0;
-  device->next_block = 0;
-  device->blocks_done = 0;
   device->dispatched_any = false;
   engine_schedule(device->engine, &device->dispatch,
                   result->start_ps + (uint64_t)device->soc->launch_base_ps);
@@ -142,12 +114,12 @@ static void end_kernel(struct device *device) {
 }
 
 void device_core_finished(struct device *device, struct aicore *core) {
-  struct dispatch_unit *unit = &device->units[core->unit];
-  if (--unit->running > 0)
+  struct placement *placement = &device->placement;
+  if (!placement_core_done(placement, core->index))
     return;
-  if (++device->blocks_done == running_kernel(device)->blocks)
+  if (placement->blocks_done == placement->kernel->blocks)
     end_kernel(device);
-  else if (device->next_block < running_kernel(device)->blocks)
+  else if (has_blocks_left(device))
     engine_schedule_earliest(device->engine, &device->dispatch, engine_now_ps(device->engine));
 }
 
@@ -155,82 +127,27 @@ void device_core_finished(struct device *device, struct aicore *core) {
 
 static void deliver_signal(struct device *device, struct aicore *core, uint32_t id, uint32_t line) {
   const struct vinci_soc *soc = device->soc;
-  struct cross_flag *flag = &core->cross[id];
-  if (flag->count == (unsigned)soc->cross_core_sets_max) {
-    aicore_fail(core, line, "cross-core flag %u has %u signals that nobody took, its limit", id,
-                flag->count);
+  struct arrivals *arrivals = &core->arrivals[id];
+  uint32_t before = signals_at(&device->signals, core->index, id)->arrived;
+  uint64_t now_ps = engine_now_ps(device->engine);
+  struct misuse misuse;
+  if (!signals_arrive(&device->signals, core->index, id, &misuse)) {
+    aicore_misused(core, line, &misuse);
     return;
   }
-  uint64_t now_ps = engine_now_ps(device->engine);
-  flag->arrival_ps[(flag->head + flag->count++) % (unsigned)soc->cross_core_sets_max] = now_ps;
-  if (core->scalar.wait == SCALAR_CROSS && core->scalar.wait_id == id)
+  arrivals->ps[(arrivals->head + before) % (unsigned)soc->cross_core_sets_max] = now_ps;
+  if (core->scalar.stall == STALL_CROSS_CORE && core->scalar.inst.arg[CROSS_WAIT_ID] == id)
     scalar_wake(core, clock_edge_at(&core->clock, now_ps) + (uint64_t)soc->cross_core_cycles);
-}
-
-/* Some of the cores that stand together. */
-struct core_group {
-  struct device *device;
-  const uint32_t *unit; /* core indices; NULL: `count` cores from `first` on */
-  uint32_t first;
-  uint32_t count;
-};
-
-static struct aicore *group_core(const struct core_group *group, uint32_t i) {
-  return &group->device->cores[group->unit ? group->unit[i] : group->first + i];
-}
-
-/* When every sender has signalled, one signal of each is used up and the receivers get theirs. */
-static void gather(const struct core_group *senders, const struct core_group *receivers,
-                   enum cross_mode mode, uint32_t id, uint32_t line) {
-  for (uint32_t i = 0; i < senders->count; i++)
-    if (group_core(senders, i)->cross[id].sent[mode] == 0)
-      return;
-  for (uint32_t i = 0; i < senders->count; i++)
-    group_core(senders, i)->cross[id].sent[mode]--;
-  for (uint32_t i = 0; i < receivers->count; i++)
-    deliver_signal(receivers->device, group_core(receivers, i), id, line);
-}
-
-/* The AIC of a block, or its AIV: units list the AIC first. */
-static struct core_group block_group(struct device *device, const struct aicore *core,
-                                     enum core_kind kind) {
-  const struct dispatch_unit *unit = &device->units[core->unit];
-  if (kind == CORE_AIC)
-    return (struct core_group){.device = device, .unit = unit->core, .count = 1};
-  return (struct core_group){
-      .device = device, .unit = unit->core + 1, .count = unit->core_count - 1};
-}
-
-/* All physical cores of the kind: the hardware waits for those without a block too. */
-static struct core_group kind_group(struct device *device, enum core_kind kind) {
-  return (struct core_group){
-      .device = device, .first = device->first_core[kind], .count = device->kind_count[kind]};
 }
 
 void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
                    uint32_t line) {
-  unsigned *sent = &core->cross[id].sent[mode];
-  if (mode != CROSS_ALL && !running_kernel(device)->mixed) {
-    aicore_fail(core, line, "ffts_cross_core_sync mode %u needs a kernel with AIC and AIV streams",
-                mode);
-    return;
-  }
-  if (mode == CROSS_PAIR && core->kind == CORE_AIC) {
-    aicore_fail(core, line, "ffts_cross_core_sync mode 1 orders the AIV of a block, not its AIC");
-    return;
-  }
-  if (*sent == (unsigned)device->soc->cross_core_sets_max) {
-    aicore_fail(core, line, "cross-core flag %u is set %u times ahead of other cores, its limit",
-                id, *sent);
-    return;
-  }
-  ++*sent;
-  struct core_group senders =
-      mode == CROSS_ALL ? kind_group(device, core->kind) : block_group(device, core, core->kind);
-  struct core_group receivers = senders;
-  if (mode == CROSS_BLOCK)
-    receivers = block_group(device, core, core->kind == CORE_AIC ? CORE_AIV : CORE_AIC);
-  gather(&senders, &receivers, mode, id, line);
+  struct signal_delivery delivery;
+  struct misuse misuse;
+  if (!signals_give(&device->signals, core->index, mode, id, &delivery, &misuse))
+    aicore_misused(core, line, &misuse);
+  for (uint32_t i = 0; i < delivery.receiver_count; i++)
+    deliver_signal(device, &device->cores[delivery.receivers[i]], id, line);
 }
 
 /* ---- progress and limits ------------------------------------------------------ */
@@ -271,7 +188,7 @@ static void schedule_watch(struct device *device, uint64_t now_ps) {
 
 static uint64_t issued_instructions(const struct device *device) {
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < device->core_count; i++)
+  for (uint32_t i = 0; i < device->placement.core_count; i++)
     sum += device->cores[i].scalar.counters->instructions;
   return sum;
 }
@@ -297,42 +214,23 @@ static void fire_watch(struct engine_event *event, uint64_t now_ps) {
 
 /* ---- construction ------------------------------------------------------------- */
 
-static bool uses_kind(const struct vinci_trace *trace, enum core_kind kind) {
-  for (uint32_t k = 0; k < trace->kernel_count; k++)
-    if (trace->kernels[k].stream[kind].present)
-      return true;
-  return false;
-}
-
-static void count_cores(struct device *device) {
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    device->first_core[kind] = device->core_count;
-    if (uses_kind(device->trace, (enum core_kind)kind))
-      device->kind_count[kind] = soc_core_count(device->soc, (enum core_kind)kind);
-    device->core_count += device->kind_count[kind];
-  }
-  device->vectors_per_cube = soc_vectors_per_cube(device->soc);
-}
-
-static void name_core(const struct device *device, enum core_kind kind, uint32_t n,
-                      struct core_result *result) {
-  result->kind = kind;
-  result->hz = soc_core_hz(device->soc, kind);
-  soc_core_place(device->soc, kind, n, &result->cluster, &result->member);
+static void name_core(const struct device *device, uint32_t index) {
+  struct core_result *core = &device->result->cores[index];
+  core->kind = placement_kind(&device->placement, index);
+  core->hz = soc_core_hz(device->soc, core->kind);
+  soc_core_place(device->soc, core->kind, index - device->placement.first_core[core->kind],
+                 &core->cluster, &core->member);
 }
 
 /* Part numbers of the cores, in order or shuffled by a seed (Fisher-Yates, splitmix64). */
 static void number_parts(const struct device *device, uint32_t *part) {
-  for (uint32_t i = 0; i < device->core_count; i++)
+  for (uint32_t i = 0; i < device->placement.core_count; i++)
     part[i] = PART_FIRST_CORE + i;
   uint64_t state = device->options.part_order_seed;
   if (state == 0)
     return;
-  for (uint32_t i = device->core_count - 1; i > 0; i--) {
-    uint64_t x = state += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    uint32_t j = (uint32_t)((x ^ x >> 31) % (i + 1));
+  for (uint32_t i = device->placement.core_count - 1; i > 0; i--) {
+    uint32_t j = (uint32_t)(splitmix64_next(&state) % (i + 1));
     uint32_t other = part[i];
     part[i] = part[j];
     part[j] = other;
@@ -344,11 +242,11 @@ static uint32_t used_cores(const struct device *device, enum core_kind kind) {
   uint64_t used = 0;
   for (uint32_t k = 0; k < device->trace->kernel_count; k++) {
     const struct program_kernel *kernel = &device->trace->kernels[k];
-    uint64_t per_block = kernel->mixed && kind == CORE_AIV ? device->vectors_per_cube : 1;
+    uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
     if (kernel->stream[kind].present && kernel->blocks * per_block > used)
       used = kernel->blocks * per_block;
   }
-  return used < device->kind_count[kind] ? (uint32_t)used : device->kind_count[kind];
+  return (uint32_t)min_u64(used, device->placement.kind_count[kind]);
 }
 
 /* The event store is shared out evenly, so that what a core keeps depends on no other. */
@@ -360,7 +258,7 @@ static void share_events(struct device *device) {
   struct result_event *next = device->result->events;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     for (uint32_t n = 0; n < used_cores(device, (enum core_kind)kind); n++) {
-      struct aicore *core = &device->cores[device->first_core[kind] + n];
+      struct aicore *core = &device->cores[device->placement.first_core[kind] + n];
       core->events = next;
       core->event_capacity = share;
       next += share;
@@ -370,34 +268,25 @@ static void share_events(struct device *device) {
 
 static bool create_cores(struct device *device) {
   struct arena *arena = &device->arena;
-  uint32_t *part = ARENA_ARRAY(arena, uint32_t, device->core_count);
+  uint32_t *part = ARENA_ARRAY(arena, uint32_t, device->placement.core_count);
   uint32_t var_count = program_largest_var_count(device->trace);
   if (!part)
     return false;
   number_parts(device, part);
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    for (uint32_t n = 0; n < device->kind_count[kind]; n++) {
-      uint32_t index = device->first_core[kind] + n;
-      struct aicore *core = &device->cores[index];
-      name_core(device, (enum core_kind)kind, n, &device->result->cores[index]);
-      if (!aicore_create(core, device, arena, index, (enum core_kind)kind, part[index], var_count))
-        return false;
-    }
+  for (uint32_t i = 0; i < device->placement.core_count; i++) {
+    name_core(device, i);
+    if (!aicore_create(&device->cores[i], device, arena, i, part[i], var_count))
+      return false;
   }
   if (device->options.max_events > 0)
     share_events(device);
   return true;
 }
 
-static bool create_units(struct device *device) {
-  device->units = ARENA_ARRAY(&device->arena, struct dispatch_unit, device->core_count);
-  return device->units != NULL;
-}
-
 static bool create_result(struct device *device) {
   struct vinci_result *result = device->result;
-  result->core_count = device->core_count;
-  result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->core_count);
+  result->core_count = device->placement.core_count;
+  result->cores = ARENA_ARRAY(&result->arena, struct core_result, device->placement.core_count);
   result->kernels = ARENA_ARRAY(&result->arena, struct kernel_result, device->trace->kernel_count);
   if (device->options.memory == VINCI_MEMORY_CYCLE) {
     result->channel_count = (uint32_t)device->soc->hbm_channels;
@@ -418,7 +307,7 @@ static bool create_result(struct device *device) {
 /* Cores that share a router: an AIC and its AIV, or one coupled core. */
 static uint32_t number_clusters(const struct device *device, uint32_t *cluster_of_core) {
   uint32_t clusters = 0;
-  for (uint32_t i = 0; i < device->core_count; i++) {
+  for (uint32_t i = 0; i < device->placement.core_count; i++) {
     cluster_of_core[i] = device->result->cores[i].cluster;
     if (cluster_of_core[i] >= clusters)
       clusters = cluster_of_core[i] + 1;
@@ -429,7 +318,7 @@ static uint32_t number_clusters(const struct device *device, uint32_t *cluster_o
 static bool create_memory(struct device *device) {
   struct arena *arena = &device->arena;
   struct memory_model model = registry_memory(device->options.memory, device->options.network);
-  uint32_t *cluster_of_core = ARENA_ARRAY(arena, uint32_t, device->core_count);
+  uint32_t *cluster_of_core = ARENA_ARRAY(arena, uint32_t, device->placement.core_count);
   if (!cluster_of_core)
     return false;
   struct network_shape network = {
@@ -439,7 +328,7 @@ static bool create_memory(struct device *device) {
   };
   struct memsys_shape memory = {
       .part = PART_MEMORY,
-      .ports = device->core_count * PIPE_COUNT,
+      .ports = device->placement.core_count * PIPE_COUNT,
       .cluster_of_core = cluster_of_core,
       .gm_bytes = device->trace->gm_bytes,
   };
@@ -456,19 +345,19 @@ static bool create_memory(struct device *device) {
 }
 
 enum vinci_status device_create(struct device *device) {
-  count_cores(device);
-  if (device->core_count == 0)
-    return diag_error(device->diag, VINCI_E_INPUT, "%s: no core of %s can run this trace",
-                      device->trace->path, device->soc->name);
+  enum vinci_status status = placement_create(&device->placement, &device->arena, device->soc,
+                                              device->trace, device->diag);
+  if (status != VINCI_OK)
+    return status;
   if (device->options.memory == VINCI_MEMORY_CYCLE &&
       (!device->soc->memory || !device->soc->topology))
     return diag_error(device->diag, VINCI_E_USAGE,
                       "%s describes no memory technology and network for the cycle model",
                       device->soc->name);
   device->engine = engine_create(&device->arena);
-  device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->core_count);
+  device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->placement.core_count);
   if (!device->engine || !device->cores || !create_result(device) || !create_cores(device) ||
-      !create_units(device))
+      !signals_create(&device->signals, &device->arena, &device->placement))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);
   if (!create_memory(device)) {

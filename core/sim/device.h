@@ -7,16 +7,8 @@
 #ifndef VINCI_CORE_SIM_DEVICE_H
 #define VINCI_CORE_SIM_DEVICE_H
 
+#include "core/control/signals.h"
 #include "core/sim/aicore.h"
-
-/* What a block occupies: one core, or in a mixed kernel an AIC and its AIV. */
-enum { UNIT_CORES_MAX = 3 };
-
-struct dispatch_unit {
-  uint32_t core[UNIT_CORES_MAX];
-  uint32_t core_count;
-  uint32_t running; /* cores that have not finished the present block */
-};
 
 struct device {
   const struct vinci_soc *soc;
@@ -28,23 +20,17 @@ struct device {
   struct vinci_result *result;
   enum vinci_status status;
 
-  struct aicore *cores;
-  uint32_t core_count;
-  uint32_t first_core[CORE_KIND_COUNT];
-  uint32_t kind_count[CORE_KIND_COUNT];
-  uint32_t vectors_per_cube; /* of the hardware */
+  struct placement placement;
+  struct signals signals;
+  struct aicore *cores; /* placement.core_count of them */
 
   const struct network_ops *network_ops;
   struct network *network;
   const struct memsys_ops *memory_ops;
   struct memsys *memory;
 
-  struct dispatch_unit *units;
-  uint32_t unit_count;
-  uint32_t kernel;    /* running */
-  uint32_t next_unit; /* where the search for a free one starts */
-  uint32_t next_block;
-  uint32_t blocks_done;
+  uint32_t kernel;       /* running */
+  uint32_t next_unit;    /* where the search for a free one starts */
   uint64_t instructions; /* of all kernels, for progress */
   uint64_t last_dispatch_ps;
   bool dispatched_any;
@@ -70,7 +56,7 @@ void device_start_transfer(struct device *device, struct gm_transfer *transfer, 
 void device_signal(struct device *device, struct aicore *core, enum cross_mode mode, uint32_t id,
                    uint32_t line);
 
-/* Describes a run that ended with parts still waiting (core/sim/hang.c). */
+/* Describes a run that ended with parts still waiting (core/sim/device_hang.c). */
 enum vinci_status device_report_hang(const struct device *device, struct vinci_diag *diag);
 
 #endif

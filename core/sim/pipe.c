@@ -11,7 +11,6 @@
 #include "core/base/arith.h"
 #include "core/sim/aicore.h"
 #include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
 
 #include <string.h>
 
@@ -34,7 +33,7 @@ void pipe_account(struct pipe_unit *pipe, uint64_t cycle) {
   if (pipe->transfers == 0 && pipe->complete_cycle < cycle)
     busy_end = max_u64(pipe->complete_cycle, from);
   pipe->counters->busy_cycles += busy_end - from;
-  if (pipe->stall == PIPE_NOT_STALLED)
+  if (pipe->stall == NOT_STALLED)
     pipe->counters->idle_cycles += cycle - busy_end;
   else
     pipe->counters->stall_cycles[pipe->stall] += cycle - busy_end;
@@ -65,13 +64,13 @@ void pipe_pushed(struct pipe_unit *pipe) {
 }
 
 static void pop_head(struct pipe_unit *pipe, uint64_t cycle) {
-  pipe->stall = PIPE_NOT_STALLED;
+  pipe->stall = NOT_STALLED;
   pipe->head_tried = false;
   if (++pipe->head == pipe->depth)
     pipe->head = 0;
   pipe->count--;
   struct scalar_unit *scalar = &pipe->core->scalar;
-  if (scalar->wait == SCALAR_QUEUE && scalar->wait_pipe == pipe->id)
+  if (scalar->stall == STALL_QUEUE_FULL && scalar->full_pipe == pipe->id)
     scalar_wake(pipe->core, cycle);
 }
 
@@ -107,15 +106,15 @@ static bool start_signal(struct pipe_unit *pipe, const struct pipe_entry *entry,
 
 static bool start_wait_flag(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   struct aicore *core = pipe->core;
-  struct flag *flag = aicore_flag(core, (enum pipe)entry->other, pipe->id, entry->id);
-  if (!flag->set)
+  size_t flag = flags_index(core->device->soc, (enum pipe)entry->other, pipe->id, entry->id);
+  if (!flag_is_set(&core->flags, flag))
     return hold(pipe, STALL_WAIT_FLAG);
-  uint64_t seen = flag->set_cycle + (uint64_t)core->device->soc->flag_cycles;
+  uint64_t seen = aicore_flag_seen(core, flag);
   if (seen > now) {
     pipe_wake(pipe, seen);
     return hold(pipe, STALL_WAIT_FLAG);
   }
-  flag->set = false;
+  flag_take(&core->flags, flag);
   aicore_record(core, pipe->id, entry, pipe->wait_cycle, now);
   return true;
 }
@@ -334,7 +333,7 @@ bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_
   pipe->core = core;
   pipe->id = id;
   pipe->counters = &core->result->pipe[id];
-  pipe->stall = PIPE_NOT_STALLED;
+  pipe->stall = NOT_STALLED;
   pipe->issue.key = event_key(PHASE_COMPUTE, part, id);
   pipe->issue.fire = fire_issue;
   pipe->retire.key = event_key(PHASE_DELIVER, part, PIPE_COUNT + (uint32_t)id);
@@ -345,7 +344,7 @@ bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_
   pipe->ring_depth = RING_PER_QUEUE_ENTRY * pipe->depth;
   pipe->queue = ARENA_ARRAY(arena, struct pipe_entry, pipe->depth);
   pipe->ring = ARENA_ARRAY(arena, struct retire_entry, pipe->ring_depth);
-  if (core->units && (id == PIPE_M || id == PIPE_FIX)) {
+  if (core->units.unit && (id == PIPE_M || id == PIPE_FIX)) {
     pipe->unit_uses = ARENA_ARRAY(arena, struct unit_use, pipe->depth);
     if (!pipe->unit_uses)
       return false;
@@ -362,5 +361,5 @@ void pipe_start(struct pipe_unit *pipe, uint64_t cycle) {
   pipe->complete_cycle = cycle;
   pipe->retired_cycle = cycle;
   pipe->head_tried = false;
-  pipe->stall = PIPE_NOT_STALLED;
+  pipe->stall = NOT_STALLED;
 }

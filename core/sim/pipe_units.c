@@ -11,23 +11,16 @@
  * When a transfer to GM ends is known only then. A mad that waits for such a transfer starts when
  * the end is known, at the earlier cycle at which the rule above says.
  */
-#include "core/sim/pipe_units.h"
-
 #include "core/base/arith.h"
+#include "core/sim/aicore.h"
 #include "core/sim/device.h"
 
 bool pipe_units_create(struct aicore *core, struct arena *arena) {
-  if (!core_has_space(core->kind, SPACE_L0C))
-    return true;
-  if (!unit_set_create(&core->unit_set, arena, core->device->soc))
+  const struct device *device = core->device;
+  if (!unit_flags_create(&core->units, arena, device->soc, device->trace, core->kind))
     return false;
-  core->units = ARENA_ARRAY(arena, struct unit, (size_t)core->unit_set.units + 1);
-  return core->units != NULL;
-}
-
-void pipe_units_start_block(struct aicore *core) {
-  for (uint32_t i = 0; i < core->unit_set.units; i++)
-    core->units[i] = (struct unit){.state = UNIT_WRITABLE};
+  core->unit_cycle = ARENA_ARRAY(arena, uint64_t, (size_t)core->units.set.units + 1);
+  return core->unit_cycle != NULL;
 }
 
 void pipe_units_queue(struct pipe_unit *pipe, struct pipe_entry *entry, const struct inst *inst) {
@@ -38,11 +31,7 @@ void pipe_units_queue(struct pipe_unit *pipe, struct pipe_entry *entry, const st
 
 /* The units of the head of a pipe, and how many they are. */
 static uint32_t units_of_head(const struct pipe_unit *pipe) {
-  return unit_set_fill(&pipe->core->unit_set, &pipe->unit_uses[pipe->head]);
-}
-
-static enum unit_state wanted_state(const struct pipe_unit *pipe) {
-  return pipe->id == PIPE_M ? UNIT_WRITABLE : UNIT_READABLE;
+  return unit_set_fill(&pipe->core->units.set, &pipe->unit_uses[pipe->head]);
 }
 
 /* Cycles in which an instruction takes its units, one after the other. */
@@ -58,16 +47,15 @@ static uint64_t pace_cycles(const struct pipe_unit *pipe, const struct pipe_entr
 static bool find_start(const struct pipe_unit *pipe, const struct pipe_entry *entry,
                        uint64_t *start) {
   const struct aicore *core = pipe->core;
-  const struct unit_set *set = &core->unit_set;
+  const struct unit_set *set = &core->units.set;
   uint64_t pace = pace_cycles(pipe, entry), count = units_of_head(pipe), turn = 0;
   *start = 0;
   for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1)) {
-    const struct unit *unit = &core->units[i];
-    if (unit->state != wanted_state(pipe))
+    if (!unit_is_free(&core->units, i, pipe->id))
       return false;
     uint64_t before = pace * turn++ / count;
-    if (unit->cycle > before)
-      *start = max_u64(*start, unit->cycle - before);
+    if (core->unit_cycle[i] > before)
+      *start = max_u64(*start, core->unit_cycle[i] - before);
   }
   return true;
 }
@@ -75,10 +63,10 @@ static bool find_start(const struct pipe_unit *pipe, const struct pipe_entry *en
 bool pipe_units_allow(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   uint64_t start;
   bool known = find_start(pipe, entry, &start);
-  pipe->stall = known && start <= now ? PIPE_NOT_STALLED : STALL_UNIT_FLAG;
+  pipe->stall = known && start <= now ? NOT_STALLED : STALL_UNIT_FLAG;
   if (known && start > now)
     pipe_wake(pipe, start);
-  return pipe->stall == PIPE_NOT_STALLED;
+  return pipe->stall == NOT_STALLED;
 }
 
 /* Units have been given back to M, whose head may have been at work on the first of them. */
@@ -94,25 +82,27 @@ static void units_writable(struct aicore *core) {
     pipe_wake(pipe, start);
 }
 
-/* Units of the set change sides one after the other, the last one at last_cycle. */
-static void turn_units(struct aicore *core, enum unit_state state, uint32_t line, uint64_t pace,
-                       uint64_t last_cycle) {
-  const struct unit_set *set = &core->unit_set;
-  uint64_t count = 0, turn = 0;
+/* From a cycle on, a unit has another state. */
+static void turn_unit(struct aicore *core, uint32_t unit, enum unit_state state, uint32_t line,
+                      uint64_t cycle) {
+  unit_turn(&core->units, unit, state, line);
+  core->unit_cycle[unit] = cycle;
+}
+
+/* Units of the head of a pipe change sides one after the other, the last one at last_cycle. */
+static void turn_units(struct pipe_unit *pipe, const struct pipe_entry *entry,
+                       enum unit_state state, uint64_t last_cycle) {
+  struct aicore *core = pipe->core;
+  const struct unit_set *set = &core->units.set;
+  uint64_t pace = pace_cycles(pipe, entry), count = units_of_head(pipe), turn = 0;
   for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1))
-    count++;
-  for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1))
-    core->units[i] = (struct unit){
-        .cycle = last_cycle - pace * (count - ++turn) / count, .line = line, .state = state};
+    turn_unit(core, i, state, entry->line, last_cycle - pace * (count - ++turn) / count);
 }
 
 void pipe_units_started(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t start) {
   struct aicore *core = pipe->core;
-  enum unit_state next = pipe->id == PIPE_M    ? UNIT_READABLE
-                         : entry->cost.uses_gm ? UNIT_IN_TRANSFER
-                                               : UNIT_WRITABLE;
-  (void)units_of_head(pipe);
-  turn_units(core, next, entry->line, pace_cycles(pipe, entry), start + entry->cost.latency_cycles);
+  enum unit_state next = unit_next_state(pipe->id, entry->cost.uses_gm);
+  turn_units(pipe, entry, next, start + entry->cost.latency_cycles);
   if (next == UNIT_WRITABLE)
     units_writable(core);
   else if (next == UNIT_READABLE && core->pipe[PIPE_FIX].stall == STALL_UNIT_FLAG)
@@ -121,21 +111,16 @@ void pipe_units_started(struct pipe_unit *pipe, const struct pipe_entry *entry, 
 
 void pipe_units_moved(struct aicore *core, uint64_t first_cycle, uint64_t end_cycle) {
   uint64_t count = 0, turn = 0, pace = end_cycle > first_cycle ? end_cycle - first_cycle : 0;
-  for (uint32_t i = 0; i < core->unit_set.units; i++)
-    count += core->units[i].state == UNIT_IN_TRANSFER;
-  for (uint32_t i = 0; i < core->unit_set.units; i++)
-    if (core->units[i].state == UNIT_IN_TRANSFER)
-      core->units[i] = (struct unit){.cycle = end_cycle - pace * (count - ++turn) / count,
-                                     .state = UNIT_WRITABLE};
+  const struct unit_flags *units = &core->units;
+  for (uint32_t i = 0; i < units->set.units; i++)
+    count += units->unit[i].state == UNIT_IN_TRANSFER;
+  for (uint32_t i = 0; i < units->set.units; i++)
+    if (units->unit[i].state == UNIT_IN_TRANSFER)
+      turn_unit(core, i, UNIT_WRITABLE, 0, end_cycle - pace * (count - ++turn) / count);
   units_writable(core);
 }
 
-const struct unit *pipe_units_blocked(const struct pipe_unit *pipe) {
-  const struct aicore *core = pipe->core;
-  const struct unit_set *set = &core->unit_set;
+uint32_t pipe_units_blocked(const struct pipe_unit *pipe) {
   (void)units_of_head(pipe);
-  for (uint32_t i = unit_set_next(set, 0); i < set->units; i = unit_set_next(set, i + 1))
-    if (core->units[i].state != wanted_state(pipe))
-      return &core->units[i];
-  return NULL;
+  return unit_flags_blocked(&pipe->core->units, pipe->id);
 }

@@ -33,7 +33,7 @@ static void cut_events(struct aicore *core) {
 /* Brings the cores' shares of the event store together, in core order. */
 static void gather_events(struct device *device) {
   struct vinci_result *result = device->result;
-  for (uint32_t i = 0; i < device->core_count; i++) {
+  for (uint32_t i = 0; i < device->placement.core_count; i++) {
     struct aicore *core = &device->cores[i];
     if (result->partial)
       cut_events(core);
@@ -59,7 +59,7 @@ static void collect(struct device *device) {
   result->total_ps = last->end_ps;
   result->total_cycles = clock_edge_at(&clock, result->total_ps);
   result->engine_events = engine_fired(device->engine);
-  for (uint32_t i = 0; i < device->core_count; i++) {
+  for (uint32_t i = 0; i < device->placement.core_count; i++) {
     aicore_account(&device->cores[i], result->total_ps);
     for (unsigned p = 0; p < PIPE_COUNT; p++)
       result->executed_instructions += result->cores[i].pipe[p].instructions;
@@ -146,9 +146,6 @@ enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trac
   enum vinci_status status = soc_validate(soc, diag);
   if (status != VINCI_OK)
     return status;
-  if (trace->soc_digest != soc_digest(soc))
-    return diag_error(diag, VINCI_E_USAGE, "%s was loaded for another SoC than this %s",
-                      trace->path, soc->name);
   device.result = new_result(soc, trace);
   if (!device.result)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the result");

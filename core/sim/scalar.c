@@ -10,7 +10,6 @@
  */
 #include "core/sim/aicore.h"
 #include "core/sim/device.h"
-#include "core/sim/pipe_units.h"
 
 #include <string.h>
 
@@ -18,25 +17,6 @@ enum {
   /* Instructions handled before other parts get their turn: bounds the work of one event. */
   BATCH_INSTRUCTIONS = 256,
 };
-
-void control_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost);
-unsigned control_access(const struct vinci_soc *soc, const struct inst *inst,
-                        struct inst_access *access);
-
-/* Control instructions take the scalar unit's time; pipes see them as points in time. */
-void control_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
-  (void)soc;
-  (void)inst;
-  *cost = (struct inst_cost){.path = PATH_NONE};
-}
-
-unsigned control_access(const struct vinci_soc *soc, const struct inst *inst,
-                        struct inst_access *access) {
-  (void)soc;
-  (void)inst;
-  (void)access;
-  return 0;
-}
 
 static struct aicore *core_of_step(struct engine_event *event) {
   return (struct aicore *)((char *)event - offsetof(struct aicore, scalar.step));
@@ -58,104 +38,16 @@ static void spend(struct scalar_unit *scalar, uint64_t cycles) {
 
 /* The wait that began at scalar->cycle ends at `cycle`. */
 static void end_wait(struct scalar_unit *scalar, enum stall reason, uint64_t cycle) {
-  scalar->wait = SCALAR_RUNS;
+  scalar->stall = NOT_STALLED;
   if (cycle > scalar->cycle) {
     scalar->counters->stall_cycles[reason] += cycle - scalar->cycle;
     scalar->cycle = cycle;
   }
 }
 
-static void record_scalar(struct aicore *core, uint64_t start_cycle) {
-  const struct inst *inst = &core->scalar.inst;
-  struct pipe_entry entry = {.line = inst->line, .op = inst->op, .other = PIPE_S};
-  if (inst->op == OP_WAIT_FLAG) {
-    entry.other = (uint8_t)inst->arg[SET_FLAG_SRC];
-    entry.id = (uint8_t)inst->arg[SET_FLAG_ID];
-  } else if (inst->op == OP_SET_FLAG) {
-    entry.other = (uint8_t)inst->arg[SET_FLAG_DST];
-    entry.id = (uint8_t)inst->arg[SET_FLAG_ID];
-  }
-  aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
-}
-
-static uint64_t issue_cycles(const struct aicore *core) {
-  return (uint64_t)core->device->soc->scalar_issue_cycles;
-}
-
-/* What an instruction did on the scalar unit: went on, or waits. */
-enum progress { DONE, WAITS };
-
-static enum progress wait_for(struct scalar_unit *scalar, enum scalar_wait wait, enum pipe pipe,
-                              uint32_t id) {
-  scalar->wait = wait;
-  scalar->wait_pipe = pipe;
-  scalar->wait_id = id;
-  return WAITS;
-}
-
-static enum progress take_flag(struct aicore *core, uint64_t now) {
-  struct scalar_unit *scalar = &core->scalar;
-  enum pipe src = (enum pipe)scalar->inst.arg[SET_FLAG_SRC];
-  uint32_t id = (uint32_t)scalar->inst.arg[SET_FLAG_ID];
-  struct flag *flag = aicore_flag(core, src, PIPE_S, id);
-  if (!flag->set)
-    return wait_for(scalar, SCALAR_FLAG, src, id);
-  uint64_t seen = flag->set_cycle + (uint64_t)core->device->soc->flag_cycles;
-  if (seen > now) {
-    scalar_wake(core, seen);
-    return wait_for(scalar, SCALAR_FLAG, src, id);
-  }
-  flag->set = false;
-  uint64_t start = scalar->cycle;
-  end_wait(scalar, STALL_WAIT_FLAG, now);
-  spend(scalar, issue_cycles(core));
-  record_scalar(core, start);
-  return DONE;
-}
-
-static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
-  struct scalar_unit *scalar = &core->scalar;
-  uint32_t id = (uint32_t)scalar->inst.arg[0];
-  const struct vinci_soc *soc = core->device->soc;
-  struct cross_flag *flag = &core->cross[id];
-  if (flag->count == 0)
-    return wait_for(scalar, SCALAR_CROSS, PIPE_S, id);
-  uint64_t seen =
-      clock_edge_at(&core->clock, flag->arrival_ps[flag->head]) + (uint64_t)soc->cross_core_cycles;
-  if (seen > now) {
-    scalar_wake(core, seen);
-    return wait_for(scalar, SCALAR_CROSS, PIPE_S, id);
-  }
-  flag->head = (flag->head + 1) % (unsigned)soc->cross_core_sets_max;
-  flag->count--;
-  uint64_t start = scalar->cycle;
-  end_wait(scalar, STALL_CROSS_CORE, now);
-  spend(scalar, issue_cycles(core));
-  record_scalar(core, start);
-  return DONE;
-}
-
-static enum progress barrier_all(struct aicore *core) {
-  struct scalar_unit *scalar = &core->scalar;
-  uint64_t drained;
-  if (!aicore_drained(core, &drained))
-    return wait_for(scalar, SCALAR_DRAIN, PIPE_ALL, 0);
-  uint64_t start = scalar->cycle;
-  end_wait(scalar, STALL_BARRIER, drained);
-  spend(scalar, (uint64_t)core->device->soc->barrier_cycles);
-  record_scalar(core, start);
-  return DONE;
-}
-
-static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
-  const struct inst *inst = &core->scalar.inst;
-  entry->issue_cycle = core->scalar.cycle;
-  entry->line = inst->line;
-  entry->op = inst->op;
-  entry->dtype = (uint8_t)inst_dtype(inst);
-  entry->id = 0;
-  entry->other = 0;
-  entry->unit_flag = UNIT_FLAG_OFF;
+/* Of a control instruction: the flag or signal, and the other pipe of a flag or the mode. */
+static void fill_control(const struct inst *inst, struct pipe_entry *entry) {
+  entry->id = entry->other = 0;
   switch (inst->op) {
   case OP_SET_FLAG:
     entry->other = (uint8_t)inst->arg[SET_FLAG_DST];
@@ -172,33 +64,106 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   default:
     break;
   }
+}
+
+static void record_scalar(struct aicore *core, uint64_t start_cycle) {
+  const struct inst *inst = &core->scalar.inst;
+  struct pipe_entry entry = {.line = inst->line, .op = inst->op};
+  fill_control(inst, &entry);
+  aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
+}
+
+static uint64_t issue_cycles(const struct aicore *core) {
+  return (uint64_t)core->device->soc->scalar_issue_cycles;
+}
+
+/* What an instruction did on the scalar unit: went on, or waits. */
+enum progress { DONE, WAITS };
+
+static enum progress wait_for(struct scalar_unit *scalar, enum stall reason) {
+  scalar->stall = reason;
+  return WAITS;
+}
+
+/* An instruction that waits may go on at `cycle`. */
+static enum progress finish_wait(struct aicore *core, enum stall reason, uint64_t cycle,
+                                 uint64_t spent_cycles) {
+  uint64_t start = core->scalar.cycle;
+  end_wait(&core->scalar, reason, cycle);
+  spend(&core->scalar, spent_cycles);
+  record_scalar(core, start);
+  return DONE;
+}
+
+static enum progress take_flag(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  size_t flag = flags_index_of(core->device->soc, &scalar->inst);
+  bool set = flag_is_set(&core->flags, flag);
+  uint64_t seen = aicore_flag_seen(core, flag);
+  if (set && seen > now)
+    scalar_wake(core, seen);
+  if (!set || seen > now)
+    return wait_for(scalar, STALL_WAIT_FLAG);
+  flag_take(&core->flags, flag);
+  return finish_wait(core, STALL_WAIT_FLAG, now, issue_cycles(core));
+}
+
+static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
+  struct scalar_unit *scalar = &core->scalar;
+  const struct vinci_soc *soc = core->device->soc;
+  uint32_t id = (uint32_t)scalar->inst.arg[CROSS_WAIT_ID];
+  struct signal_counts *counts = signals_at(&core->device->signals, core->index, id);
+  struct arrivals *arrivals = &core->arrivals[id];
+  if (counts->arrived == 0)
+    return wait_for(scalar, STALL_CROSS_CORE);
+  uint64_t seen =
+      clock_edge_at(&core->clock, arrivals->ps[arrivals->head]) + (uint64_t)soc->cross_core_cycles;
+  if (seen > now) {
+    scalar_wake(core, seen);
+    return wait_for(scalar, STALL_CROSS_CORE);
+  }
+  counts->arrived--;
+  arrivals->head = (arrivals->head + 1) % (unsigned)soc->cross_core_sets_max;
+  return finish_wait(core, STALL_CROSS_CORE, now, issue_cycles(core));
+}
+
+static enum progress barrier_all(struct aicore *core) {
+  uint64_t drained;
+  if (!aicore_drained(core, &drained))
+    return wait_for(&core->scalar, STALL_BARRIER);
+  return finish_wait(core, STALL_BARRIER, drained, (uint64_t)core->device->soc->barrier_cycles);
+}
+
+static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
+  const struct inst *inst = &core->scalar.inst;
+  entry->issue_cycle = core->scalar.cycle;
+  entry->line = inst->line;
+  entry->op = inst->op;
+  entry->dtype = (uint8_t)inst_dtype(inst);
+  entry->unit_flag = UNIT_FLAG_OFF;
+  fill_control(inst, entry);
   registry_cost((enum isa_op)inst->op)(core->device->soc, inst, &entry->cost);
   if (entry->cost.uses_gm)
     entry->cost.passes_l2 = stream_passes_l2(&core->stream, inst, entry->cost.gm_address);
-}
-
-/* Which paths exist is data of the SoC, not of the instruction table. */
-static bool path_exists(struct aicore *core, const struct pipe_entry *entry) {
-  enum path path = entry->cost.path;
-  if (path == PATH_NONE || core->device->soc->path[path].mbytes_per_cycle > 0)
-    return true;
-  aicore_fail(core, entry->line, "%s: %s has no path %s", isa_row((enum isa_op)entry->op)->name,
-              core->device->soc->name, path_name(path));
-  return false;
 }
 
 static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   struct pipe_unit *pipe = &core->pipe[id];
   struct pipe_entry *entry = pipe_push(pipe);
-  if (!entry)
-    return wait_for(scalar, SCALAR_QUEUE, id, 0);
-  if (scalar->wait == SCALAR_QUEUE)
+  if (!entry) {
+    scalar->full_pipe = id;
+    return wait_for(scalar, STALL_QUEUE_FULL);
+  }
+  if (scalar->stall == STALL_QUEUE_FULL)
     end_wait(scalar, STALL_QUEUE_FULL, now);
   fill_entry(core, entry);
-  if (!path_exists(core, entry))
+  struct misuse misuse;
+  if (!path_exists(core->device->soc, (enum isa_op)entry->op, entry->cost.path, &misuse)) {
+    aicore_misused(core, entry->line, &misuse);
     return WAITS;
-  if (core->units)
+  }
+  if (core->units.unit)
     pipe_units_queue(pipe, entry, &scalar->inst);
   pipe_pushed(pipe);
   spend(scalar, issue_cycles(core));
@@ -265,23 +230,19 @@ static enum progress execute(struct aicore *core, uint64_t now) {
 /* Brings the next instruction in; false at the end of the stream or on an error. */
 static bool load_next(struct aicore *core) {
   struct scalar_unit *scalar = &core->scalar;
-  switch (stream_next(&core->stream, &scalar->inst, core->device->diag)) {
+  switch (stream_load(&core->stream, &scalar->inst, core->device->diag)) {
   case STREAM_INST:
-    break;
+    scalar->loaded = true;
+    return true;
   case STREAM_END:
-    scalar->wait = SCALAR_ENDED;
+    scalar->ended = true;
     aicore_finish_if_done(core);
     return false;
   case STREAM_ERROR:
-    device_stop(core->device, VINCI_E_INPUT);
-    return false;
+    break;
   }
-  if (stream_check_access(&core->stream, &scalar->inst, core->device->diag) != VINCI_OK) {
-    device_stop(core->device, VINCI_E_INPUT);
-    return false;
-  }
-  scalar->loaded = true;
-  return true;
+  device_stop(core->device, VINCI_E_INPUT);
+  return false;
 }
 
 static void fire_step(struct engine_event *event, uint64_t now_ps) {
@@ -298,23 +259,9 @@ static void fire_step(struct engine_event *event, uint64_t now_ps) {
   scalar_wake(core, scalar->cycle > now ? scalar->cycle : now);
 }
 
-unsigned scalar_wait_reason(const struct scalar_unit *scalar) {
-  switch (scalar->wait) {
-  case SCALAR_QUEUE:
-    return STALL_QUEUE_FULL;
-  case SCALAR_FLAG:
-    return STALL_WAIT_FLAG;
-  case SCALAR_DRAIN:
-    return STALL_BARRIER;
-  case SCALAR_CROSS:
-    return STALL_CROSS_CORE;
-  default:
-    return PIPE_NOT_STALLED;
-  }
-}
-
 void scalar_create(struct aicore *core, uint32_t part) {
   core->scalar.counters = &core->result->pipe[PIPE_S];
+  core->scalar.stall = NOT_STALLED;
   core->scalar.step.key = event_key(PHASE_COMPUTE, part, PIPE_S);
   core->scalar.step.fire = fire_step;
 }
@@ -322,8 +269,8 @@ void scalar_create(struct aicore *core, uint32_t part) {
 void scalar_start(struct aicore *core, uint64_t cycle) {
   struct scalar_unit *scalar = &core->scalar;
   scalar->cycle = cycle;
-  scalar->wait = SCALAR_RUNS;
-  scalar->loaded = false;
+  scalar->stall = NOT_STALLED;
+  scalar->ended = scalar->loaded = false;
   inst_reset_registers(&scalar->inst);
   scalar_wake(core, cycle);
 }

@@ -2,6 +2,7 @@
 /* Synthetic request streams on the DRAM model alone. */
 #include "memhier/dram/hbm_stream.h"
 
+#include "core/base/arith.h"
 #include "core/base/diag.h"
 
 enum { OFFERS_PER_CHANNEL = 2, CONTROLLERS_MAX = 1024, BURST_BYTES_MIN = 8 };
@@ -9,13 +10,7 @@ enum { OFFERS_PER_CHANNEL = 2, CONTROLLERS_MAX = 1024, BURST_BYTES_MIN = 8 };
 /* Offset of the random numbers that choose writes, apart from those of addresses. */
 #define WRITE_CHOICE (UINT64_C(1) << 36)
 
-/* splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
-static uint64_t splitmix64(uint64_t x) {
-  x += UINT64_C(0x9E3779B97F4A7C15);
-  x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-  x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-  return x ^ (x >> 31);
-}
+static uint64_t random_at(uint64_t x) { return splitmix64_next(&x); }
 
 /* One run: the channels, and the burst at the head of the stream. */
 struct run {
@@ -51,7 +46,7 @@ static uint64_t request_address(const struct run *run, uint64_t j) {
   case HBM_STREAM_RAND:
   case HBM_STREAM_RANDW:
   case HBM_STREAM_RMIX21:
-    return splitmix64(1 + j) * HBM_REQUEST_BYTES & run->span_mask;
+    return random_at(1 + j) * HBM_REQUEST_BYTES & run->span_mask;
   case HBM_STREAM_ADD3:
     return (HBM_REQUEST_BYTES * (j / 3) + j % 3 * (span / 4)) & run->span_mask;
   default:
@@ -68,7 +63,7 @@ static bool request_writes(enum hbm_stream_kind kind, uint64_t j) {
   case HBM_STREAM_ADD3:
     return j % 3 == 2;
   case HBM_STREAM_RMIX21:
-    return splitmix64(WRITE_CHOICE + j) % 3 == 0;
+    return random_at(WRITE_CHOICE + j) % 3 == 0;
   default:
     return false;
   }

@@ -165,7 +165,7 @@ static void store_part(const struct fix_part *part, const struct value_core *cor
       .quant = inst->arg[FIX_QUANT],
       .relu = inst->arg[FIX_RELU] != 0,
       .integer = inst_dtype(inst) == DTYPE_INT32,
-      .saturate = number_saturates((enum arch)inst->arch),
+      .saturate = arch_saturates((enum arch)inst->arch),
       .element = transfer_fix_element_bytes(inst),
   };
   if (transfer_fix_by_column(inst))

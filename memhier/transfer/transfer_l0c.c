@@ -74,7 +74,7 @@ unsigned transfer_cc_to_ub_access(const struct vinci_soc *soc, const struct inst
 }
 
 static void store_half(const struct inst *inst, uint8_t *to, double value) {
-  bool saturate = number_saturates((enum arch)inst->arch);
+  bool saturate = arch_saturates((enum arch)inst->arch);
   store_u16(to, (uint16_t)number_encode(&number_fp16, value, ROUND_EVEN, saturate));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Lua module "vinci" (scripts/LUA.md): SoCs, traces, runs, values, checks. Internal to
+ * The Lua module "vinci" (scripts/LUA.md): SoCs, traces, runs, values, checks, sweeps,
+ * gates. Internal to
  * scripts/; the program and the loadable module use luaopen_vinci alone.
  *
  * Objects are full userdata that hold one pointer; it is NULL once the object was freed. A
@@ -20,6 +21,7 @@ extern const char lua_soc_type[];
 extern const char lua_trace_type[];
 extern const char lua_result_type[];
 extern const char lua_values_type[];
+extern const char lua_gate_type[];
 
 /* ---- arguments (lua_args.c) ------------------------------------------------------------- */
 
@@ -75,5 +77,7 @@ void lua_soc_open(lua_State *lua);
 void lua_trace_open(lua_State *lua);
 void lua_result_open(lua_State *lua);
 void lua_values_open(lua_State *lua);
+void lua_sweep_open(lua_State *lua);
+void lua_gate_open(lua_State *lua);
 
 #endif

@@ -318,14 +318,15 @@ static void test_a_flag_left_set(void **state) {
 
 static void test_a_flag_set_twice(void **state) {
   (void)state;
-  expect_report(
-      CHECK_HEAD(1) SET(MTE2, V) SET(MTE2, V) WAIT(MTE2, V), SYNC,
-      "====== ERROR: Redundant set_flag instructions detected in k\n"
-      "======    from PIPE_MTE2 to PIPE_V, id 0: it is set, and nobody has waited for it\n"
-      "======    in block aiv(0) on PIPE_MTE2\n"
-      "======    #0 t.csv:9 set_flag\n"
-      "======\n"
-      "====== SUMMARY: 1 error\n");
+  expect_report(CHECK_HEAD(1) SET(MTE2, V) SET(MTE2, V) WAIT(MTE2, V), SYNC,
+                "====== ERROR: Redundant set_flag instructions detected in k\n"
+                "======    set_flag MTE2->V id 0 is set a second time before anyone waited for it; "
+                "it was set "
+                "in line 8\n"
+                "======    in block aiv(0) on PIPE_MTE2\n"
+                "======    #0 t.csv:9 set_flag\n"
+                "======\n"
+                "====== SUMMARY: 1 error\n");
 }
 
 /* Whether it happens is up to the timing: the producer may run ahead. */
@@ -390,11 +391,12 @@ static void test_too_many_signals(void **state) {
       report_of(fixture_shared, MIXED("loop,i,16\n" SIGNAL(FIX) "endloop\n", ""), SYNC);
   assert_non_null(strstr(report,
                          "====== ERROR: Too many cross-core flags outstanding in k\n"
-                         "======    flag id 1: 15 signals have arrived and nobody took them\n"
+                         "======    cross-core flag 1 has 15 signals that nobody took, its limit\n"
                          "======    in block aic(0) on PIPE_FIX\n"));
   report =
       report_of(fixture_shared, MIXED("", "loop,s,(sub==0)*16\n" SIGNAL(MTE3) "endloop\n"), SYNC);
-  assert_non_null(strstr(report, "flag id 1: 15 signals wait for those of other cores\n"));
+  assert_non_null(
+      strstr(report, "cross-core flag 1 is set 15 times ahead of other cores, its limit\n"));
 }
 
 static void test_signals_left_over(void **state) {
@@ -416,8 +418,9 @@ static void test_modes_without_meaning(void **state) {
   (void)state;
   const char *report =
       report_of(fixture_shared, CHECK_HEAD(1) "ffts_cross_core_sync,pipe=MTE3,mode=2,id=0\n", SYNC);
-  assert_non_null(strstr(report, "====== ERROR: Cross-core flag in a mode without meaning in k\n"
-                                 "======    mode 2 needs a kernel with AIC and AIV streams\n"));
+  assert_non_null(strstr(
+      report, "====== ERROR: Cross-core flag in a mode without meaning in k\n"
+              "======    ffts_cross_core_sync mode 2 needs a kernel with AIC and AIV streams\n"));
   report =
       report_of(fixture_shared, MIXED("ffts_cross_core_sync,pipe=FIX,mode=1,id=0\n", ""), SYNC);
   assert_non_null(strstr(report, "mode 1 orders the AIV of a block, not its AIC"));

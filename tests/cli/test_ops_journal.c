@@ -27,7 +27,7 @@ static ssize_t faulty_read(int file, void *bytes, size_t size) {
 }
 
 #define read faulty_read
-#include "cli/ops/ops_journal.c"
+#include "traces/ops/journal.c"
 #undef read
 
 enum { IDENTITY = 77, RECORDS = 3, PART_BYTES = 7 };

@@ -200,6 +200,9 @@ static void stalls_are_counted_by_reason(void **state) {
   assert_int_equal(v->idle_cycles, LAUNCH + 2 * ISSUE);
   assert_int_equal(v->instructions, 3);
   assert_int_equal(run.result->cores[0].pipe[PIPE_MTE2].busy_cycles, COPY);
+  /* A core without a block waits for nothing. */
+  const struct core_result *without = &run.result->cores[1];
+  assert_int_equal(without->pipe[PIPE_S].idle_cycles, without->total_cycles);
   vinci_result_free(run.result);
 }
 

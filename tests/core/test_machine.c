@@ -22,7 +22,7 @@ struct log {
     uint64_t waits;
   } step[LOG_MAX];
   unsigned count, blocks, blocks_ended, kernels, deliveries, misuses;
-  enum machine_misuse misuse;
+  enum misuse_kind misuse;
   uint32_t misuse_line;
   unsigned stop_after;
 };
@@ -57,19 +57,19 @@ static bool log_execute(void *context, const struct machine_step *step) {
   return log->stop_after == 0 || log->count < log->stop_after;
 }
 
-static bool log_delivery(void *context, const struct machine_delivery *delivery) {
+static bool log_delivery(void *context, const struct signal_delivery *delivery) {
   assert_true(delivery->sender_count > 0 && delivery->receiver_count > 0);
   ((struct log *)context)->deliveries++;
   return true;
 }
 
-static bool log_misuse(void *context, const struct machine_step *step, enum machine_misuse misuse,
-                       uint32_t line) {
+static bool log_misuse(void *context, const struct machine_step *step,
+                       const struct misuse *misuse) {
   struct log *log = context;
   assert_non_null(step->inst);
   log->misuses++;
-  log->misuse = misuse;
-  log->misuse_line = line;
+  log->misuse = misuse->kind;
+  log->misuse_line = misuse->line;
   return true;
 }
 
@@ -288,7 +288,7 @@ static void test_ranges_are_checked(void **state) {
   assert_int_equal(log.count, 2);
 }
 
-static void expect_misuse(const char *text, enum machine_misuse misuse, uint32_t line,
+static void expect_misuse(const char *text, enum misuse_kind misuse, uint32_t line,
                           const char *message) {
   struct vinci_diag diag = {0};
   struct log log = {0};
@@ -314,7 +314,8 @@ static void test_misuse(void **state) {
   expect_misuse(HEAD(1) AIV "loop,i,16\n" SIGNAL(MTE3, 0) "endloop\n", MISUSE_CROSS_AHEAD, 0,
                 "is set 15 times ahead of other cores, its limit");
   expect_misuse(MIXED(1) "stream,core=AIC\nloop,i,16\n" SIGNAL(FIX, 2) "endloop\nstream,core=AIV\n",
-                MISUSE_CROSS_UNTAKEN, 0, "has 15 signals that nobody took, its limit");
+                MISUSE_CROSS_UNTAKEN, 0,
+                "has 15 signals that nobody took, its limit, on core0.veccore0");
 }
 
 static void test_an_observer_stops_it(void **state) {

@@ -198,7 +198,7 @@ def copy_tree(top, copy, files):
 
 # ---- building and running ------------------------------------------------------------------
 
-def build(copy, objects, programs, tests, jobs):
+def build(copy, objects, programs, tests, jobs, options=()):
     log = open(os.path.join(os.path.dirname(objects), "build.log"), "w", encoding="utf-8")
 
     def run(command, where):
@@ -208,7 +208,8 @@ def build(copy, objects, programs, tests, jobs):
     if not os.path.exists(os.path.join(objects, "Makefile")):
         os.makedirs(objects, exist_ok=True)
         run([os.path.join(copy, "configure"), "-q", "CC=" + os.environ.get("CC", "gcc"),
-             "CXX=" + os.environ.get("CXX", "g++"), "CFLAGS=-O1", "CXXFLAGS=-O1"], objects)
+             "CXX=" + os.environ.get("CXX", "g++"), "CFLAGS=-O1", "CXXFLAGS=-O1", *options],
+            objects)
     programs = [programs[test] for test in tests if test != "gate"]
     run([os.environ.get("MAKE", "make"), "-s", "-j%d" % jobs, "vinci"] + programs, objects)
 

@@ -21,7 +21,7 @@ run() { keep "$vinci" lua "$@" </dev/null; }
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 39
+plan 51
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -48,7 +48,7 @@ local function look(prefix, methods)
 end
 look("vinci.", vinci)
 for prefix, object in pairs { ["soc:"] = "vinci.soc", ["trace:"] = "vinci.trace", ["result:"] = "vinci.result",
-  ["values:"] = "vinci.values" } do
+  ["values:"] = "vinci.values", ["gate:"] = "vinci.gate" } do
   look(prefix, debug.getregistry()[object].__index)
 end
 END
@@ -181,6 +181,67 @@ k.vaddd {}'
 fails "an operand that is none" 2 "fails.lua:4: kernel.vadd: there is no operand 'dest'" \
   'local k = vinci.kernel { soc = soc, name = "k", blocks = 1 }
 k.vadd { dest = 0 }'
+
+# ---- sweeps and gates ----------------------------------------------------------------------
+echo 'return { soc = "Ascend910B4", memory = "flat", points = { { name = "p", op = "copy", shape = 64 } } }' >p.lua
+fails "a sweep of nothing" 2 "fails.lua:3: vinci.sweep: argument 'options' wants one of study, trace and op" \
+  'vinci.sweep { output = "none" }'
+fails "a sweep that goes nowhere" 2 "fails.lua:3: vinci.sweep: argument 'options.output' is missing: a string is \
+wanted" 'vinci.sweep { op = "copy" }'
+fails "a parameter without values" 2 "fails.lua:3: vinci.sweep: argument 'options.params' has an entry that is \
+not { key, value, ... }" 'vinci.sweep { op = "copy", output = "none", params = { { "l2.size" } } }'
+fails "a misspelt parameter" 2 "fails.lua:3: unknown parameter 'l2.siez' (did you mean 'l2.size'?)" \
+  'vinci.sweep { op = "copy", args = { shape = 64 }, soc = "Ascend910B4", output = "none",
+  params = { { "l2.siez", "1MiB" } } }'
+fails "more processes than there may be" 2 "fails.lua:3: vinci.sweep: argument 'options.jobs' is not a whole \
+number from 1 to 256" 'vinci.sweep { op = "copy", output = "none", jobs = 257 }'
+report "and nothing was made" "$(ls -d none 2>/dev/null)"
+cat >stopped.lua <<'END'
+local vinci = require "vinci"
+local function sweep(progress)
+  return vinci.sweep { op = "matmul", args = { m = 2048, k = 2048, n = 2048, dtype = "fp16" }, soc = "Ascend910B1",
+    params = { { "hbm.bandwidth_scale", 1, 2, 3, 4 } }, output = "stopped", jobs = 1, progress = progress }
+end
+local good, problem = pcall(sweep, function() return false end)
+assert(not good and problem.status == "E_LIMIT" and problem.exit_code == 7)
+good, problem = pcall(sweep, function() error "mine" end)
+assert(not good and tostring(problem):find "mine")
+local calls = 0
+local swept = sweep(function(done, points, failed)
+  assert(points == 4 and done <= 4 and failed == 0)
+  calls = calls + 1
+end)
+assert(calls > 0 and #swept.rows == 4 and swept.done + swept.reused == 4)
+assert(sweep().reused == 4)
+print(swept.rows[4]["hbm.bandwidth_scale"], type(swept.rows[1].bound), math.type(swept.rows[1].total_cycles), swept.warning)
+END
+run stopped.lua
+report "a sweep is stopped and goes on" "$(expect 0 '' '4	string	integer	nil')"
+fails "a gate without a baseline" 2 "fails.lua:3: vinci.gate: argument 'options.baseline' is missing: a string is \
+wanted" 'vinci.gate { suite = "p.lua" }'
+fails "a baseline that is missing" 3 "fails.lua:3: gone.csv: cannot read the baseline: No such file or directory \
+('vinci gate bless SUITE --baseline=gone.csv --reason=TEXT' makes one)" \
+  'vinci.gate { suite = "p.lua", baseline = "gone.csv" }'
+fails "bless without a word" 2 "fails.lua:3: why are the numbers right? --reason=TEXT is missing" \
+  'vinci.bless { suite = "p.lua", baseline = "p.csv", reason = " " }'
+fails "a gate that is freed" 2 "fails.lua:6: gate:text: argument 'gate' is a vinci.gate that has been freed" \
+  'vinci.bless { suite = "p.lua", baseline = "p.csv", reason = "first" }
+local gate = vinci.gate { suite = "p.lua", baseline = "p.csv" }
+gate:free()
+gate:text()'
+cat >reports.lua <<'END'
+local vinci = require "vinci"
+assert(not vinci.bless { suite = "p.lua", baseline = "p.csv", reason = "again" }.changed)
+local gate = vinci.gate { suite = "p.lua", baseline = "p.csv", repeats = 2, strict = true }
+for _, form in ipairs { "text", "tap", "markdown" } do
+  local file = assert(io.open(form .. ".lua.out", "w"))
+  file:write(gate[form](gate)):close()
+end
+END
+run reports.lua
+report "reports are those of the program" "$(expect 0 ''
+  "$vinci" gate check p.lua --baseline=p.csv --tap=tap.out --markdown=markdown.out >text.out
+  for form in text tap markdown; do cmp "$form.out" "$form.lua.out"; done)"
 
 # ---- never a crash, never a leak -----------------------------------------------------------
 run "$srcdir/tests/lua/fuzz.lua" 20000 1

@@ -36,7 +36,7 @@ plan 10
 
 # Debug information names sources on purpose and is stripped. The prefix may itself lie in the build
 # folder.
-find "$root$bindir/vinci" "$root$includedir/vinci.h" "$root$libdir"/libvinci* "$root$luacpathdir"/vinci* \
+find "$root$bindir/vinci" "$root$includedir"/vinci*.h "$root$libdir"/libvinci* "$root$luacpathdir"/vinci* \
   "$root$pkgconfigdir/vinci.pc" "$data" "$doc" "$root$mandir/man1/vinci.1" -type f >"$work/files"
 [ -z "${VINCI_INSTRUMENT:-}" ] || : >"$work/files" # sanitizers keep the places of all they check
 report "no installed file names sources or build folder" "$(while read -r file; do
@@ -58,7 +58,7 @@ for verb in run compile check isa soc sweep gate stream lua; do
 done >"$work/silent"
 "$installed" help >"$work/help/all"
 report "pages, manual, header and help name no file of the sources" "$(cat "$work/silent"
-  for file in "$doc"/*.md "$root$mandir/man1/vinci.1" "$root$includedir/vinci.h" "$work"/help/*; do
+  for file in "$doc"/*.md "$root$mandir/man1/vinci.1" "$root$includedir"/vinci*.h "$work"/help/*; do
     grep -nE '(^|[^A-Za-z0-9_/.@-])(build|traces|scripts|core|cube|cli|\.)/[A-Za-z.]' "$file" |
       grep -v 'https*:\|in the sources' | sed "s,^,$file: ,"
   done)"

@@ -66,10 +66,6 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
 enum vinci_status export_basic_csv(const struct vinci_result *result, FILE *out,
                                    struct vinci_diag *diag);
 
-/* Makes a result folder with its parents, one that exists is fine, and sees that files can be
- * written there. */
-enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag);
-
 /* Sum over all kernels. */
 bool export_is_mixed(const struct vinci_result *result);
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/file.h"
 #include "traces/export/export.h"
 
 typedef enum vinci_status (*file_writer)(const struct vinci_result *result, FILE *out,
@@ -17,45 +18,12 @@ typedef enum vinci_status (*file_writer)(const struct vinci_result *result, FILE
 
 static const char summary_name[] = "summary.json";
 
-static enum vinci_status system_error(struct vinci_diag *diag, const char *path,
-                                      const char *doing) {
-  int error = errno;
-  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
-                       doing, error ? strerror(error) : "write error");
-}
-
-enum vinci_status export_make_folder(const char *folder, struct vinci_diag *diag) {
-  char path[PATH_MAX];
-  size_t length = strlen(folder);
-  if (length == 0 || length >= sizeof path)
-    return diag_error(diag, VINCI_E_IO, "the name of the result folder is %s",
-                      length == 0 ? "empty" : "too long");
-  for (size_t i = 1; i <= length; i++) {
-    if (i < length && folder[i] != '/')
-      continue;
-    memcpy(path, folder, i);
-    path[i] = '\0';
-    struct stat info;
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-      return system_error(diag, path, "make the folder");
-    if (stat(path, &info) != 0)
-      return system_error(diag, path, "make the folder");
-    if (!S_ISDIR(info.st_mode)) {
-      errno = ENOTDIR;
-      return system_error(diag, path, "make the folder");
-    }
-  }
-  if (access(folder, W_OK | X_OK) != 0)
-    return system_error(diag, folder, "write into the folder");
-  return VINCI_OK;
-}
-
 static enum vinci_status write_temporary(const struct vinci_result *result, const char *path,
                                          file_writer writer, struct vinci_diag *diag) {
   errno = 0;
   FILE *out = fopen(path, "w");
   if (!out)
-    return system_error(diag, path, "write");
+    return file_error(diag, path, "write");
   enum vinci_status status = writer(result, out, diag);
   errno = 0;
   bool failed = fflush(out) != 0 || ferror(out);
@@ -65,7 +33,7 @@ static enum vinci_status write_temporary(const struct vinci_result *result, cons
     error = errno;
   }
   errno = error;
-  return status == VINCI_OK && failed ? system_error(diag, path, "write") : status;
+  return status == VINCI_OK && failed ? file_error(diag, path, "write") : status;
 }
 
 static enum vinci_status write_file(const struct vinci_result *result, const char *folder,
@@ -74,12 +42,12 @@ static enum vinci_status write_file(const struct vinci_result *result, const cha
   int length = snprintf(temporary, sizeof temporary, "%s/%s.part", folder, name);
   if (length < 0 || (size_t)length >= sizeof temporary) {
     errno = ENAMETOOLONG;
-    return system_error(diag, folder, "write into the folder");
+    return file_error(diag, folder, "write into the folder");
   }
   snprintf(path, sizeof path, "%.*s", length - (int)strlen(".part"), temporary);
   enum vinci_status status = write_temporary(result, temporary, writer, diag);
   if (status == VINCI_OK && rename(temporary, path) != 0)
-    status = system_error(diag, path, "write");
+    status = file_error(diag, path, "write");
   if (status != VINCI_OK)
     remove(temporary);
   return status;
@@ -90,10 +58,10 @@ static enum vinci_status remove_summary(const char *folder, struct vinci_diag *d
   int length = snprintf(path, sizeof path, "%s/%s", folder, summary_name);
   if (length < 0 || (size_t)length >= sizeof path) {
     errno = ENAMETOOLONG;
-    return system_error(diag, folder, "write into the folder");
+    return file_error(diag, folder, "write into the folder");
   }
   if (remove(path) != 0 && errno != ENOENT)
-    return system_error(diag, path, "replace");
+    return file_error(diag, path, "replace");
   return VINCI_OK;
 }
 
@@ -114,7 +82,7 @@ enum vinci_status vinci_result_write_folder(const vinci_result *result, const ch
       {"trace.json", export_timeline},
       {summary_name, vinci_result_write_json}, /* last: it stands for a complete folder */
   };
-  enum vinci_status status = export_make_folder(folder, diag);
+  enum vinci_status status = folder_make(folder, diag);
   if (status == VINCI_OK)
     status = remove_summary(folder, diag);
   for (size_t i = 0; status == VINCI_OK && i < sizeof files / sizeof *files; i++)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci run --ops: progress, report and exit code of a list of operators. */
+#include "cli/run/list.h"
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/support/monitor.h"
+#include "core/base/diag.h"
+
+struct watching {
+  const struct run_list *list;
+  struct monitor monitor;
+  bool begun; /* the list has been read: from there on signals leave partial results */
+};
+
+static bool watch(void *context, const struct vinci_ops_progress *progress) {
+  struct watching *watching = context;
+  const struct run_list *list = watching->list;
+  if (!watching->begun) {
+    monitor_catch_interrupt();
+    monitor_start(&watching->monitor, list->list, list->timeout_minutes, list->quiet);
+    watching->begun = true;
+  }
+  return monitor_items(&watching->monitor,
+                       &(struct monitor_count){.done_permille = progress->done_permille,
+                                               .before = progress->known,
+                                               .all = progress->operators});
+}
+
+static void report(const struct run_list *list, const struct vinci_ops_result *result) {
+  const char *l2 = list->options.overrides.l2;
+  if (result->known > 0)
+    printf("%zu operators were done by an earlier run of this command\n", result->known);
+  printf("%zu of %zu operators simulated, %zu unsupported, %zu failed: %s/op_summary.csv\n",
+         result->ok, result->operators, result->unsupported,
+         result->failed + result->limited + result->crashed, list->output);
+  if (l2)
+    printf("L2 at the start: %s for all, as asked\n", l2);
+  else
+    printf(
+        "L2 at the start: assumed, by kind of operator and by what the rows before wrote (columns "
+        "l2_start, l2_owed_bytes); --l2=STATE chooses another\n");
+}
+
+static enum vinci_status simulate(struct run_list *list, struct watching *watching,
+                                  struct vinci_ops_result *result, struct vinci_diag *diag) {
+  struct vinci_diag ended = {0};
+  if (!list->output)
+    return diag_error(diag, VINCI_E_USAGE, "--ops needs --output=DIR");
+  list->options.progress = watch;
+  list->options.progress_context = watching;
+  enum vinci_status status =
+      vinci_ops_run(list->list, list->output, &list->options, result, &ended);
+  if (status == VINCI_E_LIMIT && result->operators > 0)
+    return diag_error(diag, VINCI_E_LIMIT,
+                      "%s; %s/op_summary.csv has %zu of %zu operators, and the same command goes "
+                      "on from there",
+                      monitor_reason(), list->output, result->done, result->operators);
+  *diag = ended;
+  return status;
+}
+
+int run_list(struct run_list *list) {
+  struct vinci_diag diag = {0};
+  struct watching watching = {.list = list};
+  struct vinci_ops_result result = {0};
+  enum vinci_status status = simulate(list, &watching, &result, &diag);
+  if (watching.begun)
+    monitor_clear(&watching.monitor);
+  if (result.operators > 0 && !list->quiet)
+    report(list, &result);
+  if (status != VINCI_OK)
+    return cli_fail(&diag);
+  return vinci_status_exit_code(result.failed > 0    ? VINCI_E_INPUT
+                                : result.limited > 0 ? VINCI_E_LIMIT
+                                                     : VINCI_OK);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci soc show: every number of a SoC with unit, confidence, source and note. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/soc/rows.h"
+#include "traces/export/export.h"
+
+/* Text of a description on a terminal: control characters are shown, not obeyed. */
+static void print_plain(const char *text) {
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text, next = (unsigned char)text[1];
+    bool c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0; /* U+0080 to U+009F in UTF-8 */
+    if (byte < 0x20 || byte == 0x7f || c1)
+      printf("\\x%02x", byte);
+    else
+      putchar(byte);
+    if (c1)
+      printf("\\x%02x", (unsigned char)*++text);
+  }
+}
+
+static const char *confidence_text(const struct soc_provenance *provenance) {
+  if (!provenance->given)
+    return "not given";
+  if (provenance->overridden)
+    return "override";
+  return confidence_name((enum confidence)provenance->confidence);
+}
+
+static char mark_of(const struct soc_provenance *provenance) {
+  if (provenance->overridden)
+    return '!';
+  return provenance->given && provenance->confidence == CONFIDENCE_ASSUMED ? '?' : ' ';
+}
+
+struct widths {
+  int key, value, source;
+};
+
+static void show_row(const struct soc_number *row, struct widths widths) {
+  const struct soc_provenance *provenance = row->provenance;
+  char value[SOC_VALUE_TEXT];
+  soc_row_value(row, value, sizeof value);
+  printf("%c %-*s  %*s  %-10s", mark_of(provenance), widths.key, row->key, widths.value, value,
+         confidence_text(provenance));
+  const char *source = provenance->overridden ? "" : provenance->source;
+  if (*provenance->note)
+    printf("  %-*s  ", widths.source, source);
+  else
+    printf("  %s", source);
+  print_plain(provenance->note);
+  putchar('\n');
+}
+
+static void show_rows(const vinci_soc *soc, bool all) {
+  struct widths widths = {0};
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number row = soc_number_at(soc, i);
+    char value[SOC_VALUE_TEXT];
+    if (!all && !row.provenance->given)
+      continue;
+    soc_row_value(&row, value, sizeof value);
+    widths.key = text_widest(widths.key, row.key);
+    widths.value = text_widest(widths.value, value);
+    widths.source = text_widest(widths.source, row.provenance->source);
+  }
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number row = soc_number_at(soc, i);
+    if (all || row.provenance->given)
+      show_row(&row, widths);
+  }
+}
+
+static void show_names(const vinci_soc *soc) {
+  static const char *const texts[] = {
+#define NAME(id, field, key, text) text,
+      SOC_NAMES(NAME)
+#undef NAME
+  };
+  for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
+    printf("%c %-12s  %-14s  %s\n", soc->choices[i].overridden ? '!' : ' ',
+           soc_name_key((enum soc_name)i), soc->choices[i].name, texts[i]);
+}
+
+static void show_sources(const char *title, const struct soc_source *sources, size_t count) {
+  printf("\n%s:\n", title);
+  for (size_t i = 0; i < count; i++) {
+    printf("  %-5s  ", sources[i].id);
+    print_plain(sources[i].text);
+    putchar('\n');
+  }
+}
+
+void soc_show_text(const vinci_soc *soc, bool all) {
+  printf("%s: ", soc->name);
+  print_plain(soc->description);
+  putchar('\n');
+  printf("architecture %s%s%s, configuration %016" PRIx64 "\n\n", arch_name(soc->arch),
+         *soc->base ? ", based on " : "", soc->base, soc_digest(soc));
+  show_names(soc);
+  putchar('\n');
+  show_rows(soc, all);
+  struct soc_shares shares = soc_shares_count(soc);
+  printf("\n%u numbers:", shares.total);
+  for (unsigned i = 0; i < CONFIDENCE_COUNT; i++)
+    printf("%s %u %s (%u%%)", i ? "," : "", shares.count[i], confidence_name((enum confidence)i),
+           soc_percent(shares.count[i], shares.total));
+  puts("\n? = assumed: no public statement, a plausible choice; ! = override of this call");
+  show_sources("Sources", soc->sources, soc->source_count);
+  if (soc->memory)
+    show_sources("Sources of memory.*", soc->memory->sources, soc->memory->source_count);
+}
+
+/* Decimal places of a kind: its scale is a power of ten. */
+static unsigned decimals_of(enum soc_kind kind) {
+  unsigned decimals = 0;
+  for (int64_t scale = soc_kind_scale(kind); scale > 1; scale /= 10)
+    decimals++;
+  return decimals;
+}
+
+static void show_json_number(struct json_writer *json, const struct soc_number *row) {
+  char text[SOC_VALUE_TEXT];
+  soc_format_value(row->value, row->param->kind, text, sizeof text);
+  json_object(json, row->key, true);
+  json_decimal(json, "value", decimal_exact((uint64_t)row->value, decimals_of(row->param->kind)));
+  json_text(json, "unit", soc_kind_unit(row->param->kind));
+  json_text(json, "text", text);
+  json_text(json, "confidence", confidence_text(row->provenance));
+  json_text(json, "source", row->provenance->source);
+  json_text(json, "note", row->provenance->note);
+  json_end(json);
+}
+
+static void show_json_sources(struct json_writer *json, const char *key,
+                              const struct soc_source *sources, size_t count) {
+  json_object(json, key, false);
+  for (size_t i = 0; i < count; i++)
+    json_text(json, sources[i].id, sources[i].text);
+  json_end(json);
+}
+
+void soc_show_json(const vinci_soc *soc) {
+  struct json_writer json;
+  json_start(&json, stdout);
+  json_object(&json, NULL, false);
+  json_text(&json, "soc", soc->name);
+  json_text(&json, "description", soc->description);
+  json_text(&json, "base", soc->base);
+  json_text(&json, "arch", arch_name(soc->arch));
+  json_hex64(&json, "config_digest", soc_digest(soc));
+  for (unsigned i = 0; i < SOC_NAME_COUNT; i++)
+    json_text(&json, soc_name_key((enum soc_name)i), soc->choices[i].name);
+  json_object(&json, "numbers", false);
+  for (size_t i = 0; i < soc_number_count(soc); i++) {
+    struct soc_number row = soc_number_at(soc, i);
+    show_json_number(&json, &row);
+  }
+  json_end(&json);
+  show_json_sources(&json, "sources", soc->sources, soc->source_count);
+  if (soc->memory)
+    show_json_sources(&json, "memory_sources", soc->memory->sources, soc->memory->source_count);
+  json_end(&json);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What verbs share that take operators: their names, and the help made from their tables. */
+#ifndef VINCI_CLI_SUPPORT_OPERATOR_H
+#define VINCI_CLI_SUPPORT_OPERATOR_H
+
+#include "core/vinci.h"
+
+bool operator_exists(const char *name);
+/* Whether a name stands for an operator in profiles: "MatMulV3". */
+bool operator_is_vendor_type(const char *type);
+/* The keys of one operator; false, with an error, when there is none of that name. */
+bool operator_print(const char *name, FILE *out, struct vinci_diag *diag);
+/* The error on a name that no operator has. */
+enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag);
+void operator_print_all(FILE *out);
+/* The page of all operators (operator_markdown.c). */
+void operator_print_markdown(FILE *out);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files: read, replaced; folders: made, locked. */
+#include "core/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/diag.h"
+
+enum vinci_status file_error(struct vinci_diag *diag, const char *path, const char *doing) {
+  int error = errno;
+  return diag_error_at(diag, VINCI_E_IO, (struct diag_position){.path = path}, "cannot %s: %s",
+                       doing, error ? strerror(error) : "write error");
+}
+
+/* Reads to the end of a stream; NULL with errno when that fails, E2BIG beyond the maximum. */
+static char *read_all(FILE *in, size_t maximum, size_t *length) {
+  size_t capacity = 4096;
+  char *text = malloc(capacity);
+  *length = 0;
+  while (text) {
+    *length += fread(text + *length, 1, capacity - *length, in);
+    if (*length < capacity && !ferror(in)) {
+      text[*length] = '\0';
+      return text;
+    }
+    int error = ferror(in) ? (errno ? errno : EIO) : *length > maximum ? E2BIG : 0;
+    char *more = error || capacity > SIZE_MAX / 2 ? NULL : realloc(text, capacity *= 2);
+    if (!more) {
+      free(text);
+      errno = error ? error : ENOMEM;
+    }
+    text = more;
+  }
+  return NULL;
+}
+
+char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag) {
+  FILE *in = fopen(path, "r");
+  char *text = in ? read_all(in, maximum, length) : NULL;
+  int error = text ? 0 : errno;
+  if (in)
+    fclose(in);
+  struct diag_position position = {.path = path};
+  if (text && *length > maximum) {
+    free(text);
+    text = NULL;
+    error = E2BIG;
+  }
+  if (error == E2BIG)
+    (void)diag_error_at(diag, VINCI_E_USAGE, position, "is longer than %zu MiB", maximum >> 20);
+  else if (error)
+    (void)diag_error_at(diag, VINCI_E_IO, position, "cannot read: %s", strerror(error));
+  return text;
+}
+
+enum vinci_status file_replace(const char *path, void (*writer)(void *context, FILE *out),
+                               void *context, struct vinci_diag *diag) {
+  char temporary[4096];
+  struct diag_position position = {.path = path};
+  if (snprintf(temporary, sizeof temporary, "%s.part", path) >= (int)sizeof temporary)
+    return diag_error_at(diag, VINCI_E_IO, position, "the name is too long");
+  FILE *out = fopen(temporary, "w");
+  if (!out)
+    return file_error(diag, path, "write");
+  writer(context, out);
+  errno = 0;
+  bool failed = fflush(out) != 0 || ferror(out) || fsync(fileno(out)) != 0;
+  failed |= fclose(out) != 0;
+  if (!failed && rename(temporary, path) == 0)
+    return VINCI_OK;
+  enum vinci_status status = file_error(diag, path, "write");
+  remove(temporary);
+  return status;
+}
+
+enum vinci_status folder_make(const char *folder, struct vinci_diag *diag) {
+  char path[PATH_MAX];
+  size_t length = strlen(folder);
+  if (length == 0 || length >= sizeof path)
+    return diag_error(diag, VINCI_E_IO, "the name of the result folder is %s",
+                      length == 0 ? "empty" : "too long");
+  for (size_t i = 1; i <= length; i++) {
+    if (i < length && folder[i] != '/')
+      continue;
+    memcpy(path, folder, i);
+    path[i] = '\0';
+    struct stat info;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+      return file_error(diag, path, "make the folder");
+    if (stat(path, &info) != 0)
+      return file_error(diag, path, "make the folder");
+    if (!S_ISDIR(info.st_mode)) {
+      errno = ENOTDIR;
+      return file_error(diag, path, "make the folder");
+    }
+  }
+  if (access(folder, W_OK | X_OK) != 0)
+    return file_error(diag, folder, "write into the folder");
+  return VINCI_OK;
+}
+
+/* File systems without locks do without. */
+enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
+                              struct vinci_diag *diag) {
+  *lock = -1;
+  int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0)
+    return VINCI_OK;
+  int locked = flock(file, LOCK_EX | LOCK_NB);
+  if (locked == 0 || errno != EWOULDBLOCK) {
+    *lock = file;
+    return VINCI_OK;
+  }
+  close(file);
+  (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = folder},
+                      "%s is working in this folder", who);
+  diag_hint(diag, "wait for its end, or name another one");
+  return VINCI_E_USAGE;
+}

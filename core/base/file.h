@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole files: read, replaced; folders: made, locked. */
+#ifndef VINCI_CORE_BASE_FILE_H
+#define VINCI_CORE_BASE_FILE_H
+
+#include "core/vinci.h"
+
+/* Reports "cannot DOING: REASON" of a path, as errno says; "write error" when errno is 0. */
+enum vinci_status file_error(struct vinci_diag *diag, const char *path, const char *doing);
+/* The bytes of a file of at most `maximum`, with a zero after them; free() it. NULL with a
+ * diagnostic. */
+char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
+/* Writes path by a temporary name; writer gets context and the open file. */
+VINCI_MUST_CHECK enum vinci_status file_replace(const char *path,
+                                                void (*writer)(void *context, FILE *out),
+                                                void *context, struct vinci_diag *diag);
+/* Makes a folder with its parents, one that exists is fine, and sees that files can be written
+ * there. */
+VINCI_MUST_CHECK enum vinci_status folder_make(const char *folder, struct vinci_diag *diag);
+/*
+ * Takes an existing folder for this process until *lock, a file descriptor, is closed; -1 where
+ * there is nothing to lock. VINCI_E_USAGE when another process has the folder, who being "another
+ * run" or the like. The lock is that of the folder itself, so that no file is left behind; it
+ * ends with the process, however that ends.
+ */
+VINCI_MUST_CHECK enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
+                                               struct vinci_diag *diag);
+
+#endif

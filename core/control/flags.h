@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The flags between the pipes of a core: set_flag sets one, wait_flag waits until the flag is set
+ * and clears it. Setting a flag that is set is undefined (Ascend C, SetFlag). A block starts with
+ * all flags clear: what an earlier block left set is a mistake of that block.
+ */
+#ifndef VINCI_CORE_CONTROL_FLAGS_H
+#define VINCI_CORE_CONTROL_FLAGS_H
+
+#include <string.h>
+
+#include "core/base/arena.h"
+#include "core/control/misuse.h"
+#include "core/isa/inst.h"
+
+struct flags {
+  uint32_t *line; /* [src][dst][id]: of the set_flag; 0: the flag is not set */
+  uint32_t ids;
+};
+
+static inline size_t flags_count(const struct vinci_soc *soc) {
+  return (size_t)PIPE_COUNT * PIPE_COUNT * (size_t)soc->flag_ids;
+}
+
+static inline bool flags_create(struct flags *flags, struct arena *arena,
+                                const struct vinci_soc *soc) {
+  flags->ids = (uint32_t)soc->flag_ids;
+  flags->line = ARENA_ARRAY(arena, uint32_t, flags_count(soc));
+  return flags->line != NULL;
+}
+
+static inline void flags_start_block(struct flags *flags) {
+  memset(flags->line, 0, sizeof *flags->line * PIPE_COUNT * PIPE_COUNT * flags->ids);
+}
+
+/* Which of the flags it is. */
+static inline size_t flags_index(const struct vinci_soc *soc, enum pipe src, enum pipe dst,
+                                 uint32_t id) {
+  return ((size_t)src * PIPE_COUNT + dst) * (size_t)soc->flag_ids + id;
+}
+
+/* The same of a set_flag or a wait_flag. */
+static inline size_t flags_index_of(const struct vinci_soc *soc, const struct inst *inst) {
+  return flags_index(soc, (enum pipe)inst->arg[SET_FLAG_SRC], (enum pipe)inst->arg[SET_FLAG_DST],
+                     (uint32_t)inst->arg[SET_FLAG_ID]);
+}
+
+static inline bool flag_is_set(const struct flags *flags, size_t index) {
+  return flags->line[index] != 0;
+}
+
+/* A set_flag in a line. False with *misuse when the flag is set, which the flag then stays. */
+static inline bool flag_set(struct flags *flags, size_t index, uint32_t line,
+                            struct misuse *misuse) {
+  if (flag_is_set(flags, index)) {
+    size_t pair = index / flags->ids;
+    *misuse = (struct misuse){.kind = MISUSE_FLAG_SET_TWICE,
+                              .id = (uint32_t)(index % flags->ids),
+                              .line = flags->line[index],
+                              .from = (enum pipe)(pair / PIPE_COUNT),
+                              .to = (enum pipe)(pair % PIPE_COUNT)};
+    return false;
+  }
+  flags->line[index] = line;
+  return true;
+}
+
+/* The end of a wait_flag. */
+static inline void flag_take(struct flags *flags, size_t index) { flags->line[index] = 0; }
+
+#endif

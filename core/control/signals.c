@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals between cores: groups and counters. */
+#include "core/control/signals.h"
+
+#include <string.h>
+
+bool signals_create(struct signals *signals, struct arena *arena,
+                    const struct placement *placement) {
+  uint32_t cores = placement->core_count;
+  signals->placement = placement;
+  signals->ids = (uint32_t)placement->soc->cross_core_ids;
+  signals->limit = (uint32_t)placement->soc->cross_core_sets_max;
+  signals->counts = ARENA_ARRAY(arena, struct signal_counts, (size_t)cores * signals->ids);
+  signals->cores = ARENA_ARRAY(arena, uint32_t, cores);
+  for (uint32_t i = 0; signals->cores && i < cores; i++)
+    signals->cores[i] = i;
+  return signals->counts && signals->cores;
+}
+
+void signals_start_block(struct signals *signals, uint32_t core) {
+  if (signals->ids > 0)
+    memset(signals_at(signals, core, 0), 0, signals->ids * sizeof *signals->counts);
+}
+
+/* Lists the cores of a kind that have to do with a mode: all of them, or those of a block. */
+static uint32_t group(const struct signals *signals, uint32_t core, enum cross_mode mode,
+                      enum core_kind kind, const uint32_t **list) {
+  const struct placement *placement = signals->placement;
+  if (mode == CROSS_ALL) {
+    *list = signals->cores + placement->first_core[kind];
+    return placement->kind_count[kind];
+  }
+  const struct placement_unit *unit = &placement->units[placement->unit_of[core]];
+  *list = kind == CORE_AIC ? unit->core : unit->core + 1;
+  return kind == CORE_AIC ? 1 : unit->core_count - 1;
+}
+
+static bool refuse(struct misuse *misuse, enum misuse_kind kind, uint32_t mode, uint32_t id,
+                   int64_t limit) {
+  *misuse = (struct misuse){.kind = kind, .mode = mode, .id = id, .limit = limit};
+  return false;
+}
+
+bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, uint32_t id,
+                  struct signal_delivery *delivery, struct misuse *misuse) {
+  enum core_kind kind = placement_kind(signals->placement, core);
+  uint32_t *sent = &signals_at(signals, core, id)->sent[mode];
+  *delivery = (struct signal_delivery){.id = id, .mode = mode};
+  if (mode != CROSS_ALL && !signals->placement->kernel->mixed)
+    return refuse(misuse, MISUSE_CROSS_NOT_MIXED, mode, id, 0);
+  if (mode == CROSS_PAIR && kind == CORE_AIC)
+    return refuse(misuse, MISUSE_CROSS_AIC_PAIR, mode, id, 0);
+  if (*sent == signals->limit)
+    return refuse(misuse, MISUSE_CROSS_AHEAD, mode, id, *sent);
+  ++*sent;
+  delivery->sender_count = group(signals, core, mode, kind, &delivery->senders);
+  for (uint32_t i = 0; i < delivery->sender_count; i++)
+    if (signals_at(signals, delivery->senders[i], id)->sent[mode] == 0)
+      return true;
+  for (uint32_t i = 0; i < delivery->sender_count; i++)
+    signals_at(signals, delivery->senders[i], id)->sent[mode]--;
+  if (mode == CROSS_BLOCK)
+    kind = kind == CORE_AIC ? CORE_AIV : CORE_AIC;
+  delivery->receiver_count = group(signals, core, mode, kind, &delivery->receivers);
+  return true;
+}
+
+bool signals_arrive(struct signals *signals, uint32_t core, uint32_t id, struct misuse *misuse) {
+  uint32_t *arrived = &signals_at(signals, core, id)->arrived;
+  if (*arrived == signals->limit)
+    return refuse(misuse, MISUSE_CROSS_UNTAKEN, 0, id, *arrived);
+  ++*arrived;
+  return true;
+}
+
+uint32_t signals_waiting(const struct signals *signals, enum core_kind kind, uint32_t id) {
+  const struct placement *placement = signals->placement;
+  uint32_t waiting = 0;
+  for (uint32_t i = 0; i < placement->kind_count[kind]; i++)
+    waiting += signals_at(signals, placement->first_core[kind] + i, id)->sent[CROSS_ALL] > 0;
+  return waiting;
+}

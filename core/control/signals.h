@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals between cores (ffts_cross_core_sync, wait_flag_dev). A signal has an id and a mode; the
+ * mode says which cores have to give theirs before any core gets one. When the last of them has,
+ * one signal of each sender is used up and the receivers get one each. Both counters of a core have
+ * a limit, soc->cross_core_sets_max. A block starts with no signals.
+ */
+#ifndef VINCI_CORE_CONTROL_SIGNALS_H
+#define VINCI_CORE_CONTROL_SIGNALS_H
+
+#include "core/control/placement.h"
+
+enum cross_mode {
+  CROSS_ALL,   /* all physical cores of the kind, with a block or without; they get the signal */
+  CROSS_PAIR,  /* the AIV of a block, and they get it */
+  CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
+  CROSS_MODES
+};
+
+/* One id of a core. */
+struct signal_counts {
+  uint32_t arrived;           /* signals that the core has not taken yet */
+  uint32_t sent[CROSS_MODES]; /* by the core, and still to be met by others of its group */
+};
+
+struct signals {
+  const struct placement *placement;
+  uint32_t ids;
+  uint32_t limit;
+  struct signal_counts *counts; /* [core][id] */
+  uint32_t *cores;              /* their numbers, in order: a group of one kind is a part of this */
+};
+
+/* Signals that were used up together, and who gets one. */
+struct signal_delivery {
+  const uint32_t *senders;
+  const uint32_t *receivers;
+  uint32_t sender_count;
+  uint32_t receiver_count; /* 0: a sender has not signalled yet */
+  uint32_t id;
+  uint32_t mode;
+};
+
+bool signals_create(struct signals *signals, struct arena *arena,
+                    const struct placement *placement);
+void signals_start_block(struct signals *signals, uint32_t core);
+static inline struct signal_counts *signals_at(const struct signals *signals, uint32_t core,
+                                               uint32_t id) {
+  return &signals->counts[(size_t)core * signals->ids + id];
+}
+/* A core signals. False with *misuse when the signal has no meaning, or finds its counter full. */
+bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, uint32_t id,
+                  struct signal_delivery *delivery, struct misuse *misuse);
+/* A receiver gets its signal. False with *misuse when its counter is full: the signal is lost. */
+bool signals_arrive(struct signals *signals, uint32_t core, uint32_t id, struct misuse *misuse);
+/* Cores of a kind that have signalled an id in mode 0 and wait for the others. */
+uint32_t signals_waiting(const struct signals *signals, enum core_kind kind, uint32_t id);
+
+#endif

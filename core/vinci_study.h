@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vinci: many runs at once. A sweep runs the points of a study and keeps a table of their counters;
+ * a gate runs the points of a suite and compares their counters with a baseline; a list of
+ * operators becomes a table of their times. `vinci sweep`, `vinci gate` and `vinci run --ops` are
+ * made of these functions; vinci(1) describes study and suite files. The shortest use of each:
+ *
+ *     const char *study[] = {"study.lua"};
+ *     vinci_sweep *sweep = NULL;
+ *     struct vinci_sweep_result result;
+ *     if (vinci_sweep_open(study, 1, NULL, &sweep, &diag) != VINCI_OK ||
+ *         vinci_sweep_run(sweep, "out", NULL, &result, &diag) != VINCI_OK)
+ *       vinci_diag_print(&diag, stderr);
+ *     vinci_sweep_free(sweep);
+ *
+ *     vinci_gate *gate = NULL;
+ *     enum vinci_status status = vinci_gate_check("suite.lua", "base.csv", NULL, &gate, &diag);
+ *     if (gate)
+ *       status = vinci_gate_write(gate, VINCI_GATE_TEXT, stdout, &diag);
+ *     vinci_gate_free(gate);
+ *
+ * Points run in processes of their own, which are made by fork() without exec(), so that a crash is
+ * the failure of one point. Call from a program that has one thread at that time. Lists and texts
+ * that are given may be freed after the call. Options may be NULL. As in vinci.h, no function
+ * prints but to a FILE that is given, or exits; errors are a status and a diagnostic.
+ */
+#ifndef VINCI_STUDY_H
+#define VINCI_STUDY_H
+
+#include "vinci.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is said of all points, and wins over what a file says. NULL and 0: nothing. */
+struct vinci_overrides {
+  const char *soc;         /* the chip: "Ascend910B4" */
+  const char *data_dir;    /* as of vinci_soc_load() */
+  const char *memory;      /* "cycle", "flat" */
+  const char *network;     /* "packet", "flit" */
+  const char *l2;          /* "empty", "warm", "streaming", "used", "dirty" */
+  const char *const *sets; /* numbers of the chip, as of vinci_soc_set() */
+  size_t set_count;
+};
+
+/* ---- sweeps -------------------------------------------------------------- */
+
+typedef struct vinci_sweep vinci_sweep;
+
+struct vinci_sweep_options {
+  size_t struct_size; /* sizeof(struct vinci_sweep_options) */
+  struct vinci_overrides overrides;
+  /* "l2.size=96MiB,192MiB": a number of the chip, op.KEY of the operator, soc, memory, network or
+   * l2, with its values. All combinations run, the last one varies fastest. A study file has its
+   * own. */
+  const char *const *params;
+  size_t param_count;
+  uint64_t max_cycles; /* a point that takes more core cycles fails; 0: no limit */
+};
+
+/*
+ * Reads a study: one argument that ends in .lua; a trace file; or the name of an operator and its
+ * arguments "key=value". The caller frees the sweep.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_sweep_open(const char *const *arguments, size_t argument_count,
+                 const struct vinci_sweep_options *options, vinci_sweep **out,
+                 struct vinci_diag *diag);
+VINCI_API size_t vinci_sweep_point_count(const vinci_sweep *sweep);
+/* What a reader of the table has to know, in one sentence; NULL when there is nothing. */
+VINCI_API const char *vinci_sweep_warning(const vinci_sweep *sweep);
+VINCI_API void vinci_sweep_free(vinci_sweep *sweep);
+
+struct vinci_sweep_progress {
+  size_t points; /* of this run, with those that were done before */
+  size_t reused; /* done before */
+  size_t done;   /* by this run */
+  size_t failed; /* of those */
+  double seconds;
+};
+
+struct vinci_sweep_run_options {
+  size_t struct_size; /* sizeof(struct vinci_sweep_run_options) */
+  unsigned jobs;      /* points that run at a time, at most 256; 0: the number of processors */
+  /* With shard_count above 1: only each shard_count-th point, from shard_index. */
+  uint64_t shard_index;
+  uint64_t shard_count;
+  uint64_t max_points; /* run no more; 0: all; without a shard VINCI_E_LIMIT when points are left */
+  /* Called about five times a second; false ends the run with VINCI_E_LIMIT. May be NULL. */
+  bool (*progress)(void *context, const struct vinci_sweep_progress *progress);
+  void *progress_context;
+};
+
+struct vinci_sweep_result {
+  size_t points; /* of the study; of a shard those that were to run */
+  size_t done;   /* by this call */
+  size_t failed; /* points that have a row with their error */
+  size_t reused; /* were done before; 0 for a shard */
+  unsigned jobs;
+  /* Of this host: elapsed; in points, of CPU; of processes while others had the processors. */
+  double seconds, busy_seconds, waited_seconds;
+};
+
+/*
+ * Runs the points that the folder has no result of, and writes results.csv there; a shard writes no
+ * table. Each finished point is kept at once, so that the same call goes on after a run that was
+ * ended in any way. SIGINT and SIGTERM are blocked meanwhile; each of them ends the run with
+ * VINCI_E_LIMIT. A point that fails is no failure of the run. VINCI_E_USAGE when another process
+ * runs the same shard in the folder.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_sweep_run(vinci_sweep *sweep, const char *folder,
+                const struct vinci_sweep_run_options *options, struct vinci_sweep_result *out,
+                struct vinci_diag *diag);
+
+struct vinci_sweep_counts {
+  size_t points, done, failed; /* failed are among done */
+};
+/* Counts the points of a folder. With write, makes results.csv of the results of all shards, or is
+ * VINCI_E_LIMIT when points are missing. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_sweep_collect(const char *folder, bool write,
+                                                                 struct vinci_sweep_counts *out,
+                                                                 struct vinci_diag *diag);
+/*
+ * Reads results.csv of a folder: visit gets each row, a cell per column as text; empty cells are of
+ * counters that the point has not. It returns false to stop. The texts live as long as the call.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_sweep_read(const char *folder,
+                 bool (*visit)(void *context, const char *const *columns, const char *const *cells,
+                               size_t count),
+                 void *context, struct vinci_diag *diag);
+
+/* ---- gates --------------------------------------------------------------- */
+
+typedef struct vinci_gate vinci_gate;
+
+struct vinci_gate_options {
+  size_t struct_size; /* sizeof(struct vinci_gate_options) */
+  struct vinci_overrides overrides;
+  const char *only;   /* points whose names match, such as "mm*"; NULL: all */
+  const char *policy; /* file that says what may move how far; NULL: nothing may get worse */
+  bool strict;        /* what is better, or neither better nor worse, fails as well */
+  bool rebase_inputs; /* bless: also points whose input is another than that of the baseline */
+  unsigned jobs;      /* points that run at a time, at most 256; 0: the number of processors */
+  unsigned repeat;    /* run every point so often, at most 100; results that differ fail; 0: once */
+};
+
+/*
+ * Runs a suite and compares it with a baseline, which vinci_gate_bless() has made. VINCI_OK when
+ * the gate passes and VINCI_E_GATE when it fails, both with what was found in *out; on other
+ * failures *out is NULL. The caller frees it.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_gate_check(const char *suite, const char *baseline, const struct vinci_gate_options *options,
+                 vinci_gate **out, struct vinci_diag *diag);
+/* 0, or the exit code of the worst point, as `vinci gate check --help` lists them. */
+VINCI_API int vinci_gate_exit_code(const vinci_gate *gate);
+
+struct vinci_gate_point {
+  const char *name;
+  const char *verdict;                    /* "PASS", "REGRESSED" ... */
+  int exit_code;                          /* 0: passes */
+  const char *text;                       /* why, in a sentence; NULL when the changes say why */
+  uint64_t baseline_cycles, total_cycles; /* 0 when there are none */
+  size_t change_count;
+};
+/* A counter that moved, or that is outside a limit of the policy. */
+struct vinci_gate_change {
+  const char *metric;
+  const char *unit;
+  uint64_t baseline_value, value;
+  const char *verdict;
+  bool fails;
+  const char *note; /* "budget 100, policy:3"; NULL */
+};
+VINCI_API size_t vinci_gate_point_count(const vinci_gate *gate);
+/* By index, in the order of the suite, then points that only the baseline has; false at the end. */
+VINCI_API bool vinci_gate_point_info(const vinci_gate *gate, size_t index,
+                                     struct vinci_gate_point *out);
+VINCI_API bool vinci_gate_change_info(const vinci_gate *gate, size_t index, size_t change_index,
+                                      struct vinci_gate_change *out);
+
+enum vinci_gate_format { VINCI_GATE_TEXT, VINCI_GATE_JUNIT, VINCI_GATE_TAP, VINCI_GATE_MARKDOWN };
+/* A report that explains each change of total_cycles; runs what moved once more for that. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_gate_write(const vinci_gate *gate,
+                                                              enum vinci_gate_format format,
+                                                              FILE *out, struct vinci_diag *diag);
+VINCI_API void vinci_gate_free(vinci_gate *gate);
+
+struct vinci_gate_blessed {
+  size_t points;
+  bool changed;  /* false: the baseline has these numbers already */
+  int exit_code; /* of the call; of the worst point when one has no result */
+};
+/*
+ * Runs a suite and makes its counters the baseline. reason says why they are right and goes to
+ * BASELINE.changes with what moved; BASELINE.inputs/ gets chips and programs for explanations.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_gate_bless(const char *suite, const char *baseline, const char *reason,
+                 const struct vinci_gate_options *options, struct vinci_gate_blessed *out,
+                 struct vinci_diag *diag);
+
+/* ---- lists of operators -------------------------------------------------- */
+
+struct vinci_ops_progress {
+  uint64_t done_permille; /* 1000 for each operator that is done, less for those that run */
+  size_t known;           /* done by an earlier run */
+  size_t operators;
+};
+
+struct vinci_ops_options {
+  size_t struct_size; /* sizeof(struct vinci_ops_options) */
+  /* soc is for rows that name no chip; without memory it is "flat", without l2 it is chosen by the
+   * kind of operator. */
+  struct vinci_overrides overrides;
+  uint64_t max_cycles; /* an operator that takes more core cycles fails; 0: no limit */
+  unsigned jobs;       /* operators that run at a time, at most 256; 0: the number of processors */
+  /* Called when the list has been read and then about five times a second; false ends the run with
+   * VINCI_E_LIMIT. May be NULL. */
+  bool (*progress)(void *context, const struct vinci_ops_progress *progress);
+  void *progress_context;
+};
+
+struct vinci_ops_result {
+  size_t operators; /* of the list */
+  size_t done;      /* have a row in the table, those below */
+  size_t known;     /* of an earlier run */
+  size_t ok, unsupported, failed;
+  size_t limited; /* have reached max_cycles */
+  size_t crashed; /* their process died; the same call tries them again */
+};
+
+/*
+ * Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard
+ * input), and writes FOLDER/op_summary.csv. Each finished operator is kept at once, as by
+ * vinci_sweep_run(). Failures of operators are in the table; VINCI_E_INPUT when none is supported,
+ * VINCI_E_INTERNAL when some crashed, VINCI_E_LIMIT when the run was ended. In these three cases,
+ * too, *out says what the table has; on other failures all of it is 0.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_ops_run(const char *list, const char *folder,
+                                                           const struct vinci_ops_options *options,
+                                                           struct vinci_ops_result *out,
+                                                           struct vinci_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The insides of vinci_ops_run(): what is known of a row, its line of the table, the journal. */
+#ifndef VINCI_TRACES_OPS_OPS_H
+#define VINCI_TRACES_OPS_OPS_H
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "core/study/workload.h"
+#include "traces/lower/calls/calls.h"
+
+enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64 };
+
+/* How a row ended. */
+enum ops_end {
+  OPS_OPEN,
+  OPS_OK,
+  OPS_UNSUPPORTED,
+  OPS_FAILED,
+  OPS_LIMIT,   /* failed by the limit of cycles */
+  OPS_CRASHED, /* failed: its process died */
+  OPS_ENDS,
+};
+
+/* What is known of a row after its run. */
+struct ops_outcome {
+  enum ops_end end;
+  char status[OPS_STATUS_BYTES]; /* "ok", "unsupported: reason", "failed: reason" */
+  char soc[OPS_SOC_BYTES];
+  char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
+  struct call_times times;
+  enum vinci_l2 l2_start;
+  uint64_t l2_owed_bytes; /* at the start */
+};
+
+/* ---- one row (row.c) ---- */
+/* What is asked for. */
+struct ops_request {
+  struct run_spec spec; /* chip of rows that name none, its overrides, limit of cycles */
+  const char *data;     /* the folder that holds soc/, may be NULL */
+  enum vinci_memory memory;
+  enum vinci_network network;
+  bool l2_given; /* else by operator */
+  enum vinci_l2 l2_start;
+};
+/* What a process needs to simulate rows. */
+struct ops_worker {
+  const struct ops_request *request;
+  const struct call_list *list;
+  const atomic_bool *stop;    /* the run shall end */
+  atomic_uint *done_permille; /* of the row, while it runs; else 0 */
+  vinci_soc *soc;
+  char soc_name[OPS_SOC_BYTES];
+};
+
+/* The chip for the rows to come. */
+VINCI_MUST_CHECK enum vinci_status ops_take_soc(struct ops_worker *worker, const char *name,
+                                                struct vinci_diag *diag);
+const char *ops_soc_of(const struct ops_request *request, const struct call_row *row);
+/* Leaves the row open when the run shall end. */
+void ops_run_row(struct ops_worker *worker, const struct call_row *row,
+                 struct ops_outcome *outcome);
+void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
+
+/* ---- the table (table.c) ---- */
+void ops_put_header(FILE *out);
+void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome);
+
+/*
+ * ---- the journal (journal.c) ----
+ * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
+ * which they were finished, so that the same command goes on where an earlier one was ended. A
+ * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has
+ * the folder for itself.
+ */
+struct ops_journal {
+  int file; /* -1: not open */
+  char path[4096];
+};
+
+/* A finished line. */
+struct ops_record {
+  size_t row;
+  enum ops_end end;
+  char *text; /* the caller frees it */
+};
+
+/* Opens the journal of a run with this identity; `known` gets what an earlier one with the same
+ * identity has left. What is of another identity is given up. */
+VINCI_MUST_CHECK enum vinci_status
+ops_journal_open(struct ops_journal *journal, const char *folder, uint64_t identity,
+                 void (*known)(void *context, struct ops_record record), void *context,
+                 struct vinci_diag *diag);
+VINCI_MUST_CHECK enum vinci_status ops_journal_add(struct ops_journal *journal,
+                                                   const struct ops_record *record,
+                                                   struct vinci_diag *diag);
+/* Closes it; a table that is complete needs none. */
+void ops_journal_close(struct ops_journal *journal, bool complete);
+
+#endif

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of operators, one after the other or by several processes. Each row
+ * is simulated on a fresh chip; what comes out depends on the row alone, so that op_summary.csv
+ * has the same bytes for any number of jobs, and however often the run was ended and made
+ * again. A process takes the next row from a counter in memory that all share, leaves its result
+ * there and tells the first process, which alone writes: into the journal at once, into the table
+ * in the order of the list. A row its process dies of has failed, and another process goes on; the
+ * journal does not know it, so that the same run tries it again.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/diag.h"
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "traces/ops/ops.h"
+
+enum { JOBS_MAX = 256, POLL_MS = 200 };
+#define NO_ROW SIZE_MAX
+
+/* In memory that the processes share. */
+struct board {
+  atomic_bool stop;
+  atomic_size_t next;
+  atomic_size_t held[JOBS_MAX];        /* the row a process works on, by process */
+  atomic_uint done_permille[JOBS_MAX]; /* of that row */
+  struct ops_outcome outcome[];
+};
+
+/* Another process; pid 0: none. */
+struct child {
+  pid_t pid;
+  int from; /* a pipe: the rows it has ended */
+};
+
+/* The run as the first process sees it. */
+struct session {
+  const struct vinci_ops_options *options;
+  struct ops_request request;
+  struct arena arena; /* of what is asked for */
+  unsigned jobs;
+  struct call_list list;
+  struct board *board;
+  size_t board_bytes;
+  struct ops_record *records; /* by row; open until kept, text is NULL once in the table */
+  size_t done, known;         /* rows with an end; those of an earlier run */
+  size_t written;             /* rows in the table */
+  size_t ends[OPS_ENDS];
+  FILE *table;
+  char table_path[PATH_MAX];
+  struct ops_journal journal;
+  struct vinci_diag *diag;
+  enum vinci_status status;
+};
+
+/* ---- what is kept ---- */
+
+/* Whether a rerun may go on where this one ends: the same list, options, chips and model. */
+static uint64_t identity_of(const struct ops_request *request, const struct call_list *list) {
+  const char *revision = vinci_model_revision();
+  uint64_t numbers[] = {list->count,       request->memory,   request->network,
+                        request->l2_given, request->l2_start, request->spec.max_cycles};
+  uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
+  digest = digest_bytes(digest, revision, strlen(revision));
+  struct ops_worker worker = {.request = request, .list = list};
+  const char *last = NULL;
+  for (size_t i = 0; i < list->count; i++) {
+    const struct call_row *row = &list->rows[i];
+    for (unsigned c = 0; c < CALL_COLUMN_COUNT; c++)
+      digest = digest_bytes(digest, row->cell[c], strlen(row->cell[c]) + 1);
+    const char *soc = ops_soc_of(request, row);
+    if (last && strcmp(soc, last) == 0)
+      continue;
+    struct vinci_diag diag = {0};
+    uint64_t chip = ops_take_soc(&worker, soc, &diag) == VINCI_OK ? soc_digest(worker.soc) : 0;
+    digest = digest_bytes(digest, &chip, sizeof chip);
+    last = soc;
+  }
+  vinci_soc_free(worker.soc);
+  return digest;
+}
+
+static void table_failed(struct session *session) {
+  struct diag_position target = {.path = session->table_path};
+  if (session->status == VINCI_OK)
+    session->status = diag_error_at(session->diag, VINCI_E_IO, target, "cannot write the table: %s",
+                                    strerror(errno));
+}
+
+static void write_line(struct session *session, size_t row) {
+  struct ops_record *record = &session->records[row];
+  fputs(record->text, session->table);
+  free(record->text);
+  record->text = NULL;
+}
+
+/* What the table can have by now: all rows up to the first that is open. */
+static void write_lines(struct session *session) {
+  size_t before = session->written;
+  while (session->written < session->list.count && session->records[session->written].text)
+    write_line(session, session->written++);
+  if (session->written > before && (fflush(session->table) != 0 || ferror(session->table)))
+    table_failed(session);
+}
+
+static void keep_known(void *context, struct ops_record record) {
+  struct session *session = context;
+  if (record.row >= session->list.count || session->records[record.row].text) {
+    free(record.text);
+    return;
+  }
+  session->records[record.row] = record;
+  session->board->outcome[record.row].end = record.end;
+  session->ends[record.end]++;
+  session->known++;
+  session->done++;
+}
+
+/* A row has ended: journal, then table. */
+static void keep_row(struct session *session, size_t row) {
+  const struct ops_outcome *outcome = &session->board->outcome[row];
+  struct ops_record *record = &session->records[row];
+  size_t length;
+  FILE *out = open_memstream(&record->text, &length);
+  if (out)
+    ops_put_row(out, &session->list.rows[row], outcome);
+  if (!out || fclose(out) != 0) {
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
+    return;
+  }
+  record->row = row;
+  record->end = outcome->end;
+  session->ends[outcome->end]++;
+  session->done++;
+  if (session->status == VINCI_OK && record->end != OPS_CRASHED)
+    session->status = ops_journal_add(&session->journal, record, session->diag);
+  write_lines(session);
+}
+
+/* Whether the run goes on, as far as the caller says. */
+static bool tell(struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  struct vinci_ops_progress progress = {.done_permille = (uint64_t)session->done * 1000,
+                                        .known = session->known,
+                                        .operators = session->list.count};
+  for (size_t i = 0; i < JOBS_MAX; i++)
+    progress.done_permille += session->board->done_permille[i];
+  if (options->progress && !options->progress(options->progress_context, &progress))
+    session->board->stop = true;
+  return session->status == VINCI_OK && !session->board->stop;
+}
+
+/* ---- processes ---- */
+
+/* What a process does until there are no more rows, or the run shall end. */
+static void work(struct session *session, size_t process, int tell) {
+  struct board *board = session->board;
+  struct ops_worker worker = {.request = &session->request,
+                              .list = &session->list,
+                              .stop = &board->stop,
+                              .done_permille = &board->done_permille[process]};
+  for (size_t i; (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
+    struct ops_outcome *outcome = &board->outcome[i];
+    board->held[process] = i;
+    if (outcome->end != OPS_OPEN)
+      continue;
+    if (board->stop)
+      break;
+    ops_run_row(&worker, &session->list.rows[i], outcome);
+    if (outcome->end != OPS_OPEN && write(tell, &i, sizeof i) != (ssize_t)sizeof i)
+      break;
+    board->held[process] = NO_ROW;
+  }
+  vinci_soc_free(worker.soc);
+}
+
+static bool start(struct session *session, struct child *children, size_t process) {
+  int ends[2];
+  pid_t starter = getpid();
+  session->board->held[process] = NO_ROW;
+  session->board->done_permille[process] = 0;
+  if (pipe(ends) != 0)
+    return false;
+  pid_t pid = fork();
+  if (pid == 0) {
+    /* It must not outlive a caller that is killed; requests to end are the caller's to handle. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    close(ends[0]);
+    if (getppid() == starter)
+      work(session, process, ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return false;
+  }
+  children[process] = (struct child){.pid = pid, .from = ends[0]};
+  return true;
+}
+
+static bool may_go_on(const struct session *session) {
+  return session->status == VINCI_OK && !session->board->stop;
+}
+
+static void fail_crashed(struct session *session, size_t row, int ended) {
+  char reason[OPS_STATUS_BYTES];
+  struct ops_outcome *outcome = &session->board->outcome[row];
+  if (WIFSIGNALED(ended))
+    snprintf(reason, sizeof reason, "its process ended by signal %d (%s)", WTERMSIG(ended),
+             strsignal(WTERMSIG(ended)));
+  else
+    snprintf(reason, sizeof reason, "its process ended with exit code %d", WEXITSTATUS(ended));
+  *outcome = (struct ops_outcome){0};
+  snprintf(outcome->soc, sizeof outcome->soc, "%s",
+           ops_soc_of(&session->request, &session->list.rows[row]));
+  ops_end_row(outcome, OPS_CRASHED, reason);
+  keep_row(session, row);
+}
+
+/* A process has ended, and all it has told is kept. Only one that died of a row is replaced: those
+ * that die before they take one would do so for ever. */
+static void bury(struct session *session, struct child *children, size_t process) {
+  int ended = 0;
+  size_t row = session->board->held[process];
+  close(children[process].from);
+  while (waitpid(children[process].pid, &ended, 0) < 0 && errno == EINTR)
+    ;
+  children[process] = (struct child){.from = -1};
+  bool died = WIFSIGNALED(ended) || WEXITSTATUS(ended) != 0;
+  if (!died || row == NO_ROW || !may_go_on(session))
+    return;
+  if (session->records[row].end == OPS_OPEN)
+    fail_crashed(session, row, ended);
+  if (session->board->next < session->list.count && may_go_on(session))
+    (void)start(session, children, process);
+}
+
+static void hear(struct session *session, struct child *children, size_t process) {
+  size_t row;
+  ssize_t got = read(children[process].from, &row, sizeof row);
+  if (got == (ssize_t)sizeof row)
+    keep_row(session, row);
+  else if (got >= 0 || errno != EINTR)
+    bury(session, children, process);
+}
+
+/* Takes rows as they end, until all processes have. */
+static void listen(struct session *session, struct child *children, size_t count) {
+  struct pollfd wanted[JOBS_MAX];
+  for (;;) {
+    size_t alive = 0;
+    if (!tell(session))
+      session->board->stop = true;
+    for (size_t i = 0; i < count; i++) {
+      wanted[i] = (struct pollfd){.fd = children[i].from, .events = POLLIN};
+      alive += children[i].pid > 0;
+    }
+    if (alive == 0)
+      return;
+    int ready = poll(wanted, count, POLL_MS);
+    for (size_t i = 0; ready > 0 && i < count; i++)
+      if (wanted[i].revents)
+        hear(session, children, i);
+  }
+}
+
+/* Once through the list. */
+static void pass(struct session *session) {
+  struct child children[JOBS_MAX];
+  size_t left = session->list.count - session->done, count = 0;
+  session->board->next = 0;
+  while (count < session->jobs && count < left && start(session, children, count))
+    count++;
+  if (count == 0)
+    session->status =
+        diag_error(session->diag, VINCI_E_IO, "cannot start a process: %s", strerror(errno));
+  else
+    listen(session, children, count);
+}
+
+/* A process that dies before it says which row it has taken leaves it to the next pass. */
+static void work_in_processes(struct session *session) {
+  size_t before = session->list.count;
+  while (session->done < session->list.count && session->done != before && may_go_on(session)) {
+    before = session->done;
+    pass(session);
+  }
+  if (session->done < session->list.count && may_go_on(session))
+    session->status = diag_error(
+        session->diag, VINCI_E_IO,
+        "the processes of this run end before they take a row; the same command goes on");
+}
+
+/* ---- the whole ---- */
+
+static enum vinci_status take_options(struct session *session) {
+  const struct vinci_ops_options *options = session->options;
+  struct ops_request *request = &session->request;
+  struct vinci_run_options models = {.struct_size = sizeof models, .memory = VINCI_MEMORY_FLAT};
+  if (options->struct_size != sizeof *options)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "struct_size of the options of a list is %zu, not %zu", options->struct_size,
+                      sizeof *options);
+  if (options->jobs > JOBS_MAX)
+    return diag_error(session->diag, VINCI_E_USAGE, "jobs is at most %d, not %u", JOBS_MAX,
+                      options->jobs);
+  if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
+    return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
+  session->jobs = workload_jobs(options->jobs, JOBS_MAX);
+  request->spec.max_cycles = options->max_cycles;
+  request->data = options->overrides.data_dir;
+  request->memory = models.memory;
+  request->network = models.network;
+  request->l2_given = request->spec.models.l2 != NULL;
+  request->l2_start = models.l2_start;
+  return status;
+}
+
+/* Memory that the processes share, and what is kept of rows. */
+static enum vinci_status make_room(struct session *session) {
+  size_t count = session->list.count;
+  session->board_bytes = sizeof(struct board) + count * sizeof(struct ops_outcome);
+  void *shared =
+      mmap(NULL, session->board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  session->board = shared == MAP_FAILED ? NULL : shared;
+  session->records = calloc(count, sizeof *session->records);
+  return session->board && session->records
+             ? VINCI_OK
+             : diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+}
+
+static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
+  session->journal.file = -1;
+  enum vinci_status status = take_options(session);
+  if (status == VINCI_OK)
+    status = folder_make(folder, session->diag);
+  if (status == VINCI_OK)
+    status = calls_read(list, &session->list, session->diag);
+  if (status == VINCI_OK)
+    status = make_room(session);
+  if (status != VINCI_OK)
+    return status;
+  int length =
+      snprintf(session->table_path, sizeof session->table_path, "%s/op_summary.csv", folder);
+  if (length < 0 || (size_t)length >= sizeof session->table_path)
+    return diag_error(session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
+  status =
+      ops_journal_open(&session->journal, folder, identity_of(&session->request, &session->list),
+                       keep_known, session, session->diag);
+  if (status != VINCI_OK)
+    return status;
+  session->table = fopen(session->table_path, "w");
+  if (!session->table) {
+    table_failed(session);
+    return session->status;
+  }
+  ops_put_header(session->table);
+  write_lines(session);
+  return session->status;
+}
+
+static void fill_result(const struct session *session, struct vinci_ops_result *out) {
+  *out = (struct vinci_ops_result){.operators = session->list.count,
+                                   .done = session->done,
+                                   .known = session->known,
+                                   .ok = session->ends[OPS_OK],
+                                   .unsupported = session->ends[OPS_UNSUPPORTED],
+                                   .failed = session->ends[OPS_FAILED],
+                                   .limited = session->ends[OPS_LIMIT],
+                                   .crashed = session->ends[OPS_CRASHED]};
+}
+
+/* What the caller has to know beside the table. */
+static enum vinci_status judge(const struct session *session) {
+  size_t count = session->list.count, crashed = session->ends[OPS_CRASHED];
+  if (session->done < count)
+    return diag_error(session->diag, VINCI_E_LIMIT,
+                      "%s has %zu of %zu operators, and the same run goes on from there",
+                      session->table_path, session->done, count);
+  if (crashed > 0)
+    return diag_error(session->diag, VINCI_E_INTERNAL,
+                      "the processes of %zu operators died; %s says how, and the same "
+                      "command tries them again",
+                      crashed, session->table_path);
+  if (session->ends[OPS_UNSUPPORTED] == count)
+    return diag_error(session->diag, VINCI_E_INPUT,
+                      "no operator of the list can be simulated; %s says why", session->table_path);
+  return VINCI_OK;
+}
+
+/* Closes the table; a run that was ended leaves what it has, with holes. */
+static void finish(struct session *session, struct vinci_ops_result *out) {
+  bool complete = session->done == session->list.count;
+  for (size_t i = session->written; session->status == VINCI_OK && i < session->list.count; i++)
+    if (session->records[i].text)
+      write_line(session, i);
+  if (fclose(session->table) != 0)
+    table_failed(session);
+  session->table = NULL;
+  ops_journal_close(&session->journal,
+                    complete && session->status == VINCI_OK && session->ends[OPS_CRASHED] == 0);
+  if (session->status != VINCI_OK)
+    return;
+  fill_result(session, out);
+  session->status = judge(session);
+}
+
+static void free_session(struct session *session) {
+  for (size_t i = 0; session->records && i < session->list.count; i++)
+    free(session->records[i].text);
+  free(session->records);
+  if (session->table)
+    fclose(session->table);
+  if (session->board)
+    munmap(session->board, session->board_bytes);
+  ops_journal_close(&session->journal, false);
+  arena_free(&session->list.arena);
+  arena_free(&session->arena);
+}
+
+enum vinci_status vinci_ops_run(const char *list, const char *folder,
+                                const struct vinci_ops_options *options,
+                                struct vinci_ops_result *out, struct vinci_diag *diag) {
+  static const struct vinci_ops_options defaults = {.struct_size = sizeof defaults};
+  struct session session = {.options = options ? options : &defaults, .diag = diag};
+  *out = (struct vinci_ops_result){0};
+  session.status = begin(&session, list, folder);
+  if (session.status == VINCI_OK) {
+    if (tell(&session))
+      work_in_processes(&session);
+    finish(&session, out);
+  }
+  free_session(&session);
+  return session.status;
+}
