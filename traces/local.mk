@@ -44,16 +44,12 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/plan.h \
 	traces/lower/attention/attention.c \
 	traces/lower/attention/attention.h \
+	traces/lower/attention/cost.c \
 	traces/lower/attention/cube.c \
-	traces/lower/attention/emit.c \
-	traces/lower/attention/grad.c \
-	traces/lower/attention/grad.h \
-	traces/lower/attention/grad_emit.c \
-	traces/lower/attention/grad_ends.c \
-	traces/lower/attention/grad_vector.c \
-	traces/lower/attention/parts.c \
+	traces/lower/attention/ends.c \
 	traces/lower/attention/tiling.c \
 	traces/lower/attention/vector.c \
+	traces/lower/attention/writer.c \
 	traces/lower/attention/writer.h \
 	traces/lower/calls/calls.c \
 	traces/lower/calls/calls.h \

@@ -308,6 +308,12 @@ void emit_end(struct emit *emit) {
   emit_plain(emit, "endloop");
 }
 
+struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t slots) {
+  char name[32];
+  snprintf(name, sizeof name, "%s%s", prefix, set ? "first" : "last");
+  return emit_for(emit, name, slots);
+}
+
 struct expr emit_assigned(struct emit *emit, const char *name, struct expr value) {
   EMIT(emit, "let", W("", name), F("", value));
   return x_name(emit, name);

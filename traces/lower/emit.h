@@ -73,6 +73,9 @@ void emit_plain(struct emit *emit, const char *inst);
 #define emit_if(emit_, name_, condition_) ((void)emit_for_of(emit_, name_, EXPR(condition_)))
 struct expr emit_for_of(struct emit *emit, const char *name, struct expr count);
 void emit_end(struct emit *emit);
+/* Opens the loop over slots that sets flags before the work ("PREFIXfirst") or takes them back
+ * behind it ("PREFIXlast"), and gives the slot. */
+struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t slots);
 /* Gives an expression a name, so that rows stay short; a number stays a number. */
 struct expr emit_named(struct emit *emit, const char *name, struct expr value);
 /* The same, but a number gets its row and name too. */

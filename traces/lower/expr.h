@@ -45,6 +45,9 @@ static inline struct expr x_unsigned(uint64_t number) {
 /* A name: loop counter, let, tensor, buffer, blk. The text is copied. */
 struct expr x_name(struct emit *emit, const char *name);
 
+/* Slot number `slot` of a buffer or tensor, whose slots are `bytes` apart. */
+#define x_slot(emit_, name_, slot_, bytes_) x_add(x_name(emit_, name_), x_mul(slot_, bytes_))
+
 /* The operator on two expressions; folded where both are numbers, or one changes nothing. */
 struct expr x_apply(enum expr_op op, struct expr a, struct expr b);
 
