@@ -102,15 +102,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool.h \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
-	traces/lower/vector/program.c \
-	traces/lower/vector/program.h \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
-	traces/lower/vector/rows.c \
 	traces/lower/vector/rowwise.c \
 	traces/lower/vector/rowwise.h \
-	traces/lower/vector/rows.h \
 	traces/lower/vector/sort.c \
 	traces/lower/vector/sort.h \
 	traces/lower/vector/sort_rows.c \

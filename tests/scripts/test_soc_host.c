@@ -48,7 +48,7 @@ static void copy_shipped(const char *name) {
   write_lua(name, text);
 }
 
-static const char *const shipped_copies[] = {"sources", "ascend910b", "Ascend910B1"};
+static const char *const shipped_copies[] = {"sources", "library", "ascend910b", "Ascend910B1"};
 enum { COPY_COUNT = sizeof shipped_copies / sizeof *shipped_copies };
 
 /* Descriptions of other kinds are used as they are. */
