@@ -22,7 +22,7 @@ static void set_cores(struct vinci_soc *soc) {
   soc->cube_issue_mcycles = 2000;
   soc->cube_startup_mcycles = 19000;
   soc->vector_bytes = 256;
-  soc->ub_reserved_bytes = 8191;
+  soc->ub_reserved_bytes = 8448;
   soc->kernel_core_bytes = 4099;
   soc->kernel_turn_cycles = 61;
   soc->kernel_stage_cycles = 2003;
