@@ -89,15 +89,15 @@ libvinci_core_la_SOURCES += \
 
 # result/: what a run leaves behind, and what is read from that. Includes control.
 libvinci_core_la_SOURCES += \
-	core/result/counters.c \
 	core/result/counters.def \
-	core/result/counters.h \
 	core/result/critical.c \
 	core/result/critical.h \
 	core/result/metrics.c \
 	core/result/metrics.h \
 	core/result/result.c \
-	core/result/result.h
+	core/result/result.h \
+	core/result/result_counters.c \
+	core/result/result_counters.h
 
 # sim/: cores and the chip in time. Includes result and control.
 libvinci_core_la_SOURCES += \

@@ -150,7 +150,7 @@ struct vinci_gate_options {
 /*
  * Runs a suite and compares it with a baseline, which vinci_gate_bless() has made. VINCI_OK when
  * the gate passes and VINCI_E_GATE when it fails, both with what was found in *out; on other
- * failures *out is NULL. The caller frees it.
+ * failures *out is NULL. The caller frees *out.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_gate_check(const char *suite, const char *baseline, const struct vinci_gate_options *options,

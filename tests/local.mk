@@ -55,6 +55,7 @@ unit_tests = \
 	tests/traces/test_lower_conv \
 	tests/traces/test_lower_cost \
 	tests/traces/test_lower_cube \
+	tests/traces/test_lower_expr \
 	tests/traces/test_lower_vector \
 	tests/traces/test_samples \
 	tests/traces/test_timeline \

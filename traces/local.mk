@@ -36,22 +36,19 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/estimate.h \
 	traces/lower/expr.c \
 	traces/lower/expr.h \
+	traces/lower/key.h \
 	traces/lower/lower.h \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
 	traces/lower/plan.h \
 	traces/lower/attention/attention.c \
 	traces/lower/attention/attention.h \
+	traces/lower/attention/cost.c \
 	traces/lower/attention/cube.c \
-	traces/lower/attention/emit.c \
-	traces/lower/attention/grad.c \
-	traces/lower/attention/grad.h \
-	traces/lower/attention/grad_emit.c \
-	traces/lower/attention/grad_ends.c \
-	traces/lower/attention/grad_vector.c \
-	traces/lower/attention/parts.c \
+	traces/lower/attention/ends.c \
 	traces/lower/attention/tiling.c \
 	traces/lower/attention/vector.c \
+	traces/lower/attention/writer.c \
 	traces/lower/attention/writer.h \
 	traces/lower/calls/calls.c \
 	traces/lower/calls/calls.h \
@@ -63,16 +60,16 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/suite.c \
 	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
+	traces/lower/cube/conv.c \
 	traces/lower/cube/conv.h \
 	traces/lower/cube/conv2d.c \
 	traces/lower/cube/conv2d_filter.c \
-	traces/lower/cube/conv2d_filter.h \
-	traces/lower/cube/conv2d_filter_emit.c \
 	traces/lower/cube/conv2d_input.c \
-	traces/lower/cube/conv_geometry.c \
-	traces/lower/cube/conv_gradient.c \
+	traces/lower/cube/conv_load.c \
+	traces/lower/cube/conv_tiling.c \
 	traces/lower/cube/matmul.c \
 	traces/lower/cube/matmul.h \
+	traces/lower/cube/matmul_cost.c \
 	traces/lower/cube/matmul_coupled.c \
 	traces/lower/cube/matmul_emit.c \
 	traces/lower/cube/matmul_load.c \
@@ -106,15 +103,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool.h \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
-	traces/lower/vector/program.c \
-	traces/lower/vector/program.h \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
-	traces/lower/vector/rows.c \
 	traces/lower/vector/rowwise.c \
 	traces/lower/vector/rowwise.h \
-	traces/lower/vector/rows.h \
 	traces/lower/vector/sort.c \
 	traces/lower/vector/sort.h \
 	traces/lower/vector/sort_rows.c \

@@ -17,7 +17,7 @@ struct decimal {
 /* numerator / denominator with a fixed number of decimals, halves rounded up; 0 when
  * the denominator is 0. */
 struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned decimals);
-/* value / 10^decimals exactly; trailing zeros are left out but for one. */
+/* value / 10^decimals exactly; of trailing zeros, the first stays. */
 struct decimal decimal_exact(uint64_t value, unsigned decimals);
 /* Bytes in a time as a rate in units of `unit` bytes per second. */
 struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);

@@ -7,7 +7,7 @@
 
 /* Reports "cannot DOING: REASON" of a path, as errno says; "write error" when errno is 0. */
 enum vinci_status file_error(struct vinci_diag *diag, const char *path, const char *doing);
-/* The bytes of a file of at most `maximum`, with a zero after them; free() it. NULL with a
+/* The bytes of a file of at most `maximum`, with a zero after them, for free(). NULL with a
  * diagnostic. */
 char *file_read(const char *path, size_t maximum, size_t *length, struct vinci_diag *diag);
 /* Writes path by a temporary name; writer gets context and the open file. */

@@ -66,7 +66,7 @@ struct soc_param {
   size_t offset; /* of the int64_t inside struct vinci_soc */
   int64_t minimum;
   int64_t maximum;
-  bool optional; /* 0 when the data does not give it */
+  bool optional; /* 0 when the data has no value */
   const char *text;
 };
 

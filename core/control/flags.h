@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flags between the pipes of a core: set_flag sets one, wait_flag waits until the flag is set
- * and clears it. Setting a flag that is set is undefined (Ascend C, SetFlag). A block starts with
- * all flags clear: what an earlier block left set is a mistake of that block.
+ * and clears that flag. Setting a flag that is set is undefined (Ascend C, SetFlag). A block starts
+ * with all flags clear: what an earlier block left set is a mistake of that block.
  */
 #ifndef VINCI_CORE_CONTROL_FLAGS_H
 #define VINCI_CORE_CONTROL_FLAGS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is told of a program of which nothing can go on: every waiting part, what it waits
- * for and the trace line.
+ * The report of a program that hangs: every waiting part, the reason of its wait, and the trace
+ * line.
  */
 #ifndef VINCI_CORE_CONTROL_HANG_H
 #define VINCI_CORE_CONTROL_HANG_H
@@ -32,7 +32,7 @@ struct hang_view {
   unsigned (*find)(const void *context, uint32_t core, struct hang_wait *waits);
 };
 
-/* What a part waits for that cannot execute an instruction, or issue it. */
+/* Why a part cannot execute or issue its next instruction. */
 struct hang_wait hang_wait_of(const struct inst *inst, enum pipe pipe, unsigned reason);
 /* Adds the unit of L0C that holds an instruction back; units->set.units: none does. */
 void hang_add_unit(struct hang_wait *waiting, const struct unit_flags *units, uint32_t unit);

@@ -45,7 +45,7 @@ enum core_kind placement_kind(const struct placement *placement, uint32_t core);
 /* "core0.cubecore0", as the vendor's tools name cores. */
 void placement_core_name(const struct placement *placement, uint32_t core, char *buffer,
                          size_t size);
-/* Kind of the cores that count the blocks of a kernel: the AIC of a mixed one. */
+/* Kind of the cores that count the blocks of a kernel: the AIC of a mixed kernel. */
 enum core_kind placement_kernel_kind(const struct program_kernel *kernel);
 /* Launches a kernel: unit u is the u-th core or cluster, and all are free. */
 void placement_launch(struct placement *placement, const struct program_kernel *kernel);

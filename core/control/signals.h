@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals between cores (ffts_cross_core_sync, wait_flag_dev). A signal has an id and a mode; the
- * mode says which cores have to give theirs before any core gets one. When the last of them has,
- * one signal of each sender is used up and the receivers get one each. Both counters of a core have
- * a limit, soc->cross_core_sets_max. A block starts with no signals.
+ * mode says which cores have to give their signal before any core gets a signal. When the last of
+ * them has, one signal of each sender is used up and each receiver gets a signal. Both counters of
+ * a core have a limit, soc->cross_core_sets_max. A block starts with no signals.
  */
 #ifndef VINCI_CORE_CONTROL_SIGNALS_H
 #define VINCI_CORE_CONTROL_SIGNALS_H
@@ -11,8 +11,8 @@
 #include "core/control/placement.h"
 
 enum cross_mode {
-  CROSS_ALL,   /* all physical cores of the kind, with a block or without; they get the signal */
-  CROSS_PAIR,  /* the AIV of a block, and they get it */
+  CROSS_ALL,   /* all physical cores of the kind, with a block or without, which get the signal */
+  CROSS_PAIR,  /* the AIV of a block, which get the signal */
   CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
   CROSS_MODES
 };
@@ -31,7 +31,7 @@ struct signals {
   uint32_t *cores;              /* their numbers, in order: a group of one kind is a part of this */
 };
 
-/* Signals that were used up together, and who gets one. */
+/* Signals that were used up together, and who gets a signal. */
 struct signal_delivery {
   const uint32_t *senders;
   const uint32_t *receivers;

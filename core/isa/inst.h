@@ -66,7 +66,8 @@ static inline struct isa_types inst_types(const struct inst *inst) {
   return (struct isa_types){inst_dtype(inst), inst_dtype(inst)};
 }
 
-/* What an instruction does with the unit flags of L0C, as enum unit_flag (core/control/unit_flag.h). */
+/* What an instruction does with the unit flags of L0C, as enum unit_flag
+ * (core/control/unit_flag.h). */
 static inline int64_t inst_unit_flag(const struct inst *inst) {
   int8_t unit_arg = isa_row((enum isa_op)inst->op)->unit_flag_arg;
   return unit_arg < 0 ? 0 : inst->arg[unit_arg];

@@ -7,7 +7,7 @@
 #ifndef VINCI_CORE_RESULT_METRICS_H
 #define VINCI_CORE_RESULT_METRICS_H
 
-#include "core/result/counters.h"
+#include "core/result/result_counters.h"
 
 enum { METRIC_NAME_MAX = 64, METRICS_MAX = 200 };
 

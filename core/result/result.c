@@ -7,7 +7,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/clock.h"
-#include "core/result/counters.h"
+#include "core/result/result_counters.h"
 
 static const char *const stall_keys[] = {
 #define X(id, key, text, mostly) key,

@@ -204,7 +204,8 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
     signal_from_scalar(core, now);
     return DONE;
   case OP_SCALAR:
-    spend(scalar, (uint64_t)inst->arg[0]);
+    spend(scalar, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
+    core->result->scalar_work_cycles += (uint64_t)inst->arg[SCALAR_WORK_CYCLES];
     record_scalar(core, start);
     return DONE;
   default:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cycle-level memory system: how it is built, and what it reports. */
-#include "core/result/counters.h"
+#include "core/result/result_counters.h"
 #include "memhier/l2/cycle.h"
 
 enum { REQUESTS_MAX = 1024 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bless: what a run gave becomes the baseline, with a reason in the log beside it. Only the
- * baseline, its log and its inputs are written, never a policy; the baseline comes last and
- * by a rename, so that it is there whole or as it was.
+ * Bless: what a run gave becomes the baseline, and the log beside the baseline gets a reason. Only
+ * the baseline, its log and its inputs are written, never a policy; the baseline comes last and by
+ * a rename, so that it is there whole or as it was.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * A gate: a suite of points is run and compared with a baseline under a policy. The
  * baseline holds integers, one a line, sorted; the policy says which of them may move; an
- * explanation splits a change of total_cycles into parts that sum to it.
+ * explanation splits a change of total_cycles into parts with the same sum.
  */
 #ifndef VINCI_SCRIPTS_GATE_GATE_H
 #define VINCI_SCRIPTS_GATE_GATE_H
@@ -122,7 +122,7 @@ struct gate_outcome {
   enum gate_verdict verdict;
   bool fails;
   int exit_code;
-  const char *text; /* why, in a sentence; NULL when the changes say it */
+  const char *text; /* why, in a sentence; NULL when the changes say why */
   struct gate_change *changes;
   size_t change_count;
 };

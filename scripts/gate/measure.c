@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of one point. Three digests tell what it was: digest.config the chip and the models,
+ * The rows of one point. Three digests identify the point: digest.config the chip and the models,
  * digest.input what is computed (the operator with its arguments; of a trace its tensors and
- * architecture), digest.program the instructions that compute it. When the input differs the
+ * architecture), digest.program the instructions of the computation. When the input differs the
  * numbers cannot be compared; when only the program differs, they are what the gate is for.
  */
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * What bless keeps beside a baseline, in BASELINE.inputs/: the chip of each point as key,value
  * and its program as a trace, by digest. With them the run of the baseline can be repeated,
- * as long as the model is the same, and its events compared one by one.
+ * as long as the model is the same, and its events compared event by event.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -148,7 +148,7 @@ enum vinci_status gate_lock_inputs(const char *baseline_path, int *lock, struct 
 void gate_drop_inputs(const char *baseline_path) {
   char folder[PATH_SIZE];
   snprintf(folder, sizeof folder, "%s.inputs", baseline_path);
-  (void)rmdir(folder); /* stays when anything is in it */
+  (void)rmdir(folder); /* stays unless empty */
 }
 
 enum vinci_status gate_keep_inputs(const struct gate_run *run, const struct gate_rows *baseline,

@@ -23,7 +23,7 @@ static void print_line(const struct gate_report *report, const struct gate_outco
   fputc('\n', out);
 }
 
-/* The explanation as a text; free() it. */
+/* The explanation as a text, for free(). */
 static char *explanation(const struct gate_report *report, const struct gate_outcome *outcome,
                          const char *prefix) {
   char *text = NULL;

@@ -33,7 +33,7 @@ size_t gate_rows_of(const struct gate_rows *rows, const char *point, size_t *cou
 bool gate_is_number(const struct gate_row *row);
 uint64_t gate_number(const struct gate_row *row);
 
-/* Reads a baseline; VINCI_E_INPUT (exit code 3) when it is missing or not one. */
+/* Reads a baseline; VINCI_E_INPUT (exit code 3) when the file is missing or no baseline. */
 VINCI_MUST_CHECK enum vinci_status gate_rows_read(struct gate_rows *rows, const char *path,
                                                   struct vinci_diag *diag);
 /* The same of an open file without the header, for rows that a child has sent. */

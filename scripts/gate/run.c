@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the points of a suite, each in a process of its own, so that a model that breaks on one
- * is the verdict of that one. A child sends its rows through a file without a name.
+ * Runs the points of a suite, each in a process of its own, so that a model that breaks on a
+ * point is the verdict of that point. A child sends its rows through a file without a name.
  */
 #include <errno.h>
 #include <fcntl.h>

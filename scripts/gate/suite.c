@@ -69,7 +69,7 @@ static enum vinci_status check_twice(struct reader *reader) {
 }
 
 /* What suite and points may both say; a model that the file misspells is told even when the caller
- * asks for another one. */
+ * asks for another model. */
 static enum vinci_status read_settings(struct reader *reader, struct gate_point *point) {
   enum vinci_status status = study_read_settings(&reader->common, &point->spec);
   return status == VINCI_OK

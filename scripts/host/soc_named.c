@@ -4,8 +4,8 @@
 
 #include "core/base/diag.h"
 #include "core/chip/mem.h"
-#include "core/chip/soc.h"
 #include "core/chip/noc_config.h"
+#include "core/chip/soc.h"
 #include "scripts/host/mem_host.h"
 #include "scripts/host/soc_files.h"
 

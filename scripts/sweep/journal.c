@@ -24,7 +24,7 @@ enum { ID_DIGITS = 16, LOCK_TRIES = 30 };
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/* What a killed process left without its line end gets one. */
+/* A line that a killed process left without an end gets its line end. */
 static bool end_torn_line(int fd) {
   char last;
   off_t end = lseek(fd, 0, SEEK_END);

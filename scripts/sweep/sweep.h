@@ -56,7 +56,7 @@ bool sweep_workload(const struct sweep_study *study, size_t point, struct arena 
 VINCI_MUST_CHECK enum vinci_status sweep_options(const struct sweep_study *study, size_t point,
                                                  struct vinci_run_options *out,
                                                  struct vinci_diag *diag);
-/* The chip of one point; the caller frees it. */
+/* The chip of one point; owned by the caller. */
 VINCI_MUST_CHECK enum vinci_status sweep_resolve(const struct sweep_study *study,
                                                  struct chip_cache *chips, size_t point,
                                                  vinci_soc **out, struct vinci_diag *diag);
@@ -72,7 +72,7 @@ enum { SWEEP_RECORD_MAX = 4096 };
 void sweep_record_header(FILE *out);
 /*
  * Runs one point and writes its cells "ok,0,,..." without line end. Returns false when
- * stop() ended it.
+ * stop() ended the run.
  */
 bool sweep_run_point(const struct sweep_study *study, struct chip_cache *chips, size_t point,
                      bool (*stop)(void *context), void *context, char *cells, size_t size);

@@ -71,7 +71,7 @@ static bool same_file(const char *path, const char *other) {
   return same;
 }
 
-/* A table of another study than the manifest's is not left beside it. */
+/* A table of another study than the manifest's is removed. */
 static void remove_stale(const struct table *manifest, const char *folder) {
   char path[PATH_SIZE];
   if (fflush(manifest->out) != 0 || same_file(manifest->temporary, manifest->path))

@@ -7,7 +7,7 @@ of which adds one thing, builds them together, and runs what shows that each add
 SOURCE is the source tree, BUILD a folder that this script owns. A patch begins with what it says: how
 many files outside tests/ it changes, which unit tests have to pass with it, which other programs its
 proof needs, and commands that have to succeed. CONTRIBUTING.md shows each patch in a block that
-begins with ```diff tests/additions/NAME.patch. --check only applies the patches, each alone and all
+begins with ```diff and the path of the patch. --check only applies the patches, each alone and all
 together, and compares those blocks; --renew writes the blocks, and the patches too where only the
 lines around their changes have become others. --full runs all unit tests. Ends with 0 when all
 additions work, 1 when one does not, 2 when a patch does not fit or the build fails.

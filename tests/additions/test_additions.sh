@@ -24,7 +24,7 @@ tree=$work/tree
 mkdir -p "$tree/core" "$tree/tests/additions"
 printf 'one\ntwo\nthree\n' >"$tree/core/list.def"
 
-# addition FILES LINE: a patch that adds a row behind LINE, and a guide that shows it.
+# addition FILES LINE: a patch that adds a row behind LINE, and a guide that shows the patch.
 addition() {
   cat >"$work/diff" <<END
 --- a/core/list.def

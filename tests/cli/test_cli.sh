@@ -47,7 +47,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 88
+plan 89
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -379,3 +379,7 @@ run run --ops "$work/gemm.csv" $soc --output="$work/gemm" --l2=hot
 report "--l2: an unknown state" "$(expect 2 "error: --l2 is empty, warm, streaming, used or dirty, not 'hot'")"
 run run --ops "$work/gemm.csv" $soc
 report "--ops without --output" "$(expect 2 'error: --ops needs --output=DIR')"
+
+run run matmul m=32 k=64 n=64 cores=1 -s Ascend910B4 --memory=flat --set kernel.CUBE.start_cycles=4321
+report "the report tells what a kernel takes to start" "$(printf '%s\n' "$out" |
+  grep -q '^Start     4321 cycles of scalar rows on a core, .* % of the run (kernel' || echo "$out")"

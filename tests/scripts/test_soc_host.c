@@ -48,7 +48,7 @@ static void copy_shipped(const char *name) {
   write_lua(name, text);
 }
 
-static const char *const shipped_copies[] = {"sources", "ascend910b", "Ascend910B1"};
+static const char *const shipped_copies[] = {"sources", "library", "ascend910b", "Ascend910B1"};
 enum { COPY_COUNT = sizeof shipped_copies / sizeof *shipped_copies };
 
 /* Descriptions of other kinds are used as they are. */
@@ -183,7 +183,7 @@ static void bad_descriptions_are_refused_with_their_position(void **state) {
 static void a_missing_number_is_refused(void **state) {
   (void)state;
   check_refusal(&(struct refusal){"return soc { name = \"Bad\", arch = \"dav-c220\" }\n", 0,
-                                  "the number 'device.cube_cores' is missing, and 154 more", ""});
+                                  "the number 'device.cube_cores' is missing, and 158 more", ""});
 }
 
 static void an_error_in_a_base_names_the_base(void **state) {

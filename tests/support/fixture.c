@@ -22,6 +22,10 @@ static void set_cores(struct vinci_soc *soc) {
   soc->cube_issue_mcycles = 2000;
   soc->cube_startup_mcycles = 19000;
   soc->vector_bytes = 256;
+  soc->ub_reserved_bytes = 8448;
+  soc->kernel_core_bytes = 4099;
+  soc->kernel_turn_cycles = 61;
+  soc->kernel_stage_cycles = 2003;
 }
 
 static void set_memory(struct vinci_soc *soc) {
@@ -86,10 +90,6 @@ static void set_kernels(struct vinci_soc *soc) {
   for (unsigned i = 0; i < KERNEL_CODE_COUNT; i++)
     soc->kernel[i] =
         (struct kernel_start){.start_cycles = 1009 + 503 * i, .block_cycles = 151 + 89 * i};
-  soc->ub_reserved_bytes = (8 << 10) + 256;
-  soc->kernel_core_bytes = 4096;
-  soc->kernel_turn_cycles = 64;
-  soc->kernel_stage_cycles = 2000;
 }
 
 static struct vinci_soc *make(const char *name, enum arch arch) {

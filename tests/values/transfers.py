@@ -577,7 +577,7 @@ FRACTAL_ELEMENTS = 256
 
 
 def l0c_shape(case, l0c, ub_unit, l0c_unit):
-    """Bursts between L0C and UB, of so many bytes a unit on each side; where they lie."""
+    """Bursts between L0C and UB, with the bytes of a unit on each side; where they lie."""
     count, length = case.draw(0, 3), case.draw(0, 3)
     l0c_gap, ub_gap = case.draw(0, 2), case.draw(0, 3)
     l0c_step = length * l0c_unit + l0c_gap * l0c

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "core/base/clock.h"
-#include "core/result/counters.h"
+#include "core/result/result_counters.h"
 
 static bool is_coupled(const struct vinci_result *result) {
   return result->soc->arch == ARCH_C100 || result->soc->arch == ARCH_M200;

@@ -9,7 +9,7 @@
 
 #include "core/base/decimal.h"
 #include "core/base/diag.h"
-#include "core/result/counters.h"
+#include "core/result/result_counters.h"
 
 /* ---- JSON ------------------------------------------------------------------ */
 

@@ -99,6 +99,20 @@ static void print_dispatch(const struct vinci_result *result, FILE *out) {
           decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
 }
 
+/* Scalar work that the trace states, of the cores that had some: the start of a kernel. */
+static void print_start(const struct vinci_result *result, FILE *out) {
+  uint64_t cycles = 0, cores = 0;
+  for (uint32_t i = 0; i < result->core_count; i++) {
+    cycles += result->cores[i].scalar_work_cycles;
+    cores += result->cores[i].scalar_work_cycles > 0;
+  }
+  if (cores == 0)
+    return;
+  fprintf(out, "Start     %" PRIu64 " cycles of scalar rows on a core, ", cycles / cores);
+  fprintf(out, "%s %% of the run (kernel.* of the chip)\n",
+          decimal_ratio(cycles * 100, cores * result->total_cycles, 1).text);
+}
+
 /* "label: text" in lines that begin under the label. */
 static void print_wrapped(const char *label, const char *text, FILE *out) {
   enum { INDENT = 10, LINE_END = 96 };
@@ -133,6 +147,7 @@ static void print_head(const struct vinci_result *result, FILE *out) {
   print_active(result, out);
   fputc('\n', out);
   print_dispatch(result, out);
+  print_start(result, out);
   fputs("Bound     ", out);
   print_wrapped(bound_name(bound), reason, out);
   print_kernels(result, out);

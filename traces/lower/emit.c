@@ -59,18 +59,6 @@ static void format_line(char *line, const char *format, va_list arguments) {
     vinci_bug("a lowered row is too long: %.60s...", line);
 }
 
-const char *emit_text(struct emit *emit, const char *format, ...) {
-  char line[EMIT_LINE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  format_line(line, format, arguments);
-  va_end(arguments);
-  const char *text = arena_strdup(emit->arena, line);
-  if (!text)
-    emit_no_memory(emit);
-  return text ? text : "0";
-}
-
 void emit_comment(struct emit *emit, const char *format, ...) {
   char line[EMIT_LINE_BYTES];
   va_list arguments;
@@ -83,184 +71,7 @@ void emit_comment(struct emit *emit, const char *format, ...) {
   append(emit, "\n", 1);
 }
 
-/* Length of the field at text: up to a comma outside parentheses; *inside: it has others. */
-static size_t field_length(const char *text, bool *inside) {
-  unsigned nesting = 0;
-  size_t length = 0;
-  *inside = false;
-  for (; text[length] && (text[length] != ',' || nesting > 0); length++) {
-    nesting += text[length] == '(';
-    nesting -= text[length] == ')';
-    *inside |= text[length] == ',';
-  }
-  return length;
-}
-
-static void append_row(struct emit *emit, const char *line) {
-  indent(emit);
-  while (true) {
-    bool inside;
-    size_t length = field_length(line, &inside);
-    if (inside)
-      append(emit, "\"", 1);
-    append(emit, line, length);
-    if (inside)
-      append(emit, "\"", 1);
-    line += length;
-    if (*line == '\0')
-      break;
-    append(emit, ",", 1);
-    line++;
-  }
-  append(emit, "\n", 1);
-}
-
-void emit_row(struct emit *emit, const char *format, ...) {
-  char line[EMIT_LINE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  format_line(line, format, arguments);
-  va_end(arguments);
-  append_row(emit, line);
-}
-
-/* ---- header rows ---- */
-
-static void begin_kernel(struct emit *emit) {
-  if (!emit->started)
-    emit_row(emit, "trace,version=1");
-  emit->started = true;
-  memset(emit->used, 0, sizeof emit->used);
-}
-
-void emit_kernel(struct emit *emit, const char *name, uint32_t blocks) {
-  begin_kernel(emit);
-  emit_row(emit, "kernel,name=%s,arch=%s,blocks=%" PRIu32, name, arch_name(emit->soc->arch),
-           blocks);
-}
-
-void emit_mixed_kernel(struct emit *emit, const char *name, uint32_t blocks, unsigned vectors) {
-  begin_kernel(emit);
-  emit_row(emit, "kernel,name=%s,arch=%s,blocks=%" PRIu32 ",vectors_per_cube=%u", name,
-           arch_name(emit->soc->arch), blocks, vectors);
-}
-
-void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
-                 const uint64_t *shape, unsigned rank, const char *format) {
-  static const char *const words[] = {[TENSOR_IN] = "in",
-                                      [TENSOR_OUT] = "out",
-                                      [TENSOR_INOUT] = "inout",
-                                      [TENSOR_WORKSPACE] = "workspace"};
-  char extents[TENSOR_RANK_MAX * 24] = "";
-  size_t length = 0;
-  for (unsigned i = 0; i < rank; i++)
-    length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%" PRIu64,
-                               i ? "x" : "", shape[i]);
-  bool nd = !format || strcmp(format, "ND") == 0;
-  emit_row(emit, "tensor,name=%s,dtype=%s,shape=%s,io=%s%s%s", name, dtype_name(dtype), extents,
-           words[io], nd ? "" : ",format=", nd ? "" : format);
-}
-
-void emit_vector(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
-                 uint64_t elements) {
-  emit_tensor(emit, name, dtype, io, &elements, 1, NULL);
-}
-
-uint64_t emit_buffer(struct emit *emit, const char *name, enum space space, uint64_t bytes) {
-  uint64_t alignment = space_alignment(space);
-  if (space == SPACE_L1 || space == SPACE_UB)
-    alignment = EMIT_BANKS_BYTES;
-  uint64_t address = ceil_div(emit->used[space], alignment) * alignment;
-  uint64_t capacity = soc_space_bytes(emit->soc, space);
-  if (emit->status == VINCI_OK && (bytes > capacity || address > capacity - bytes)) {
-    emit->status = diag_error(emit->diag, VINCI_E_USAGE,
-                              "%s needs %" PRIu64 " bytes at %" PRIu64 ", but %s has only %" PRIu64,
-                              name, bytes, address, space_name(space), capacity);
-    diag_hint(emit->diag, "give a smaller tiling, or none");
-  }
-  emit_buffer_at(emit, name, space, address, bytes);
-  emit->used[space] = address + bytes;
-  return address;
-}
-
-void emit_buffer_at(struct emit *emit, const char *name, enum space space, uint64_t address,
-                    uint64_t bytes) {
-  emit_row(emit, "buffer,name=%s,space=%s,address=%" PRIu64 ",size=%" PRIu64, name,
-           space_name(space), address, bytes);
-}
-
-enum core_kind emit_vector_core(const struct vinci_soc *soc) {
-  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIV;
-}
-
-enum core_kind emit_cube_core(const struct vinci_soc *soc) {
-  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
-}
-
-void emit_kernel_start(struct emit *e, enum kernel_code code, uint64_t blocks) {
-  uint64_t cycles = estimate_start(e->soc, code, blocks);
-  if (cycles == 0)
-    return;
-  emit_comment(e, "Start of the kernel: arguments, and code that all cores fetch.");
-  emit_row(e, "scalar,cycles=%" PRIu64, cycles);
-}
-
-void emit_stream(struct emit *emit, enum core_kind kind) {
-  emit_row(emit, "stream,core=%s", core_kind_name(kind));
-}
-
-/* ---- rows of a stream ---- */
-
-void emit_loop(struct emit *emit, const char *variable, const char *format, ...) {
-  char line[EMIT_LINE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  format_line(line, format, arguments);
-  va_end(arguments);
-  emit_row(emit, "loop,%s,%s", variable, line);
-  emit->depth++;
-}
-
-void emit_endloop(struct emit *emit) {
-  emit->depth--;
-  emit_row(emit, "endloop");
-}
-
-void emit_let(struct emit *emit, const char *variable, const char *format, ...) {
-  char line[EMIT_LINE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  format_line(line, format, arguments);
-  va_end(arguments);
-  emit_row(emit, "let,%s,%s", variable, line);
-}
-
-static void emit_flag(struct emit *emit, const char *row, enum pipe src, enum pipe dst,
-                      const char *format, va_list arguments) {
-  char line[EMIT_LINE_BYTES];
-  format_line(line, format, arguments);
-  emit_row(emit, "%s,src=%s,dst=%s,id=%s", row, pipe_name(src), pipe_name(dst), line);
-}
-
-void emit_set_flag(struct emit *emit, enum pipe src, enum pipe dst, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  emit_flag(emit, "set_flag", src, dst, format, arguments);
-  va_end(arguments);
-}
-
-void emit_wait_flag(struct emit *emit, enum pipe src, enum pipe dst, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  emit_flag(emit, "wait_flag", src, dst, format, arguments);
-  va_end(arguments);
-}
-
-void emit_barrier(struct emit *emit, enum pipe pipe) {
-  emit_row(emit, "pipe_barrier,pipe=%s", pipe_name(pipe));
-}
-
-/* ---- fields ---- */
+/* ---- rows ---- */
 
 static size_t put_word(char *line, size_t at, const char *text) {
   size_t length = strlen(text);
@@ -297,6 +108,97 @@ void emit_fields(struct emit *emit, const char *inst, const struct field *fields
 
 void emit_plain(struct emit *emit, const char *inst) { emit_fields(emit, inst, NULL, 0); }
 
+/* ---- header rows ---- */
+
+static void begin_kernel(struct emit *emit) {
+  if (!emit->started)
+    EMIT(emit, "trace", F("version", 1));
+  emit->started = true;
+  memset(emit->used, 0, sizeof emit->used);
+}
+
+static void put_kernel(struct emit *emit, const char *name, uint32_t blocks, unsigned vectors) {
+  begin_kernel(emit);
+  EMIT(emit, "kernel", W("name", name), W("arch", arch_name(emit->soc->arch)), F("blocks", blocks),
+       F_IF(vectors > 0, "vectors_per_cube", vectors));
+}
+
+void emit_kernel(struct emit *emit, const char *name, uint32_t blocks) {
+  put_kernel(emit, name, blocks, 0);
+}
+
+void emit_mixed_kernel(struct emit *emit, const char *name, uint32_t blocks, unsigned vectors) {
+  put_kernel(emit, name, blocks, vectors);
+}
+
+void emit_tensor(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
+                 const uint64_t *shape, unsigned rank, const char *format) {
+  static const char *const words[] = {[TENSOR_IN] = "in",
+                                      [TENSOR_OUT] = "out",
+                                      [TENSOR_INOUT] = "inout",
+                                      [TENSOR_WORKSPACE] = "workspace"};
+  char extents[TENSOR_RANK_MAX * 24] = "";
+  size_t length = 0;
+  for (unsigned i = 0; i < rank; i++)
+    length += (size_t)snprintf(extents + length, sizeof extents - length, "%s%" PRIu64,
+                               i ? "x" : "", shape[i]);
+  bool nd = !format || strcmp(format, "ND") == 0;
+  EMIT(emit, "tensor", W("name", name), W("dtype", dtype_name(dtype)), W("shape", extents),
+       W("io", words[io]), W_IF(!nd, "format", format));
+}
+
+void emit_vector(struct emit *emit, const char *name, enum dtype dtype, enum tensor_io io,
+                 uint64_t elements) {
+  emit_tensor(emit, name, dtype, io, &elements, 1, NULL);
+}
+
+uint64_t emit_buffer(struct emit *emit, const char *name, enum space space, uint64_t bytes) {
+  uint64_t alignment = space_alignment(space);
+  if (space == SPACE_L1 || space == SPACE_UB)
+    alignment = EMIT_BANKS_BYTES;
+  uint64_t address = ceil_div(emit->used[space], alignment) * alignment;
+  uint64_t capacity = soc_space_bytes(emit->soc, space);
+  if (emit->status == VINCI_OK && (bytes > capacity || address > capacity - bytes)) {
+    emit->status = diag_error(emit->diag, VINCI_E_USAGE,
+                              "%s needs %" PRIu64 " bytes at %" PRIu64 ", but %s has only %" PRIu64,
+                              name, bytes, address, space_name(space), capacity);
+    diag_hint(emit->diag, "give a smaller tiling, or none");
+  }
+  emit_buffer_at(emit, name, space, address, bytes);
+  emit->used[space] = address + bytes;
+  return address;
+}
+
+void emit_buffer_at(struct emit *emit, const char *name, enum space space, uint64_t address,
+                    uint64_t bytes) {
+  EMIT(emit, "buffer", W("name", name), W("space", space_name(space)), F("address", address),
+       F("size", bytes));
+}
+
+enum core_kind emit_vector_core(const struct vinci_soc *soc) {
+  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIV;
+}
+
+enum core_kind emit_cube_core(const struct vinci_soc *soc) {
+  return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
+}
+
+void emit_kernel_start(struct emit *e, enum kernel_code code, uint64_t blocks) {
+  uint64_t cycles = estimate_start(e->soc, code, blocks);
+  if (cycles == 0)
+    return;
+  emit_comment(e, "Start of the kernel: arguments, and code that all cores fetch.");
+  EMIT(e, "scalar", F("cycles", cycles));
+}
+
+void emit_stream(struct emit *emit, enum core_kind kind) {
+  EMIT(emit, "stream", W("core", core_kind_name(kind)));
+}
+
+void emit_barrier(struct emit *emit, enum pipe pipe) {
+  EMIT(emit, "pipe_barrier", W("pipe", pipe_name(pipe)));
+}
+
 struct expr emit_for_of(struct emit *emit, const char *name, struct expr count) {
   EMIT(emit, "loop", W("", name), F("", count));
   emit->depth++;
@@ -306,6 +208,12 @@ struct expr emit_for_of(struct emit *emit, const char *name, struct expr count) 
 void emit_end(struct emit *emit) {
   emit->depth--;
   emit_plain(emit, "endloop");
+}
+
+struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t slots) {
+  char name[32];
+  snprintf(name, sizeof name, "%s%s", prefix, set ? "first" : "last");
+  return emit_for(emit, name, slots);
 }
 
 struct expr emit_assigned(struct emit *emit, const char *name, struct expr value) {

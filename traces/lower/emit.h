@@ -15,7 +15,7 @@
 
 struct emit {
   const struct vinci_soc *soc;
-  struct arena *arena; /* for emit_text */
+  struct arena *arena; /* of expressions */
   struct vinci_diag *diag;
   char *text; /* on the heap, zero-terminated */
   size_t length;
@@ -32,18 +32,8 @@ void emit_free(struct emit *emit);
 /* Keeps "out of memory" as the failure. */
 void emit_no_memory(struct emit *emit);
 
-/* An expression or name for use in rows, in the arena; never NULL. */
-const char *emit_text(struct emit *emit, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* A line of comment. Long ones are wrapped by the caller. */
 void emit_comment(struct emit *emit, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/*
- * One row: fields separated by commas, as "mad,c=%s,a=%s,m=min(16,%u)". Fields with commas inside
- * parentheses are put in quotes.
- */
-void emit_row(struct emit *emit, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* ---- rows of a stream ---- */
 
 /* A field of a row: an expression, or a word. Fields without a name are left out. */
@@ -73,6 +63,9 @@ void emit_plain(struct emit *emit, const char *inst);
 #define emit_if(emit_, name_, condition_) ((void)emit_for_of(emit_, name_, EXPR(condition_)))
 struct expr emit_for_of(struct emit *emit, const char *name, struct expr count);
 void emit_end(struct emit *emit);
+/* Opens the loop over slots that sets flags before the work ("PREFIXfirst") or takes them back
+ * behind it ("PREFIXlast"), and gives the slot. */
+struct expr emit_slots(struct emit *emit, bool set, const char *prefix, uint64_t slots);
 /* Gives an expression a name, so that rows stay short; a number stays a number. */
 struct expr emit_named(struct emit *emit, const char *name, struct expr value);
 /* The same, but a number gets its row and name too. */
@@ -125,16 +118,6 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc);
  */
 void emit_kernel_start(struct emit *emit, enum kernel_code code, uint64_t blocks);
 
-void emit_loop(struct emit *emit, const char *variable, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-void emit_endloop(struct emit *emit);
-void emit_let(struct emit *emit, const char *variable, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* Flags; the id is an expression. */
-void emit_set_flag(struct emit *emit, enum pipe src, enum pipe dst, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void emit_wait_flag(struct emit *emit, enum pipe src, enum pipe dst, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 void emit_barrier(struct emit *emit, enum pipe pipe);
 
 #endif

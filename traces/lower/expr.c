@@ -15,11 +15,15 @@ struct expr_term {
   struct expr a, b;
 };
 
+/* What there was no memory for: no number, since a divisor may be among the lost. */
+static const struct expr_term lost = {.op = EXPR_VAR, .name = "0"};
+
 static struct expr new_term(struct emit *emit, struct expr_term value) {
-  struct expr_term *term = ARENA_NEW(emit->arena, struct expr_term);
+  struct expr_term *term = emit ? ARENA_NEW(emit->arena, struct expr_term) : NULL;
   if (!term) {
-    emit_no_memory(emit);
-    return EXPR(0);
+    if (emit)
+      emit_no_memory(emit);
+    return (struct expr){.term = &lost};
   }
   *term = value;
   return (struct expr){.term = term};
@@ -56,7 +60,7 @@ struct expr x_apply(enum expr_op op, struct expr a, struct expr b) {
   }
   if (fold(op, a, b, &folded))
     return folded;
-  struct emit *emit = a.term ? a.term->emit : b.term->emit;
+  struct emit *emit = a.term && a.term->emit ? a.term->emit : b.term ? b.term->emit : NULL;
   return new_term(emit, (struct expr_term){.emit = emit, .op = op, .a = a, .b = b});
 }
 

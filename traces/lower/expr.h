@@ -45,6 +45,9 @@ static inline struct expr x_unsigned(uint64_t number) {
 /* A name: loop counter, let, tensor, buffer, blk. The text is copied. */
 struct expr x_name(struct emit *emit, const char *name);
 
+/* Slot number `slot` of a buffer or tensor, whose slots are `bytes` apart. */
+#define x_slot(emit_, name_, slot_, bytes_) x_add(x_name(emit_, name_), x_mul(slot_, bytes_))
+
 /* The operator on two expressions; folded where both are numbers, or one changes nothing. */
 struct expr x_apply(enum expr_op op, struct expr a, struct expr b);
 
@@ -62,6 +65,10 @@ struct expr x_apply(enum expr_op op, struct expr a, struct expr b);
 #define x_eq(a, b) x_apply(EXPR_EQ, EXPR(a), EXPR(b))
 #define x_ne(a, b) x_apply(EXPR_NE, EXPR(a), EXPR(b))
 
+/* The index-th piece of so many bytes from a base on; what is left of a whole for a part that
+ * begins somewhere. */
+#define x_at(base, index, bytes) x_add(base, x_mul(index, bytes))
+#define x_rest(part, whole, begin) x_min(part, x_sub(whole, begin))
 /* ceil(a / b); a rounded up to a multiple of b; elements before the next multiple of b. */
 #define x_ceil_div(a, b) x_ceil_div_of(EXPR(a), EXPR(b))
 #define x_round_up(a, b) x_mul(x_ceil_div(a, b), b)

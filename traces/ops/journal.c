@@ -159,7 +159,7 @@ enum vinci_status ops_journal_add(struct ops_journal *journal, const struct ops_
 void ops_journal_close(struct ops_journal *journal, bool complete) {
   if (journal->file < 0)
     return;
-  if (complete) /* while nobody else can have it */
+  if (complete) /* while no other process can have the folder */
     unlink(journal->path);
   close(journal->file);
   journal->file = -1;

@@ -69,7 +69,7 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
 /*
  * ---- the journal (journal.c) ----
  * op_summary.journal keeps the finished lines of a table that is not complete, in the order in
- * which they were finished, so that the same command goes on where an earlier one was ended. A
+ * which they were finished, so that the same command continues after the last finished line. A
  * record is one write with a checksum; a torn one at the end is cut off. Whoever has it open has
  * the folder for itself.
  */
@@ -82,7 +82,7 @@ struct ops_journal {
 struct ops_record {
   size_t row;
   enum ops_end end;
-  char *text; /* the caller frees it */
+  char *text; /* owned by the caller */
 };
 
 /* Opens the journal of a run with this identity; `known` gets what an earlier one with the same

@@ -43,7 +43,7 @@ struct child {
   int from; /* a pipe: the rows it has ended */
 };
 
-/* The run as the first process sees it. */
+/* The run, as the first process sees the run. */
 struct session {
   const struct vinci_ops_options *options;
   struct ops_request request;

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flash_attention: its keys, the layouts of its operands, and how profiles name them. */
+/* flash_attention and its gradient: keys, the layouts of operands, and how profiles name them. */
 #include "traces/lower/attention/attention.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const struct lower_key keys[ATTENTION_KEY_COUNT] = {
-    ATTENTION_SHAPE_KEYS,
-    ATTENTION_TILING_KEYS,
-    [ATTENTION_STATISTICS] = {"statistics", LOWER_WORD, "0", "0|1",
-                              "gives row_max and row_sum too, eight times each, for the gradient",
-                              false},
-    [ATTENTION_SPLITS] = {"splits", LOWER_SIZE, NULL, NULL,
-                          "parts of the keys, for tasks of their own; a second kernel joins them",
-                          true},
-};
+#define KEY(id, name, kind, fallback, choices, tiling, text)                                       \
+  {name, LOWER_##kind, fallback, choices, text, tiling, false, ATTENTION_##id == ATTENTION_CORES},
+static const struct lower_key keys[ATTENTION_KEY_COUNT] = {ATTENTION_KEYS(KEY)};
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,
                                         uint64_t heads, uint64_t rows, uint64_t depth) {
@@ -45,7 +38,7 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
     return lower_error(job, "a block takes a cube core and two vector cores; %s has %u and %u",
                        job->soc->name, (unsigned)soc_core_count(job->soc, CORE_AIC),
                        (unsigned)soc_core_count(job->soc, CORE_AIV));
-  int flags = at->gradient ? 7 : 8, signals = at->gradient ? 2 : 3;
+  int flags = (int)attention_l1_flags(at->gradient), signals = at->gradient ? 2 : 3;
   if (job->soc->flag_ids < flags)
     return lower_error(job, "takes %d flag ids between two pipes, %s has %d", flags, job->soc->name,
                        (int)job->soc->flag_ids);
@@ -67,8 +60,9 @@ static enum vinci_status check(struct lower_job *job, const struct attention *at
   return VINCI_OK;
 }
 
-enum vinci_status attention_setup(struct lower_job *job, bool gradient) {
+static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
+  bool gradient = job->op == &lower_flash_attention_grad;
   struct attention *at = ARENA_NEW(job->arena, struct attention);
   if (!at)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
@@ -107,99 +101,104 @@ enum vinci_status attention_setup(struct lower_job *job, bool gradient) {
   return check(job, at);
 }
 
-static enum vinci_status setup(struct lower_job *job) { return attention_setup(job, false); }
-
 /* ---- from a profile ---- */
 
-struct call_shape {
-  uint64_t batch, heads, seq_q, seq_k, width_q, width_k; /* widths: of all heads of a row */
-  const char *layout;
+/* Which extents of Q and K are batch and sequence; heads of Q. */
+struct call_layout {
+  const char *name;
+  unsigned batch, row;
+  uint64_t heads;
 };
 
-/* The extents of Q at three places: whichever order fits the statistics is the layout. */
+/* Three extents: whichever order fits the statistics is the layout. */
 static bool rows_of_heads(const struct lower_call *call, const struct lower_tensor *max,
-                          struct call_shape *s) {
+                          struct call_layout *layout) {
   const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   if (q->rank != 3 || k->rank != 3 || max->rank != 4)
     return false;
   bool sequence_first = q->shape[0] == max->shape[2] && q->shape[1] == max->shape[0];
   bool batch_first = q->shape[0] == max->shape[0] && q->shape[1] == max->shape[2];
-  if (!sequence_first && !batch_first)
-    return false;
-  *s = (struct call_shape){.batch = max->shape[0],
-                           .heads = max->shape[1],
-                           .seq_q = max->shape[2],
-                           .seq_k = k->shape[sequence_first ? 0 : 1],
-                           .width_q = q->shape[2],
-                           .width_k = k->shape[2],
-                           .layout = batch_first ? "BSH" : "SBH"};
-  return k->shape[sequence_first ? 1 : 0] == s->batch && s->heads > 0;
+  *layout = (struct call_layout){.name = batch_first ? "BSH" : "SBH",
+                                 .batch = sequence_first,
+                                 .row = !sequence_first,
+                                 .heads = max->shape[1]};
+  return (sequence_first || batch_first) && k->shape[layout->batch] == max->shape[0] &&
+         layout->heads > 0;
 }
 
 /* Four extents: BNSD, unless only BSND fits. */
 static bool heads_apart(const struct lower_call *call, const struct lower_tensor *out,
-                        struct call_shape *s) {
+                        struct call_layout *layout) {
   const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
   if (q->rank != 4 || k->rank != 4 || k->shape[0] != q->shape[0] || k->shape[3] != q->shape[3])
     return false;
   bool statistics = out->rank == 4 && out->shape[3] != q->shape[3];
   bool apart = statistics ? q->shape[1] == out->shape[1] : q->shape[1] % k->shape[1] == 0;
-  unsigned head = apart ? 1 : 2, row = apart ? 2 : 1;
-  *s = (struct call_shape){.batch = q->shape[0],
-                           .heads = q->shape[head],
-                           .seq_q = q->shape[row],
-                           .seq_k = k->shape[row],
-                           .width_q = q->shape[head] * q->shape[3],
-                           .width_k = k->shape[head] * q->shape[3],
-                           .layout = apart ? "BNSD" : "BSND"};
+  *layout = (struct call_layout){
+      .name = apart ? "BNSD" : "BSND", .row = apart ? 2 : 1, .heads = q->shape[apart ? 1 : 2]};
   return true;
+}
+
+/* Elements of all heads of a row. */
+static uint64_t row_width(const struct lower_tensor *tensor, const struct call_layout *layout) {
+  return tensor->rank == 3 ? tensor->shape[2] : tensor->shape[3 - layout->row] * tensor->shape[3];
 }
 
 enum { VENDOR_STEP = 512 };
 
-/* FlashAttentionScore gives the maxima of rows first, [B, N, S, 8], the others the result. What a
- * mask hides is not recorded; one that is a matrix is taken for a causal one. The vendor's kernel
- * computes whole steps: its measured cube times are those of steps of 512 keys. */
-bool attention_arguments(struct lower_call *call, const struct lower_tensor *rows) {
-  struct call_shape s;
+/* `rows`: a tensor with the maxima of rows, [B, N, S, 8], or the result. What a mask hides is not
+ * recorded: a matrix is taken for a causal mask. The vendor's kernel computes whole steps: its
+ * measured cube times are those of steps of 512 keys. */
+static bool put_arguments(struct lower_call *call, const struct lower_tensor *rows) {
+  const struct lower_tensor *q = &call->input[0], *k = &call->input[1];
+  struct call_layout s;
   if (call->input_count < 3 || call->output_count < 1 ||
       (!rows_of_heads(call, rows, &s) && !heads_apart(call, rows, &s)))
     return lower_cannot(call, "batch, heads and sequence cannot be told from the shapes");
-  uint64_t depth = s.width_q / s.heads;
-  if (depth == 0 || s.width_q % s.heads || s.width_k % depth)
+  uint64_t width_q = row_width(q, &s), width_k = row_width(k, &s), depth = width_q / s.heads;
+  if (depth == 0 || width_q % s.heads || width_k % depth)
     return lower_cannot(call, "%" PRIu64 " heads do not divide rows of %" PRIu64 " elements",
-                        s.heads, s.width_q);
+                        s.heads, width_q);
   bool masked = false;
   for (unsigned i = 3; i < call->input_count; i++)
     masked |= call->input[i].dtype == DTYPE_UINT8 && call->input[i].rank >= 2;
-  lower_arg(call, "batch=%" PRIu64, s.batch);
-  lower_arg(call, "heads=%" PRIu64, s.heads);
-  lower_arg(call, "kv_heads=%" PRIu64, s.width_k / depth);
-  lower_arg(call, "seq_q=%" PRIu64, s.seq_q);
-  lower_arg(call, "seq_k=%" PRIu64, s.seq_k);
-  lower_arg(call, "head_dim=%" PRIu64, depth);
-  lower_arg_dtype(call, "dtype", &call->input[0]);
-  lower_arg(call, "layout=%s", s.layout);
-  lower_arg(call, "causal=%d", masked && s.seq_q <= s.seq_k);
+  const uint64_t sizes[] = {q->shape[s.batch], s.heads,         width_k / depth,
+                            q->shape[s.row],   k->shape[s.row], depth};
+  for (unsigned i = ATTENTION_BATCH; i <= ATTENTION_HEAD_DIM; i++)
+    lower_arg(call, "%s=%" PRIu64, keys[i].name, sizes[i]);
+  lower_arg_dtype(call, "dtype", q);
+  lower_arg(call, "layout=%s", s.name);
+  lower_arg(call, "causal=%d", masked && q->shape[s.row] <= k->shape[s.row]);
   lower_arg(call, "diagonal=whole");
-  if (s.seq_k >= VENDOR_STEP)
+  if (k->shape[s.row] >= VENDOR_STEP)
     lower_arg(call, "cols=%d", VENDOR_STEP);
   return true;
 }
 
+/* FlashAttentionScore gives the maxima of rows first, the others the result. */
 static bool from_tensors(struct lower_call *call) {
-  if (!attention_arguments(call, &call->output[0]))
+  if (!put_arguments(call, &call->output[0]))
     return false;
   if (strcmp(call->type, "FlashAttentionScore") == 0)
     lower_arg(call, "statistics=1");
   return true;
 }
 
+/* q, k, v, dy, mask, maxima and sums of rows, .. */
+static bool gradient_from_tensors(struct lower_call *call) {
+  const unsigned maxima = 5;
+  if (call->input_count <= maxima)
+    return lower_cannot(call, "the maxima of rows are needed");
+  return put_arguments(call, &call->input[maxima]);
+}
+
 static const struct lower_template template = {setup, attention_candidate, attention_cost,
                                                attention_emit};
-
 LOWER_OPERATOR(
     flash_attention,
     "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
     "O = softmax(scale Q K^T) V, cube and vector cores in one kernel", keys, &template, NULL,
     from_tensors)
+LOWER_OPERATOR_OF(flash_attention_grad, "FlashAttentionScoreGrad",
+                  "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows", keys,
+                  ATTENTION_STATISTICS, &template, NULL, gradient_from_tensors)

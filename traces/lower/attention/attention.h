@@ -1,51 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flash_attention: what its files share. O = softmax(scale * Q K^T) V per batch and head.
+ * flash_attention and flash_attention_grad: what their files share.
  *
- * Work is cut into tasks: so many rows of Q of one head. The cube core of a block multiplies them
- * with K, `cols` keys at a time (a step), and leaves the scores in device memory. The vector cores
- * take half of the rows each: the running maximum, exponentials and their running sum, and the
- * probabilities go back through device memory. The cube core multiplies those with V, and the
- * vector cores rescale and add what comes of it. The cube core is one step ahead with the scores,
- * the vector cores with the probabilities, also from one task to the next.
+ * O = softmax(scale * Q K^T) V per batch and head. Work is cut into tasks: some rows of Q of one
+ * head. The cube core of a block multiplies them with K, `cols` keys at a time (a step), and leaves
+ * the scores in device memory. The vector cores take half of the rows each: the running maximum,
+ * exponentials and their running sum, and the probabilities go back through device memory. The cube
+ * core multiplies those with V, and the vector cores rescale and add the products. The cube
+ * core is one step ahead with the scores, the vector cores with the probabilities, also from one
+ * task to the next.
  *
- *   attention.c         keys, layouts, and how profiles name the operator
- *   tiling.c  what is legal, what it costs, candidates
- *   emit.c    the trace: header, tasks, and the stream of the cube core
- *   cube.c    what streams of cube cores share
- *   vector.c  the stream of the vector cores
- *   parts.c   a second kernel, when keys are split: the parts together
+ * The gradient: with P = exp(scale Q K^T - max) / sum, dP = dY V^T and delta the sums of rows of
+ * dY * O: dS = P * (dP - delta), dV = P^T dY, dK = scale dS^T Q, dQ = scale dS K. Three kernels:
+ * the first clears the sums in single precision and computes delta; the second walks the same tasks
+ * and steps, the cube cores a step ahead with Q K^T and dY V^T, then adding three products to the
+ * sums in device memory; the third scales and converts them.
  *
- * flash_attention_grad walks the same tasks and steps; grad.c has more.
+ *   attention.c    keys, layouts, and how profiles name the operators
+ *   tiling.c       what is legal, candidates
+ *   cost.c         what it costs
+ *   writer.c       the traces: tensors, tasks and steps
+ *   cube.c         the streams of the cube cores
+ *   vector.c       the streams of the vector cores
+ *   ends.c         kernels before and behind: parts of split keys, ends of the gradient
  */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_ATTENTION_H
 #define VINCI_TRACES_LOWER_ATTENTION_ATTENTION_H
 
 #include "traces/lower/lower.h"
 
-typedef unsigned long long ull;
-
-enum attention_key {
-  ATTENTION_BATCH,
-  ATTENTION_HEADS,
-  ATTENTION_KV_HEADS,
-  ATTENTION_SEQ_Q,
-  ATTENTION_SEQ_K,
-  ATTENTION_HEAD_DIM,
-  ATTENTION_DTYPE,
-  ATTENTION_LAYOUT,
-  ATTENTION_CAUSAL,
-  ATTENTION_SCALE,
-  ATTENTION_ROWS,
-  ATTENTION_COLS,
-  ATTENTION_PANEL,
-  ATTENTION_SLICE,
-  ATTENTION_DIAGONAL,
-  ATTENTION_CORES,
-  ATTENTION_STATISTICS, /* from here on not of the gradient */
-  ATTENTION_SPLITS,
-  ATTENTION_KEY_COUNT
-};
+/* Keys: id, name, kind, default, choices, chosen by cost, text. The gradient has those up to
+ * CORES. */
+/* clang-format off */
+#define ATTENTION_KEYS(X) \
+  X(BATCH, "batch", SIZE, "1", NULL, false, "independent sequences") \
+  X(HEADS, "heads", SIZE, "1", NULL, false, "heads of Q") \
+  X(KV_HEADS, "kv_heads", SIZE, "", NULL, false, \
+    "heads of K and V, each for a group of those of Q; default: heads") \
+  X(SEQ_Q, "seq_q", SIZE, NULL, NULL, false, "queries of a sequence") \
+  X(SEQ_K, "seq_k", SIZE, "", NULL, false, "keys of a sequence; default: seq_q") \
+  X(HEAD_DIM, "head_dim", SIZE, "128", NULL, false, "elements of a head") \
+  X(DTYPE, "dtype", DTYPE, "fp16", "fp16|bf16", false, "type of all") \
+  X(LAYOUT, "layout", WORD, "BNSD", "BNSD|BSND|BSH|SBH", false, \
+    "order of batch, heads (N), sequence; H is all heads of a row") \
+  X(CAUSAL, "causal", WORD, "0", "0|1", false, \
+    "the last query sees all keys, each one before it one key less") \
+  X(SCALE, "scale", NUMBER, "", NULL, false, "factor of the scores; default: 1 / sqrt(head_dim)") \
+  X(ROWS, "rows", SIZE, NULL, NULL, true, "queries of a task") \
+  X(COLS, "cols", SIZE, NULL, NULL, true, "keys of a step") \
+  X(PANEL, "panel", SIZE, NULL, NULL, true, "keys in L1 at once") \
+  X(SLICE, "slice", SIZE, NULL, NULL, true, "rows in UB at once") \
+  X(DIAGONAL, "diagonal", WORD, NULL, "trim|whole", true, \
+    "keys of the last step that all rows of a causal task ignore: left out, or computed and hidden") \
+  X(CORES, "cores", SIZE, NULL, NULL, true, "cube cores to use") \
+  X(STATISTICS, "statistics", WORD, "0", "0|1", false, \
+    "gives row_max and row_sum too, eight times each, for the gradient") \
+  X(SPLITS, "splits", SIZE, NULL, NULL, true, \
+    "parts of the keys, for tasks of their own; a second kernel joins them")
+#define ATTENTION_KEY(id, ...) ATTENTION_##id,
+/* clang-format on */
+enum attention_key { ATTENTION_KEYS(ATTENTION_KEY) ATTENTION_KEY_COUNT };
 
 /* What a causal mask hides in the last step of a task. */
 enum attention_diagonal { DIAGONAL_TRIM, DIAGONAL_WHOLE };
@@ -69,17 +83,22 @@ struct attention {
 
 enum {
   ATTENTION_SIDE = 128, /* of tiles in L0 */
-  ATTENTION_SLOTS = 4,  /* of each kind in the workspace: two for tasks of odd, even number each */
+  ATTENTION_SLOTS = 4,  /* of each kind in the workspace: two for odd tasks, two for even ones */
   ATTENTION_PAIR = 2,   /* on-chip buffers of each kind */
+  ATTENTION_VECTORS = 2,
+  ATTENTION_ROW_NUMBERS = 3,     /* of the gradient: maximum, sum and delta */
+  ATTENTION_CLEAR_BYTES = 16384, /* of sums that one copy clears */
 };
+/* Units of both operators, whose tensors are of 16-bit types. */
+enum { HALF_BYTES = 2, WORD_BYTES = 4, BLOCK_WORDS = 8 };
 
-/* One tiling, with what follows from it. */
+/* A tiling and what follows: extents, tasks, addresses. */
 struct attention_tiling {
   uint64_t rows, cols; /* of a step: queries of a task, keys */
   uint64_t panel;      /* keys that L1 takes at once */
   uint64_t slice;      /* rows that UB takes at once */
   uint64_t cores;
-  uint64_t splits, part; /* parts that the keys are split into; keys of one */
+  uint64_t splits, part; /* parts that the keys are split into; keys of a part */
   uint64_t row_blocks, tasks;
   uint64_t depth; /* of heads, in whole fractals */
   uint64_t half;  /* rows of a vector core */
@@ -95,61 +114,28 @@ struct attention_tiling {
   uint64_t maximum, sum, factor, fresh, column, accumulator, folded, blocks;
 };
 
-/* The keys that both operators have in common. */
-#define ATTENTION_SHAPE_KEYS                                                                       \
-  [ATTENTION_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent sequences", false},            \
-  [ATTENTION_HEADS] = {"heads", LOWER_SIZE, "1", NULL, "heads of Q", false},                       \
-  [ATTENTION_KV_HEADS] = {"kv_heads",                                                              \
-                          LOWER_SIZE,                                                              \
-                          "",                                                                      \
-                          NULL,                                                                    \
-                          "heads of K and V, each for a group of those of Q; default: heads",      \
-                          false},                                                                  \
-  [ATTENTION_SEQ_Q] = {"seq_q", LOWER_SIZE, NULL, NULL, "queries of a sequence", false},           \
-  [ATTENTION_SEQ_K] =                                                                              \
-      {"seq_k", LOWER_SIZE, "", NULL, "keys of a sequence; default: seq_q", false},                \
-  [ATTENTION_HEAD_DIM] = {"head_dim", LOWER_SIZE, "128", NULL, "elements of a head", false},       \
-  [ATTENTION_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16", "type of all", false},           \
-  [ATTENTION_LAYOUT] = {"layout",                                                                  \
-                        LOWER_WORD,                                                                \
-                        "BNSD",                                                                    \
-                        "BNSD|BSND|BSH|SBH",                                                       \
-                        "order of batch, heads (N), sequence; H is all heads of a row",            \
-                        false},                                                                    \
-  [ATTENTION_CAUSAL] = {"causal",                                                                  \
-                        LOWER_WORD,                                                                \
-                        "0",                                                                       \
-                        "0|1",                                                                     \
-                        "the last query sees all keys, each one before it one key less",           \
-                        false},                                                                    \
-  [ATTENTION_SCALE] = {                                                                            \
-      "scale", LOWER_NUMBER, "", NULL, "factor of the scores; default: 1 / sqrt(head_dim)", false}
-#define ATTENTION_TILING_KEYS                                                                      \
-  [ATTENTION_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "queries of a task", true},                  \
-  [ATTENTION_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "keys of a step", true},                     \
-  [ATTENTION_PANEL] = {"panel", LOWER_SIZE, NULL, NULL, "keys in L1 at once", true},               \
-  [ATTENTION_SLICE] = {"slice", LOWER_SIZE, NULL, NULL, "rows in UB at once", true},               \
-  [ATTENTION_DIAGONAL] = {"diagonal",                                                              \
-                          LOWER_WORD,                                                              \
-                          NULL,                                                                    \
-                          "trim|whole",                                                            \
-                          "keys of the last step that all rows of a causal task ignore: left "     \
-                          "out, or computed and hidden",                                           \
-                          true},                                                                   \
-  [ATTENTION_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cube cores to use", true, false, true}
-
-enum vinci_status attention_setup(struct lower_job *job, bool gradient);
-/* Profiles name the shapes of both alike: those of Q and K, and the tensor with a row's numbers. */
-bool attention_arguments(struct lower_call *call, const struct lower_tensor *rows);
-
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool attention_tiling(struct lower_job *job, struct attention_tiling *tiling);
 bool attention_candidate(struct lower_job *job, size_t index);
 bool attention_cost(struct lower_job *job);
 void attention_emit(const struct lower_job *job, struct emit *emit);
 
-/* Keys that all tasks of a head see together, and steps they take. */
-void attention_work(const struct attention *at, const struct attention_tiling *tiling,
-                    uint64_t *keys, uint64_t *steps);
+/* Flag ids between MTE1 and MTE2. */
+static inline unsigned attention_l1_flags(bool gradient) { return gradient ? 7 : 8; }
+
+/* How the cores share a kernel before or behind: rows of a slice, and what it takes, the launch
+ * included. */
+struct attention_end {
+  uint64_t slice, cores, cycles;
+};
+struct attention_end attention_join_end(const struct vinci_soc *soc, const struct attention *at,
+                                        const struct attention_tiling *tiling, uint64_t rows);
+/* The first or the last kernel of the gradient. */
+struct attention_end attention_grad_end(const struct vinci_soc *soc, const struct attention *at,
+                                        uint64_t depth, bool first);
+/* Rows at once in these kernels, as UB allows; 0: it is too small. */
+uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth);
+/* Bytes of UB for a row whose delta is computed. */
+uint64_t attention_delta_bytes(uint64_t depth);
 
 #endif

@@ -1,250 +1,399 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the streams of cube cores of flash_attention and its gradient share: tasks and steps, copies
- * of panels to L1, tiles to L0, mads.
+ * The streams of the cube cores. Ahead: Q K^T, and for the gradient dY V^T, which the vector cores
+ * wait for. Then what follows from their answer: probabilities times V, or three products that are
+ * added to the gradient's sums.
+ *
+ * Flags: MTE1 to MTE2 and back: 0 and 1 rows of tasks of even and odd number, from 2 on panels in
+ * L1. M to MTE1 and back: halves of L0. M to FIX and back: blocks in L0C. "Back" says filled, the
+ * other way free. Between the cores no flag says "free": what a core writes for the other one takes
+ * the place of what was read before the signal it has waited for.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/writer.h"
 
-const char *attention_rounded(struct emit *e, const char *count) {
-  return emit_text(e, "((%s+15)/16*16)", count);
+enum { TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * HALF_BYTES };
+
+/* Operands in L1: keys of K and V, those of K once more as rows, and what the vector cores give. */
+enum panel { PANEL_K, PANEL_V, PANEL_K_ROWS, PANEL_P, PANEL_DS, PANEL_COUNT };
+static const struct {
+  const char *buffer, *tensor;
+  unsigned flag[2]; /* forward, with one for each half of L1, and gradient; 0: not there */
+} panels[PANEL_COUNT] = {
+    [PANEL_K] = {"k1", "k", {2, 2}},       [PANEL_V] = {"v1", "v", {4, 3}},
+    [PANEL_K_ROWS] = {"kr1", "k", {0, 4}}, [PANEL_P] = {"p1", "probs", {6, 5}},
+    [PANEL_DS] = {"ds1", "ds", {0, 6}},
+};
+
+static struct expr tiles(struct expr extent) { return x_ceil_div(extent, ATTENTION_SIDE); }
+static struct expr fractals(struct expr extent) { return x_ceil_div(extent, FRACTAL_ROWS); }
+static struct expr rounded(struct expr extent) { return x_round_up(extent, FRACTAL_ROWS); }
+
+/* Extent of tile `i`, with a name. */
+static struct expr tile_extent(struct writer *w, const char *name, struct expr extent,
+                               struct expr i) {
+  struct expr rest = x_sub(extent, x_mul(i, ATTENTION_SIDE));
+  return emit_assigned(w->e, name, x_min(ATTENTION_SIDE, rest));
 }
 
-/* ---- tasks and steps ---- */
+/* ---- buffers ---- */
 
-void attention_task(const struct attention_writer *w, const char *i, const char *x) {
+static uint64_t rows_bytes(struct writer *w) { return w->t.rows * w->t.depth * HALF_BYTES; }
+
+static uint64_t panel_bytes(struct writer *w, enum panel panel) {
+  return w->t.panel * (panel < PANEL_P ? w->t.depth : w->t.rows) * HALF_BYTES;
+}
+
+static void put_buffers(struct writer *w) {
   struct emit *e = w->e;
-  const struct attention *at = w->at;
-  ull cores = w->t.cores, blocks = w->t.row_blocks, heads = at->batch * at->heads;
-  emit_let(e, emit_text(e, "odd%s", x), "(%s)%%2", i);
-  ull splits = w->t.splits, part = w->t.part;
-  emit_let(e, emit_text(e, splits > 1 ? "turn%s" : "u%s", x), "(%s)*%llu+blk+odd%s*(%llu-2*blk)", i,
-           cores, x, cores - 1);
-  if (splits > 1) {
-    emit_let(e, emit_text(e, "u%s", x), "turn%s/%llu", x, splits);
-    emit_let(e, emit_text(e, "piece%s", x), "turn%s%%%llu", x, splits);
-  }
-  /* The longest tasks first. */
-  emit_let(e, emit_text(e, "z%s", x), at->causal ? "u%s%%%llu" : "u%s/%llu", x,
-           at->causal ? heads : blocks);
-  if (at->causal)
-    emit_let(e, emit_text(e, "row%s", x), "(%llu-u%s/%llu)*%llu", blocks - 1, x, heads,
-             (ull)w->t.rows);
-  else
-    emit_let(e, emit_text(e, "row%s", x), "u%s%%%llu*%llu", x, blocks, (ull)w->t.rows);
-  emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-row%s)", (ull)w->t.rows, (ull)at->rows, x);
-  ull cols = w->t.cols, more = at->keys - at->rows;
-  if (at->causal && w->t.diagonal == DIAGONAL_WHOLE)
-    emit_let(e, emit_text(e, "limit%s", x), "min(%llu,(row%s+cm%s+%llu)/%llu*%llu)", (ull)at->keys,
-             x, x, more + cols - 1, cols, cols);
-  else if (at->causal)
-    emit_let(e, emit_text(e, "limit%s", x), "row%s+cm%s+%llu", x, x, more);
-  else if (splits > 1)
-    emit_let(e, emit_text(e, "limit%s", x), "min(%llu,(piece%s+1)*%llu)", (ull)at->keys, x, part);
-  else
-    emit_let(e, emit_text(e, "limit%s", x), "%llu", (ull)at->keys);
-  const char *first = splits > 1 ? emit_text(e, "-piece%s*%llu", x, part) : "";
-  emit_let(e, emit_text(e, "steps%s", x), "(limit%s%s+%llu)/%llu", x, first, cols - 1, cols);
+  emit_buffer(e, "q1", SPACE_L1, ATTENTION_PAIR * rows_bytes(w));
+  if (w->at->gradient)
+    emit_buffer(e, "dy1", SPACE_L1, ATTENTION_PAIR * rows_bytes(w));
+  for (unsigned i = 0; i < PANEL_COUNT; i++)
+    if (panels[i].flag[w->at->gradient])
+      emit_buffer(e, panels[i].buffer, SPACE_L1, w->t.l1_slots * panel_bytes(w, (enum panel)i));
+  emit_buffer(e, "a0", SPACE_L0A, ATTENTION_PAIR * TILE_BYTES);
+  emit_buffer(e, "b0", SPACE_L0B, ATTENTION_PAIR * TILE_BYTES);
+  emit_buffer(e, "c0", SPACE_L0C, w->t.c_slots * w->t.c_bytes);
+  emit_buffer(e, "ub", SPACE_UB, w->t.ub_bytes);
 }
 
-void attention_step(const struct attention_writer *w, const char *s, const char *x) {
+/* Rows of the task in L1: of "q1" or "dy1". */
+static struct expr task_rows(struct writer *w, struct place *p, const char *buffer) {
+  return x_slot(w->e, buffer, p->odd, rows_bytes(w));
+}
+
+static struct expr panel_at(struct writer *w, enum panel panel) {
+  return x_slot(w->e, panels[panel].buffer, w->half, panel_bytes(w, panel));
+}
+
+static struct expr panel_flag(struct writer *w, enum panel panel) {
+  return x_add(panels[panel].flag[w->at->gradient], w->half);
+}
+
+static struct expr block_at(struct writer *w) { return x_slot(w->e, "c0", w->c, w->t.c_bytes); }
+
+/* Every flag that says "free". */
+static void put_flags(struct writer *w, bool set) {
   struct emit *e = w->e;
-  const char *first = w->t.splits > 1 ? emit_text(e, "piece%s*%llu+", x, (ull)w->t.part) : "";
-  emit_let(e, emit_text(e, "key%s", x), "%s(%s)*%llu", first, s, (ull)w->t.cols);
-  emit_let(e, emit_text(e, "cc%s", x), "min(%llu,limit%s-key%s)", (ull)w->t.cols, x, x);
-  emit_let(e, emit_text(e, "slot%s", x), "blk*%d+odd%s*2+(%s)%%2", ATTENTION_SLOTS, x, s);
-}
-
-void attention_open(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  emit_loop(e, "i", "tasks");
-  attention_task(w, "i", "");
-  emit_loop(e, "s", "steps");
-  attention_step(w, "s", "");
-  emit_let(e, "same", "s+1<steps");
-  emit_let(e, "more", "max(same,i+1<tasks)");
-  emit_let(e, "ix", "min(tasks-1,i+1-same)");
-  emit_let(e, "sx", "(s+1)*same");
-  attention_task(w, "ix", "x");
-  attention_step(w, "sx", "x");
-}
-
-/* Rounds of all cores, each the other way round, and what is left for the last one. */
-void attention_count_tasks(const struct attention_writer *w) {
-  ull rounds = w->t.tasks / w->t.cores, rest = w->t.tasks % w->t.cores, cores = w->t.cores;
-  emit_let(w->e, "tasks", rounds % 2 ? "%llu+(%llu-blk<%llu)" : "%llu+(blk+%llu<%llu)", rounds,
-           rounds % 2 ? cores - 1 : 0, rest);
-}
-
-/* ---- header ---- */
-
-void attention_tensor(const struct lower_job *job, struct emit *e, const char *name, uint64_t heads,
-                      uint64_t rows, enum tensor_io io) {
-  const struct lower_value *value = job->value;
-  uint64_t batch = value[ATTENTION_BATCH].size, depth = value[ATTENTION_HEAD_DIM].size;
-  uint64_t shape[4] = {batch, heads, rows, depth};
-  unsigned rank = 4;
-  switch ((enum attention_layout)value[ATTENTION_LAYOUT].word) {
-  case LAYOUT_BSND:
-    shape[1] = rows;
-    shape[2] = heads;
-    break;
-  case LAYOUT_BSH:
-  case LAYOUT_SBH:
-    rank = 3;
-    bool first = value[ATTENTION_LAYOUT].word == LAYOUT_BSH;
-    shape[0] = first ? batch : rows;
-    shape[1] = first ? rows : batch;
-    shape[2] = heads * depth;
-    break;
-  default:
-    break;
-  }
-  emit_tensor(e, name, value[ATTENTION_DTYPE].dtype, io, shape, rank, NULL);
+  emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2,
+               emit_slots(e, set, "l1_", attention_l1_flags(w->at->gradient)));
+  emit_end(e);
+  emit_flag_of(e, set, PIPE_M, PIPE_MTE1, emit_slots(e, set, "l0_", ATTENTION_PAIR));
+  emit_end(e);
+  emit_flag_of(e, set, PIPE_FIX, PIPE_M, emit_slots(e, set, "c_", w->t.c_slots));
+  emit_end(e);
 }
 
 /* ---- GM to L1 ---- */
 
-void attention_nd2nz(const struct attention_writer *w, const char *dst, const char *src,
-                     const char *rows, const char *cols, uint64_t src_stride,
-                     const char *dst_rows) {
-  emit_row(w->e,
-           "copy_gm_to_cbuf_multi_nd2nz_b16,dst=%s,src=%s,n=%s,d=%s,src_d=%llu,"
-           "dst_c0_stride=%s",
-           dst, src, rows, cols, (ull)src_stride, dst_rows);
+static void nd2nz(struct writer *w, struct expr dst, struct expr src, struct expr rows,
+                  struct expr cols, uint64_t src_stride, struct expr dst_rows) {
+  EMIT(w->e, "copy_gm_to_cbuf_multi_nd2nz_b16", F("dst", dst), F("src", src), F("n", rows),
+       F("d", cols), F("src_d", src_stride), F("dst_c0_stride", dst_rows));
 }
 
-/* A panel of K or V: keys from `key` + at on, cw of them. */
-void attention_load_kv(const struct attention_writer *w, const char *tensor, const char *buffer,
-                       const char *flag, const char *x, bool columns) {
-  struct emit *e = w->e;
+static void load_rows(struct writer *w, struct place *p, const char *tensor, const char *buffer) {
   const struct attention *at = w->at;
-  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%s", flag);
-  attention_nd2nz(w, buffer,
-                  emit_text(e, "%s+(z%s/%llu*%llu+z%s%%%llu/%llu*%llu+(key%s+at)*%llu)*2", tensor,
-                            x, (ull)at->heads, (ull)at->kv.batch, x, (ull)at->heads, (ull)at->group,
-                            (ull)at->kv.head, x, (ull)at->kv.row),
-                  "cw", emit_text(e, "%llu", (ull)at->depth), at->kv.row,
-                  columns ? attention_rounded(e, "cw") : "cw");
-  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%s", flag);
+  nd2nz(w, task_rows(w, p, buffer), fa_row(w, tensor, &at->q, at->heads, 1, p->z, p->row), p->rows,
+        EXPR(at->depth), at->q.row, p->rows);
 }
 
-/* Rows of a task out of a tensor that lies as Q. */
-void attention_load_rows(const struct attention_writer *w, const char *tensor, const char *buffer,
-                         const char *x) {
-  struct emit *e = w->e;
+static void load_panel(struct writer *w, struct place *p, enum panel panel) {
   const struct attention *at = w->at;
-  attention_nd2nz(w, buffer,
-                  emit_text(e, "%s+(z%s/%llu*%llu+z%s%%%llu*%llu+row%s*%llu)*2", tensor, x,
-                            (ull)at->heads, (ull)at->q.batch, x, (ull)at->heads, (ull)at->q.head, x,
-                            (ull)at->q.row),
-                  emit_text(e, "cm%s", x), emit_text(e, "%llu", (ull)at->depth), at->q.row,
-                  emit_text(e, "cm%s", x));
+  const char *tensor = panels[panel].tensor;
+  struct expr flag = panel_flag(w, panel), dst = panel_at(w, panel);
+  bool columns = panel == PANEL_K || (panel == PANEL_V && at->gradient);
+  emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, flag);
+  if (panel < PANEL_P) {
+    struct expr key = x_add(p->key, w->at_key);
+    nd2nz(w, dst, fa_row(w, tensor, &at->kv, at->heads, at->group, p->z, key), w->keys,
+          EXPR(at->depth), at->kv.row, columns ? rounded(w->keys) : w->keys);
+  } else {
+    struct expr slot = x_mul(p->slot, w->t.rows * w->t.cols * HALF_BYTES);
+    struct expr src = x_add(x_add(x_name(w->e, tensor), slot), x_mul(w->at_key, HALF_BYTES));
+    nd2nz(w, dst, src, p->rows, w->keys, w->t.cols, p->rows);
+  }
+  emit_set(w->e, PIPE_MTE2, PIPE_MTE1, flag);
 }
 
-/* ---- L1 to L0, cube ---- */
-
-/* A part of a panel whose rows are rows of A: columns from `start` on, `count` of them. */
-void attention_rows_to_l0a(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start, const char *count, const char *channels) {
-  emit_row(w->e,
-           "img2colv2_cbuf_to_ca,dst=a0+l0*%d,src=%s,k_ext=%s,m_ext=%s,k_start=%s,"
-           "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-           ATTENTION_TILE_BYTES, src, attention_rounded(w->e, count), attention_rounded(w->e, rows),
-           start, rows, channels, dtype_name(w->at->type));
+static void wait_panel(struct writer *w, enum panel panel) {
+  emit_wait(w->e, PIPE_MTE2, PIPE_MTE1, panel_flag(w, panel));
 }
 
-/* Of a panel whose rows are columns of B: columns of blocks from kd on, rows from nt on. */
-void attention_columns_to_l0b(const struct attention_writer *w, const char *src) {
-  struct emit *e = w->e;
+static void free_panel(struct writer *w, enum panel panel) {
+  emit_set(w->e, PIPE_MTE1, PIPE_MTE2, panel_flag(w, panel));
+}
+
+/* Opens the loop over the panels of a step. */
+static void open_panels(struct writer *w, struct place *p) {
+  const struct attention_tiling *t = &w->t;
+  w->panel = emit_for(w->e, "p", x_ceil_div(p->keys, t->panel));
+  w->at_key = emit_assigned(w->e, "at", x_mul(w->panel, t->panel));
+  w->keys = emit_assigned(w->e, "cw", x_min(t->panel, x_sub(p->keys, w->at_key)));
+  struct expr number = x_add(x_mul(p->step, t->cols / t->panel), w->panel);
+  struct expr half = emit_assigned(w->e, "half", x_mod(number, t->l1_slots));
+  w->half = w->at->gradient ? EXPR(0) : half;
+}
+
+/* ---- L1 to L0, cube, L0C to GM ---- */
+
+/* An operand in L1: its rows lie beside each other, block by block of channels. */
+struct matrix {
+  struct expr at, rows, channels;
+};
+
+static struct matrix task_matrix(struct writer *w, struct place *p, const char *buffer) {
+  return (struct matrix){task_rows(w, p, buffer), p->rows, EXPR(w->t.depth)};
+}
+
+static struct matrix panel_matrix(struct writer *w, struct place *p, enum panel panel) {
+  bool scores = panel >= PANEL_P;
+  return (struct matrix){panel_at(w, panel), scores ? p->rows : w->keys,
+                         scores ? rounded(w->keys) : EXPR(w->t.depth)};
+}
+
+/* Part of an operand: `k` channels from k_start and `m` rows from m_start on. */
+static void load_l0(struct writer *w, bool a, struct matrix from, struct expr k,
+                    struct expr k_start, struct expr m, struct expr m_start, bool transpose) {
+  struct expr dst = x_slot(w->e, a ? "a0" : "b0", w->l0, TILE_BYTES);
+  EMIT(w->e, a ? "img2colv2_cbuf_to_ca" : "img2colv2_cbuf_to_cb", F("dst", dst), F("src", from.at),
+       F("k_ext", rounded(k)), F("m_ext", rounded(m)), F("k_start", k_start),
+       F_IF(!a, "m_start", m_start), F("filter_w", 1), F("filter_h", 1), F("l1_w", from.rows),
+       F("l1_h", 1), F("channels", from.channels), F_IF(transpose, "transpose", 1),
+       W("type", dtype_name(w->at->type)));
+}
+
+/* Of a panel whose rows are columns of B: kk columns of part kd, rows of tile nt, cn of them. */
+static void load_columns(struct writer *w, struct expr src, struct expr kd, struct expr kk,
+                         struct expr nt, struct expr cn) {
+  const int blocks = ATTENTION_SIDE / FRACTAL_ROWS;
+  struct expr dst = x_slot(w->e, "b0", w->l0, TILE_BYTES);
+  struct expr first = x_mul(kd, blocks), count = fractals(cn);
   if (w->t.panel <= ATTENTION_SIDE) {
-    emit_row(e,
-             "load_cbuf_to_cb,dst=b0+l0*%d,src=%s,base=kd*8*((cn+15)/16),"
-             "repeat=(kk+15)/16*((cn+15)/16)",
-             ATTENTION_TILE_BYTES, src);
+    EMIT(w->e, "load_cbuf_to_cb", F("dst", dst), F("src", src), F("base", x_mul(first, count)),
+         F("repeat", x_mul(fractals(kk), count)));
     return;
   }
-  emit_loop(e, "column", "(kk+15)/16");
-  emit_row(e,
-           "load_cbuf_to_cb,dst=b0+l0*%d+column*((cn+15)/16)*%d,src=%s,"
-           "base=(kd*8+column)*((cw+15)/16)+nt*8,repeat=(cn+15)/16",
-           ATTENTION_TILE_BYTES, FRACTAL_BYTES, src);
-  emit_endloop(e);
+  struct expr column = emit_for(w->e, "column", fractals(kk));
+  struct expr base = x_mul(x_add(first, column), fractals(w->keys));
+  EMIT(w->e, "load_cbuf_to_cb", F("dst", x_add(dst, x_mul(x_mul(column, count), FRACTAL_BYTES))),
+       F("src", src), F("base", x_add(base, x_mul(nt, blocks))), F("repeat", count));
+  emit_end(w->e);
 }
 
-/* Of a panel whose rows are rows of B, `rows` of them: from `start` on kk, columns from nd on cn.
- */
-void attention_rows_to_l0b(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start) {
-  struct emit *e = w->e;
-  emit_row(e,
-           "img2colv2_cbuf_to_cb,dst=b0+l0*%d,src=%s,k_ext=%s,m_ext=%s,k_start=nd*%d,m_start=%s,"
-           "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%llu,type=%s",
-           ATTENTION_TILE_BYTES, src, attention_rounded(e, "cn"), attention_rounded(e, "kk"),
-           ATTENTION_SIDE, start, rows, (ull)w->t.depth, dtype_name(w->at->type));
+/* Opens the loop over parts of the depth; `number`: of the product in its block. Gives the extent
+ * of the part. */
+static struct expr open_parts(struct writer *w, const char *loop, const char *extent,
+                              struct expr number) {
+  uint64_t depths = ceil_div(w->at->depth, ATTENTION_SIDE);
+  w->part = emit_for(w->e, loop, depths);
+  struct expr count = tile_extent(w, extent, EXPR(w->at->depth), w->part);
+  w->l0 = emit_assigned(w->e, "l0", x_mod(x_add(x_mul(number, depths), w->part), ATTENTION_PAIR));
+  emit_wait(w->e, PIPE_M, PIPE_MTE1, w->l0);
+  return count;
 }
 
-/* Small ones on the same accumulators need a barrier between them (Ascend C, Mmad). */
-void attention_mad(const struct attention_writer *w, const char *c, const char *rows,
-                   const char *first) {
+/* c[m, n] of tiles in L0; `first`: nothing is there yet. Small ones on the same accumulators need a
+ * barrier between them (Ascend C, Mmad). */
+static void put_mad(struct writer *w, struct expr c, struct expr m, struct expr k, struct expr n,
+                    struct expr first) {
   struct emit *e = w->e;
-  emit_loop(e, "small", "(%s==0)*((%s+15)/16*((cn+15)/16)<%d)", first, rows, MAD_OVERLAP_TILES);
+  /* Without an earlier product the loop has no turn; its rows stay, so that programs are the same
+   * as those of earlier versions. */
+  struct expr again = x_is_number(first) ? x_name(e, "0") : x_eq(first, 0);
+  struct expr few = x_lt(x_mul(fractals(m), fractals(n)), MAD_OVERLAP_TILES);
+  emit_handshake(e, PIPE_MTE1, PIPE_M, w->l0);
+  emit_if(e, "small", x_mul(again, few));
   emit_barrier(e, PIPE_M);
-  emit_endloop(e);
-  emit_row(e, "mad,c=%s,a=a0+l0*%d,b=b0+l0*%d,m=max(2,%s),k=kk,n=cn,init=%s,type=%s", c,
-           ATTENTION_TILE_BYTES, ATTENTION_TILE_BYTES, rows, first, dtype_name(w->at->type));
-  emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
+  emit_end(e);
+  EMIT(e, "mad", F("c", c), F("a", x_slot(e, "a0", w->l0, TILE_BYTES)),
+       F("b", x_slot(e, "b0", w->l0, TILE_BYTES)), F("m", x_max(2, m)), F("k", k), F("n", n),
+       F("init", first), W("type", dtype_name(w->at->type)));
+  emit_set(e, PIPE_M, PIPE_MTE1, w->l0);
 }
 
-void attention_l0_filled(const struct attention_writer *w) {
-  emit_set_flag(w->e, PIPE_MTE1, PIPE_M, "l0");
-  emit_wait_flag(w->e, PIPE_MTE1, PIPE_M, "l0");
+/* Takes a block of L0C. */
+static void take_block(struct writer *w, struct expr number) {
+  w->c = emit_assigned(w->e, "c", x_mod(number, w->t.c_slots));
+  emit_wait(w->e, PIPE_FIX, PIPE_M, w->c);
 }
 
-/* Lets of panel p of a step. */
-void attention_panel(const struct attention_writer *w, const char *s, const char *x) {
+/* The block of m rows goes out, or is added to what is there. */
+static void put_block(struct writer *w, struct expr dst, struct expr n, struct expr m,
+                      uint64_t stride, bool add) {
   struct emit *e = w->e;
-  emit_let(e, "at", "p*%llu", (ull)w->t.panel);
-  emit_let(e, "cw", "min(%llu,cc%s-at)", (ull)w->t.panel, x);
-  emit_let(e, "half", "(%s*%llu+p)%%%llu", s, (ull)(w->t.cols / w->t.panel), (ull)w->t.l1_slots);
+  emit_handshake(e, PIPE_M, PIPE_FIX, w->c);
+  if (add)
+    emit_plain(e, "set_atomic_add");
+  EMIT(e, "copy_matrix_cc_to_gm", F("dst", dst), F("src", block_at(w)), F("n", n), F("m", m),
+       F("src_stride", rounded(m)), F("dst_stride", stride), F("nz2nd", 1), W("type", "fp32"));
+  if (add)
+    emit_plain(e, "set_atomic_none");
+  emit_set(e, PIPE_FIX, PIPE_M, w->c);
 }
 
-/* Every flag that says "free", set at the start and taken back at the end. */
-static void free_flags(const struct attention_writer *w, unsigned l1_flags, bool set) {
-  struct emit *e = w->e;
-  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
-      set ? emit_set_flag : emit_wait_flag;
-  const char *at = set ? "first" : "last";
-  emit_loop(e, emit_text(e, "l1_%s", at), "%u", l1_flags);
-  flag(e, PIPE_MTE1, PIPE_MTE2, "l1_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "l0_%s", at), "%d", ATTENTION_PAIR);
-  flag(e, PIPE_M, PIPE_MTE1, "l0_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "c_%s", at), "%llu", (ull)w->t.c_slots);
-  flag(e, PIPE_FIX, PIPE_M, "c_%s", at);
-  emit_endloop(e);
+/* Number of tile `i` of the present panel in the step; that of the gradient begins anew in each. */
+static struct expr tile_number(struct writer *w, struct expr i) {
+  uint64_t tiles_of_panel = ceil_div(w->t.panel, ATTENTION_SIDE);
+  if (w->at->gradient)
+    return i;
+  return emit_assigned(w->e, "tile", x_add(x_mul(w->panel, tiles_of_panel), i));
 }
 
-void attention_cube_stream(const struct attention_writer *w, unsigned l1_flags,
-                           attention_put *put_scores, attention_put *put_results) {
+/* ---- ahead ---- */
+
+/* Rows of the task times a panel's keys, 128 at a time, to the slot of a workspace. */
+static void put_scores(struct writer *w, const char *rows, enum panel panel, const char *result) {
+  const struct attention_tiling *t = &w->t;
+  struct place *p = &w->next;
+  struct expr nt = emit_for(w->e, "nt", tiles(w->keys));
+  struct expr cn = tile_extent(w, "cn", w->keys, nt), tile = tile_number(w, nt);
+  take_block(w, tile);
+  struct expr kk = open_parts(w, "kd", "kk", tile), kd = w->part;
+  load_l0(w, true, task_matrix(w, p, rows), kk, x_mul(kd, ATTENTION_SIDE), p->rows, EXPR(0), false);
+  load_columns(w, panel_at(w, panel), kd, kk, nt, cn);
+  put_mad(w, block_at(w), p->rows, kk, cn, x_eq(kd, 0));
+  emit_end(w->e);
+  struct expr slot = x_mul(p->slot, t->rows * t->cols * WORD_BYTES);
+  struct expr key = x_mul(x_add(w->at_key, x_mul(nt, ATTENTION_SIDE)), WORD_BYTES);
+  put_block(w, x_add(x_add(x_name(w->e, result), slot), key), cn, p->rows, t->cols, false);
+  emit_end(w->e);
+}
+
+/* Behind the last step of a task its rows in L1 are free. */
+static void free_rows(struct emit *e, struct place *p) {
+  emit_if(e, "done", x_eq(x_add(p->step, 1), p->steps));
+  emit_set(e, PIPE_MTE1, PIPE_MTE2, p->odd);
+  emit_end(e);
+}
+
+static void put_ahead(struct writer *w) {
+  static const struct {
+    const char *rows, *result;
+    enum panel panel;
+  } products[] = {{"q1", "scores", PANEL_K}, {"dy1", "products", PANEL_V}};
   struct emit *e = w->e;
-  free_flags(w, l1_flags, true);
-  emit_comment(e, "The first scores.");
-  emit_loop(e, "start", "1");
-  attention_task(w, "0", "x");
-  emit_let(e, "sx", "0");
-  attention_step(w, "0", "x");
-  put_scores(w);
-  emit_endloop(e);
-  attention_open(w);
-  emit_loop(e, "ahead", "more");
-  put_scores(w);
-  emit_endloop(e);
-  put_results(w);
-  emit_endloop(e);
-  emit_endloop(e);
-  emit_comment(e, "Nothing stays set.");
-  free_flags(w, l1_flags, false);
+  struct place *p = &w->next;
+  unsigned count = w->at->gradient ? 2 : 1;
+  emit_if(e, "begin", x_eq(p->step, 0));
+  emit_wait(e, PIPE_MTE1, PIPE_MTE2, p->odd);
+  load_rows(w, p, "q", "q1");
+  if (w->at->gradient)
+    load_rows(w, p, "dy", "dy1");
+  emit_handshake(e, PIPE_MTE2, PIPE_MTE1, p->odd);
+  emit_end(e);
+  open_panels(w, p);
+  for (unsigned i = 0; i < count; i++)
+    load_panel(w, p, products[i].panel);
+  for (unsigned i = 0; i < count; i++) {
+    wait_panel(w, products[i].panel);
+    put_scores(w, products[i].rows, products[i].panel, products[i].result);
+    free_panel(w, products[i].panel);
+  }
+  emit_end(e);
+  if (!w->at->gradient)
+    free_rows(e, p);
+  fa_signal(e, PIPE_FIX, SIGNAL_SCORES);
+}
+
+/* ---- the present step ---- */
+
+/* k rows of B from `first` on, beside A in L0; the part of c[m, depth]. */
+static void close_parts(struct writer *w, struct matrix b, struct expr k, struct expr first,
+                        struct expr n, struct expr m, struct expr is_first) {
+  load_l0(w, false, b, n, x_mul(w->part, ATTENTION_SIDE), k, first, false);
+  struct expr part = x_mul(x_mul(w->part, ATTENTION_SIDE * ACCUMULATOR_BYTES), rounded(m));
+  put_mad(w, x_add(block_at(w), part), m, k, n, is_first);
+  emit_end(w->e);
+}
+
+/* A panel of scores times rows of another panel, 128 keys at a time. */
+static void put_rows(struct writer *w, enum panel scores, enum panel rows) {
+  struct place *p = &w->here;
+  struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
+  struct expr kk = tile_extent(w, "kk", w->keys, kt), number = tile_number(w, kt);
+  struct expr cn = open_parts(w, "nd", "cn", number);
+  load_l0(w, true, panel_matrix(w, p, scores), kk, key, p->rows, EXPR(0), false);
+  close_parts(w, panel_matrix(w, p, rows), kk, key, cn, p->rows, x_eq(number, 0));
+  emit_end(w->e);
+}
+
+/* Columns of P or dS, turned, times rows of dY or Q: for 128 keys a block of dV or dK. */
+static void add_keys(struct writer *w, enum panel scores, const char *rows, const char *sum) {
+  const struct attention *at = w->at;
+  struct place *p = &w->here;
+  struct expr kt = emit_for(w->e, "kt", tiles(w->keys)), key = x_mul(kt, ATTENTION_SIDE);
+  struct expr mk = tile_extent(w, "mk", w->keys, kt), kk = emit_assigned(w->e, "kk", p->rows);
+  take_block(w, kt);
+  struct expr cn = open_parts(w, "nd", "cn", kt);
+  load_l0(w, true, panel_matrix(w, p, scores), mk, key, p->rows, EXPR(0), true);
+  close_parts(w, task_matrix(w, p, rows), kk, EXPR(0), cn, mk, EXPR(1));
+  struct expr head = x_mul(x_div(p->z, at->group), at->keys);
+  struct expr row = x_add(x_add(x_add(head, p->key), w->at_key), key);
+  put_block(w, x_slot(w->e, sum, row, at->depth * WORD_BYTES), EXPR(at->depth), mk, at->depth,
+            true);
+  emit_end(w->e);
+}
+
+/* Waits for the answer of the vector cores before the first panel of scores. */
+static void await_probabilities(struct writer *w) {
+  emit_if(w->e, "ready", x_eq(w->panel, 0));
+  fa_await(w->e, SIGNAL_PROBABILITIES);
+  emit_end(w->e);
+}
+
+/* Probabilities times V. */
+static void put_values(struct writer *w) {
+  struct place *p = &w->here;
+  uint64_t depth = w->at->depth;
+  take_block(w, p->step);
+  open_panels(w, p);
+  load_panel(w, p, PANEL_V);
+  await_probabilities(w);
+  load_panel(w, p, PANEL_P);
+  wait_panel(w, PANEL_V);
+  wait_panel(w, PANEL_P);
+  put_rows(w, PANEL_P, PANEL_V);
+  free_panel(w, PANEL_V);
+  free_panel(w, PANEL_P);
+  emit_end(w->e);
+  struct expr slot = x_mul(p->slot, w->t.rows * depth * WORD_BYTES);
+  put_block(w, x_add(x_name(w->e, "partial"), slot), EXPR(depth), p->rows, depth, false);
+  fa_signal(w->e, PIPE_FIX, SIGNAL_PARTIAL);
+}
+
+/* P^T dY, dS^T Q and dS K, added to the sums. */
+static void put_sums(struct writer *w) {
+  struct place *p = &w->here;
+  uint64_t depth = w->at->depth;
+  open_panels(w, p);
+  load_panel(w, p, PANEL_K_ROWS);
+  await_probabilities(w);
+  load_panel(w, p, PANEL_P);
+  load_panel(w, p, PANEL_DS);
+  wait_panel(w, PANEL_P);
+  add_keys(w, PANEL_P, "dy1", "dv_sum");
+  free_panel(w, PANEL_P);
+  wait_panel(w, PANEL_DS);
+  add_keys(w, PANEL_DS, "q1", "dk_sum");
+  wait_panel(w, PANEL_K_ROWS);
+  take_block(w, w->panel);
+  put_rows(w, PANEL_DS, PANEL_K_ROWS);
+  put_block(w, fa_number(w, "dq_sum", w->at->rows, p->z, p->row, depth * WORD_BYTES), EXPR(depth),
+            p->rows, depth, true);
+  free_panel(w, PANEL_DS);
+  free_panel(w, PANEL_K_ROWS);
+  emit_end(w->e);
+  free_rows(w->e, p);
+}
+
+void fa_cube_stream(struct writer *w) {
+  put_buffers(w);
+  emit_stream(w->e, CORE_AIC);
+  fa_count_tasks(w);
+  if (w->at->gradient)
+    emit_plain(w->e, "set_atomic_f32");
+  fa_stream(w, "The first scores.", put_flags, put_ahead, w->at->gradient ? put_sums : put_values);
 }

@@ -1,432 +1,481 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stream of the vector cores of flash_attention. Each of the two takes half of a task's rows,
- * a slice of them at a time: probabilities of the step to come, then what the cube core has made of
- * the present one. The maximum and sum of rows lie twice, for tasks of odd and even number; the
- * factors of a step wait in its slot until its values are added.
+ * The streams of the vector cores. Each of the two takes half of a task's rows, a slice of them at
+ * a time.
  *
- * Flags, of two buffers each: MTE3 to MTE2 free, MTE2 to V filled, V to MTE3 computed. A buffer
- * holds scores and then the probabilities, or partial values and then, at the end of a task, the
- * result.
+ * Forward: probabilities of the step to come, then the cube core's product of the present step.
+ * The maximum and sum of rows lie twice, for tasks of odd and even number; the factors of a step
+ * wait in its slot until its values are added. A buffer holds scores and then the probabilities, or
+ * partial values and then, at the end of a task, the result.
+ *
+ * Gradient: P = exp(scale S - max - ln(sum)) and dS = P * (dP - delta) of each step. The numbers of
+ * rows lie eight times each, for tasks of odd and even number, the first one as max + ln(sum).
+ *
+ * Flags, of two buffers each: MTE3 to MTE2 free, MTE2 to V filled, V to MTE3 computed. Gradient: 2
+ * and 3, V to MTE2 and back, the numbers of rows.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/writer.h"
 
-enum { ROUND_UNIT = 8 }; /* numbers of a block */
-enum { HALF_BYTES = 2, WORD_BYTES = 4, LANES_BYTES = VROW_LANES * WORD_BYTES };
+enum { LANES = ROWWISE_LANES, LANES_BYTES = LANES * WORD_BYTES, FLAG_NUMBERS = 2 };
+enum { ROW_MAXIMUM, ROW_SUM, ROW_DELTA };
 
-/* Registers for the order of instructions. */
-enum { R_BUFFER = X0, R_VALUES = X1, R_FOLDED = X2 };
+/* Registers: scores, partial values, results; values of the task; products of the gradient and
+ * numbers of rows. */
+enum { R_BUFFER = X0, R_VALUES = X1, R_FOLDED = X2, R_PRODUCTS = X3, R_NUMBERS = X4 };
 enum { R_MAXIMUM = Y0, R_SUM = Y1, R_FACTOR = Y2, R_FRESH = T0, R_COLUMN = T1 };
 
-/* Far below every score, and still far from the end of the range when it is scaled. */
+/* Far below every score, and still far from the end of the range when it is scaled; below that. */
 static const double masked = -1e30, lowest = -1e38;
 
-static struct vrows start_rows(const struct attention_writer *w) {
-  struct vrows rows = {.machine = {.emit = w->e, .type = DTYPE_FP32},
-                       .rows = "rr",
-                       .cols = w->at->depth,
-                       .pitch = w->t.depth,
-                       .accumulator = w->t.accumulator,
-                       .blocks = w->t.blocks};
-  /* What came before may still be under way. */
-  rows.machine.written = (1u << VREGS) - 1;
+/* ---- slices ---- */
+
+/* The rows of the vector core that runs. */
+static void put_share(struct writer *w, struct place *p) {
+  const int unit = 2 * BLOCK_WORDS; /* both cores have whole blocks of numbers of rows */
+  struct expr half = x_mul(x_div(x_add(p->rows, unit - 1), unit), BLOCK_WORDS);
+  struct expr split = fa_let(w, p, "split", x_min(w->t.half, half));
+  p->from = fa_let(w, p, "from", x_mul(x_name(w->e, "sub"), split));
+  p->mine = fa_let(w, p, "mine", x_max(0, x_min(split, x_sub(p->rows, p->from))));
+}
+
+static void open_slices(struct writer *w, struct place *p) {
+  struct emit *e = w->e;
+  const struct attention_tiling *t = &w->t;
+  struct expr slice = emit_for(e, "slice", x_ceil_div(p->mine, t->slice));
+  w->r0 = emit_assigned(e, "r0", x_mul(slice, t->slice));
+  w->rr = emit_assigned(e, "rr", x_min(t->slice, x_sub(p->mine, w->r0)));
+  w->half = emit_assigned(e, "pair", x_mod(slice, ATTENTION_PAIR));
+  w->tile = emit_assigned(e, "tile", x_add(t->buffers, x_mul(w->half, t->buffer_bytes)));
+}
+
+/* `slot` of numbers of a core's rows, from row `first` on. */
+static struct expr numbers(struct writer *w, uint64_t address, struct expr slot,
+                           struct expr first) {
+  return x_add(x_add(address, x_mul(slot, w->t.half * WORD_BYTES)), x_mul(first, WORD_BYTES));
+}
+
+/* Rows of the slice from `first` on, with what came before still under way. */
+static struct rowwise rows_of(struct writer *w, struct place *p, struct expr first) {
+  const struct attention_tiling *t = &w->t;
+  struct expr slot = x_add(x_mul(p->odd, 2), x_mod(p->step, 2));
+  struct rowwise rows = {.n_rows = w->rr,
+                         .cols = w->at->depth,
+                         .pitch = t->depth,
+                         .unit = {.emit = w->e,
+                                  .type = DTYPE_FP32,
+                                  .written = V_ALL,
+                                  .reg = {[R_BUFFER] = w->tile,
+                                          [R_FOLDED] = EXPR(t->folded),
+                                          [R_FRESH] = EXPR(t->fresh),
+                                          [R_COLUMN] = EXPR(t->column),
+                                          [R_MAXIMUM] = numbers(w, t->maximum, p->odd, first),
+                                          [R_SUM] = numbers(w, t->sum, p->odd, first),
+                                          [R_FACTOR] = numbers(w, t->factor, slot, first),
+                                          [V_ACCUMULATOR] = EXPR(t->accumulator),
+                                          [V_BLOCKS] = EXPR(t->blocks)}}};
   return rows;
 }
 
-static void vector_dup(const struct attention_writer *w, const char *dst, double value,
-                       const char *more) {
-  emit_row(w->e, "vector_dup,dst=%s,scalar=%lld,%s,type=fp32", dst, vscalar_bits(DTYPE_FP32, value),
-           more);
+static void put_steps(struct rowwise *rows, const struct vstep *steps) {
+  for (; steps->form != VFORM_END; steps++)
+    rowwise_step(rows, steps);
 }
 
-/* Lets of the slice of the task with the suffix: rows from r0 of this core's, rr of them. */
-void attention_slice(const struct attention_writer *w, const char *x) {
-  emit_let(w->e, "r0", "slice*%llu", (ull)w->t.slice);
-  emit_let(w->e, "rr", "min(%llu,mine%s-r0)", (ull)w->t.slice, x);
-  emit_let(w->e, "pair", "slice%%2");
-  emit_let(w->e, "tile", "%llu+pair*%llu", (ull)w->t.buffers, (ull)w->t.buffer_bytes);
+/* ---- scores ---- */
+
+/* A slice of a tensor of the workspace: scores in single precision come in, in the type they go
+ * out. */
+static void copy_scores(struct writer *w, struct place *p, bool out, const char *tensor,
+                        struct expr ub) {
+  unsigned bytes = out ? HALF_BYTES : WORD_BYTES, unit = BLOCK_BYTES / bytes;
+  uint64_t row = w->t.cols * bytes;
+  struct expr slot = x_slot(w->e, tensor, p->slot, w->t.rows * row);
+  struct expr gm = x_add(slot, x_mul(x_add(p->from, w->r0), row)), burst = x_mul(p->keys, bytes);
+  struct expr gm_gap = x_sub(row, burst);
+  struct expr ub_gap = x_sub(x_div(w->wide, unit), x_ceil_div(p->keys, unit));
+  EMIT(w->e, out ? "copy_ubuf_to_gm_align_b16" : "copy_gm_to_ubuf_align_b32",
+       F("dst", out ? gm : ub), F("src", out ? ub : gm), F("n_burst", w->rr), F("len_burst", burst),
+       F("src_gap", out ? ub_gap : gm_gap), F("dst_gap", out ? gm_gap : ub_gap));
 }
 
-/* Rows of this core: `mine` of them from `from` on. */
-void attention_share(const struct attention_writer *w, const char *x) {
-  struct emit *e = w->e;
-  emit_let(e, emit_text(e, "split%s", x), "min(%llu,(cm%s+15)/16*8)", (ull)w->t.half, x);
-  emit_let(e, emit_text(e, "from%s", x), "sub*split%s", x);
-  emit_let(e, emit_text(e, "mine%s", x), "max(0,min(split%s,cm%s-from%s))", x, x, x);
+/* Hides the lanes of the mask: `repeat` times 64 from `dst` on, `stride` blocks apart. */
+static void put_masked(struct emit *e, struct expr dst, struct expr repeat, struct expr stride) {
+  EMIT(e, "vector_dup", F("dst", dst), F("scalar", vscalar(DTYPE_FP32, masked)),
+       F("repeat", repeat), F("dst_repeat", stride), W("type", "fp32"));
 }
 
-static void open_slices(const struct attention_writer *w, const char *x) {
-  emit_loop(w->e, "slice", "(mine%s+%llu)/%llu", x, (ull)w->t.slice - 1, (ull)w->t.slice);
-  attention_slice(w, x);
-}
-
-/* Computed: MTE3 may read the buffer; where there is nothing to copy it passes the word on. */
-static void wait_computed(struct emit *e) {
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "pair");
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "pair");
-}
-
-/* ---- probabilities of step sx of task x ---- */
-
-/* 2 to the power of name, 0 to 63, with a minus so that all of them fit: as lanes, those from
- * number `name` on. */
-static const char *lanes_from(struct emit *e, const char *name) {
-  return emit_text(e,
-                   "-1*(1+%s%%2)*(1+3*(%s/2%%2))*(1+15*(%s/4%%2))*(1+255*(%s/8%%2))"
-                   "*(1+65535*(%s/16%%2))*(1+4294967295*(%s/32))",
-                   name, name, name, name, name, name);
-}
-
-static void load_scores(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  ull row = w->t.cols * WORD_BYTES;
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
-  emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=tile,src=scores+slotx*%llu+(fromx+r0)*%llu,n_burst=rr,"
-           "len_burst=ccx*4,src_gap=%llu-ccx*4,dst_gap=wide/8-(ccx+7)/8",
-           (ull)w->t.rows * row, row, row);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "pair");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "pair");
+/* The lanes from number `lane` on, 0 to 63, as a mask: minus 2 to the power of the number. */
+static void put_mask(struct emit *e, struct expr lane) {
+  struct expr bits = EXPR(-1);
+  for (unsigned bit = 0; bit < 5; bit++)
+    bits = x_mul(bits, x_add(1, x_mul((1 << (1 << bit)) - 1, x_mod(x_div(lane, 1 << bit), 2))));
+  EMIT(e, "set_vector_mask", F("high", 0),
+       F("low", x_mul(bits, x_add(1, x_mul(UINT32_MAX, x_div(lane, 32))))));
 }
 
 /* The last lanes of each row, which no copy has written. */
-static void pad(const struct attention_writer *w, struct vrows *rows) {
+static void pad(struct writer *w, struct place *p) {
   struct emit *e = w->e;
-  emit_loop(e, "pad", "ccx<wide");
-  emit_let(e, "lane", "ccx%%64");
-  emit_row(e, "set_mask_norm");
-  emit_row(e, "set_vector_mask,high=0,low=%s", lanes_from(e, "lane"));
-  vector_dup(w, "tile+ccx/64*256", masked, "repeat=rr,dst_repeat=wide/8");
-  emit_row(e, "set_mask_count");
-  emit_endloop(e);
-  rows->machine.written |= 1u << R_BUFFER;
+  emit_if(e, "pad", x_lt(p->keys, w->wide));
+  struct expr lane = emit_assigned(e, "lane", x_mod(p->keys, LANES));
+  emit_plain(e, "set_mask_norm");
+  put_mask(e, lane);
+  put_masked(e, x_add(w->tile, x_mul(x_div(p->keys, LANES), LANES_BYTES)), w->rr,
+             x_div(w->wide, BLOCK_WORDS));
+  emit_plain(e, "set_mask_count");
+  emit_end(e);
 }
 
 /* Row by row where keys are hidden from it: `seen` of them are not. */
-void attention_hide(const struct attention_writer *w, struct vrows *rows, const char *x) {
+static void hide(struct writer *w, struct place *p, struct vunit *unit) {
   struct emit *e = w->e;
-  if (!w->at->causal)
-    return;
-  vmachine_order(&rows->machine, 0, 1u << R_BUFFER);
-  emit_let(e, "first", "row%s+from%s+r0+%llu-key%s", x, x, (ull)(w->at->keys - w->at->rows + 1), x);
-  emit_loop(e, "hides", "first<cc%s", x);
-  emit_row(e, "set_mask_norm");
-  emit_loop(e, "r", "min(rr,cc%s-first)", x);
-  emit_let(e, "seen", "max(0,first+r)");
-  emit_let(e, "lane", "seen%%64");
-  emit_row(e, "set_vector_mask,high=0,low=%s", lanes_from(e, "lane"));
-  vector_dup(w, "tile+r*wide*4+seen/64*256", masked, "repeat=1");
-  emit_row(e, "set_vector_mask,high=0,low=-1");
-  vector_dup(w, "tile+r*wide*4+(seen/64+1)*256", masked, "repeat=wide/64-seen/64-1");
-  emit_endloop(e);
-  emit_row(e, "set_mask_count");
-  emit_endloop(e);
-  rows->machine.mask = NULL;
+  struct expr row = x_add(x_add(p->row, p->from), w->r0), next = EXPR(LANES / BLOCK_WORDS);
+  vunit_order(unit, 0, V(R_BUFFER));
+  struct expr first =
+      emit_assigned(e, "first", x_sub(x_add(row, w->at->keys - w->at->rows + 1), p->key));
+  emit_if(e, "hides", x_lt(first, p->keys));
+  emit_plain(e, "set_mask_norm");
+  struct expr r = emit_for(e, "r", x_min(w->rr, x_sub(p->keys, first)));
+  struct expr seen = emit_assigned(e, "seen", x_max(0, x_add(first, r)));
+  put_mask(e, emit_assigned(e, "lane", x_mod(seen, LANES)));
+  struct expr at = x_add(w->tile, x_mul(x_mul(r, w->wide), WORD_BYTES)), part = x_div(seen, LANES);
+  put_masked(e, x_add(at, x_mul(part, LANES_BYTES)), EXPR(1), next);
+  EMIT(e, "set_vector_mask", F("high", 0), F("low", -1));
+  put_masked(e, x_add(at, x_mul(x_add(part, 1), LANES_BYTES)),
+             x_sub(x_sub(x_div(w->wide, LANES), part), 1), next);
+  emit_end(e);
+  emit_plain(e, "set_mask_count");
+  emit_end(e);
+  vunit_forget(unit);
 }
+
+/* Scores times the scale; the mask hides some. */
+static void put_scale(struct writer *w, struct place *p, struct vunit *unit) {
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  vunit_step(unit, &(struct vstep)S("vmuls", R_BUFFER, R_BUFFER, w->at->scale));
+  if (w->at->causal)
+    hide(w, p, unit);
+}
+
+/* Rows of scores less a number each, which is there eight times. */
+static void subtract(struct writer *w, struct vunit *unit, unsigned reg, unsigned numbers_reg,
+                     struct expr numbers) {
+  vunit_lanes(unit, LANES);
+  vunit_order(unit, V(reg) | V(numbers_reg), V(reg));
+  struct expr part = emit_for(w->e, "part", x_div(w->wide, LANES));
+  fa_rows_op(w, "vsub", x_add(unit->reg[reg], x_mul(part, LANES_BYTES)),
+             x_div(w->wide, BLOCK_WORDS), numbers, 1, true);
+  emit_end(w->e);
+}
+
+/* ---- forward: probabilities of the step to come ---- */
 
 /*
- * One number per row. Blocks of 8 lanes are folded into one each time: a row of up to 512 is 64
- * numbers, then 8, then 1. Shorter rows leave places that have to hold the neutral number.
+ * One number per row, in the column. Blocks of 8 lanes are folded into one each time: a row of up
+ * to 512 is 64 numbers, then 8, then 1. Shorter rows leave places that have to hold the neutral
+ * number.
  */
-static void reduce(const struct attention_writer *w, struct vrows *rows, enum vrow_reduction kind,
-                   const char *column) {
+static void reduce(struct writer *w, struct vunit *unit, enum vreduction kind) {
   struct emit *e = w->e;
-  struct vmachine *machine = &rows->machine;
-  const char *inst = kind == VROW_SUM ? "vcgadd" : "vcgmax";
-  ull lanes = w->t.accumulator, folded = w->t.folded;
-  vmachine_lanes(machine, VROW_LANES);
-  vmachine_order(machine, 0, 1u << VROW_ACCUMULATOR);
-  emit_loop(e, "narrow", "wide<%d", VROW_LANES * ROUND_UNIT);
-  vector_dup(w, emit_text(e, "%llu", lanes), vrow_identity(kind), "repeat=rr");
-  emit_endloop(e);
-  vmachine_order(machine, 1u << R_BUFFER, 1u << VROW_ACCUMULATOR);
-  emit_loop(e, "part", "wide/64");
-  emit_row(e,
-           "%s,dst=%llu+part*32,src=tile+part*256,repeat=rr,dst_repeat=8,src_repeat=wide/8,"
-           "type=fp32",
-           inst, lanes);
-  emit_endloop(e);
-  vmachine_order(machine, 1u << VROW_ACCUMULATOR, 1u << R_FOLDED);
-  emit_row(e, "%s,dst=%llu,src=%llu,repeat=rr,type=fp32", inst, folded, lanes);
-  vmachine_count(machine, "rr*8");
-  vmachine_order(machine, 1u << R_FOLDED, 1u << R_COLUMN);
-  emit_row(e, "%s,dst=%s,src=%llu,repeat=1,type=fp32", inst, column, folded);
+  const char *inst = kind == V_SUM ? "vcgadd" : "vcgmax";
+  struct expr lanes = unit->reg[V_ACCUMULATOR], folded = unit->reg[R_FOLDED];
+  vunit_lanes(unit, LANES);
+  vunit_order(unit, 0, V(V_ACCUMULATOR));
+  emit_if(e, "narrow", x_lt(w->wide, LANES * BLOCK_WORDS));
+  EMIT(e, "vector_dup", F("dst", lanes),
+       F("scalar", vscalar(DTYPE_FP32, vreduction_identity(kind))), F("repeat", w->rr),
+       W("type", "fp32"));
+  emit_end(e);
+  vunit_order(unit, V(R_BUFFER), V(V_ACCUMULATOR));
+  struct expr part = emit_for(e, "part", x_div(w->wide, LANES));
+  EMIT(e, inst, F("dst", x_add(lanes, x_mul(part, BLOCK_BYTES))),
+       F("src", x_add(w->tile, x_mul(part, LANES_BYTES))), F("repeat", w->rr),
+       F("dst_repeat", BLOCK_WORDS), F("src_repeat", x_div(w->wide, BLOCK_WORDS)),
+       W("type", "fp32"));
+  emit_end(e);
+  VROW(unit, V(V_ACCUMULATOR), V(R_FOLDED), inst, F("dst", folded), F("src", lanes),
+       F("repeat", w->rr), W("type", "fp32"));
+  vunit_count(unit, x_mul(w->rr, BLOCK_WORDS));
+  VROW(unit, V(R_FOLDED), V(R_COLUMN), inst, F("dst", unit->reg[R_COLUMN]), F("src", folded),
+       F("repeat", 1), W("type", "fp32"));
 }
 
-static void column_step(struct vrows *rows, const char *inst, unsigned dst_reg, const char *dst,
-                        unsigned a_reg, const char *a, unsigned b_reg, const char *b) {
-  vrow_column(rows);
-  vmachine_order(&rows->machine, 1u << a_reg | 1u << b_reg, 1u << dst_reg);
-  emit_row(rows->machine.emit, "%s,dst=%s,src0=%s,src1=%s,repeat=1,type=fp32", inst, dst, a, b);
+/* The new maximum, the factor that the old one asks for; exp of what is left above the maximum; the
+ * running sum; probabilities. */
+static void put_softmax(struct writer *w, struct place *p, struct rowwise *rows) {
+  static const struct vstep maximum[] = {COLUMN(B_("vmax", R_FRESH, R_MAXIMUM, R_COLUMN)),
+                                         COLUMN(B_("vsub", R_FACTOR, R_MAXIMUM, R_FRESH)),
+                                         COLUMN(U_("vexp", R_FACTOR, R_FACTOR)),
+                                         COLUMN(S_("vadds", R_MAXIMUM, R_FRESH, 0)),
+                                         SPREAD(R_FRESH),
+                                         END};
+  static const struct vstep sum[] = {COLUMN(B_("vmul", R_SUM, R_SUM, R_FACTOR)),
+                                     COLUMN(B_("vadd", R_SUM, R_SUM, R_COLUMN)), END};
+  struct vunit *unit = &rows->unit;
+  pad(w, p);
+  put_scale(w, p, unit);
+  reduce(w, unit, V_MAX);
+  put_steps(rows, maximum);
+  subtract(w, unit, R_BUFFER, V_BLOCKS, unit->reg[V_BLOCKS]);
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  vunit_step(unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
+  reduce(w, unit, V_SUM);
+  put_steps(rows, sum);
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  fa_convert(w, unit, R_BUFFER, R_BUFFER);
 }
 
-/* The new maximum, and the factor that the old one asks for. */
-static void put_maximum(const struct attention_writer *w, struct vrows *rows, const char *maximum,
-                        const char *factor) {
-  struct emit *e = w->e;
-  const char *fresh = emit_text(e, "%llu", (ull)w->t.fresh);
-  const char *column = emit_text(e, "%llu", (ull)w->t.column);
-  reduce(w, rows, VROW_MAX, column);
-  column_step(rows, "vmax", R_FRESH, fresh, R_MAXIMUM, maximum, R_COLUMN, column);
-  column_step(rows, "vsub", R_FACTOR, factor, R_MAXIMUM, maximum, R_FRESH, fresh);
-  vmachine_order(&rows->machine, 1u << R_FACTOR, 1u << R_FACTOR);
-  emit_row(e, "vexp,dst=%s,src=%s,repeat=1,type=fp32", factor, factor);
-  vmachine_order(&rows->machine, 1u << R_FRESH, 1u << R_MAXIMUM);
-  emit_row(e, "vadds,dst=%s,src=%s,scalar=0,repeat=1,type=fp32", maximum, fresh);
-  vrow_spread(rows, R_FRESH, fresh);
+/* Maxima and sums of a task's rows before its first step. */
+static void begin_numbers(struct writer *w, struct place *p) {
+  struct vunit unit = rows_of(w, p, EXPR(0)).unit;
+  emit_if(w->e, "begin", x_eq(p->step, 0));
+  emit_barrier(w->e, PIPE_V);
+  unit.written = 0;
+  vunit_count(&unit, w->t.half);
+  vunit_step(&unit, &(struct vstep)FILL(R_MAXIMUM, lowest));
+  vunit_step(&unit, &(struct vstep)FILL(R_SUM, 0));
+  emit_end(w->e);
 }
 
-/* exp of what is left above the maximum, and the running sum. */
-static void put_exponentials(const struct attention_writer *w, struct vrows *rows, const char *sum,
-                             const char *factor) {
-  struct emit *e = w->e;
-  const char *column = emit_text(e, "%llu", (ull)w->t.column);
-  vmachine_lanes(&rows->machine, VROW_LANES);
-  vmachine_order(&rows->machine, 1u << R_BUFFER | 1u << VROW_BLOCKS, 1u << R_BUFFER);
-  emit_loop(e, "part", "wide/64");
-  emit_row(e,
-           "vsub,dst=tile+part*256,src0=tile+part*256,src1=%llu,repeat=rr,dst_repeat=wide/8,"
-           "src0_repeat=wide/8,src1_block=0,src1_repeat=1,type=fp32",
-           (ull)w->t.blocks);
-  emit_endloop(e);
-  vmachine_count(&rows->machine, "rr*wide");
-  vmachine_order(&rows->machine, 1u << R_BUFFER, 1u << R_BUFFER);
-  emit_row(e, "vexp,dst=tile,src=tile,repeat=1,type=fp32");
-  reduce(w, rows, VROW_SUM, column);
-  column_step(rows, "vmul", R_SUM, sum, R_SUM, sum, R_FACTOR, factor);
-  column_step(rows, "vadd", R_SUM, sum, R_SUM, sum, R_COLUMN, column);
+/* ---- gradient: probabilities and dS ---- */
+
+/* Eight numbers of each row of the present task, from row `first` on. */
+static struct expr block_numbers(struct writer *w, unsigned which, struct expr first) {
+  uint64_t bytes = w->t.half * BLOCK_BYTES, all = ATTENTION_ROW_NUMBERS * bytes;
+  struct expr at = x_add(w->t.statistics + which * bytes, x_mul(w->here.odd, all));
+  return x_add(at, x_mul(first, BLOCK_BYTES));
 }
 
-static void store_probabilities(const struct attention_writer *w, struct vrows *rows) {
+static void load_numbers(struct writer *w) {
+  static const char *const names[] = {"row_max", "row_sum", "delta"};
+  struct place *p = &w->here;
   struct emit *e = w->e;
-  ull row = w->t.cols * HALF_BYTES;
-  vmachine_count(&rows->machine, "rr*wide");
-  vmachine_order(&rows->machine, 1u << R_BUFFER, 1u << R_BUFFER);
-  emit_row(e, "%s,dst=tile,src=tile,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, w->at->type));
-  wait_computed(e);
-  emit_row(e,
-           "copy_ubuf_to_gm_align_b16,dst=probs+slotx*%llu+(fromx+r0)*%llu,src=tile,n_burst=rr,"
-           "len_burst=ccx*2,src_gap=wide/16-(ccx+15)/16,dst_gap=%llu-ccx*2",
-           (ull)w->t.rows * row, row, row);
-  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
-}
-
-static void put_probabilities(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  ull half = w->t.half * WORD_BYTES;
-  attention_share(w, "x");
-  emit_let(e, "wide", "(ccx+63)/64*64");
-  const char *maximum = emit_text(e, "(%llu+oddx*%llu+r0*4)", (ull)w->t.maximum, half);
-  const char *sum = emit_text(e, "(%llu+oddx*%llu+r0*4)", (ull)w->t.sum, half);
-  const char *factor = emit_text(e, "(%llu+(oddx*2+sx%%2)*%llu+r0*4)", (ull)w->t.factor, half);
-  emit_loop(e, "begin", "sx==0");
+  struct expr flag = x_add(FLAG_NUMBERS, p->odd), row = x_add(p->row, p->from);
+  struct vunit unit = {.emit = e, .type = DTYPE_FP32};
+  emit_if(e, "begin", x_gt(p->mine, 0));
+  emit_wait(e, PIPE_V, PIPE_MTE2, flag);
+  for (unsigned i = 0; i < ATTENTION_ROW_NUMBERS; i++) {
+    unit.reg[i] = block_numbers(w, i, EXPR(0));
+    EMIT(e, "copy_gm_to_ubuf", F("dst", unit.reg[i]),
+         F("src", fa_number(w, names[i], w->at->rows, p->z, row, BLOCK_BYTES)),
+         F("len_burst", p->mine));
+  }
+  emit_handshake(e, PIPE_MTE2, PIPE_V, flag);
+  vunit_count(&unit, x_mul(p->mine, BLOCK_WORDS));
+  vunit_step(&unit, &(struct vstep)U("vln", ROW_SUM, ROW_SUM));
+  vunit_step(&unit, &(struct vstep)B("vadd", ROW_MAXIMUM, ROW_MAXIMUM, ROW_SUM));
   emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)w->t.half);
-  vector_dup(w, emit_text(e, "%llu+oddx*%llu", (ull)w->t.maximum, half), lowest, "repeat=1");
-  vector_dup(w, emit_text(e, "%llu+oddx*%llu", (ull)w->t.sum, half), 0, "repeat=1");
-  emit_endloop(e);
-  emit_row(e, "wait_flag_dev,id=%d", SIGNAL_SCORES);
-  open_slices(w, "x");
-  struct vrows rows = start_rows(w);
-  load_scores(w);
-  pad(w, &rows);
-  vmachine_count(&rows.machine, "rr*wide");
-  vmachine_order(&rows.machine, 1u << R_BUFFER, 1u << R_BUFFER);
-  emit_row(e, "vmuls,dst=tile,src=tile,scalar=%lld,repeat=1,type=fp32",
-           vscalar_bits(DTYPE_FP32, w->at->scale));
-  attention_hide(w, &rows, "x");
-  put_maximum(w, &rows, maximum, factor);
-  put_exponentials(w, &rows, sum, factor);
-  store_probabilities(w, &rows);
-  vmachine_rest(&rows.machine);
-  emit_endloop(e);
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=2,id=%d", SIGNAL_PROBABILITIES);
+  emit_end(e);
 }
 
-/* ---- values of step s of task i ---- */
+/* Scores and products to probabilities and dS. */
+static void put_gradients(struct writer *w, struct place *p, struct vunit *unit) {
+  put_scale(w, p, unit);
+  subtract(w, unit, R_BUFFER, R_NUMBERS, block_numbers(w, ROW_MAXIMUM, w->r0));
+  subtract(w, unit, R_PRODUCTS, R_NUMBERS, block_numbers(w, ROW_DELTA, w->r0));
+  vunit_count(unit, x_mul(w->rr, w->wide));
+  vunit_step(unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
+  vunit_step(unit, &(struct vstep)B("vmul", R_PRODUCTS, R_PRODUCTS, R_BUFFER));
+  fa_convert(w, unit, R_BUFFER, R_BUFFER);
+  fa_convert(w, unit, R_PRODUCTS, R_PRODUCTS);
+}
 
-static void load_partial(const struct attention_writer *w) {
+/* ---- both: the answer to scores ---- */
+
+/* Of a step: products of the gradient lie in the other half of the buffer. */
+static void put_answer(struct writer *w, struct place *p) {
   struct emit *e = w->e;
-  const struct attention *at = w->at;
-  ull row = at->depth * WORD_BYTES;
-  emit_wait_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
-  emit_row(e,
-           "copy_gm_to_ubuf_align_b32,dst=tile,src=partial+slot*%llu+(from+r0)*%llu,"
-           "n_burst=rr,len_burst=%llu,right_pad=%llu,dst_gap=%llu",
-           (ull)w->t.rows * row, row, row,
-           (ull)((ROUND_UNIT - at->depth % ROUND_UNIT) % ROUND_UNIT),
-           (ull)(w->t.depth / ROUND_UNIT - ceil_div(at->depth, ROUND_UNIT)));
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "pair");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "pair");
+  bool gradient = w->at->gradient;
+  w->wide = emit_assigned(e, "wide", x_round_up(p->keys, LANES));
+  if (!gradient)
+    begin_numbers(w, p);
+  fa_await(e, SIGNAL_SCORES);
+  open_slices(w, p);
+  struct rowwise rows = rows_of(w, p, w->r0);
+  struct expr *other = &rows.unit.reg[R_PRODUCTS];
+  if (gradient)
+    *other = emit_assigned(e, "other", x_add(w->tile, w->t.buffer_bytes / 2));
+  emit_wait(e, PIPE_MTE3, PIPE_MTE2, w->half);
+  copy_scores(w, p, false, "scores", w->tile);
+  if (gradient)
+    copy_scores(w, p, false, "products", *other);
+  emit_handshake(e, PIPE_MTE2, PIPE_V, w->half);
+  if (gradient)
+    put_gradients(w, p, &rows.unit);
+  else
+    put_softmax(w, p, &rows);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, w->half);
+  copy_scores(w, p, true, "probs", w->tile);
+  if (gradient)
+    copy_scores(w, p, true, "ds", *other);
+  emit_set(e, PIPE_MTE3, PIPE_MTE2, w->half);
+  emit_end(e);
+  fa_signal(e, PIPE_MTE3, SIGNAL_PROBABILITIES);
 }
 
-/* Bytes of a row of the result in the buffer: parts are joined in single precision. */
-static ull result_bytes(const struct attention_writer *w) {
-  return w->t.depth * (w->t.splits > 1 ? WORD_BYTES : HALF_BYTES);
+static void put_probabilities(struct writer *w) {
+  put_share(w, &w->next);
+  put_answer(w, &w->next);
 }
 
-/* Where in the buffer the numbers of rows lie, eight times each, behind the result. */
-static ull statistics_at(const struct attention_writer *w, unsigned number) {
-  return w->t.slice * (result_bytes(w) + number * BLOCK_BYTES);
+/* Each task of the gradient, with the numbers of its rows. */
+static void put_gradient_tasks(struct writer *w) {
+  struct emit *e = w->e;
+  struct place *p = &w->here;
+  fa_task(w, p, emit_for(e, "i", w->tasks));
+  put_share(w, p);
+  load_numbers(w);
+  fa_step(w, p, emit_for(e, "s", p->steps));
+  put_answer(w, p);
+  emit_end(e);
+  emit_if(e, "end", x_gt(p->mine, 0));
+  emit_set(e, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, p->odd));
+  emit_end(e);
+  emit_end(e);
 }
 
-static void spread_statistics(const struct attention_writer *w, struct vmachine *machine,
-                              const char *maximum, const char *sum) {
-  if (!w->at->statistics && w->t.splits == 1)
-    return;
-  vmachine_count(machine, "rr");
-  vmachine_order(machine, 1u << R_MAXIMUM | 1u << R_SUM, 1u << R_BUFFER);
-  emit_row(w->e, "vbrcb,dst=tile+%llu,src=%s,repeat=(rr+7)/8,type=uint32", statistics_at(w, 0),
-           maximum);
-  emit_row(w->e, "vbrcb,dst=tile+%llu,src=%s,repeat=(rr+7)/8,type=uint32", statistics_at(w, 1),
-           sum);
+/* ---- forward: values of the present step ---- */
+
+static struct expr is_last(struct place *p) { return x_eq(x_add(p->step, 1), p->steps); }
+
+/* Row of the slice in its head. */
+static struct expr head_row(struct writer *w) {
+  return x_add(x_add(w->here.row, w->here.from), w->r0);
 }
 
-static void store_statistics(const struct attention_writer *w) {
-  static const char *const names[] = {"row_max", "row_sum"};
-  for (unsigned number = 0; number < 2 && w->at->statistics; number++)
-    emit_row(w->e,
-             "copy_ubuf_to_gm_align_b32,dst=%s+(z*%llu+row+from+r0)*%d,src=tile+%llu,"
-             "len_burst=rr*%d",
-             names[number], (ull)w->at->rows, BLOCK_BYTES, statistics_at(w, number), BLOCK_BYTES);
+/* Where in the buffer the numbers of rows lie, eight times each, behind the result: parts are
+ * joined in single precision. */
+static struct expr spread_at(struct writer *w, unsigned number) {
+  uint64_t result_bytes = w->t.depth * (w->t.splits > 1 ? WORD_BYTES : HALF_BYTES);
+  return x_add(w->tile, w->t.slice * (result_bytes + number * BLOCK_BYTES));
 }
 
-/* Rows of a part of the keys: those of the other parts lie between them. */
-static void store_part(const struct attention_writer *w) {
-  static const char *const names[] = {"part_max", "part_sum"};
-  ull splits = w->t.splits, row = w->at->depth * WORD_BYTES, rows = w->at->rows;
-  emit_row(w->e,
-           "copy_ubuf_to_gm_align_b32,dst=part_values+((z*%llu+row+from+r0)*%llu+piece)*%llu,"
-           "src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,dst_gap=%llu",
-           rows, splits, row, row,
-           (ull)(w->t.depth / ROUND_UNIT - ceil_div(w->at->depth, ROUND_UNIT)), (splits - 1) * row);
-  for (unsigned number = 0; number < 2; number++)
-    emit_row(w->e,
-             "copy_ubuf_to_gm_align_b32,dst=%s+((z*%llu+row+from+r0)*%llu+piece)*%d,src=tile+%llu,"
-             "n_burst=rr,len_burst=%d,dst_gap=%llu",
-             names[number], rows, splits, BLOCK_BYTES, statistics_at(w, number), BLOCK_BYTES,
-             (splits - 1) * BLOCK_BYTES);
+static void spread_numbers(struct writer *w, struct vunit *unit) {
+  vunit_count(unit, w->rr);
+  vunit_order(unit, V(R_MAXIMUM) | V(R_SUM), V(R_BUFFER));
+  for (unsigned i = 0; i < 2; i++)
+    EMIT(w->e, "vbrcb", F("dst", spread_at(w, i)), F("src", unit->reg[i ? R_SUM : R_MAXIMUM]),
+         F("repeat", x_ceil_div(w->rr, BLOCK_WORDS)), W("type", "uint32"));
 }
 
 /* After the last step: divided by the sum, unless there are parts to join. */
-static void finish(const struct attention_writer *w, struct vrows rows) {
-  struct emit *e = w->e;
-  const struct attention *at = w->at;
-  emit_loop(e, "last", "s+1==steps");
-  ull half = w->t.half * WORD_BYTES;
-  const char *sum = emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.sum, half);
-  const char *maximum = emit_text(e, "(%llu+odd*%llu+r0*4)", (ull)w->t.maximum, half);
-  if (w->t.splits == 1) {
-    vrow_spread(&rows, R_SUM, sum);
-    vrow_with_column(&rows, "vdiv", R_VALUES, "values", R_VALUES, "values");
-  }
-  vrow_all(&rows);
-  vmachine_order(&rows.machine, 1u << R_VALUES, 1u << R_BUFFER);
-  if (w->t.splits == 1)
-    emit_row(e, "%s,dst=tile,src=values,repeat=1", vconvert_inst(e->soc, DTYPE_FP32, at->type));
+static void finish(struct writer *w, struct rowwise rows) {
+  static const struct vstep divided[] = {SPREAD(R_SUM), WITH_COLUMN("vdiv", R_VALUES, R_VALUES),
+                                         END};
+  bool whole = w->t.splits == 1;
+  emit_if(w->e, "last", is_last(&w->here));
+  if (whole)
+    put_steps(&rows, divided);
+  rowwise_all(&rows);
+  if (whole)
+    fa_convert(w, &rows.unit, R_BUFFER, R_VALUES);
   else
-    emit_row(e, "vadds,dst=tile,src=values,scalar=0,repeat=1,type=fp32");
-  spread_statistics(w, &rows.machine, maximum, sum);
-  vmachine_rest(&rows.machine);
-  emit_endloop(e);
+    vunit_step(&rows.unit, &(struct vstep)S("vadds", R_BUFFER, R_VALUES, 0));
+  if (w->at->statistics || !whole)
+    spread_numbers(w, &rows.unit);
+  vunit_rest(&rows.unit);
+  emit_end(w->e);
 }
 
-static void store_result(const struct attention_writer *w) {
-  struct emit *e = w->e;
+/* Row of the slice in a tensor that has some bytes for each part of a row. */
+static struct expr part_at(struct writer *w, const char *tensor, uint64_t bytes) {
+  struct expr row = x_add(x_mul(w->here.z, w->at->rows), head_row(w));
+  struct expr part = x_add(x_mul(row, w->t.splits), w->here.piece);
+  return x_slot(w->e, tensor, part, bytes);
+}
+
+/* Maxima and sums; those of the other parts of a row lie between them. */
+static void store_numbers(struct writer *w) {
+  static const char *const names[2][2] = {{"row_max", "row_sum"}, {"part_max", "part_sum"}};
+  bool parts = w->t.splits > 1;
+  for (unsigned i = 0; i < 2; i++)
+    EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, names[parts][i], BLOCK_BYTES)),
+         F("src", spread_at(w, i)), F_IF(parts, "n_burst", w->rr),
+         F("len_burst", x_mul(parts ? EXPR(1) : w->rr, BLOCK_BYTES)),
+         F_IF(parts, "dst_gap", (w->t.splits - 1) * BLOCK_BYTES));
+}
+
+static void store_result(struct writer *w) {
   const struct attention *at = w->at;
-  ull row = at->depth * HALF_BYTES;
-  emit_loop(e, "out", "s+1==steps");
-  if (w->t.splits > 1) {
-    store_part(w);
-    emit_endloop(e);
+  uint64_t row = at->depth * WORD_BYTES;
+  emit_if(w->e, "out", is_last(&w->here));
+  if (w->t.splits == 1)
+    fa_copy_rows(w, true, "o", &at->q, at->heads, head_row(w), w->tile);
+  else
+    EMIT(w->e, "copy_ubuf_to_gm_align_b32", F("dst", part_at(w, "part_values", row)),
+         F("src", w->tile), F("n_burst", w->rr), F("len_burst", row),
+         F("src_gap", w->t.depth / BLOCK_WORDS - ceil_div(at->depth, BLOCK_WORDS)),
+         F("dst_gap", (w->t.splits - 1) * row));
+  if (w->t.splits > 1 || at->statistics)
+    store_numbers(w);
+  emit_end(w->e);
+}
+
+static void put_result(struct writer *w) {
+  static const struct vstep steps[] = {SPREAD(R_FACTOR), WITH_COLUMN("vmul", R_VALUES, R_VALUES),
+                                       B("vadd", R_VALUES, R_VALUES, R_BUFFER), END};
+  struct emit *e = w->e;
+  struct place *p = &w->here;
+  uint64_t row = w->at->depth * WORD_BYTES, pitch = w->t.depth * WORD_BYTES;
+  put_share(w, p);
+  emit_if(e, "begin", x_eq(p->step, 0));
+  emit_barrier(e, PIPE_V);
+  fa_zero(e, w->t.result, w->t.half * pitch);
+  emit_end(e);
+  fa_await(e, SIGNAL_PARTIAL);
+  open_slices(w, p);
+  struct expr values = emit_assigned(e, "values", x_add(w->t.result, x_mul(w->r0, pitch)));
+  struct rowwise rows = rows_of(w, p, w->r0);
+  rows.unit.reg[R_VALUES] = values;
+  emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
+  struct expr slot = x_slot(w->e, "partial", p->slot, w->t.rows * row);
+  fa_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
+  emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
+  put_steps(&rows, steps);
+  vunit_rest(&rows.unit);
+  finish(w, rows);
+  emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
+  store_result(w);
+  emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
+  emit_end(e);
+}
+
+/* ---- the streams ---- */
+
+static void put_flags(struct writer *w, bool set) {
+  struct expr id = emit_slots(w->e, set, "vec_", ATTENTION_PAIR);
+  emit_flag_of(w->e, set, PIPE_MTE3, PIPE_MTE2, id);
+  if (w->at->gradient)
+    emit_flag_of(w->e, set, PIPE_V, PIPE_MTE2, x_add(FLAG_NUMBERS, id));
+  emit_end(w->e);
+}
+
+/* Clears what is read and not copied before. Gradient: the last lanes of rows. Forward: numbers of
+ * rows are spread 8 at a time, and there may be fewer; rows of values are whole fractals, and
+ * copies leave out up to a block. */
+static void clear(struct writer *w) {
+  const struct attention_tiling *t = &w->t;
+  emit_plain(w->e, "set_mask_count");
+  if (w->at->gradient || t->depth - w->at->depth >= BLOCK_WORDS) {
+    fa_zero(w->e, t->buffers, ATTENTION_PAIR * t->buffer_bytes);
+    emit_barrier(w->e, PIPE_ALL);
+  }
+  if (!w->at->gradient)
+    fa_zero(w->e, t->maximum, t->ub_bytes - t->maximum);
+}
+
+void fa_vector_stream(struct writer *w) {
+  emit_stream(w->e, CORE_AIV);
+  fa_count_tasks(w);
+  clear(w);
+  if (!w->at->gradient) {
+    fa_stream(w, "The first probabilities.", put_flags, put_probabilities, put_result);
     return;
   }
-  emit_row(e,
-           "copy_ubuf_to_gm_align_b16,dst=o+(z/%llu*%llu+z%%%llu*%llu+(row+from+r0)*%llu)*2,"
-           "src=tile,n_burst=rr,len_burst=%llu,src_gap=%llu,dst_gap=%llu",
-           (ull)at->heads, (ull)at->q.batch, (ull)at->heads, (ull)at->q.head, (ull)at->q.row, row,
-           (ull)(w->t.depth * HALF_BYTES / BLOCK_BYTES - ceil_div(row, BLOCK_BYTES)),
-           (ull)(at->q.row - at->depth) * HALF_BYTES);
-  store_statistics(w);
-  emit_endloop(e);
-}
-
-static void put_result(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  ull row = w->t.depth * WORD_BYTES;
-  attention_share(w, "");
-  emit_loop(e, "begin", "s==0");
-  emit_barrier(e, PIPE_V);
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)(w->t.half * w->t.depth));
-  vector_dup(w, emit_text(e, "%llu", (ull)w->t.result), 0, "repeat=1");
-  emit_endloop(e);
-  emit_row(e, "wait_flag_dev,id=%d", SIGNAL_PARTIAL);
-  open_slices(w, "");
-  emit_let(e, "values", "%llu+r0*%llu", (ull)w->t.result, row);
-  struct vrows rows = start_rows(w);
-  const char *factor =
-      emit_text(e, "(%llu+(odd*2+s%%2)*%llu+r0*4)", (ull)w->t.factor, (ull)w->t.half * WORD_BYTES);
-  load_partial(w);
-  vrow_spread(&rows, R_FACTOR, factor);
-  vrow_with_column(&rows, "vmul", R_VALUES, "values", R_VALUES, "values");
-  vrow_all(&rows);
-  vmachine_order(&rows.machine, 1u << R_VALUES | 1u << R_BUFFER, 1u << R_VALUES);
-  emit_row(e, "vadd,dst=values,src0=values,src1=tile,repeat=1,type=fp32");
-  vmachine_rest(&rows.machine);
-  finish(w, rows);
-  wait_computed(e);
-  store_result(w);
-  emit_set_flag(e, PIPE_MTE3, PIPE_MTE2, "pair");
-  emit_endloop(e);
-}
-
-/* ---- the stream ---- */
-
-static void free_flags(const struct attention_writer *w, bool set) {
-  struct emit *e = w->e;
-  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
-      set ? emit_set_flag : emit_wait_flag;
-  const char *at = set ? "vec_first" : "vec_last";
-  emit_loop(e, at, "%d", ATTENTION_PAIR);
-  flag(e, PIPE_MTE3, PIPE_MTE2, "%s", at);
-  emit_endloop(e);
-}
-
-/* Numbers of rows are spread 8 at a time; there may be fewer. Rows of values are whole fractals,
- * of which copies leave out up to a block. */
-static void clear(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  emit_row(e, "set_mask_count");
-  if (w->t.depth - w->at->depth >= ROUND_UNIT) {
-    emit_row(e, "set_vector_mask,high=0,low=%llu",
-             (ull)(ATTENTION_PAIR * w->t.buffer_bytes / WORD_BYTES));
-    vector_dup(w, emit_text(e, "%llu", (ull)w->t.buffers), 0, "repeat=1");
-    emit_barrier(e, PIPE_ALL);
-  }
-  emit_row(e, "set_vector_mask,high=0,low=%llu", (ull)(w->t.ub_bytes - w->t.maximum) / WORD_BYTES);
-  vector_dup(w, emit_text(e, "%llu", (ull)w->t.maximum), 0, "repeat=1");
-}
-
-void attention_vector_stream(const struct attention_writer *w) {
-  struct emit *e = w->e;
-  clear(w);
-  free_flags(w, true);
-  emit_comment(e, "The first probabilities.");
-  emit_loop(e, "start", "1");
-  attention_task(w, "0", "x");
-  emit_let(e, "sx", "0");
-  attention_step(w, "0", "x");
-  put_probabilities(w);
-  emit_endloop(e);
-  attention_open(w);
-  emit_loop(e, "ahead", "more");
-  put_probabilities(w);
-  emit_endloop(e);
-  put_result(w);
-  emit_endloop(e);
-  emit_endloop(e);
-  emit_comment(e, "Nothing stays set.");
-  free_flags(w, false);
+  put_flags(w, true);
+  put_gradient_tasks(w);
+  emit_comment(w->e, "Nothing stays set.");
+  put_flags(w, false);
 }

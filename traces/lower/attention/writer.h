@@ -1,72 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the writers of flash_attention and its gradient: what their files share. */
+/* Inside of the writers of flash_attention and its gradient: what the files of kernels share. */
 #ifndef VINCI_TRACES_LOWER_ATTENTION_WRITER_H
 #define VINCI_TRACES_LOWER_ATTENTION_WRITER_H
 
 #include "traces/lower/attention/attention.h"
-#include "traces/lower/vector/rows.h"
+#include "traces/lower/vector/rowwise.h"
 
 /* Signals between the cores of a block. */
 enum { SIGNAL_SCORES, SIGNAL_PROBABILITIES, SIGNAL_PARTIAL };
 
-struct attention_writer {
-  struct emit *e;
-  const struct attention *at;
-  struct attention_tiling t;
+/* A step of a task of this block: names and numbers of its rows. */
+struct place {
+  const char *suffix;    /* of the names: "" here, "x" for the next step */
+  struct expr odd;       /* whether the number of the task is */
+  struct expr piece;     /* which part of the keys */
+  struct expr z;         /* head, of all sequences */
+  struct expr row, rows; /* the first and how many */
+  struct expr limit;     /* behind the last key of the task */
+  struct expr steps, step;
+  struct expr key, keys;  /* of the step */
+  struct expr slot;       /* in the workspace */
+  struct expr from, mine; /* of the rows, those of the vector core that runs */
 };
 
-/* What cube.c has for every stream. */
-enum { ATTENTION_HALF_BYTES = 2 };
-enum { ATTENTION_TILE_BYTES = ATTENTION_SIDE * ATTENTION_SIDE * ATTENTION_HALF_BYTES };
-const char *attention_rounded(struct emit *e, const char *count); /* to whole fractals */
-void attention_tensor(const struct lower_job *job, struct emit *e, const char *name, uint64_t heads,
-                      uint64_t rows, enum tensor_io io);
-void attention_nd2nz(const struct attention_writer *w, const char *dst, const char *src,
-                     const char *rows, const char *cols, uint64_t src_stride, const char *dst_rows);
-void attention_load_kv(const struct attention_writer *w, const char *tensor, const char *buffer,
-                       const char *flag, const char *x, bool columns);
-void attention_load_rows(const struct attention_writer *w, const char *tensor, const char *buffer,
-                         const char *x);
-void attention_rows_to_l0a(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start, const char *count, const char *channels);
-void attention_columns_to_l0b(const struct attention_writer *w, const char *src);
-void attention_rows_to_l0b(const struct attention_writer *w, const char *src, const char *rows,
-                           const char *start);
-void attention_l0_filled(const struct attention_writer *w);
-/* c[rows, cn] of tiles in L0; `first`: nothing is there yet. */
-void attention_mad(const struct attention_writer *w, const char *c, const char *rows,
-                   const char *first);
-/* Lets of panel p of a step: keys from at on, cw of them, half of L1. */
-void attention_panel(const struct attention_writer *w, const char *s, const char *x);
+struct writer {
+  struct emit *e;
+  const struct lower_job *job;
+  const struct attention *at;
+  struct attention_tiling t;
+  struct expr blk, tasks;
+  struct place here, next; /* the present step and the one after, maybe of the next task */
+  /* Of the loops that are open. */
+  struct expr half;                             /* of two buffers, in L1 or in UB */
+  struct expr panel, at_key, keys, part, c, l0; /* panel: first key, keys; of L0 */
+  struct expr r0, rr, tile, wide; /* slice: first row, rows, address, lanes of a row */
+};
 
-void attention_count_tasks(const struct attention_writer *w);
-/* Lets of task number `i` of this core, their names ending in `x`. */
-void attention_task(const struct attention_writer *w, const char *i, const char *x);
-/* Lets of step `s` of the task with the suffix; keys from `key` on, cc of them; slot of workspace.
- */
-void attention_step(const struct attention_writer *w, const char *s, const char *x);
-/* Opens the loops over tasks and steps with what is known of the next step, ending in "x". */
-void attention_open(const struct attention_writer *w);
-/* A part of a cube core's stream. */
-typedef void attention_put(const struct attention_writer *w);
-/* Tasks and steps of a cube core: scores a step ahead of what becomes of them; so many flags guard
- * buffers in L1. */
-void attention_cube_stream(const struct attention_writer *w, unsigned l1_flags,
-                           attention_put *put_scores, attention_put *put_results);
-void attention_vector_stream(const struct attention_writer *w);
-/* Tensors of what becomes of parts of the keys, and the kernel that joins them. */
-void attention_parts_workspace(const struct attention_writer *w);
-/* A step's cycles of a cube core: pipes that have but one buffer between them take turns. */
-uint64_t attention_cube_cycles(const struct attention_tiling *t, uint64_t cube, uint64_t mte1,
-                               uint64_t mte2, uint64_t fix);
-/* Vector cores for the kernel that joins parts, so many rows at a time. */
-uint64_t attention_join_cores(const struct vinci_soc *soc, const struct attention *at,
-                              const struct attention_tiling *t, uint64_t rows);
-void attention_join(const struct attention_writer *w, const struct lower_job *job);
-/* Of the vector core that runs: `mine` rows of the task from `from` on. Lets of a slice of them. */
-void attention_share(const struct attention_writer *w, const char *x);
-void attention_slice(const struct attention_writer *w, const char *x);
-/* Row by row where keys are hidden from it, in scores at `tile`, `wide` of them in a row. */
-void attention_hide(const struct attention_writer *w, struct vrows *rows, const char *x);
+/* ---- names and addresses ---- */
+
+/* A value of a place gets its name, which has the suffix; numbers too, as the same name stands for
+ * an expression elsewhere. */
+struct expr fa_let(struct writer *w, struct place *p, const char *name, struct expr value);
+/* A tensor that lies as Q, or as K. */
+void fa_tensor(struct writer *w, const char *name, bool as_keys, enum tensor_io io);
+void fa_workspace(struct writer *w, const char *name, enum dtype dtype, uint64_t extent0,
+                  uint64_t extent1, uint64_t extent2);
+/* Row `row` of head z, in a tensor of the operator's layout that has a head for each `group`. */
+struct expr fa_row(struct writer *w, const char *tensor, const struct attention_strides *strides,
+                   uint64_t heads, uint64_t group, struct expr z, struct expr row);
+/* Row `row` of head z of a tensor with `rows` for each head, of some bytes each. */
+struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struct expr z,
+                      struct expr row, uint64_t bytes);
+
+/* ---- tasks and steps ---- */
+
+void fa_count_tasks(struct writer *w);
+void fa_task(struct writer *w, struct place *p, struct expr i);
+void fa_step(struct writer *w, struct place *p, struct expr step);
+typedef void fa_put(struct writer *w);
+/* A stream that is one step ahead with what the other cores wait for. `flags` sets those that say
+ * "free", or takes them back. */
+void fa_stream(struct writer *w, const char *comment, void (*flags)(struct writer *w, bool set),
+               fa_put *put_ahead, fa_put *put_present);
+void fa_signal(struct emit *e, enum pipe pipe, unsigned id);
+void fa_await(struct emit *e, unsigned id);
+
+/* ---- vector cores: the present slice ---- */
+
+/* The rows of the slice, from row `row` of the head on, of a tensor of the operator's layout: out
+ * of UB or to UB, where rows are whole fractals. */
+void fa_copy_rows(struct writer *w, bool out, const char *tensor,
+                  const struct attention_strides *strides, uint64_t heads, struct expr row,
+                  struct expr ub);
+/* Rows of single precision from the workspace; blocks between them in UB. */
+void fa_load_values(struct writer *w, struct expr dst, struct expr src, struct expr rows);
+/* dst op= src for each row, `stride` blocks apart; `spread`: a block of src is for all of a row. */
+void fa_rows_op(struct writer *w, const char *inst, struct expr dst, struct expr dst_stride,
+                struct expr src, uint64_t src_stride, bool spread);
+/* dst = src in the type of the tensors. */
+void fa_convert(struct writer *w, struct vunit *unit, unsigned dst, unsigned src);
+/* Zeros, in counter mode. */
+void fa_zero(struct emit *e, uint64_t address, uint64_t bytes);
+
+/* ---- kernels ---- */
+
+void fa_cube_stream(struct writer *w);   /* cube.c */
+void fa_vector_stream(struct writer *w); /* vector.c */
+/* ends.c; two kernels declare the workspace that one hands to the other. */
+void fa_parts_workspace(struct writer *w);
+void fa_grad_workspace(struct writer *w);
+void fa_join(struct writer *w);
+void fa_grad_first(struct writer *w);
+void fa_grad_last(struct writer *w);
 
 #endif

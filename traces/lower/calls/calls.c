@@ -83,7 +83,7 @@ static void name_column(struct list_reader *reader, size_t index, const char *da
   }
 }
 
-/* A time that is lost would look like one that nobody measured. */
+/* A time that is lost would look like a call that was not measured. */
 static void read_time(struct list_reader *reader, const char *text, size_t start, uint64_t *ps) {
   if (calls_time(text, ps))
     return;
@@ -240,7 +240,7 @@ static void malformed(struct list_reader *reader, struct csv_parser *parser) {
                              : csv_strerror(csv_error(parser)));
 }
 
-/* A byte order mark before the first field is none of it. */
+/* A byte order mark may stand before the first field. */
 static size_t skip_mark(char *buffer, size_t got) {
   static const char mark[] = "\xef\xbb\xbf";
   size_t length = sizeof mark - 1;

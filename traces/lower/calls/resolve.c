@@ -92,7 +92,7 @@ static void parse_format(const char *text, size_t length, struct lower_tensor *t
     length -= skip;
   }
   size_t colon = 0;
-  while (colon < length && text[colon] != ':') /* "FRACTAL_Z:4" names groups behind it */
+  while (colon < length && text[colon] != ':') /* "FRACTAL_Z:4" has four groups */
     colon++;
   if (colon >= sizeof tensor->format)
     colon = sizeof tensor->format - 1;
@@ -109,7 +109,7 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
     return true;
   for (unsigned i = 0; part_of(shapes, i, &text, &length); i++) {
     if (i == LOWER_TENSORS_MAX)
-      return true; /* lists of tensors are longer; what is known so far has to do */
+      return true; /* lists of tensors are longer: the first ones decide */
     struct lower_tensor *tensor = &tensors[i];
     *tensor = (struct lower_tensor){.dtype = DTYPE_COUNT};
     if (!parse_shape(text, length, tensor))
@@ -124,7 +124,7 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
 }
 
 bool calls_parse(const struct call_row *row, struct lower_call *call) {
-  size_t length = strcspn(row->cell[CALL_TYPE], "@"); /* "ReduceSum@AIV": one half of it */
+  size_t length = strcspn(row->cell[CALL_TYPE], "@"); /* "ReduceSum@AIV": the part on AIV */
   snprintf(call->type, sizeof call->type, "%.*s", (int)length, row->cell[CALL_TYPE]);
   if (!parse_tensors(row->cell[CALL_IN_SHAPES], row->cell[CALL_IN_TYPES],
                      row->cell[CALL_IN_FORMATS], call->input, &call->input_count) ||
@@ -145,7 +145,7 @@ bool calls_parse(const struct call_row *row, struct lower_call *call) {
   return true;
 }
 
-/* What ran elsewhere has nothing to do with an AI Core's time for it. */
+/* The time of a call that ran elsewhere is no time of an AI Core. */
 bool calls_on_cores(const struct call_row *row) {
   static const char *const others[] = {"AI_CPU",   "AICPU", "HCCL",    "COMMUNICATION", "HOST",
                                        "HOST_CPU", "DSA",   "DSA_SQE", "DVPP",          "SDMA"};

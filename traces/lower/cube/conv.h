@@ -5,6 +5,27 @@
 
 #include "traces/lower/cube/matmul.h"
 
+/*
+ * A convolution is a matmul of the windows of a feature map, which load3d makes out of the map on
+ * its way to L0A: m counts the places of the window in one image, k is (c1, kh, kw, c0), images
+ * are the batch, and they share the weights. Extents and distances in points of the map.
+ */
+struct conv {
+  uint64_t c1, h, w; /* of the map, NC1HWC0 */
+  uint64_t ho, wo;   /* of the result */
+  uint64_t kh, kw, sh, sw, dh, dw;
+  uint64_t top, bottom, left, right; /* padding */
+  uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
+  uint64_t window;                   /* k of one c1: kh * kw * block */
+  /* Products in a batch that have channels and weights of their own: batch index z is image
+   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
+  uint64_t groups, channels;
+  /* The gradient of the map (conv_load.c): its map is the gradient of the result, with
+   * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
+  bool gradient;
+  uint64_t given_h, given_w, spread_h, spread_w;
+};
+
 /* The first keys of each operator of the family: x[n,c,h,w], y[n,k,ho,wo]. */
 enum conv_key {
   CONV_N,
@@ -18,55 +39,56 @@ enum conv_key {
   CONV_DILATION,
   CONV_DTYPE,
   CONV_OUT_DTYPE,
-  CONV_KEYS,
-  CONV_GROUPS = CONV_KEYS, /* where there are any */
-  CONV_GROUPED_KEYS
+  CONV_GROUPS,
+  CONV_KEYS
 };
 
-#define CONV_KEY_ROWS                                                                              \
-  [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images", false}, [CONV_C] = {"c",                       \
-                                                                        LOWER_SIZE,                \
-                                                                        NULL,                      \
-                                                                        NULL,                      \
-                                                                        "channels of the map",     \
-                                                                        false},                    \
-  [CONV_H] = {"h", LOWER_SIZE, NULL, NULL, "rows of the map", false},                              \
-  [CONV_W] = {"w", LOWER_SIZE, NULL, NULL, "columns of the map", false},                           \
-  [CONV_K] = {"k", LOWER_SIZE, NULL, NULL, "channels of the result", false},                       \
-  [CONV_KERNEL] = {"kernel", LOWER_SHAPE, NULL, NULL, "window, such as 3x3", false},               \
-  [CONV_STRIDE] = {"stride", LOWER_SHAPE, "1x1", NULL, "distance of windows", false},              \
-  [CONV_PAD] = {"pad",                                                                             \
-                LOWER_SHAPE,                                                                       \
-                "",                                                                                \
-                "0",                                                                               \
-                "padding: rows x columns, or top x bottom x left x right; default none",           \
-                false},                                                                            \
-  [CONV_DILATION] = {"dilation", LOWER_SHAPE, "1x1", NULL, "distance of a window's points", false}
+/* clang-format off */
+#define CONV_KEY_ROWS(types, types_text, out_types, out_default, out_text)                         \
+  [CONV_N] = {"n", LOWER_SIZE, "1", NULL, "images"},                                               \
+  [CONV_C] = {"c", LOWER_SIZE, NULL, NULL, "channels of the map"},                                 \
+  [CONV_H] = {"h", LOWER_SIZE, NULL, NULL, "rows of the map"},                                     \
+  [CONV_W] = {"w", LOWER_SIZE, NULL, NULL, "columns of the map"},                                  \
+  [CONV_K] = {"k", LOWER_SIZE, NULL, NULL, "channels of the result"},                              \
+  [CONV_KERNEL] = {"kernel", LOWER_SHAPE, NULL, NULL, "window, such as 3x3"},                      \
+  [CONV_STRIDE] = {"stride", LOWER_SHAPE, "1x1", NULL, "distance of windows"},                     \
+  [CONV_PAD] = {"pad", LOWER_SHAPE, "", "0",                                                       \
+                "padding: rows x columns, or top x bottom x left x right; default none"},          \
+  [CONV_DILATION] = {"dilation", LOWER_SHAPE, "1x1", NULL, "distance of a window's points"},       \
+  [CONV_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", types, types_text},                                \
+  [CONV_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, out_default, out_types, out_text},                 \
+  [CONV_GROUPS] = {"groups", LOWER_SIZE, "1", NULL,                                                \
+                   "of channels, which see only channels of their own; c: depthwise"}
+/* clang-format on */
 
-#define CONV_GROUPS_ROW                                                                            \
-  [CONV_GROUPS] = {"groups",                                                                       \
-                   LOWER_SIZE,                                                                     \
-                   "1",                                                                            \
-                   NULL,                                                                           \
-                   "of channels, which see only channels of their own; c: depthwise",              \
-                   false}
-
-/* Fills the geometry of the forward convolution; c1 and window follow from c0. */
-VINCI_MUST_CHECK enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0,
-                                                 struct conv *conv);
-/*
- * Groups of channels. The vendor's library joins as many as make whole blocks of c and of k, with
- * zeros in the weights between them; what is joined is a convolution of its own, in FRACTAL_Z
- * behind the one before. Fills conv->groups and channels, and the channels of x and y of one in c
- * and k.
- */
-VINCI_MUST_CHECK enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
-                                               struct conv *conv, uint64_t *c, uint64_t *k);
+/* Rows of the map under some rows of the result; most of them under the windows of bm places. */
+uint64_t conv_map_rows(const struct conv *conv, uint64_t out_rows);
+uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 /* The types of a convolution and its cube; refuses what the chip cannot. */
 VINCI_MUST_CHECK enum vinci_status conv_types(struct lower_job *job, struct matmul *mm);
 
-/* Groups of channels, evenly, so that a panel of so many takes at most `room`. */
-uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t room);
+/* Tensors in NC1HWC0, and in FRACTAL_Z: rows are c1 * kh * kw, columns are channels of y. */
+struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images, uint64_t c1,
+                              uint64_t h, uint64_t w, uint64_t c0);
+struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,
+                                  uint64_t columns, uint64_t c0);
+/*
+ * Fills the geometry of the forward convolution, with c1 and window as they follow from c0, and its
+ * groups of channels. The vendor's library joins as many groups as make whole blocks of c and of k,
+ * with zeros in the weights between them; what is joined is a convolution of its own, in FRACTAL_Z
+ * behind the one before. *c, *k: channels of x and y of a joined group.
+ */
+VINCI_MUST_CHECK enum vinci_status conv_shape(struct lower_job *job, const struct matmul *mm,
+                                              struct conv *conv, uint64_t *c, uint64_t *k);
+/*
+ * The setup of a convolution as a problem of matmul: conv_start() allocates job->data, a struct
+ * matmul, with names and types; conv_finish() fills the sides and tensors that follow from the
+ * shape.
+ */
+VINCI_MUST_CHECK enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
+                                              struct conv **conv);
+void conv_finish(struct lower_job *job);
+bool conv_candidate(struct lower_job *job, size_t index);
 
 /*
  * Arguments for a call with the map x and the result y, both NC1HWC0, and weights in FRACTAL_Z,

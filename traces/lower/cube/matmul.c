@@ -13,58 +13,65 @@
 #define MATMUL_TYPES "fp16|bf16|fp32|hf32|int8"
 
 static const struct lower_key keys[MATMUL_KEY_COUNT] = {
-    [MATMUL_M] = {"m", LOWER_SIZE, NULL, NULL, "rows of A and of the result", false},
-    [MATMUL_K] = {"k", LOWER_SIZE, NULL, NULL, "columns of A, rows of B", false},
-    [MATMUL_N] = {"n", LOWER_SIZE, NULL, NULL, "columns of B and of the result", false},
-    [MATMUL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", MATMUL_TYPES, "type of A and B", false},
+    [MATMUL_M] = {"m", LOWER_SIZE, NULL, NULL, "rows of A and of the result"},
+    [MATMUL_K] = {"k", LOWER_SIZE, NULL, NULL, "columns of A, rows of B"},
+    [MATMUL_N] = {"n", LOWER_SIZE, NULL, NULL, "columns of B and of the result"},
+    [MATMUL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", MATMUL_TYPES, "type of A and B"},
     [MATMUL_OUT_DTYPE] = {"out_dtype", LOWER_DTYPE, "", "fp16|bf16|fp32|int32",
-                          "type of the result; default: that of A, fp32 for hf32, int32 for int8",
-                          false},
-    [MATMUL_TRANSPOSE_A] = {"transpose_a", LOWER_WORD, "0", BOOLEAN, "A is given as [k,m]", false},
-    [MATMUL_TRANSPOSE_B] = {"transpose_b", LOWER_WORD, "0", BOOLEAN, "B is given as [n,k]", false},
-    [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", BOOLEAN, "adds a row of n fp32 (int32) values",
-                     false},
-    [MATMUL_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent products", false},
+                          "type of the result; default: that of A, fp32 for hf32, int32 for int8"},
+    [MATMUL_TRANSPOSE_A] = {"transpose_a", LOWER_WORD, "0", BOOLEAN, "A is given as [k,m]"},
+    [MATMUL_TRANSPOSE_B] = {"transpose_b", LOWER_WORD, "0", BOOLEAN, "B is given as [n,k]"},
+    [MATMUL_BIAS] = {"bias", LOWER_WORD, "0", BOOLEAN, "adds a row of n fp32 (int32) values"},
+    [MATMUL_BATCH] = {"batch", LOWER_SIZE, "1", NULL, "independent products"},
     [MATMUL_SHARED] = {"shared", LOWER_WORD, "none", "none|a|b",
-                       "operand that all products have in common", false},
-    [MATMUL_FORMAT_A] = {"format_a", LOWER_WORD, "ND", "ND|NZ", "layout of A", false},
-    [MATMUL_FORMAT_B] = {"format_b", LOWER_WORD, "ND", "ND|NZ", "layout of B", false},
-    [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result", false},
+                       "operand that all products have in common"},
+    [MATMUL_FORMAT_A] = {"format_a", LOWER_WORD, "ND", "ND|NZ", "layout of A"},
+    [MATMUL_FORMAT_B] = {"format_b", LOWER_WORD, "ND", "ND|NZ", "layout of B"},
+    [MATMUL_FORMAT_C] = {"format_c", LOWER_WORD, "ND", "ND|NZ", "layout of the result"},
     [MATMUL_SCALE] =
         {"scale", LOWER_NUMBER, "1", NULL,
          "what an int32 sum is multiplied with on its way to fp16; of its fraction the "
-         "fixpipe keeps 10 bits",
-         false},
+         "fixpipe keeps 10 bits"},
     [MATMUL_SCALES] = {"scales", LOWER_WORD, "0", BOOLEAN,
                        "one scale for each column instead: a row of n words as set_quant_pre takes",
                        false},
     [MATMUL_GENERATION] = {"generation", LOWER_WORD, "3", "3|2",
                            "which tilings are tried: as MatMulV3 of the vendor's library has them, "
-                           "or as MatMulV2, with panels of at most four steps",
-                           false},
+                           "or as MatMulV2, with panels of at most four steps"},
     [MATMUL_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
                       "parts of k that cores compute side by side and add up at the end", true},
-    [MATMUL_TILE] = {"tile", LOWER_SHAPE, NULL, NULL, "m x k x n of a block in L0", true},
-    [MATMUL_PANEL] = {"panel", LOWER_SHAPE, NULL, NULL,
-                      "k of A's and of B's panels in L1; one is a multiple of the other", true},
-    [MATMUL_RESIDENT] = {"resident", LOWER_WORD, NULL, "none|a|b",
-                         "operand that stays in L1 from block to block", true},
-    [MATMUL_BAND] = {"band", LOWER_SIZE, NULL, NULL,
-                     "rows of blocks that the cores walk through together", true},
-    [MATMUL_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
+    MATMUL_TILING_ROWS(MATMUL_TILE, "m x k x n of a block in L0",
+                       "k of A's and of B's panels in L1; one is a multiple of the other",
+                       "operand that stays in L1 from block to block"),
 };
 
 enum { SHARED_A = 1, SHARED_B };
 
-static enum dtype default_out(enum dtype type) {
-  return type == DTYPE_HF32 ? DTYPE_FP32 : type == DTYPE_INT8 ? DTYPE_INT32 : type;
+void matmul_types(const struct lower_job *job, struct matmul *mm, const struct lower_value *in,
+                  const struct lower_value *out) {
+  enum dtype type = in->dtype;
+  mm->type = type;
+  mm->out_type = out->present         ? out->dtype
+                 : type == DTYPE_HF32 ? DTYPE_FP32
+                 : type == DTYPE_INT8 ? DTYPE_INT32
+                                      : type;
+  mm->element_bytes = dtype_bits(type) / BITS_PER_BYTE;
+  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
+  mm->c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
+  mm->cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type);
+}
+
+enum vinci_status matmul_check_cube(struct lower_job *job, const struct matmul *mm) {
+  if (mm->cube_mcycles == 0)
+    return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
+                       dtype_name(mm->type));
+  return VINCI_OK;
 }
 
 static enum vinci_status check(struct lower_job *job, const struct matmul *mm) {
-  const struct vinci_soc *soc = job->soc;
-  if (mm->cube_mcycles == 0)
-    return lower_error(job, "the cube of %s does not compute in %s", soc->name,
-                       dtype_name(mm->type));
+  enum vinci_status status = matmul_check_cube(job, mm);
+  if (status != VINCI_OK)
+    return status;
   bool integer = mm->type == DTYPE_INT8, out_integer = mm->out_type == DTYPE_INT32;
   if (integer ? !out_integer && mm->out_type != DTYPE_FP16 : out_integer)
     return lower_error(job, "%s gives no %s", dtype_name(mm->type), dtype_name(mm->out_type));
@@ -90,41 +97,55 @@ static void set_scale(struct matmul *mm, const struct lower_value *value) {
   mm->scale_word = matmul_scale_word(value[MATMUL_SCALE].number);
 }
 
+static struct matmul_tensor tensor(const char *name, enum dtype type, uint64_t batches,
+                                   uint64_t rows, uint64_t columns, bool nz) {
+  uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
+  const uint64_t nd_shape[] = {batches, rows, columns};
+  const uint64_t nz_shape[] = {batches, ceil_div(columns, c0), ceil_div(rows, FRACTAL_ROWS),
+                               FRACTAL_ROWS, c0};
+  struct matmul_tensor tensor = {.name = name, .type = matmul_stored(type)};
+  unsigned skip = batches == 1;
+  tensor.rank = (nz ? 5 : 3) - skip;
+  tensor.format = nz ? "FRACTAL_NZ" : NULL;
+  memcpy(tensor.shape, (nz ? nz_shape : nd_shape) + skip, tensor.rank * sizeof *nz_shape);
+  return tensor;
+}
+
+static void set_tensors(struct matmul *mm) {
+  uint64_t m = mm->m, k = mm->k, n = mm->n;
+  bool a = mm->trans_a, b = mm->trans_b;
+  mm->a = tensor("a", mm->type, mm->a_batches, a ? k : m, a ? m : k, mm->nz_a);
+  mm->b = tensor("b", mm->type, mm->b_batches, b ? n : k, b ? k : n, mm->nz_b);
+  mm->c = tensor("c", mm->out_type, mm->batch, m, n, mm->nz_c);
+  mm->biases = mm->scales = n;
+}
+
 static enum vinci_status setup(struct lower_job *job) {
   const struct lower_value *value = job->value;
   struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
   if (!mm)
     return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  enum dtype type = value[MATMUL_DTYPE].dtype;
   *mm = (struct matmul){
       .name = "matmul",
-      .a_name = "a",
-      .b_name = "b",
-      .c_name = "c",
       .first_key = MATMUL_TILE,
       .batch = value[MATMUL_BATCH].size,
       .m = value[MATMUL_M].size,
       .k = value[MATMUL_K].size,
       .n = value[MATMUL_N].size,
-      .type = type,
-      .out_type =
-          value[MATMUL_OUT_DTYPE].present ? value[MATMUL_OUT_DTYPE].dtype : default_out(type),
-      .element_bytes = dtype_bits(type) / BITS_PER_BYTE,
-      .c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type),
       .trans_a = value[MATMUL_TRANSPOSE_A].word,
       .trans_b = value[MATMUL_TRANSPOSE_B].word,
       .nz_a = value[MATMUL_FORMAT_A].word,
       .nz_b = value[MATMUL_FORMAT_B].word,
       .nz_c = value[MATMUL_FORMAT_C].word,
       .bias = value[MATMUL_BIAS].word,
-      .cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type),
+      .shallow = value[MATMUL_GENERATION].word,
+      .coupled = matmul_is_coupled(job->soc),
   };
-  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
-  mm->coupled = matmul_is_coupled(job->soc);
-  mm->shallow = value[MATMUL_GENERATION].word;
+  matmul_types(job, mm, &value[MATMUL_DTYPE], &value[MATMUL_OUT_DTYPE]);
   mm->a_batches = value[MATMUL_SHARED].word == SHARED_A ? 1 : mm->batch;
   mm->b_batches = value[MATMUL_SHARED].word == SHARED_B ? 1 : mm->batch;
   set_scale(mm, value);
+  set_tensors(mm);
   job->data = mm;
   return check(job, mm);
 }
@@ -212,8 +233,7 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-static const struct lower_template template = {setup, matmul_candidate, matmul_cost, matmul_emit};
-
+static const struct lower_template template = MATMUL_TEMPLATE(matmul_candidate);
 LOWER_OPERATOR(matmul, "MatMul|MatMulV2|MatMulV3|Gemm",
                "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation", keys, &template, NULL,
                from_tensors)

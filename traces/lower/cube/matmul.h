@@ -38,8 +38,19 @@ enum matmul_key {
   MATMUL_RESIDENT,
   MATMUL_BAND,
   MATMUL_CORES,
-  MATMUL_KEY_COUNT
+  MATMUL_KEY_COUNT,
+  MATMUL_TILING_KEYS = MATMUL_KEY_COUNT - MATMUL_TILE
 };
+
+/* Rows of the tiling keys, in the order above. */
+/* clang-format off */
+#define MATMUL_TILING_ROWS(first, tile_text, panel_text, resident_text)                            \
+  [first] = {"tile", LOWER_SHAPE, NULL, NULL, tile_text, true},                                    \
+  {"panel", LOWER_SHAPE, NULL, NULL, panel_text, true},                                            \
+  {"resident", LOWER_WORD, NULL, "none|a|b", resident_text, true},                                 \
+  {"band", LOWER_SIZE, NULL, NULL, "rows of blocks that the cores walk through together", true},   \
+  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true}
+/* clang-format on */
 
 /* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
 enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
@@ -48,30 +59,21 @@ enum { MATMUL_SCALE_BYTES = 8 };
 
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
-/*
- * A convolution is a matmul of the windows of a feature map, which load3d makes out of the map on
- * its way to L0A: m counts the places of the window in one image, k is (c1, kh, kw, c0), images
- * are the batch, and they share the weights. Extents and distances in points of the map.
- */
-struct conv {
-  uint64_t c1, h, w; /* of the map, NC1HWC0 */
-  uint64_t ho, wo;   /* of the result */
-  uint64_t kh, kw, sh, sw, dh, dw;
-  uint64_t top, bottom, left, right; /* padding */
-  uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
-  uint64_t window;                   /* k of one c1: kh * kw * block */
-  /* Products in a batch that have channels and weights of their own: batch index z is image
-   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
-  uint64_t groups, channels;
-  /* The gradient of the map (conv_gradient.c): its map is the gradient of the result, with
-   * given_h x given_w points, spread_h and spread_w apart, zeros between them. */
-  bool gradient;
-  uint64_t given_h, given_w, spread_h, spread_w;
+struct conv; /* conv.h */
+
+struct matmul_tensor {
+  const char *name;
+  enum dtype type;
+  unsigned rank;
+  uint64_t shape[5];
+  const char *format;
 };
 
 /* The operator's problem: set once by setup(). */
 struct matmul {
-  const char *name, *a_name, *b_name, *c_name; /* of kernel and tensors */
+  const char *name; /* of the kernel */
+  struct matmul_tensor a, b, c;
+  uint64_t biases, scales; /* elements of those tensors */
   size_t first_key;        /* of the tiling keys, in the order of enum matmul_key */
   const struct conv *conv; /* NULL: A is a matrix */
   uint64_t batch, m, k, n;
@@ -87,6 +89,7 @@ struct matmul {
   bool coupled;          /* cube and vector core are one */
   uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
   uint64_t cube_mcycles; /* per tile of the cube */
+  bool k_align;          /* k lies in whole fractals on both sides */
   uint64_t b_repeats;    /* how often B moves to L0B beyond once */
   uint64_t b_spill;      /* k by which a load of B may go beyond its step */
 };
@@ -111,30 +114,68 @@ struct matmul_tiling {
   uint64_t a_panel_bytes, b_panel_bytes;
 };
 
+/* Types and what follows from them, by the values of dtype and out_dtype; whether the cube computes
+ * in that type. */
+void matmul_types(const struct lower_job *job, struct matmul *mm, const struct lower_value *in,
+                  const struct lower_value *out);
+VINCI_MUST_CHECK enum vinci_status matmul_check_cube(struct lower_job *job,
+                                                     const struct matmul *mm);
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
 /* How a panel comes to L1: copies for what is too far apart for one. */
 enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
-enum matmul_way matmul_way(const struct vinci_soc *soc, const struct matmul *mm,
-                           const struct matmul_tiling *t, bool is_a);
-/* How many copies that takes, for a full panel. */
-uint64_t matmul_copies(const struct matmul *mm, const struct matmul_tiling *t, bool is_a,
-                       enum matmul_way way);
-/* Bytes of an operand that a panel takes in a row, 0 when that is no part of a row. */
-uint64_t matmul_run_bytes(const struct matmul *mm, const struct matmul_tiling *t, bool is_a);
+struct matmul_copies {
+  enum matmul_way way;
+  uint64_t count;     /* for a full panel */
+  uint64_t run_bytes; /* that a panel takes of a row of the operand; 0: all of the row */
+};
+struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct matmul *mm,
+                                   const struct matmul_tiling *t, bool is_a);
+/* What a panel of A takes in L1. */
+uint64_t matmul_a_panel_bytes(const struct matmul *mm, uint64_t bm, uint64_t ka);
+/* Whether a block and its steps fit L0 and one mad. */
+bool matmul_fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t);
 /* k in parts (matmul_split.c): whether it can be; how long adding them up takes. */
 bool matmul_split_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *mm,
                              const struct matmul_tiling *tiling);
-/* Cores that are cube and vector core in one (matmul_coupled.c). */
+/* Cores that are cube and vector core in one (matmul_coupled.c), the architectures c100 and m200.
+ */
 bool matmul_is_coupled(const struct vinci_soc *soc);
 enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm);
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tiling);
-/* Of a convolution: most rows of the map under the windows of bm places. */
-uint64_t conv_rows(const struct conv *conv, uint64_t bm);
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
+/* The template of operators whose trace is that of a matmul. */
+#define MATMUL_TEMPLATE(candidate_)                                                                \
+  { setup, candidate_, matmul_cost, matmul_emit }
+
+/* ---- parts of estimates (matmul_cost.c) ---- */
+
+/* What a core does again and again: a block, or a part of one. */
+struct cube_round {
+  uint64_t count; /* of the busiest core */
+  uint64_t m, n, k_tiles, steps;
+  uint64_t a_bytes, b_bytes; /* to L0A and L0B */
+};
+/* Cycles of the cube and of MTE1. */
+void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
+                      const struct cube_round *round);
+/* Cycles for bytes at a rate of thousandths of a byte per cycle. */
+uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle);
+/* The rate of one core's path, or its share of what L2 gives to all cores. */
+uint64_t cube_rate(const struct vinci_soc *soc, enum path path, uint64_t cores);
+uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,
+                           uint64_t cores);
+/* The busiest pipe of the busiest core, its first panels and its last block, and the launch. */
+uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                           uint64_t blocks, uint64_t panels, uint64_t block_start);
+
+/* hf32 is how the cube reads fp32. */
+static inline enum dtype matmul_stored(enum dtype type) {
+  return type == DTYPE_HF32 ? DTYPE_FP32 : type;
+}
 
 /* Columns of a block of an NZ result; int32 leaves as it lies in L0C. */
 static inline uint64_t matmul_out_c0(const struct matmul *mm) {
@@ -144,7 +185,20 @@ static inline uint64_t matmul_out_c0(const struct matmul *mm) {
 /* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
 uint64_t matmul_scale_word(double scale);
 
-/* From a step of B in L0B to the next. */
+/* The deepest step that L0 holds twice, a multiple of the unit. */
+uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                             uint64_t bn, uint64_t unit);
+/* Blocks that L0C holds: two, if they fit. */
+uint64_t matmul_c_slots(const struct vinci_soc *soc, const struct matmul_tiling *tiling);
+/* From a step of A in L0A, or B in L0B, to the next; from a block in L0C to the next. */
+static inline uint64_t matmul_a_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  return t->bm * t->bk * mm->element_bytes;
+}
+
+static inline uint64_t matmul_c_bytes(const struct matmul_tiling *t) {
+  return t->bm * t->bn * ACCUMULATOR_BYTES;
+}
+
 static inline uint64_t matmul_b_step_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
   return t->bn * (t->bk + mm->b_spill) * mm->element_bytes;
 }
@@ -156,7 +210,21 @@ static inline struct lower_value *matmul_key(struct lower_job *job, enum matmul_
 }
 void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t ka, uint64_t kb,
                        enum matmul_resident resident);
-/* A listed side, shrunk to what splits the extent into so many equal blocks. */
+static inline struct lower_value matmul_size(uint64_t size) {
+  return (struct lower_value){.present = true, .size = size};
+}
+static inline struct lower_value matmul_shape(unsigned rank, uint64_t a, uint64_t b, uint64_t c) {
+  return (struct lower_value){.present = true, .rank = rank, .shape = {a, b, c}};
+}
+/* Columns of a tile, and k, come in such units. */
+static inline uint64_t matmul_unit(const struct matmul *mm) {
+  return mm->c0 > FRACTAL_ROWS ? mm->c0 : FRACTAL_ROWS;
+}
+/* Cores with a cube. */
+static inline uint64_t matmul_cores(const struct vinci_soc *soc) {
+  return soc_core_count(soc, emit_cube_core(soc));
+}
+/* A listed side, shrunk to what splits the extent into as many blocks of equal size. */
 uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit);
 
 #endif

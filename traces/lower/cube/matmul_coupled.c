@@ -6,7 +6,6 @@
  * where copies of whole blocks of 32 bytes put them in their places.
  */
 #include "core/base/arith.h"
-#include "core/chip/layout.h"
 #include "traces/lower/cube/matmul_writer.h"
 
 bool matmul_is_coupled(const struct vinci_soc *soc) {
@@ -31,14 +30,6 @@ enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmu
   return VINCI_OK;
 }
 
-static uint64_t out_bytes(const struct writer *w) {
-  return round_up(w->t.bm, FRACTAL_ROWS) * round_up(w->t.bn, FRACTAL_ROWS) * w->mm->out_bytes;
-}
-
-static ull out_slots(const struct writer *w) {
-  return out_bytes(w) * 2 <= (uint64_t)w->e->soc->ub_bytes ? 2 : 1;
-}
-
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *t) {
   enum { BURSTS_MAX = 4095 };
   const struct matmul *mm = job->data;
@@ -50,98 +41,98 @@ bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *t) {
   return true;
 }
 
+static uint64_t out_bytes(const struct writer *w) {
+  return round_up(w->t.bm, FRACTAL_ROWS) * round_up(w->t.bn, FRACTAL_ROWS) * w->mm->out_bytes;
+}
+
+static uint64_t out_slots(const struct writer *w) {
+  return out_bytes(w) * 2 <= (uint64_t)w->e->soc->ub_bytes ? 2 : 1;
+}
+
 void matmul_coupled_buffers(const struct writer *w) {
   emit_buffer(w->e, "out", SPACE_UB, out_bytes(w) * out_slots(w));
 }
 
 void matmul_coupled_flags(const struct writer *w, bool set) {
-  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
-      set ? emit_set_flag : emit_wait_flag;
-  const char *at = set ? "out_begin" : "out_end";
-  emit_loop(w->e, at, "%llu", out_slots(w));
-  flag(w->e, PIPE_MTE3, PIPE_V, "%s", at);
-  emit_endloop(w->e);
+  struct expr slot = matmul_free_slots(w, set, "out", out_slots(w));
+  emit_flag_of(w->e, set, PIPE_MTE3, PIPE_V, slot);
+  emit_end(w->e);
 }
 
 /* ---- L1 to L0 ---- */
 
+static void load2d(const struct writer *w, const char *inst, struct expr dst, struct expr src,
+                   struct expr base, struct expr repeat, struct expr stride, bool transpose) {
+  EMIT(w->e, inst, F("dst", dst), F("src", src), F("base", base), F("repeat", repeat),
+       F("src_stride", stride), F_IF(transpose, "transpose", 1));
+}
+
 /* A row of fractals of 16 rows of A after the other, along k in each. */
-void matmul_coupled_to_l0a(const struct writer *w, const char *slot, const char *at) {
+void matmul_coupled_to_l0a(const struct writer *w) {
   struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  ull c0 = mm->c0, half = w->t.bm * w->t.bk * mm->element_bytes;
-  const char *base, *stride;
-  emit_let(e, "kf", "(kk+%llu)/%llu", c0 - 1, c0);
-  emit_let(e, "mf", "(cm+15)/16");
-  if (mm->trans_a) {
-    base = emit_text(e, "mi*((da+15)/16)+%s/16", at);
-    stride = "1,transpose=1";
-  } else {
-    base = emit_text(e, "%s/%llu*mf+mi", at, c0);
-    stride = "mf";
-  }
-  emit_loop(e, "mi", "mf");
-  emit_row(e,
-           "load_cbuf_to_ca,dst=a0+l0*%llu+mi*kf*%d,src=a1+%s*%llu,base=%s,repeat=kf,src_stride=%s",
-           half, FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes, base, stride);
-  emit_endloop(e);
+  uint64_t c0 = w->mm->c0;
+  bool turned = w->mm->trans_a;
+  struct expr kf = emit_assigned(e, "kf", x_ceil_div(w->kk, c0));
+  struct expr mf = emit_assigned(e, "mf", fractals(w->now.cm));
+  struct expr mi = emit_for(e, "mi", mf);
+  struct expr base = turned ? x_add(x_mul(mi, fractals(w->da)), x_div(w->a_at, FRACTAL_ROWS))
+                            : x_add(x_mul(x_div(w->a_at, c0), mf), mi);
+  load2d(w, "load_cbuf_to_ca", x_add(w->a_dst, x_mul(x_mul(mi, kf), FRACTAL_BYTES)), w->a_src, base,
+         kf, turned ? EXPR(1) : mf, turned);
+  emit_end(e);
 }
 
 /* B as [k,n]: of each 16 rows all columns, each fractal transposed. */
-void matmul_coupled_to_l0b(const struct writer *w, const char *slot, const char *at) {
+void matmul_coupled_to_l0b(const struct writer *w) {
   struct emit *e = w->e;
-  ull half = w->t.bn * w->t.bk * w->mm->element_bytes;
-  emit_let(e, "nf", "(cn+15)/16");
-  emit_loop(e, "ki", "(kk+15)/16");
-  emit_row(e,
-           "load_cbuf_to_cb,dst=b0+l0*%llu+ki*nf*%d,src=b1+%s*%llu,base=%s/16+ki,repeat=nf,"
-           "src_stride=(db+15)/16,transpose=1",
-           half, FRACTAL_BYTES, slot, (ull)w->t.b_panel_bytes, at);
-  emit_endloop(e);
+  struct expr nf = emit_assigned(e, "nf", fractals(w->now.cn));
+  struct expr ki = emit_for(e, "ki", fractals(w->kk));
+  load2d(w, "load_cbuf_to_cb", x_add(w->b_dst, x_mul(x_mul(ki, nf), FRACTAL_BYTES)), w->b_src,
+         x_add(x_div(w->b_at, FRACTAL_ROWS), ki), nf, fractals(w->db), true);
+  emit_end(e);
 }
 
 /* ---- out ---- */
 
-/* A block of 32 bytes of each row of a column at a time in ND, whole columns in NZ. */
-static void to_gm(const struct writer *w, const char *src) {
+/* Whole columns of blocks. */
+static void nz_to_gm(const struct writer *w, struct expr src) {
+  struct expr cm = padded(w->now.cm);
+  EMIT(w->e, "copy_ubuf_to_gm", F("dst", matmul_c_at(w, w->now.n)), F("src", src),
+       F("n_burst", fractals(w->now.cn)), F("len_burst", cm),
+       F("dst_gap", x_sub(round_up(w->mm->m, FRACTAL_ROWS), cm)));
+}
+
+/* A block of 32 bytes of each row of a column at a time. */
+static void nd_to_gm(const struct writer *w, struct expr src) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
-  ull ob = mm->out_bytes, rows = round_up(mm->m, FRACTAL_ROWS), c0 = BLOCK_BYTES / ob;
-  if (mm->nz_c) {
-    const char *cm = matmul_rounded(e, "cm", FRACTAL_ROWS);
-    emit_row(e,
-             "copy_ubuf_to_gm,dst=%s+z*%llu+(n/%llu*%llu+m)*%d,src=%s,n_burst=(cn+15)/16,"
-             "len_burst=%s,dst_gap=%llu-%s",
-             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, BLOCK_BYTES, src, cm, rows, cm);
-    return;
-  }
-  ull fractal_blocks = FRACTAL_ROWS * ob / BLOCK_BYTES, row_blocks = mm->n * ob / BLOCK_BYTES;
-  emit_loop(e, "column", "(cn+15)/16");
-  emit_let(e, "blocks_out", "min(16,cn-column*16)*%llu/%d", ob, BLOCK_BYTES);
-  emit_row(e,
-           "copy_ubuf_to_gm,dst=%s+z*%llu+(m*%llu+n+column*16)*%llu,src=%s+column*%s*%llu,"
-           "n_burst=cm,len_burst=blocks_out,src_gap=%llu-blocks_out,dst_gap=%llu-blocks_out",
-           mm->c_name, (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, src,
-           matmul_rounded(e, "cm", FRACTAL_ROWS), FRACTAL_ROWS * ob, fractal_blocks, row_blocks);
-  emit_endloop(e);
+  uint64_t ob = mm->out_bytes, column_bytes = FRACTAL_ROWS * ob;
+  struct expr cm = padded(w->now.cm);
+  struct expr column = emit_for(e, "column", fractals(w->now.cn));
+  struct expr first = x_mul(column, FRACTAL_ROWS);
+  struct expr columns = x_min(FRACTAL_ROWS, x_sub(w->now.cn, first));
+  struct expr blocks = emit_assigned(e, "blocks_out", x_div(x_mul(columns, ob), BLOCK_BYTES));
+  EMIT(e, "copy_ubuf_to_gm", F("dst", matmul_c_at(w, x_add(w->now.n, first))),
+       F("src", x_add(src, x_mul(x_mul(column, cm), column_bytes))), F("n_burst", w->now.cm),
+       F("len_burst", blocks), F("src_gap", x_sub(column_bytes / BLOCK_BYTES, blocks)),
+       F("dst_gap", x_sub(mm->n * ob / BLOCK_BYTES, blocks)));
+  emit_end(e);
 }
 
 void matmul_coupled_store(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
-  const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
-  const char *out_slot = emit_text(e, "i%%%llu", out_slots(w));
-  const char *src = emit_text(e, "out+%s*%llu", out_slot, (ull)out_bytes(w));
-  emit_set_flag(e, PIPE_M, PIPE_V, "%s", slot);
-  emit_wait_flag(e, PIPE_M, PIPE_V, "%s", slot);
-  emit_wait_flag(e, PIPE_MTE3, PIPE_V, "%s", out_slot);
-  emit_row(
-      e, "copy_matrix_cc_to_ubuf,dst=%s,src=c0+%s*%llu,len_burst=(cm+15)/16*((cn+15)/16)%s,type=%s",
-      src, slot, (ull)(w->t.bm * w->t.bn * ACCUMULATOR_BYTES),
-      mm->out_type == DTYPE_FP16 ? ",convert=f322f16" : "", dtype_name(matmul_accumulator(mm)));
-  emit_set_flag(e, PIPE_V, PIPE_M, "%s", slot);
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "%s", out_slot);
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "%s", out_slot);
-  to_gm(w, src);
-  emit_set_flag(e, PIPE_MTE3, PIPE_V, "%s", out_slot);
+  struct expr slot = matmul_c_slot(w, w->now.i), out_slot = x_mod(w->now.i, out_slots(w));
+  struct expr out = matmul_slot(e, "out", out_slot, out_bytes(w));
+  struct expr tiles = x_mul(fractals(w->now.cm), fractals(w->now.cn));
+  emit_handshake(e, PIPE_M, PIPE_V, slot);
+  emit_wait(e, PIPE_MTE3, PIPE_V, out_slot);
+  EMIT(e, "copy_matrix_cc_to_ubuf", F("dst", out),
+       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("len_burst", tiles),
+       W_IF(mm->out_type == DTYPE_FP16, "convert", "f322f16"),
+       W("type", dtype_name(matmul_accumulator(mm))));
+  emit_set(e, PIPE_V, PIPE_M, slot);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, out_slot);
+  (mm->nz_c ? nz_to_gm : nd_to_gm)(w, out);
+  emit_set(e, PIPE_MTE3, PIPE_V, out_slot);
 }

@@ -10,84 +10,75 @@
  * other direction free.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/base/arith.h"
-#include "core/chip/layout.h"
 #include "traces/lower/cube/matmul_writer.h"
+
+enum { NAME_BYTES = 32, ROWS_MAX = 2 };
+
+/* Values for the columns of a block, two rows of them in L1 and one where they are used. */
+struct row {
+  const char *name, *in_l1, *in_use;
+  uint64_t bytes; /* of a value */
+  enum space space;
+  enum pipe user; /* takes them from L1 */
+  unsigned flag;
+};
+
+/* Those that a matmul has. */
+static unsigned rows_of(const struct matmul *mm, struct row rows[ROWS_MAX]) {
+  unsigned count = 0;
+  if (mm->bias)
+    rows[count++] =
+        (struct row){"bias", "bias1", "bias0", ACCUMULATOR_BYTES, SPACE_BT, PIPE_MTE1, FLAG_BIAS};
+  if (mm->scale == SCALE_COLUMNS)
+    rows[count++] =
+        (struct row){"scales", "scales1", "scales0", MATMUL_SCALE_BYTES, SPACE_FB, PIPE_FIX, 0};
+  return count;
+}
 
 /* ---- header ---- */
 
-static void tensor(const struct writer *w, const char *name, enum dtype type, enum tensor_io io,
-                   uint64_t batches, uint64_t rows, uint64_t columns, bool nz) {
-  uint64_t shape[5] = {batches, rows, columns};
-  unsigned rank = 3;
-  if (nz) {
-    uint64_t c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
-    shape[1] = ceil_div(columns, c0);
-    shape[2] = ceil_div(rows, FRACTAL_ROWS);
-    shape[3] = FRACTAL_ROWS;
-    shape[4] = c0;
-    rank = 5;
+void matmul_put_tensor(struct emit *e, const struct matmul_tensor *tensor, enum tensor_io io) {
+  emit_tensor(e, tensor->name, tensor->type, io, tensor->shape, tensor->rank, tensor->format);
+}
+
+void matmul_buffers(const struct writer *w) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  struct row rows[ROWS_MAX];
+  unsigned row_count = rows_of(w->mm, rows);
+  emit_buffer(e, "a1", SPACE_L1, t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS));
+  emit_buffer(e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
+  for (unsigned i = 0; i < row_count; i++) {
+    emit_buffer(e, rows[i].in_l1, SPACE_L1, t->bn * rows[i].bytes * L1_SLOTS);
+    emit_buffer(e, rows[i].in_use, rows[i].space, t->bn * rows[i].bytes);
   }
-  unsigned skip = batches == 1;
-  emit_tensor(w->e, name, type, io, shape + skip, rank - skip, nz ? "FRACTAL_NZ" : NULL);
+  emit_buffer(e, "a0", SPACE_L0A, matmul_a_step_bytes(w->mm, t) * L0_SLOTS);
+  emit_buffer(e, "b0", SPACE_L0B, matmul_b_step_bytes(w->mm, t) * L0_SLOTS);
+  emit_buffer(e, "c0", SPACE_L0C, matmul_c_bytes(t) * t->c_slots);
+}
+
+void matmul_zeros(struct emit *e, struct expr dst, struct expr blocks) {
+  EMIT(e, "create_cbuf_matrix", F("dst", dst), F("blocks", blocks));
 }
 
 /* What is loaded in whole blocks or squares, and no copy writes: zeros. */
 static void fill_l1(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
+  const struct matmul_tiling *t = &w->t;
   bool squares = !mm->conv && mm->trans_a &&
                  ((mm->element_bytes == 1 && mm->k % mm->c0 != 0) ||
                   (mm->element_bytes == 4 && (mm->k % FRACTAL_ROWS || mm->m % FRACTAL_ROWS)));
+  uint64_t a_bytes = t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS);
   if (squares)
-    emit_row(e, "create_cbuf_matrix,dst=a1,blocks=%llu",
-             (ull)(w->t.a_panel_bytes * (w->t.a_outer ? w->t.outer_slots : L1_SLOTS)) /
-                 BLOCK_BYTES);
+    matmul_zeros(e, x_name(e, "a1"), EXPR(a_bytes / BLOCK_BYTES));
   if (mm->bias)
-    emit_row(e, "create_cbuf_matrix,dst=bias1,blocks=%llu",
-             (ull)(w->t.bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
+    matmul_zeros(e, x_name(e, "bias1"), EXPR(t->bn * ACCUMULATOR_BYTES * L1_SLOTS / BLOCK_BYTES));
   if (squares || mm->bias)
     emit_barrier(e, PIPE_MTE2);
-}
-
-static void conv_tensors(const struct writer *w) {
-  const struct matmul *mm = w->mm;
-  const struct conv *conv = mm->conv;
-  bool gradient = conv->gradient;
-  ull c0 = mm->c0, out_c0 = matmul_out_c0(mm), groups = conv->groups;
-  ull images = mm->batch / groups;
-  const uint64_t x[5] = {images, groups * conv->c1, gradient ? conv->given_h : conv->h,
-                         gradient ? conv->given_w : conv->w, conv->block};
-  const uint64_t weights[4] = {groups * ceil_div(mm->k, c0), ceil_div(mm->n, FRACTAL_ROWS),
-                               FRACTAL_ROWS, c0};
-  /* The same weights as forward: there k and n have changed places. */
-  const uint64_t turned[4] = {groups * ceil_div(mm->n, c0) * conv->kh * conv->kw,
-                              ceil_div(conv->c1 * c0, FRACTAL_ROWS), FRACTAL_ROWS, c0};
-  const uint64_t y[5] = {images, groups * ceil_div(mm->n, out_c0), conv->ho, conv->wo, out_c0};
-  emit_tensor(w->e, mm->a_name, matmul_stored(mm->type), TENSOR_IN, x, 5, "NC1HWC0");
-  emit_tensor(w->e, mm->b_name, matmul_stored(mm->type), TENSOR_IN, gradient ? turned : weights, 4,
-              "FRACTAL_Z");
-  if (mm->bias)
-    emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, conv->channels);
-  if (mm->scale == SCALE_COLUMNS)
-    emit_vector(w->e, "scales", DTYPE_INT64, TENSOR_IN, y[1] * out_c0);
-  emit_tensor(w->e, mm->c_name, mm->out_type, TENSOR_OUT, y, 5, "NC1HWC0");
-}
-
-static void matrix_tensors(const struct writer *w) {
-  const struct matmul *mm = w->mm;
-  tensor(w, mm->a_name, matmul_stored(mm->type), TENSOR_IN, mm->a_batches,
-         mm->trans_a ? mm->k : mm->m, mm->trans_a ? mm->m : mm->k, mm->nz_a);
-  tensor(w, mm->b_name, matmul_stored(mm->type), TENSOR_IN, mm->b_batches,
-         mm->trans_b ? mm->n : mm->k, mm->trans_b ? mm->k : mm->n, mm->nz_b);
-  if (mm->bias)
-    emit_vector(w->e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->n);
-  if (mm->scale == SCALE_COLUMNS)
-    emit_vector(w->e, "scales", DTYPE_INT64, TENSOR_IN, mm->n);
-  tensor(w, mm->c_name, mm->out_type, TENSOR_OUT, mm->batch, mm->m, mm->n, mm->nz_c);
-  if (w->t.split > 1)
-    matmul_split_tensor(w);
 }
 
 static void header(const struct writer *w) {
@@ -98,23 +89,16 @@ static void header(const struct writer *w) {
     emit_mixed_kernel(e, mm->name, (uint32_t)t->cores, matmul_split_vectors(w));
   else
     emit_kernel(e, mm->name, (uint32_t)t->cores);
-  if (mm->conv)
-    conv_tensors(w);
-  else
-    matrix_tensors(w);
-  emit_buffer(e, "a1", SPACE_L1, t->a_panel_bytes * (t->a_outer ? t->outer_slots : L1_SLOTS));
-  emit_buffer(e, "b1", SPACE_L1, t->b_panel_bytes * (t->a_outer ? L1_SLOTS : t->outer_slots));
-  if (mm->bias) {
-    emit_buffer(e, "bias1", SPACE_L1, t->bn * ACCUMULATOR_BYTES * L1_SLOTS);
-    emit_buffer(e, "bias0", SPACE_BT, t->bn * ACCUMULATOR_BYTES);
-  }
-  if (mm->scale == SCALE_COLUMNS) {
-    emit_buffer(e, "scales1", SPACE_L1, t->bn * MATMUL_SCALE_BYTES * L1_SLOTS);
-    emit_buffer(e, "scales0", SPACE_FB, t->bn * MATMUL_SCALE_BYTES);
-  }
-  emit_buffer(e, "a0", SPACE_L0A, t->bm * t->bk * mm->element_bytes * L0_SLOTS);
-  emit_buffer(e, "b0", SPACE_L0B, matmul_b_step_bytes(mm, t) * L0_SLOTS);
-  emit_buffer(e, "c0", SPACE_L0C, t->bm * t->bn * ACCUMULATOR_BYTES * t->c_slots);
+  matmul_put_tensor(e, &mm->a, TENSOR_IN);
+  matmul_put_tensor(e, &mm->b, TENSOR_IN);
+  if (mm->bias)
+    emit_vector(e, "bias", matmul_accumulator(mm), TENSOR_IN, mm->biases);
+  if (mm->scale == SCALE_COLUMNS)
+    emit_vector(e, "scales", DTYPE_INT64, TENSOR_IN, mm->scales);
+  matmul_put_tensor(e, &mm->c, TENSOR_OUT);
+  if (t->split > 1)
+    matmul_split_tensor(w);
+  matmul_buffers(w);
   if (t->split > 1)
     matmul_split_buffers(w);
   if (mm->coupled)
@@ -126,293 +110,313 @@ static void header(const struct writer *w) {
 
 /* ---- where a group lies ---- */
 
-/* Rows of the map under the windows of a block: from row `up` of the map on, `height` of them;
- * `oy` is the first row of the result, `low` the last row of the map they ask for. */
-static void map_lets(const struct conv *conv, struct emit *e, const char *x) {
-  ull last = conv->h - 1;
-  emit_let(e, emit_text(e, "oy%s", x), "m%s/%llu", x, (ull)conv->wo);
-  emit_let(e, emit_text(e, "low%s", x), "(m%s+cm%s-1)/%llu*%llu+%llu-%llu", x, x, (ull)conv->wo,
-           (ull)conv->sh, (ull)((conv->kh - 1) * conv->dh), (ull)conv->top);
-  emit_let(e, emit_text(e, "up%s", x), "min(%llu,max(0,oy%s*%llu-%llu))", last, x, (ull)conv->sh,
-           (ull)conv->top);
-  emit_let(e, emit_text(e, "height%s", x), "max(1,min(%llu,low%s)-up%s+1)", last, x, x);
+static const char *name_in(char text[NAME_BYTES], const char *name, const char *suffix) {
+  snprintf(text, NAME_BYTES, "%s%s", name, suffix);
+  return text;
 }
 
-const char *matmul_depth(const struct writer *w, const char *suffix) {
-  return w->t.split > 1 ? emit_text(w->e, "depth%s", suffix)
-                        : emit_text(w->e, "%llu", (ull)w->mm->k);
+struct expr group_let(const struct group *g, const char *name, struct expr value) {
+  char text[NAME_BYTES];
+  return emit_assigned(g->e, name_in(text, name, g->suffix), value);
 }
 
-/* k of a group or turn, counted from the begin of the block's part, in the operands. */
-static const char *k_of(const struct writer *w, const char *k, const char *suffix) {
-  return w->t.split > 1 ? emit_text(w->e, "(from%s+%s)", suffix, k) : k;
+struct expr group_for(const struct group *g, const char *name, struct expr count) {
+  char text[NAME_BYTES];
+  return emit_for(g->e, name_in(text, name, g->suffix), count);
 }
 
-/* Batch `z` and part `part` of a block, and its range of k. */
-static void part_lets(const struct writer *w, const char *x) {
-  struct emit *e = w->e;
+/* Batch and part of a block, and its range of k. */
+static void put_part(const struct writer *w, struct group *g) {
   const struct matmul_tiling *t = &w->t;
-  ull per_batch = t->mt * t->nt, split = t->split;
-  if (split == 1) {
-    emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch);
+  uint64_t per_batch = t->mt * t->nt, steps = ceil_div(w->mm->k, t->bk);
+  g->z = group_let(g, "z", x_div(g->t, per_batch * t->split));
+  g->part = g->from = EXPR(0);
+  g->depth = EXPR(w->mm->k);
+  if (t->split == 1)
     return;
-  }
-  emit_let(e, emit_text(e, "z%s", x), "t%s/%llu", x, per_batch * split);
-  emit_let(e, emit_text(e, "part%s", x), "t%s/%llu%%%llu", x, per_batch, split);
-  ull steps = ceil_div(w->mm->k, t->bk), bk = t->bk;
-  emit_let(e, emit_text(e, "from%s", x), "part%s*%llu/%llu*%llu", x, steps, split, bk);
-  emit_let(e, emit_text(e, "depth%s", x), "min(%llu,(part%s+1)*%llu/%llu*%llu)-from%s",
-           (ull)w->mm->k, x, steps, split, bk, x);
+  g->part = group_let(g, "part", x_mod(x_div(g->t, per_batch), t->split));
+  g->from = group_let(g, "from", x_mul(x_div(x_mul(g->part, steps), t->split), t->bk));
+  struct expr end = x_mul(x_div(x_mul(x_add(g->part, 1), steps), t->split), t->bk);
+  g->depth = group_let(g, "depth", x_sub(x_min(w->mm->k, end), g->from));
 }
 
-/* Lets of group `g`, their names ending in `x`: block t of all, k range, rows and columns. */
-static void group_lets(const struct writer *w, const char *g, const char *x) {
-  struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
+/* Rows and columns of block r of a batch: along rows, along columns, or in bands of rows. */
+static void put_sides(const struct writer *w, struct group *g) {
   const struct matmul_tiling *t = &w->t;
-  ull mt = t->mt, nt = t->nt, per_batch = t->mt * t->nt;
-  emit_let(e, emit_text(e, "i%s", x), "(%s)/%llu", g, (ull)t->groups);
-  if (t->resident == RESIDENT_NONE)
-    emit_let(e, emit_text(e, "t%s", x), "i%s*%llu+blk", x, (ull)t->cores);
-  else
-    emit_let(e, emit_text(e, "t%s", x), "i%s+first", x);
-  emit_let(e, emit_text(e, "k%s", x), "(%s)%%%llu*%llu", g, (ull)t->groups, (ull)t->outer_k);
-  part_lets(w, x);
-  emit_let(e, emit_text(e, "r%s", x), "t%s%%%llu", x, per_batch);
+  struct expr r = group_let(g, "r", x_mod(g->t, t->mt * t->nt)), row, column;
   if (t->resident == RESIDENT_A || (t->resident == RESIDENT_NONE && t->band == 1)) {
-    emit_let(e, emit_text(e, "m%s", x), "r%s/%llu*%llu", x, nt, (ull)t->rows);
-    emit_let(e, emit_text(e, "n%s", x), "r%s%%%llu*%llu", x, nt, (ull)t->bn);
+    row = x_div(r, t->nt);
+    column = x_mod(r, t->nt);
   } else if (t->resident == RESIDENT_B || t->band == t->mt) {
-    emit_let(e, emit_text(e, "m%s", x), "r%s%%%llu*%llu", x, mt, (ull)t->rows);
-    emit_let(e, emit_text(e, "n%s", x), "r%s/%llu*%llu", x, mt, (ull)t->bn);
+    row = x_mod(r, t->mt);
+    column = x_div(r, t->mt);
   } else {
-    ull band = t->band;
-    emit_let(e, emit_text(e, "band%s", x), "r%s/%llu*%llu", x, band * nt, band);
-    emit_let(e, emit_text(e, "rows%s", x), "min(%llu,%llu-band%s)", band, mt, x);
-    emit_let(e, emit_text(e, "q%s", x), "r%s-band%s*%llu", x, x, nt);
-    emit_let(e, emit_text(e, "m%s", x), "(band%s+q%s%%rows%s)*%llu", x, x, x, (ull)t->rows);
-    emit_let(e, emit_text(e, "n%s", x), "q%s/rows%s*%llu", x, x, (ull)t->bn);
+    struct expr band = group_let(g, "band", x_mul(x_div(r, t->band * t->nt), t->band));
+    struct expr rows = group_let(g, "rows", x_rest(t->band, t->mt, band));
+    struct expr q = group_let(g, "q", x_sub(r, x_mul(band, t->nt)));
+    row = x_add(band, x_mod(q, rows));
+    column = x_div(q, rows);
   }
-  emit_let(e, emit_text(e, "cm%s", x), "min(%llu,%llu-m%s)", (ull)t->rows, (ull)mm->m, x);
-  emit_let(e, emit_text(e, "cn%s", x), "min(%llu,%llu-n%s)", (ull)t->bn, (ull)mm->n, x);
-  if (mm->conv)
-    map_lets(mm->conv, e, x);
-  /* Outer panels are counted from 0 on each core. */
-  ull run = t->resident == RESIDENT_A ? nt : mt;
-  if (t->resident == RESIDENT_NONE)
-    emit_let(e, emit_text(e, "o%s", x), "%s", g);
-  else
-    emit_let(e, emit_text(e, "o%s", x), "t%s/%llu-first/%llu", x, run, run);
+  g->m = group_let(g, "m", x_mul(row, t->rows));
+  g->n = group_let(g, "n", x_mul(column, t->bn));
+  g->cm = group_let(g, "cm", x_rest(t->rows, w->mm->m, g->m));
+  g->cn = group_let(g, "cn", x_rest(t->bn, w->mm->n, g->n));
+}
+
+/* Of group `number` of the core. Outer panels are counted from 0 on each core. */
+static struct group put_group(const struct writer *w, struct expr number, const char *suffix) {
+  const struct matmul_tiling *t = &w->t;
+  bool held = t->resident != RESIDENT_NONE;
+  uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
+  struct group g = {.e = w->e, .suffix = suffix};
+  g.i = group_let(&g, "i", x_div(number, t->groups));
+  g.t = group_let(&g, "t",
+                  held ? x_add(g.i, w->first) : x_add(x_mul(g.i, t->cores), x_name(w->e, "blk")));
+  g.k = group_let(&g, "k", x_mul(x_mod(number, t->groups), t->outer_k));
+  put_part(w, &g);
+  put_sides(w, &g);
+  if (w->mm->conv) {
+    g.oy = group_let(&g, "oy", x_div(g.m, w->mm->conv->wo));
+    conv_put_map(w->mm->conv, &g, x_div(x_sub(x_add(g.m, g.cm), 1), w->mm->conv->wo));
+  }
+  g.outer = group_let(&g, "o", held ? x_sub(x_div(g.t, run), x_div(w->first, run)) : number);
+  return g;
 }
 
 /* ---- GM to L1 ---- */
 
-static void load_outer(const struct writer *w, const char *suffix) {
-  struct emit *e = w->e;
-  struct matmul_operand x = matmul_operand(w, w->t.a_outer);
-  const char *slot = emit_text(e, "o%s%%%llu", suffix, (ull)w->t.outer_slots);
-  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%s", slot);
-  const char *k = emit_text(e, "k%s", suffix);
-  matmul_load_panel(w, &x, slot, k_of(w, k, suffix),
-                    emit_text(e, "min(%llu,%s-%s)", (ull)w->t.outer_k, matmul_depth(w, suffix), k),
-                    suffix);
-  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%s", slot);
-}
-
-/* First column of a block among those of all groups. */
-static const char *first_column(const struct writer *w, const char *suffix) {
-  const struct conv *conv = w->mm->conv;
-  if (!conv || conv->groups == 1)
-    return emit_text(w->e, "n%s", suffix);
-  return emit_text(w->e, "(%s*%llu+n%s)", matmul_weights_of(w, suffix), (ull)w->mm->n, suffix);
+/* A panel from k on; an inner one is number `turn` on this core. */
+static void load_panel(const struct writer *w, const struct group *g, bool outer, struct expr k,
+                       struct expr turn) {
+  const struct matmul_tiling *t = &w->t;
+  bool is_a = outer == t->a_outer;
+  struct expr slot = outer ? x_mod(g->outer, t->outer_slots) : x_mod(turn, L1_SLOTS);
+  struct expr id = outer ? slot : x_add(FLAG_INNER, slot);
+  struct expr depth = x_rest(outer ? t->outer_k : t->inner_k, g->depth, k);
+  emit_wait(w->e, PIPE_MTE1, PIPE_MTE2, id);
+  struct matmul_panel panel = {w, g, is_a, .dst = matmul_panel_slot(w, is_a, slot)};
+  matmul_load_panel(&panel, x_add(g->from, k), depth);
+  emit_set(w->e, PIPE_MTE2, PIPE_MTE1, id);
 }
 
 /*
  * Padding channels of a convolution get what lies behind the last bias: the copy ends it with zeros
  * up to 8 values, what an earlier block has left comes behind.
  */
-static void clear_bias_tail(const struct writer *w, const char *count, const char *suffix) {
-  struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  int block = BLOCK_BYTES / ACCUMULATOR_BYTES;
-  ull given = round_up(mm->conv->channels, (uint64_t)block);
-  if (given == mm->conv->groups * round_up(mm->n, FRACTAL_ROWS))
+static void clear_bias_tail(const struct writer *w, const struct group *g, struct expr dst,
+                            struct expr count) {
+  enum { BLOCK_VALUES = BLOCK_BYTES / ACCUMULATOR_BYTES };
+  const struct conv *conv = w->mm->conv;
+  uint64_t given = round_up(conv->channels, BLOCK_VALUES);
+  if (given == conv->groups * round_up(w->mm->n, FRACTAL_ROWS))
     return;
-  emit_let(e, emit_text(e, "tail%s", suffix), "(%s+%d)/%d", count, block - 1, block);
-  emit_loop(e, emit_text(e, "short%s", suffix), "(cn%s+15)/16*2>tail%s", suffix, suffix);
-  emit_row(e, "create_cbuf_matrix,dst=bias1+i%s%%2*%llu+tail%s*%d,blocks=(cn%s+15)/16*2-tail%s",
-           suffix, (ull)w->t.bn * ACCUMULATOR_BYTES, suffix, BLOCK_BYTES, suffix, suffix);
-  emit_endloop(e);
+  struct expr blocks = x_mul(fractals(g->cn), FRACTAL_ROWS / BLOCK_VALUES);
+  struct expr tail = group_let(g, "tail", x_ceil_div(count, BLOCK_VALUES));
+  group_for(g, "short", x_gt(blocks, tail));
+  matmul_zeros(w->e, x_at(dst, tail, BLOCK_BYTES), x_sub(blocks, tail));
+  emit_end(w->e);
 }
 
-static void load_bias(const struct writer *w, const char *suffix) {
+/* The first column is counted among those of all groups of channels. */
+static void load_row(const struct writer *w, const struct group *g, const struct row *row) {
   struct emit *e = w->e;
   const struct conv *conv = w->mm->conv;
-  const char *first = first_column(w, suffix), *count = emit_text(e, "cn%s", suffix);
+  bool is_bias = row->space == SPACE_BT;
+  struct expr slot = x_mod(g->i, L1_SLOTS), first = g->n, count = g->cn;
+  struct expr dst = matmul_slot(e, row->in_l1, slot, w->t.bn * row->bytes);
   if (conv)
-    count = emit_text(e, "min(%s,%llu-%s)", count, (ull)conv->channels, first);
-  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%s%%2", FLAG_BIAS, suffix);
-  if (conv)
-    clear_bias_tail(w, count, suffix);
-  emit_row(e,
-           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=bias1+i%s%%2*%llu,src=bias+%s*%d,n=1,d=%s,"
-           "src_d=%llu,dst_c0_stride=1",
-           suffix, (ull)w->t.bn * ACCUMULATOR_BYTES, first, ACCUMULATOR_BYTES, count,
-           (ull)min_u64(w->mm->n, UINT16_MAX));
-  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%s%%2", FLAG_BIAS, suffix);
-}
-
-static void load_scales(const struct writer *w, const char *suffix) {
-  struct emit *e = w->e;
-  ull words = MATMUL_SCALE_BYTES / sizeof(uint32_t);
-  emit_wait_flag(e, PIPE_FIX, PIPE_MTE2, "i%s%%2", suffix);
-  emit_row(e,
-           "copy_gm_to_cbuf_multi_nd2nz_b32s,dst=scales1+i%s%%2*%llu,src=scales+%s*%d,n=1,"
-           "d=%s*%llu,src_d=%d,dst_c0_stride=1",
-           suffix, (ull)w->t.bn * MATMUL_SCALE_BYTES, first_column(w, suffix), MATMUL_SCALE_BYTES,
-           matmul_stored_columns(w, suffix), words, UINT16_MAX);
-  emit_set_flag(e, PIPE_MTE2, PIPE_FIX, "i%s%%2", suffix);
+    first = x_add(x_mul(conv_weights_of(conv, g->z), w->mm->n), g->n);
+  if (conv && is_bias)
+    count = x_rest(count, conv->channels, first);
+  emit_wait(e, row->user, PIPE_MTE2, x_add(row->flag, slot));
+  if (conv && is_bias)
+    clear_bias_tail(w, g, dst, count);
+  uint64_t words = MATMUL_SCALE_BYTES / sizeof(uint32_t);
+  EMIT(e, "copy_gm_to_cbuf_multi_nd2nz_b32s", F("dst", dst),
+       F("src", matmul_slot(e, row->name, first, row->bytes)), F("n", 1),
+       F("d", is_bias ? count : x_mul(matmul_stored_columns(w, g), words)),
+       F("src_d", is_bias ? min_u64(w->mm->n, UINT16_MAX) : UINT16_MAX), F("dst_c0_stride", 1));
+  emit_set(e, PIPE_MTE2, row->user, x_add(row->flag, slot));
 }
 
 /* What a new block has besides its panels. */
-static void load_rows(const struct writer *w, const char *suffix) {
-  if (w->mm->bias)
-    load_bias(w, suffix);
-  if (w->mm->scale == SCALE_COLUMNS)
-    load_scales(w, suffix);
+static void load_rows(const struct writer *w, const struct group *g) {
+  struct row rows[ROWS_MAX];
+  unsigned count = rows_of(w->mm, rows);
+  for (unsigned i = 0; i < count; i++)
+    load_row(w, g, &rows[i]);
 }
 
-/* The inner panel at `k`; `turn` is its number on this core. */
-static void load_inner(const struct writer *w, const char *k, const char *turn,
-                       const char *suffix) {
-  struct emit *e = w->e;
-  struct matmul_operand x = matmul_operand(w, !w->t.a_outer);
-  const char *slot = emit_text(e, "(%s)%%2", turn);
-  emit_wait_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+%s", FLAG_INNER, slot);
-  matmul_load_panel(w, &x, slot, k_of(w, k, suffix),
-                    emit_text(e, "min(%llu,%s-%s)", (ull)w->t.inner_k, matmul_depth(w, suffix), k),
-                    suffix);
-  emit_set_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+%s", FLAG_INNER, slot);
+/* The outer panel of the next group, unless it is there. */
+static void load_next_outer(const struct writer *w) {
+  bool held = w->t.resident != RESIDENT_NONE;
+  if (held)
+    emit_if(w->e, "another", x_gt(w->next.outer, w->now.outer));
+  load_panel(w, &w->next, true, w->next.k, EXPR(0));
+  if (held)
+    emit_end(w->e);
+}
+
+/* Its first inner panel. */
+static void load_next_inner(const struct writer *w) {
+  const struct group *next = &w->next;
+  if (w->mm->bias || w->mm->scale == SCALE_COLUMNS) {
+    emit_if(w->e, "new", x_eq(next->k, 0));
+    load_rows(w, next);
+    emit_end(w->e);
+  }
+  load_panel(w, next, false, next->k,
+             x_add(x_mul(next->i, w->t.turns), x_div(next->k, w->t.inner_k)));
 }
 
 /* ---- the stream ---- */
 
-static void begin_block(const struct writer *w) {
+/* The row of bias goes to its table; blocks of 8 bits have 32 columns. */
+static void bias_to_bt(const struct writer *w) {
   struct emit *e = w->e;
-  emit_loop(e, "begin", "ku==0");
-  emit_wait_flag(e, matmul_out_pipe(w), PIPE_M, "i%%%llu", (ull)w->t.c_slots);
-  if (w->mm->bias) {
-    emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+i%%2", FLAG_BIAS);
-    emit_wait_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-    bool wide = w->mm->element_bytes == 1; /* blocks of 32 columns */
-    emit_row(e, "copy_cbuf_to_bt,dst=bias0,src=bias1+i%%2*%llu,len_burst=%s",
-             (ull)w->t.bn * ACCUMULATOR_BYTES, wide ? "(cn+31)/32*4" : "(cn+15)/16*2");
-    emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+i%%2", FLAG_BIAS);
-  }
-  emit_endloop(e);
+  uint64_t columns = w->mm->element_bytes == 1 ? 2 * FRACTAL_ROWS : FRACTAL_ROWS;
+  uint64_t blocks = columns * ACCUMULATOR_BYTES / BLOCK_BYTES;
+  struct expr slot = x_mod(w->now.i, L1_SLOTS), id = x_add(FLAG_BIAS, slot);
+  emit_wait(e, PIPE_MTE2, PIPE_MTE1, id);
+  emit_wait(e, PIPE_M, PIPE_MTE1, FLAG_BT);
+  EMIT(e, "copy_cbuf_to_bt", W("dst", "bias0"),
+       F("src", matmul_slot(e, "bias1", slot, w->t.bn * ACCUMULATOR_BYTES)),
+       F("len_burst", x_mul(x_ceil_div(w->now.cn, columns), blocks)));
+  emit_set(e, PIPE_MTE1, PIPE_MTE2, id);
+}
+
+struct expr matmul_free_slots(const struct writer *w, bool set, const char *name, uint64_t slots) {
+  char text[NAME_BYTES];
+  return emit_for(w->e, name_in(text, name, set ? "_begin" : "_end"), slots);
 }
 
 /* Every flag that says "free", set at the start and taken back at the end. */
 static void free_flags(const struct writer *w, bool set) {
   struct emit *e = w->e;
-  void (*flag)(struct emit *, enum pipe, enum pipe, const char *, ...) =
-      set ? emit_set_flag : emit_wait_flag;
-  const char *at = set ? "begin" : "end";
-  emit_loop(e, emit_text(e, "outer_%s", at), "%llu", (ull)w->t.outer_slots);
-  flag(e, PIPE_MTE1, PIPE_MTE2, "outer_%s", at);
-  emit_endloop(e);
-  emit_loop(e, emit_text(e, "half_%s", at), "2");
-  flag(e, PIPE_MTE1, PIPE_MTE2, "%d+half_%s", FLAG_INNER, at);
-  flag(e, PIPE_M, PIPE_MTE1, "half_%s", at);
+  struct row rows[ROWS_MAX];
+  unsigned row_count = rows_of(w->mm, rows);
+  emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2, matmul_free_slots(w, set, "outer", w->t.outer_slots));
+  emit_end(e);
+  struct expr half = matmul_free_slots(w, set, "half", L1_SLOTS);
+  emit_flag_of(e, set, PIPE_MTE1, PIPE_MTE2, x_add(FLAG_INNER, half));
+  emit_flag_of(e, set, PIPE_M, PIPE_MTE1, half);
+  for (unsigned i = 0; i < row_count; i++)
+    emit_flag_of(e, set, rows[i].user, PIPE_MTE2, x_add(rows[i].flag, half));
+  emit_end(e);
   if (w->mm->bias)
-    flag(e, PIPE_MTE1, PIPE_MTE2, "%d+half_%s", FLAG_BIAS, at);
-  if (w->mm->scale == SCALE_COLUMNS)
-    flag(e, PIPE_FIX, PIPE_MTE2, "half_%s", at);
-  emit_endloop(e);
-  if (w->mm->bias)
-    flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-  emit_loop(e, emit_text(e, "block_%s", at), "%llu", (ull)w->t.c_slots);
-  flag(e, matmul_out_pipe(w), PIPE_M, "block_%s", at);
-  emit_endloop(e);
+    emit_flag_of(e, set, PIPE_M, PIPE_MTE1, EXPR(FLAG_BT));
+  emit_flag_of(e, set, matmul_out_pipe(w), PIPE_M,
+               matmul_free_slots(w, set, "block", w->t.c_slots));
+  emit_end(e);
   if (w->mm->coupled)
     matmul_coupled_flags(w, set);
 }
 
-/* What the next group needs: its outer panel, unless it is there, and the first inner one. */
-static void load_next(const struct writer *w, bool outer, bool inner) {
+/* The copies of a turn that have to be there for the next one. */
+static void load_ahead(const struct writer *w, bool outer_first, bool outer_now) {
   struct emit *e = w->e;
-  if (outer) {
-    if (w->t.resident != RESIDENT_NONE)
-      emit_loop(e, "another", "ox>o");
-    load_outer(w, "x");
-    if (w->t.resident != RESIDENT_NONE)
-      emit_endloop(e);
+  const struct matmul_tiling *t = &w->t;
+  if (t->outer_k > t->inner_k) {
+    emit_if(e, "ahead", x_lt(x_add(w->u, 1), w->turns));
+    load_panel(w, &w->now, false, x_add(w->ku, t->inner_k), x_add(w->turn, 1));
+    emit_end(e);
   }
-  if (!inner)
-    return;
-  if (w->mm->bias || w->mm->scale == SCALE_COLUMNS) {
-    emit_loop(e, "new", "kx==0");
-    load_rows(w, "x");
-    emit_endloop(e);
+  if (outer_first) {
+    emit_if(e, "outer", x_mul(w->more, x_eq(w->u, 0)));
+    load_next_outer(w);
+    emit_end(e);
   }
-  load_inner(w, "kx", emit_text(e, "ix*%llu+kx/%llu", (ull)w->t.turns, (ull)w->t.inner_k), "x");
+  emit_if(e, "next", x_mul(w->more, x_eq(x_add(w->u, 1), w->turns)));
+  if (outer_now)
+    load_next_outer(w);
+  load_next_inner(w);
+  emit_end(e);
 }
 
-/* A turn: first the copies that have to be there for the next one. */
-static void turn(const struct writer *w) {
+/* From the panels on: they are waited for, used, and given back. */
+static void use_panels(struct writer *w) {
+  struct emit *e = w->e;
+  struct expr slot = x_mod(w->now.outer, w->t.outer_slots);
+  struct expr inner = x_add(FLAG_INNER, x_mod(w->turn, L1_SLOTS));
+  emit_if(e, "begin", x_eq(w->ku, 0));
+  emit_wait(e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
+  if (w->mm->bias)
+    bias_to_bt(w);
+  emit_end(e);
+  emit_if(e, "filled", x_mul(w->fresh, x_eq(w->u, 0)));
+  emit_wait(e, PIPE_MTE2, PIPE_MTE1, slot);
+  emit_end(e);
+  emit_wait(e, PIPE_MTE2, PIPE_MTE1, inner);
+  matmul_steps(w);
+  emit_set(e, PIPE_MTE1, PIPE_MTE2, inner);
+  emit_if(e, "done", x_mul(w->last, x_eq(x_add(w->u, 1), w->turns)));
+  emit_set(e, PIPE_MTE1, PIPE_MTE2, slot);
+  emit_end(e);
+}
+
+static void put_turn(struct writer *w) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;
   bool late = t->outer_slots == 1;
   /* Copies that wait for room must not keep the loads that make it out of the scalar unit's way. */
   bool last = late && matmul_many_copies(w, t->a_outer);
-  emit_let(e, "ku", "k+u*%llu", (ull)t->inner_k);
-  emit_let(e, "du", "min(%llu,%s-ku)", (ull)t->inner_k, matmul_depth(w, ""));
-  emit_let(e, "turn", "i*%llu+ku/%llu", (ull)t->turns, (ull)t->inner_k);
-  emit_let(e, t->a_outer ? "db" : "da", "du");
-  if (t->outer_k > t->inner_k) {
-    emit_loop(e, "ahead", "u+1<turns");
-    load_inner(w, emit_text(e, "(ku+%llu)", (ull)t->inner_k), "turn+1", "");
-    emit_endloop(e);
-  }
-  if (!late) {
-    emit_loop(e, "outer", "more*(u==0)");
-    load_next(w, true, false);
-    emit_endloop(e);
-  }
-  emit_loop(e, "next", "more*(u+1==turns)");
-  load_next(w, late && !last, true);
-  emit_endloop(e);
-  begin_block(w);
-  emit_loop(e, "filled", "fresh*(u==0)");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "o%%%llu", (ull)t->outer_slots);
-  emit_endloop(e);
-  emit_wait_flag(e, PIPE_MTE2, PIPE_MTE1, "%d+turn%%2", FLAG_INNER);
-  matmul_steps(w);
-  emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "%d+turn%%2", FLAG_INNER);
-  emit_loop(e, "done", "last*(u+1==turns)");
-  emit_set_flag(e, PIPE_MTE1, PIPE_MTE2, "o%%%llu", (ull)t->outer_slots);
-  emit_endloop(e);
+  w->ku = emit_assigned(e, "ku", x_add(w->now.k, x_mul(w->u, t->inner_k)));
+  w->du = emit_assigned(e, "du", x_rest(t->inner_k, w->now.depth, w->ku));
+  w->turn = emit_assigned(e, "turn", x_add(x_mul(w->now.i, t->turns), x_div(w->ku, t->inner_k)));
+  *(t->a_outer ? &w->db : &w->da) = emit_assigned(e, t->a_outer ? "db" : "da", w->du);
+  load_ahead(w, !late, late && !last);
+  use_panels(w);
   if (last) {
-    emit_loop(e, "room", "more*(u+1==turns)");
-    load_next(w, true, false);
-    emit_endloop(e);
+    emit_if(e, "room", x_mul(w->more, x_eq(x_add(w->u, 1), w->turns)));
+    load_next_outer(w);
+    emit_end(e);
   }
   matmul_store(w);
 }
 
-static void share_of_core(const struct writer *w) {
+/* The groups of this core: of every cores-th block, or of a run of them. */
+static struct expr share_of_core(struct writer *w) {
   struct emit *e = w->e;
-  ull total = w->t.blocks_total, cores = w->t.cores;
-  if (w->t.resident == RESIDENT_NONE) {
-    emit_comment(e, "Blocks blk, blk + %llu, ... of %llu, %llu rows of blocks at a time.", cores,
-                 total, (ull)w->t.band);
-    emit_let(e, "groups", "(%llu-blk)/%llu*%llu", total + cores - 1, cores, (ull)w->t.groups);
-    return;
+  const struct matmul_tiling *t = &w->t;
+  struct expr blk = x_name(e, "blk");
+  uint64_t total = t->blocks_total, cores = t->cores;
+  if (t->resident == RESIDENT_NONE) {
+    emit_comment(e,
+                 "Blocks blk, blk + %" PRIu64 ", ... of %" PRIu64 ", %" PRIu64
+                 " rows of blocks at a time.",
+                 cores, total, t->band);
+    return emit_assigned(e, "groups",
+                         x_mul(x_div(x_sub(total + cores - 1, blk), cores), t->groups));
   }
-  emit_comment(e, "A run of the %llu blocks, so that %s stays in L1.", total,
-               w->t.resident == RESIDENT_A ? "a panel of a" : "a panel of b");
-  emit_let(e, "first", "blk*%llu/%llu", total, cores);
-  emit_let(e, "groups", "(blk+1)*%llu/%llu-first", total, cores);
+  emit_comment(e, "A run of the %" PRIu64 " blocks, so that %s stays in L1.", total,
+               t->resident == RESIDENT_A ? "a panel of a" : "a panel of b");
+  w->first = emit_assigned(e, "first", x_div(x_mul(blk, total), cores));
+  return emit_assigned(e, "groups", x_sub(x_div(x_mul(x_add(blk, 1), total), cores), w->first));
+}
+
+static void first_panels(const struct writer *w, struct expr groups) {
+  emit_comment(w->e, "The first panels.");
+  emit_if(w->e, "start", w->t.split > 1 ? x_gt(groups, 0) : EXPR(1));
+  struct group first = put_group(w, EXPR(0), "");
+  load_panel(w, &first, true, first.k, EXPR(0));
+  load_rows(w, &first);
+  load_panel(w, &first, false, first.k, EXPR(0));
+  emit_end(w->e);
+}
+
+/* Where this group and the next one lie, and whether the outer panel changes between them. */
+static void put_groups(struct writer *w, struct expr g, struct expr groups) {
+  struct emit *e = w->e;
+  const struct matmul_tiling *t = &w->t;
+  bool held = t->resident != RESIDENT_NONE;
+  uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
+  w->now = put_group(w, g, "");
+  w->more = emit_assigned(e, "more", x_lt(x_add(g, 1), groups));
+  w->next = put_group(w, x_add(g, w->more), "x");
+  struct expr changes = x_gt(w->next.outer, w->now.outer);
+  w->fresh = emit_assigned(
+      e, "fresh", held ? x_max(x_eq(w->now.t, w->first), x_eq(x_mod(w->now.t, run), 0)) : EXPR(1));
+  w->last = emit_assigned(e, "last", held ? x_max(x_eq(w->more, 0), changes) : EXPR(1));
 }
 
 void matmul_emit(const struct lower_job *job, struct emit *e) {
@@ -422,36 +426,18 @@ void matmul_emit(const struct lower_job *job, struct emit *e) {
     vinci_bug("matmul: %s", copy.reason);
   const struct matmul_tiling *t = &w.t;
   header(&w);
-  share_of_core(&w);
+  struct expr groups = share_of_core(&w);
   free_flags(&w, true);
   matmul_scale(&w);
-  emit_comment(e, "The first panels.");
-  emit_loop(e, "start", t->split > 1 ? "groups>0" : "1");
-  group_lets(&w, "0", "");
-  load_outer(&w, "");
-  load_rows(&w, "");
-  load_inner(&w, "k", "0", "");
-  emit_endloop(e);
-  emit_loop(e, "g", "groups");
-  group_lets(&w, "g", "");
-  emit_let(e, "more", "g+1<groups");
-  group_lets(&w, "g+more", "x");
-  ull run = t->resident == RESIDENT_A ? t->nt : t->mt;
-  if (t->resident == RESIDENT_NONE) {
-    emit_let(e, "fresh", "1");
-    emit_let(e, "last", "1");
-  } else {
-    emit_let(e, "fresh", "max(t==first,t%%%llu==0)", run);
-    emit_let(e, "last", "max(more==0,ox>o)");
-  }
-  const char *depth = matmul_depth(&w, "");
-  emit_let(e, t->a_outer ? "da" : "db", "min(%llu,%s-k)", (ull)t->outer_k, depth);
-  emit_let(e, "turns", "(min(%llu,%s-k)+%llu)/%llu", (ull)t->outer_k, depth, (ull)t->inner_k - 1,
-           (ull)t->inner_k);
-  emit_loop(e, "u", "turns");
-  turn(&w);
-  emit_endloop(e);
-  emit_endloop(e);
+  first_panels(&w, groups);
+  put_groups(&w, emit_for(e, "g", groups), groups);
+  struct expr depth = x_rest(t->outer_k, w.now.depth, w.now.k);
+  *(t->a_outer ? &w.da : &w.db) = emit_assigned(e, t->a_outer ? "da" : "db", depth);
+  w.turns = emit_assigned(e, "turns", x_ceil_div(depth, t->inner_k));
+  w.u = emit_for(e, "u", w.turns);
+  put_turn(&w);
+  emit_end(e);
+  emit_end(e);
   emit_comment(e, "Nothing stays set.");
   free_flags(&w, false);
   if (t->split > 1)

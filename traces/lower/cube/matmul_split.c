@@ -5,12 +5,13 @@
  * the result are one run of elements for that.
  */
 #include "core/base/arith.h"
-#include "core/chip/layout.h"
 #include "traces/lower/cube/matmul_writer.h"
-#include "traces/lower/vector/program.h"
 #include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/unit.h"
 
 enum { FLAG_PARTS_STORED = 0, FLAG_ALL_STORED = 1, VECTORS_MAX = 2 };
+
+static const struct vstep add_part = B("vadd", X0, X0, X1);
 
 /* A run of elements of the result, and its share of the vector cores. */
 struct sum {
@@ -72,11 +73,10 @@ uint64_t matmul_split_cycles(const struct vinci_soc *soc, const struct matmul *m
       max_u64(1, (uint64_t)soc->l2_bytes_per_second / sum.workers * MILLI / (uint64_t)soc->core_hz);
   uint64_t read = sum.tile * t->split * ACCUMULATOR_BYTES, written = sum.tile * mm->out_bytes;
   uint64_t repeats = sum.tile * ACCUMULATOR_BYTES / REPEAT_BYTES;
-  static const struct vstep add = B("vadd", X0, X0, X1);
   uint64_t tile = (uint64_t)(in->startup_mcycles + out->startup_mcycles) / MILLI +
                   read * MILLI / min_u64((uint64_t)in->mbytes_per_cycle, share) +
                   written * MILLI / min_u64((uint64_t)out->mbytes_per_cycle, share) +
-                  t->split * repeats * vstep_mcycles(soc, &add, DTYPE_FP32) / MILLI;
+                  t->split * repeats * vstep_cost_mcycles(soc, &add_part, DTYPE_FP32) / MILLI;
   return 2 * (uint64_t)soc->cross_core_cycles + sum.turns * tile;
 }
 
@@ -89,72 +89,73 @@ void matmul_split_tensor(const struct writer *w) {
   emit_tensor(w->e, "parts", matmul_accumulator(w->mm), TENSOR_WORKSPACE, shape, 4, NULL);
 }
 
-/* Adds the parts of a tile up in the place of the first, and converts it. */
-static void add_parts(const struct writer *w, const struct sum *sum) {
-  struct emit *e = w->e;
-  enum dtype type = matmul_accumulator(w->mm);
-  struct vmachine machine = {.emit = e, .type = type};
-  ull pitch = sum->tile * ACCUMULATOR_BYTES;
-  machine.reg[X0] = "sums";
-  machine.reg[X1] = emit_text(e, "sums+(part+1)*%llu", pitch);
-  machine.reg[Y0] = "results";
-  emit_row(e, "set_vector_mask,high=0,low=len");
-  emit_loop(e, "part", "%llu", (ull)w->t.split - 1);
-  static const struct vstep add = B("vadd", X0, X0, X1);
-  vmachine_step(&machine, &add);
-  emit_barrier(e, PIPE_V);
-  emit_endloop(e);
-  if (w->mm->out_type != type) {
-    machine.written = 0;
-    struct vstep convert = C(vconvert_inst(e->soc, type, w->mm->out_type), Y0, X0);
-    vmachine_step(&machine, &convert);
-  }
+void matmul_split_buffers(const struct writer *w) {
+  struct sum sum = sum_of(w->e->soc, w->mm, &w->t);
+  emit_buffer(w->e, "sums", SPACE_UB, sum.tile * w->t.split * ACCUMULATOR_BYTES);
+  if (w->mm->out_type != matmul_accumulator(w->mm))
+    emit_buffer(w->e, "results", SPACE_UB, sum.tile * w->mm->out_bytes);
 }
 
-static void sum_tile(const struct writer *w, const struct sum *sum) {
+struct expr matmul_split_place(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  const struct group *g = &w->now;
+  struct expr batch = x_mul(x_add(x_mul(g->part, mm->batch), g->z), mm->m * mm->n);
+  struct expr element = x_add(x_add(batch, x_mul(g->m, mm->n)), g->n);
+  return x_add(x_name(w->e, "parts"), x_mul(element, ACCUMULATOR_BYTES));
+}
+
+/* Adds the parts of a tile up in the place of the first, and converts it. */
+static void add_parts(const struct writer *w, const struct sum *sum, struct expr len) {
   struct emit *e = w->e;
-  enum dtype out = w->mm->out_type;
-  bool converts = out != matmul_accumulator(w->mm);
-  ull tile = sum->tile, elements = sum->elements, per_block = BLOCK_BYTES / ACCUMULATOR_BYTES;
-  emit_let(e, "len", "min(%llu,%llu-at)", tile, elements);
-  emit_row(e,
-           "%s,dst=sums,src=parts+at*%d,n_burst=%llu,len_burst=len*%d,src_gap=(%llu-len)*%d,"
-           "dst_gap=(%llu-(len+%llu)/%llu*%llu)/%llu",
-           vtile_copy_name(false, matmul_accumulator(w->mm)), ACCUMULATOR_BYTES, (ull)w->t.split,
-           ACCUMULATOR_BYTES, elements, ACCUMULATOR_BYTES, tile, per_block - 1, per_block,
-           per_block, per_block);
-  emit_set_flag(e, PIPE_MTE2, PIPE_V, "0");
-  emit_wait_flag(e, PIPE_MTE2, PIPE_V, "0");
-  add_parts(w, sum);
-  emit_set_flag(e, PIPE_V, PIPE_MTE3, "0");
-  emit_wait_flag(e, PIPE_V, PIPE_MTE3, "0");
-  emit_row(e, "%s,dst=%s+at*%llu,src=%s,len_burst=len*%llu", vtile_copy_name(true, out),
-           w->mm->c_name, (ull)w->mm->out_bytes, converts ? "results" : "sums",
-           (ull)w->mm->out_bytes);
+  enum dtype type = matmul_accumulator(w->mm);
+  struct expr sums = x_name(e, "sums");
+  struct vunit unit = {.emit = e, .type = type, .reg[X0] = sums};
+  vmask_count(e, len);
+  struct expr part = emit_for(e, "part", w->t.split - 1);
+  unit.reg[X1] = x_add(sums, x_mul(x_add(part, 1), sum->tile * ACCUMULATOR_BYTES));
+  vunit_step(&unit, &add_part);
+  emit_barrier(e, PIPE_V);
+  emit_end(e);
+  unit.written = 0;
+  if (w->mm->out_type != type)
+    vunit_convert(&unit, V(X0), V(Y0), type, w->mm->out_type, x_name(e, "results"), sums);
+}
+
+static void sum_tile(const struct writer *w, const struct sum *sum, struct expr at) {
+  enum { BLOCK_VALUES = BLOCK_BYTES / ACCUMULATOR_BYTES };
+  struct emit *e = w->e;
+  enum dtype in = matmul_accumulator(w->mm), out = w->mm->out_type;
+  uint64_t out_bytes = w->mm->out_bytes;
+  struct expr len = emit_assigned(e, "len", x_min(sum->tile, x_sub(sum->elements, at)));
+  struct expr sums = x_name(e, "sums"), parts = x_name(e, "parts");
+  EMIT(e, vtile_copy_name(false, in), F("dst", sums),
+       F("src", x_add(parts, x_mul(at, ACCUMULATOR_BYTES))), F("n_burst", w->t.split),
+       F("len_burst", x_mul(len, ACCUMULATOR_BYTES)),
+       F("src_gap", x_mul(x_sub(sum->elements, len), ACCUMULATOR_BYTES)),
+       F("dst_gap", x_div(x_sub(sum->tile, x_round_up(len, BLOCK_VALUES)), BLOCK_VALUES)));
+  emit_handshake(e, PIPE_MTE2, PIPE_V, 0);
+  add_parts(w, sum, len);
+  emit_handshake(e, PIPE_V, PIPE_MTE3, 0);
+  EMIT(e, vtile_copy_name(true, out),
+       F("dst", x_add(x_name(e, w->mm->c.name), x_mul(at, out_bytes))),
+       F("src", out == in ? sums : x_name(e, "results")), F("len_burst", x_mul(len, out_bytes)));
   emit_barrier(e, PIPE_ALL);
 }
 
 void matmul_split_sum(const struct writer *w) {
   struct emit *e = w->e;
   struct sum sum = sum_of(e->soc, w->mm, &w->t);
-  emit_row(e, "ffts_cross_core_sync,pipe=FIX,mode=2,id=%d", FLAG_PARTS_STORED);
+  EMIT(e, "ffts_cross_core_sync", W("pipe", "FIX"), F("mode", 2), F("id", FLAG_PARTS_STORED));
   emit_stream(e, emit_vector_core(e->soc));
   emit_comment(e, "All parts of k are stored once every core says so; then they are added up.");
-  emit_row(e, "wait_flag_dev,id=%d", FLAG_PARTS_STORED);
-  emit_row(e, "ffts_cross_core_sync,pipe=MTE3,mode=0,id=%d", FLAG_ALL_STORED);
-  emit_row(e, "wait_flag_dev,id=%d", FLAG_ALL_STORED);
-  emit_row(e, "set_mask_count");
-  emit_loop(e, "turn", "%llu", (ull)sum.turns);
-  emit_let(e, "at", "(turn*%llu+blk*%u+sub)*%llu", (ull)sum.workers, sum.vectors, (ull)sum.tile);
-  emit_loop(e, "some", "at<%llu", (ull)sum.elements);
-  sum_tile(w, &sum);
-  emit_endloop(e);
-  emit_endloop(e);
-}
-
-void matmul_split_buffers(const struct writer *w) {
-  struct sum sum = sum_of(w->e->soc, w->mm, &w->t);
-  emit_buffer(w->e, "sums", SPACE_UB, sum.tile * w->t.split * ACCUMULATOR_BYTES);
-  if (w->mm->out_type != matmul_accumulator(w->mm))
-    emit_buffer(w->e, "results", SPACE_UB, sum.tile * w->mm->out_bytes);
+  EMIT(e, "wait_flag_dev", F("id", FLAG_PARTS_STORED));
+  emit_meet(e, FLAG_ALL_STORED);
+  emit_plain(e, "set_mask_count");
+  struct expr turn = emit_for(e, "turn", sum.turns);
+  struct expr block = x_add(x_mul(turn, sum.workers), x_mul(x_name(e, "blk"), sum.vectors));
+  struct expr at = emit_assigned(e, "at", x_mul(x_add(block, x_name(e, "sub")), sum.tile));
+  emit_if(e, "some", x_lt(at, sum.elements));
+  sum_tile(w, &sum, at);
+  emit_end(e);
+  emit_end(e);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trace of a matmul from L1 on: loads to L0, mads, and the way out of L0C. */
 #include "core/base/arith.h"
-#include "core/chip/layout.h"
 #include "traces/lower/cube/matmul_writer.h"
-
-const char *matmul_rounded(struct emit *e, const char *count, ull unit) {
-  return emit_text(e, "((%s+%llu)/%llu*%llu)", count, unit - 1, unit, unit);
-}
 
 /* ---- L1 to L0 ---- */
 
@@ -15,104 +10,104 @@ const char *matmul_rounded(struct emit *e, const char *count, ull unit) {
  * 16 x 16, two fractals beside each other. At an edge the second may be one too many; it lands on
  * the place of a fractal of another square, which therefore comes later, behind a barrier.
  */
-static void to_l0a_transposed(const struct writer *w, const char *slot, const char *at) {
+static void squares_to_l0a(const struct writer *w) {
   struct emit *e = w->e;
   const struct matmul *mm = w->mm;
   bool bytes = mm->element_bytes == 1, nz = e->soc->arch == ARCH_C310;
-  ull half = w->t.bm * w->t.bk * mm->element_bytes;
-  emit_let(e, "kf", "(kk+%llu)/%llu", (ull)mm->c0 - 1, (ull)mm->c0); /* fractals along k */
-  emit_let(e, "mf", "(cm+15)/16");
-  emit_let(e, "ksq", bytes ? "kf" : "(kk+15)/16");
-  emit_let(e, "msq", bytes ? "(cm+31)/32" : "mf");
-  emit_loop(e, "back", "ksq");
-  emit_let(e, "j", nz ? "back" : "ksq-1-back");
+  uint64_t square = bytes ? 2 * FRACTAL_ROWS : FRACTAL_ROWS;
+  struct expr kf = emit_assigned(e, "kf", x_ceil_div(w->kk, mm->c0)); /* fractals along k */
+  struct expr mf = emit_assigned(e, "mf", fractals(w->now.cm));
+  struct expr ksq = emit_assigned(e, "ksq", bytes ? kf : x_ceil_div(w->kk, square));
+  struct expr msq = emit_assigned(e, "msq", bytes ? x_ceil_div(w->now.cm, square) : mf);
+  struct expr back = emit_for(e, "back", ksq);
+  struct expr j = emit_assigned(e, "j", nz ? back : x_sub(x_sub(ksq, 1), back));
   /* ZZ: the next row of fractals, of 32 bits; NZ: the next column, of 8 bits. */
   if (bytes == nz) {
-    emit_loop(e, "over", "(%s%%2)*(back>0)", nz ? "mf" : "kf");
+    emit_if(e, "over", x_mul(x_mod(nz ? mf : kf, 2), x_gt(back, 0)));
     emit_barrier(e, PIPE_MTE1);
-    emit_endloop(e);
+    emit_end(e);
   }
-  const char *column = nz ? "mf" : "1"; /* from a fractal to the next along k */
-  const char *row = nz ? "1" : "kf";    /* and along m */
-  emit_row(e,
-           "load_cbuf_to_ca_transpose,dst=a0+l0*%llu+j*%s*%d,src=a1+%s*%llu,base=%s,repeat=msq,"
-           "src_stride=%s,dst_gap=%s%s-1,frac_gap=%s-1,type=%s",
-           half, column, bytes ? FRACTAL_BYTES : 2 * FRACTAL_BYTES, slot, (ull)w->t.a_panel_bytes,
-           bytes ? emit_text(e, "%s/32+j", at) : emit_text(e, "(%s/16+j)*msq", at),
-           bytes ? "(da+31)/32" : "1", row, bytes ? "*2" : "", bytes ? row : column,
-           dtype_name(matmul_stored(mm->type)));
-  emit_endloop(e);
+  struct expr column = nz ? mf : EXPR(1), row = nz ? EXPR(1) : kf; /* to the next along k, m */
+  struct expr base = x_add(x_div(w->a_at, square), j);
+  struct expr place = x_mul(x_mul(j, column), bytes ? FRACTAL_BYTES : 2 * FRACTAL_BYTES);
+  EMIT(e, "load_cbuf_to_ca_transpose", F("dst", x_add(w->a_dst, place)), F("src", w->a_src),
+       F("base", bytes ? base : x_mul(base, msq)), F("repeat", msq),
+       F("src_stride", bytes ? x_ceil_div(w->da, square) : EXPR(1)),
+       F("dst_gap", x_sub(x_mul(row, bytes ? 2 : 1), 1)),
+       F("frac_gap", x_sub(bytes ? row : column, 1)),
+       W("type", dtype_name(matmul_stored(mm->type))));
+  emit_end(e);
 }
 
-/* Windows of a map whose rows from `top` on lie in L1. */
-static void windows_to_l0a(const struct writer *w, const char *slot, const char *at) {
-  struct emit *e = w->e;
+/* As it lies, or of 16 bits transposed. */
+static void matrix_to_l0a(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  const struct conv *conv = mm->conv;
-  ull sh = conv->sh;
-  emit_row(e,
-           "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
-           "m_start=m-oy*%llu,stride_w=%llu,stride_h=%llu,filter_w=%llu,filter_h=%llu,"
-           "dilation_w=%llu,dilation_h=%llu,pad_left=%llu,pad_right=%llu,"
-           "pad_top=max(0,%llu-oy*%llu),pad_bottom=max(0,low-%llu),l1_w=%llu,l1_h=height,"
-           "channels=(da+%llu)/%llu*%llu,type=%s",
-           (ull)(w->t.bm * w->t.bk * mm->element_bytes), slot, (ull)w->t.a_panel_bytes,
-           matmul_rounded(e, "kk", mm->c0), matmul_rounded(e, "cm", FRACTAL_ROWS), at,
-           (ull)conv->wo, (ull)conv->sw, sh, (ull)conv->kw, (ull)conv->kh, (ull)conv->dw,
-           (ull)conv->dh, (ull)conv->left, (ull)conv->right, (ull)conv->top, sh, (ull)conv->h - 1,
-           (ull)conv->w, (ull)conv->window - 1, (ull)conv->window, (ull)conv->block,
-           dtype_name(matmul_stored(mm->type)));
+  struct expr cm = padded(w->now.cm), kk = w->kk, da = w->da;
+  if (mm->trans_a)
+    EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, cm, padded(kk)),
+         F("m_start", w->a_at), LOAD3D_MATRIX(mm->nz_a ? padded(da) : da, cm), F("transpose", 1),
+         LOAD3D_TYPE(mm));
+  else
+    EMIT(w->e, "img2colv2_cbuf_to_ca", LOAD3D_PART(w->a_dst, w->a_src, x_round_up(kk, mm->c0), cm),
+         F("k_start", w->a_at), LOAD3D_MATRIX(mm->nz_a ? cm : w->now.cm, x_round_up(da, mm->c0)),
+         LOAD3D_TYPE(mm));
 }
 
-/* Step of a at `at` in its panel, which is da deep. */
-static void to_l0a(const struct writer *w, const char *slot, const char *at) {
-  struct emit *e = w->e;
+static void to_l0a(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  ull es = mm->element_bytes, half = w->t.bm * w->t.bk * es;
-  const char *type = dtype_name(matmul_stored(mm->type));
-  const char *cm = matmul_rounded(e, "cm", FRACTAL_ROWS);
   if (mm->conv)
-    windows_to_l0a(w, slot, at);
+    conv_windows_to_l0a(w);
   else if (mm->coupled)
-    matmul_coupled_to_l0a(w, slot, at);
-  else if (!mm->trans_a)
-    emit_row(e,
-             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,k_start=%s,"
-             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-             half, slot, (ull)w->t.a_panel_bytes, matmul_rounded(e, "kk", mm->c0), cm, at,
-             mm->nz_a ? cm : "cm", matmul_rounded(e, "da", mm->c0), type);
-  else if (es == 2)
-    emit_row(e,
-             "img2colv2_cbuf_to_ca,dst=a0+l0*%llu,src=a1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
-             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,transpose=1,type=%s",
-             half, slot, (ull)w->t.a_panel_bytes, cm, matmul_rounded(e, "kk", FRACTAL_ROWS), at,
-             mm->nz_a ? matmul_rounded(e, "da", FRACTAL_ROWS) : "da", cm, type);
+    matmul_coupled_to_l0a(w);
+  else if (mm->trans_a && mm->element_bytes != 2)
+    squares_to_l0a(w);
   else
-    to_l0a_transposed(w, slot, at);
+    matrix_to_l0a(w);
 }
 
-static void to_l0b(const struct writer *w, const char *slot, const char *at) {
-  struct emit *e = w->e;
+/* [n,k]: whole fractals as they lie. */
+static void fractals_to_l0b(const struct writer *w) {
+  struct expr nf = fractals(w->now.cn);
+  EMIT(w->e, "load_cbuf_to_cb", F("dst", w->b_dst), F("src", w->b_src),
+       F("base", x_mul(x_div(w->b_at, w->mm->c0), nf)),
+       F("repeat", x_mul(x_ceil_div(w->kk, w->mm->c0), nf)));
+}
+
+/* [k,n]: transposed. */
+static void matrix_to_l0b(const struct writer *w) {
   const struct matmul *mm = w->mm;
-  ull half = matmul_b_step_bytes(mm, &w->t), c0 = mm->c0;
+  uint64_t unit = matmul_unit(mm);
+  EMIT(w->e, "img2colv2_cbuf_to_cb",
+       LOAD3D_PART(w->b_dst, w->b_src, x_round_up(w->now.cn, unit), x_round_up(w->kk, unit)),
+       F("m_start", w->b_at),
+       LOAD3D_MATRIX(mm->nz_b ? padded(w->db) : w->db, x_round_up(w->now.cn, mm->c0)),
+       LOAD3D_TYPE(mm));
+}
+
+static void to_l0b(const struct writer *w) {
+  const struct matmul *mm = w->mm;
   if (mm->conv && mm->conv->gradient)
-    conv_turned_to_l0b(w, slot, at);
+    conv_turned_to_l0b(w);
   else if (mm->trans_b)
-    emit_row(e,
-             "load_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,base=%s/%llu*((cn+15)/16),"
-             "repeat=(kk+%llu)/%llu*((cn+15)/16)",
-             half, slot, (ull)w->t.b_panel_bytes, at, c0, c0 - 1, c0);
+    fractals_to_l0b(w);
   else if (mm->coupled)
-    matmul_coupled_to_l0b(w, slot, at);
+    matmul_coupled_to_l0b(w);
   else
-    emit_row(e,
-             "img2colv2_cbuf_to_cb,dst=b0+l0*%llu,src=b1+%s*%llu,k_ext=%s,m_ext=%s,m_start=%s,"
-             "filter_w=1,filter_h=1,l1_w=%s,l1_h=1,channels=%s,type=%s",
-             half, slot, (ull)w->t.b_panel_bytes,
-             matmul_rounded(e, "cn", max_u64(c0, FRACTAL_ROWS)),
-             matmul_rounded(e, "kk", max_u64(c0, FRACTAL_ROWS)), at,
-             mm->nz_b ? matmul_rounded(e, "db", FRACTAL_ROWS) : "db", matmul_rounded(e, "cn", c0),
-             dtype_name(matmul_stored(mm->type)));
+    matrix_to_l0b(w);
+}
+
+/* Steps of the outer operand are counted over all turns of the group. */
+static void to_l0(struct writer *w) {
+  const struct matmul_tiling *t = &w->t;
+  struct expr inner_at = x_mul(w->s, t->bk), inner = x_mod(w->turn, L1_SLOTS);
+  struct expr outer_at = x_add(x_mul(w->u, t->inner_k), inner_at);
+  struct expr outer = x_mod(w->now.outer, t->outer_slots);
+  w->a_at = t->a_outer ? outer_at : inner_at;
+  w->b_at = t->a_outer ? inner_at : outer_at;
+  w->a_src = matmul_panel_slot(w, true, t->a_outer ? outer : inner);
+  w->b_src = matmul_panel_slot(w, false, t->a_outer ? inner : outer);
+  to_l0a(w);
+  to_l0b(w);
 }
 
 /* ---- cube ---- */
@@ -123,152 +118,185 @@ static uint64_t least_fractals(uint64_t extent, uint64_t side) {
 }
 
 /* Ascend C documentation, Mmad: small ones on the same accumulators need a barrier between them. */
-static void mad_barrier(const struct writer *w) {
-  struct emit *e = w->e;
-  if (w->t.k <= w->t.bk ||
-      least_fractals(w->mm->m, w->t.rows) * least_fractals(w->mm->n, w->t.bn) >= MAD_OVERLAP_TILES)
-    return;
-  emit_loop(e, "small", "((ku+s)>0)*((cm+15)/16*((cn+15)/16)<%d)", MAD_OVERLAP_TILES);
-  emit_barrier(e, PIPE_M);
-  emit_endloop(e);
+void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr tiles) {
+  emit_if(w->e, "small", x_mul(x_gt(step, 0), x_lt(tiles, MAD_OVERLAP_TILES)));
+  emit_barrier(w->e, PIPE_M);
+  emit_end(w->e);
 }
 
-static void mad(const struct writer *w) {
+void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct expr init,
+                bool from_bias) {
   struct emit *e = w->e;
-  const struct matmul_tiling *t = &w->t;
-  ull es = w->mm->element_bytes;
-  /* NZ results are whole fractals, with zeros (rows: the bias) where they pad. With m = 1 the cube
-   * would take A for a plain row. */
-  const char *m = t->rows == 1 || w->mm->m % t->rows == 1 ? "max(2,cm)" : "cm";
-  if (w->mm->nz_c && !w->mm->conv)
-    m = matmul_rounded(e, "cm", FRACTAL_ROWS);
-  /* load3d brings whole blocks of columns, as weights in FRACTAL_Z have; coupled cores store what
-   * pads the last block. */
-  const char *n = w->mm->nz_c                  ? matmul_rounded(e, "cn", FRACTAL_ROWS)
-                  : es == 1 && !w->mm->trans_b ? matmul_rounded(e, "cn", w->mm->c0)
-                                               : "cn";
-  const char *operands =
-      emit_text(e, "c=c0+i%%%llu*%llu,a=a0+l0*%llu,b=b0+l0*%llu,m=%s,k=kk,n=%s", (ull)t->c_slots,
-                (ull)(t->bm * t->bn * ACCUMULATOR_BYTES), (ull)(t->bm * t->bk * es),
-                (ull)matmul_b_step_bytes(w->mm, t), m, n);
-  const char *type = dtype_name(w->mm->type);
-  if (!w->mm->bias) {
-    emit_row(e, "mad,%s,init=(ku+s)==0,type=%s", operands, type);
-    return;
-  }
-  bool parts = t->split > 1; /* the first begins with the bias, the others with 0 */
-  emit_loop(e, "from_bias", parts ? "((ku+s)==0)*(part==0)" : "(ku+s)==0");
-  emit_row(e, "mad,%s,init=0,source=bt,bias=bias0,type=%s", operands, type);
-  emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-  emit_endloop(e);
-  emit_loop(e, "from_l0c", parts ? "(ku+s+part)>0" : "(ku+s)>0");
-  emit_row(e, "mad,%s,init=%s,type=%s", operands, parts ? "(ku+s)==0" : "0", type);
+  struct expr slot = matmul_c_slot(w, w->now.i);
+  EMIT(e, "mad", F("c", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("a", w->a_dst),
+       F("b", w->b_dst), F("m", m), F("k", w->kk), F("n", n), F("init", init),
+       W_IF(from_bias, "source", "bt"), F_IF(from_bias, "bias", x_name(e, "bias0")),
+       F_IF(w->mm->k_align, "k_align", 1), W("type", dtype_name(w->mm->type)));
+}
+
+/* The first mad of a block begins with the bias; with k in parts that of the first part alone. */
+static void mads_with_bias(const struct writer *w, struct expr step, struct expr m, struct expr n) {
+  struct emit *e = w->e;
+  bool parts = w->t.split > 1;
+  struct expr starts = x_eq(step, 0);
+  emit_if(e, "from_bias", parts ? x_mul(starts, x_eq(w->now.part, 0)) : starts);
+  matmul_mad(w, m, n, EXPR(0), true);
+  emit_set(e, PIPE_M, PIPE_MTE1, FLAG_BT);
+  emit_end(e);
+  emit_if(e, "from_l0c", x_gt(x_add(step, w->now.part), 0));
+  matmul_mad(w, m, n, parts ? starts : EXPR(0), false);
   if (parts) {
-    emit_loop(e, "unused", "(ku+s)==0");
-    emit_set_flag(e, PIPE_M, PIPE_MTE1, "%d", FLAG_BT);
-    emit_endloop(e);
+    emit_if(e, "unused", starts);
+    emit_set(e, PIPE_M, PIPE_MTE1, FLAG_BT);
+    emit_end(e);
   }
-  emit_endloop(e);
+  emit_end(e);
 }
 
-void matmul_steps(const struct writer *w) {
-  struct emit *e = w->e;
+/* Columns of a mad. load3d brings whole blocks of columns, as weights in FRACTAL_Z have; coupled
+ * cores store what pads the last block. */
+static struct expr mad_columns(const struct matmul *mm, struct expr cn) {
+  bool blocks = mm->element_bytes == 1 && !mm->trans_b;
+  return mm->nz_c ? padded(cn) : blocks ? x_round_up(cn, mm->c0) : cn;
+}
+
+/* Its rows. NZ results are whole fractals, with zeros (rows: the bias) where they pad. With m = 1
+ * the cube would take A for a plain row. */
+static struct expr mad_rows(const struct writer *w, struct expr cm) {
+  if (w->mm->nz_c && !w->mm->conv)
+    return padded(cm);
+  return w->t.rows == 1 || w->mm->m % w->t.rows == 1 ? x_max(2, cm) : cm;
+}
+
+static void mads(const struct writer *w) {
+  const struct matmul *mm = w->mm;
   const struct matmul_tiling *t = &w->t;
-  const char *outer_at = emit_text(e, "(u*%llu+s*%llu)", (ull)t->inner_k, (ull)t->bk);
-  const char *inner_at = emit_text(e, "s*%llu", (ull)t->bk);
-  const char *outer_slot = emit_text(e, "o%%%llu", (ull)t->outer_slots), *inner_slot = "turn%2";
-  emit_loop(e, "s", "(du+%llu)/%llu", (ull)t->bk - 1, (ull)t->bk);
-  emit_let(e, "kk", "min(%llu,du-s*%llu)", (ull)t->bk, (ull)t->bk);
-  emit_let(e, "l0", "(turn*%llu+s)%%2", (ull)ceil_div(t->inner_k, t->bk));
-  emit_wait_flag(e, PIPE_M, PIPE_MTE1, "l0");
-  to_l0a(w, t->a_outer ? outer_slot : inner_slot, t->a_outer ? outer_at : inner_at);
-  to_l0b(w, t->a_outer ? inner_slot : outer_slot, t->a_outer ? inner_at : outer_at);
-  emit_set_flag(e, PIPE_MTE1, PIPE_M, "l0");
-  emit_wait_flag(e, PIPE_MTE1, PIPE_M, "l0");
-  mad_barrier(w);
-  mad(w);
-  emit_set_flag(e, PIPE_M, PIPE_MTE1, "l0");
-  emit_endloop(e);
+  struct expr step = x_add(w->ku, w->s), cm = w->now.cm, cn = w->now.cn;
+  struct expr m = mad_rows(w, cm), n = mad_columns(mm, cn);
+  if (t->k > t->bk &&
+      least_fractals(mm->m, t->rows) * least_fractals(mm->n, t->bn) < MAD_OVERLAP_TILES)
+    matmul_mad_barrier(w, step, x_mul(fractals(cm), fractals(cn)));
+  if (mm->bias)
+    mads_with_bias(w, step, m, n);
+  else
+    matmul_mad(w, m, n, x_eq(step, 0), false);
 }
 
+void matmul_begin_step(struct writer *w, struct expr depth, struct expr turn, uint64_t steps) {
+  struct emit *e = w->e;
+  uint64_t bk = w->t.bk;
+  w->s = emit_for(e, "s", x_ceil_div(depth, bk));
+  w->kk = emit_assigned(e, "kk", x_min(bk, x_sub(depth, x_mul(w->s, bk))));
+  w->l0 = emit_assigned(e, "l0", x_mod(x_add(x_mul(turn, steps), w->s), L0_SLOTS));
+  w->a_dst = matmul_slot(e, "a0", w->l0, matmul_a_step_bytes(w->mm, &w->t));
+  w->b_dst = matmul_slot(e, "b0", w->l0, matmul_b_step_bytes(w->mm, &w->t));
+  emit_wait(e, PIPE_M, PIPE_MTE1, w->l0);
+}
+
+void matmul_end_step(const struct writer *w) {
+  emit_set(w->e, PIPE_M, PIPE_MTE1, w->l0);
+  emit_end(w->e);
+}
+
+void matmul_steps(struct writer *w) {
+  const struct matmul_tiling *t = &w->t;
+  matmul_begin_step(w, w->du, w->turn, ceil_div(t->inner_k, t->bk));
+  to_l0(w);
+  emit_handshake(w->e, PIPE_MTE1, PIPE_M, w->l0);
+  mads(w);
+  matmul_end_step(w);
+}
+
+/* ---- out of L0C ---- */
+
+/* How the fixpipe converts; NULL: it does not. */
 static const char *quantisation(const struct writer *w) {
   const struct matmul *mm = w->mm;
+  bool columns = mm->scale == SCALE_COLUMNS;
   if (w->t.split > 1)
-    return "";
+    return NULL;
   if (mm->scale != SCALE_NONE)
-    return emit_text(w->e, ",quant=%s%s", mm->scale == SCALE_COLUMNS ? "v" : "",
-                     mm->out_type == DTYPE_INT8 ? "req8" : "deqf16");
-  return mm->out_type == DTYPE_FP16   ? ",quant=f322f16"
-         : mm->out_type == DTYPE_BF16 ? ",quant=f322bf16"
-                                      : "";
+    return mm->out_type == DTYPE_INT8 ? (columns ? "vreq8" : "req8")
+                                      : (columns ? "vdeqf16" : "deqf16");
+  return mm->out_type == DTYPE_FP16 ? "f322f16" : mm->out_type == DTYPE_BF16 ? "f322bf16" : NULL;
 }
 
 /* Of NZ results whole blocks are stored; of matmul's own scales there are no more than columns. */
-const char *matmul_stored_columns(const struct writer *w, const char *suffix) {
-  const char *count = emit_text(w->e, "cn%s", suffix);
+struct expr matmul_stored_columns(const struct writer *w, const struct group *g) {
   const struct matmul *mm = w->mm;
-  return mm->nz_c && (mm->conv || mm->scale != SCALE_COLUMNS)
-             ? matmul_rounded(w->e, count, matmul_out_c0(w->mm))
-             : count;
+  bool blocks = mm->nz_c && (mm->conv || mm->scale != SCALE_COLUMNS);
+  return blocks ? x_round_up(g->cn, matmul_out_c0(mm)) : g->cn;
 }
 
 /* FB begins with the scales: set_fpc counts from there. */
 void matmul_scale(const struct writer *w) {
   if (w->mm->scale == SCALE_TENSOR)
-    emit_row(w->e, "set_quant_pre,value=%llu", (ull)w->mm->scale_word);
+    EMIT(w->e, "set_quant_pre", F("value", w->mm->scale_word));
   else if (w->mm->scale == SCALE_COLUMNS)
-    emit_row(w->e, "set_fpc,value=0");
+    EMIT(w->e, "set_fpc", F("value", 0));
 }
 
 /* Words of the block's columns to where the fixpipe looks for them. */
 static void scales_to_fb(const struct writer *w) {
   struct emit *e = w->e;
-  emit_wait_flag(e, PIPE_MTE2, PIPE_FIX, "i%%2");
+  struct expr slot = x_mod(w->now.i, L1_SLOTS);
+  struct expr bytes = x_mul(matmul_stored_columns(w, &w->now), MATMUL_SCALE_BYTES);
+  emit_wait(e, PIPE_MTE2, PIPE_FIX, slot);
   emit_barrier(e, PIPE_FIX);
-  emit_row(e, "copy_cbuf_to_fbuf,dst=scales0,src=scales1+i%%2*%llu,len_burst=(%s*%d+%d)/%d",
-           (ull)w->t.bn * MATMUL_SCALE_BYTES, matmul_stored_columns(w, ""), MATMUL_SCALE_BYTES,
-           BLOCK_BYTES - 1, BLOCK_BYTES);
-  emit_set_flag(e, PIPE_FIX, PIPE_MTE2, "i%%2");
+  EMIT(e, "copy_cbuf_to_fbuf", F("dst", x_name(e, "scales0")),
+       F("src", matmul_slot(e, "scales1", slot, w->t.bn * MATMUL_SCALE_BYTES)),
+       F("len_burst", x_ceil_div(bytes, BLOCK_BYTES)));
+  emit_set(e, PIPE_FIX, PIPE_MTE2, slot);
   emit_barrier(e, PIPE_FIX);
 }
 
-static void store_by_fixpipe(const struct writer *w) {
+void matmul_fixpipe(const struct writer *w, struct expr dst, struct expr n, struct expr m,
+                    struct expr height, uint64_t stride, const char *form) {
   struct emit *e = w->e;
-  const struct matmul *mm = w->mm;
-  ull ob = mm->out_bytes, block = w->t.bm * w->t.bn * ACCUMULATOR_BYTES;
-  const char *slot = emit_text(e, "i%%%llu", (ull)w->t.c_slots);
-  emit_set_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
-  emit_wait_flag(e, PIPE_M, PIPE_FIX, "%s", slot);
-  if (mm->scale == SCALE_COLUMNS)
+  const char *quant = quantisation(w);
+  struct expr slot = matmul_c_slot(w, w->now.i);
+  emit_handshake(e, PIPE_M, PIPE_FIX, slot);
+  if (w->mm->scale == SCALE_COLUMNS)
     scales_to_fb(w);
-  /* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
-  ull c0 = matmul_out_c0(mm), row = c0 * ob,
-      rows = mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
-  const char *common = emit_text(
-      e, "src=c0+%s*%llu,n=%s,m=%s,src_stride=%s%s,type=%s", slot, block,
-      matmul_stored_columns(w, ""),
-      mm->nz_c && !mm->conv ? matmul_rounded(e, "cm", FRACTAL_ROWS) : "cm",
-      matmul_rounded(e, "cm", FRACTAL_ROWS), quantisation(w), dtype_name(matmul_accumulator(mm)));
-  if (w->t.split > 1)
-    emit_row(e,
-             "copy_matrix_cc_to_gm,dst=parts+((part*%llu+z)*%llu+m*%llu+n)*%d,%s,dst_stride=%llu,"
-             "nz2nd=1",
-             (ull)mm->batch, (ull)(mm->m * mm->n), (ull)mm->n, ACCUMULATOR_BYTES, common,
-             (ull)mm->n);
-  else if (mm->nz_c)
-    emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(n/%llu*%llu+m)*%d,%s,dst_stride=%llu%s",
-             mm->c_name, rows * round_up(mm->n, c0) * ob, c0, rows, (int)row, common,
-             rows * row / BLOCK_BYTES,
-             ob == 4 && mm->out_type == DTYPE_FP32 ? ",channel_split=1" : "");
-  else
-    emit_row(e, "copy_matrix_cc_to_gm,dst=%s+z*%llu+(m*%llu+n)*%llu,%s,dst_stride=%llu,nz2nd=1",
-             mm->c_name, (ull)(mm->m * mm->n) * ob, (ull)mm->n, ob, common, (ull)mm->n);
-  emit_set_flag(e, PIPE_FIX, PIPE_M, "%s", slot);
+  EMIT(e, "copy_matrix_cc_to_gm", F("dst", dst),
+       F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("n", n), F("m", m),
+       F("src_stride", height), W_IF(quant, "quant", quant),
+       W("type", dtype_name(matmul_accumulator(w->mm))), F("dst_stride", stride),
+       F_IF(form, form, 1));
+  emit_set(e, PIPE_FIX, PIPE_M, slot);
+}
+
+/* Rows of a column of blocks of an NZ result. */
+static uint64_t nz_rows(const struct matmul *mm) {
+  return mm->conv ? mm->m : round_up(mm->m, FRACTAL_ROWS);
+}
+
+struct expr matmul_c_at(const struct writer *w, struct expr column) {
+  const struct matmul *mm = w->mm;
+  uint64_t bytes = mm->out_bytes, c0 = matmul_out_c0(mm), rows = nz_rows(mm);
+  uint64_t elements = mm->nz_c ? rows * round_up(mm->n, c0) : mm->m * mm->n;
+  struct expr batch = x_add(x_name(w->e, mm->c.name), x_mul(w->now.z, elements * bytes));
+  if (mm->nz_c)
+    return x_add(batch, x_mul(x_add(x_mul(x_div(column, c0), rows), w->now.m), c0 * bytes));
+  return x_add(batch, x_mul(x_add(x_mul(w->now.m, mm->n), column), bytes));
+}
+
+/* NZ has whole blocks of columns; what is beyond n comes from the padding of the weights. */
+static void store_by_fixpipe(const struct writer *w) {
+  const struct matmul *mm = w->mm;
+  struct expr cm = w->now.cm, height = padded(cm);
+  uint64_t nz_stride = nz_rows(mm) * matmul_out_c0(mm) * mm->out_bytes / BLOCK_BYTES;
+  matmul_fixpipe(w, w->t.split > 1 ? matmul_split_place(w) : matmul_c_at(w, w->now.n),
+                 matmul_stored_columns(w, &w->now), mm->nz_c && !mm->conv ? height : cm, height,
+                 mm->nz_c ? nz_stride : mm->n,
+                 !mm->nz_c                    ? "nz2nd"
+                 : mm->out_type == DTYPE_FP32 ? "channel_split"
+                                              : NULL);
 }
 
 void matmul_store(const struct writer *w) {
   emit_comment(w->e, "After the last turn the block leaves.");
-  emit_loop(w->e, "finish", "(ku+du)==%s", matmul_depth(w, ""));
+  emit_if(w->e, "finish", x_eq(x_add(w->ku, w->du), w->now.depth));
   (w->mm->coupled ? matmul_coupled_store : store_by_fixpipe)(w);
-  emit_endloop(w->e);
+  emit_end(w->e);
 }

@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tilings of matmul: which are legal, what each is expected to cost, and the candidates.
- *
- * Of the cost: a block takes as long as its busiest pipe. MTE2 pays a start-up for each panel
- * and moves bytes at the rate of a hit in L2, of a miss for what no other core has fetched, or
- * at the core's share of L2, whichever is slowest; where L0C holds one block only, the cube
- * waits while the fixpipe empties it. All cores together are no faster than device memory.
- */
+/* Tilings of matmul: which are legal, and the candidates. */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "core/result/result.h"
-#include "traces/lower/cube/matmul.h"
-#include "traces/lower/estimate.h"
-
-enum { BIAS_FLAG_IDS = 6 }; /* FLAG_BIAS of matmul_writer.h is the last pair */
+#include "traces/lower/cube/conv.h"
 
 enum {
+  BIAS_FLAG_IDS = 6, /* FLAG_BIAS of matmul_writer.h is the last pair */
   L0_SLOTS = 2,
   INNER_SLOTS = 2,
   BT_SLOTS = 2,
-  MAD_MAX = 4080, /* of m and n; the operand has 12 bits */
-  LOAD2D_REPEAT_MAX = 255,
+  MAD_MAX = 4080,     /* of m and n; the operand has 12 bits */
   L1_ROW_MAX = 32767, /* rows of a feature map */
   BURSTS_MAX = 4095,  /* of a copy */
 };
@@ -29,18 +18,20 @@ enum {
 
 /* Transposed squares of 8 bits have 32 rows. */
 static uint64_t m_unit(const struct matmul *mm) {
-  return mm->trans_a ? max_u64(mm->c0, FRACTAL_ROWS) : FRACTAL_ROWS;
+  return mm->trans_a ? matmul_unit(mm) : FRACTAL_ROWS;
 }
 
-uint64_t conv_rows(const struct conv *conv, uint64_t bm) {
-  uint64_t out_rows = min_u64(conv->ho, (bm + conv->wo - 2) / conv->wo + 1);
-  if (bm % conv->wo == 0) /* whole rows */
-    out_rows = min_u64(conv->ho, bm / conv->wo);
+uint64_t conv_map_rows(const struct conv *conv, uint64_t out_rows) {
   return min_u64(conv->h, (out_rows - 1) * conv->sh + (conv->kh - 1) * conv->dh + 1);
 }
 
-/* What a panel of A takes in L1. */
-static uint64_t a_panel(const struct matmul *mm, uint64_t bm, uint64_t ka) {
+uint64_t conv_rows(const struct conv *conv, uint64_t bm) {
+  bool whole = bm % conv->wo == 0; /* rows of the result */
+  uint64_t rows = whole ? bm / conv->wo : (bm + conv->wo - 2) / conv->wo + 1;
+  return conv_map_rows(conv, min_u64(conv->ho, rows));
+}
+
+uint64_t matmul_a_panel_bytes(const struct matmul *mm, uint64_t bm, uint64_t ka) {
   const struct conv *conv = mm->conv;
   if (!conv)
     return round_up(bm, FRACTAL_ROWS) * ka * mm->element_bytes;
@@ -86,7 +77,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
     return lower_refuse(job, "the resident operand needs the deeper panel");
   if (t->resident != RESIDENT_NONE && t->outer_k < k_padded)
     return lower_refuse(job, "a resident operand needs a panel of all of k");
-  t->a_panel_bytes = a_panel(mm, t->rows, t->ka);
+  t->a_panel_bytes = matmul_a_panel_bytes(mm, t->rows, t->ka);
   t->b_panel_bytes = b_panel(mm, bn, t->kb);
   uint64_t outer = a_outer ? t->a_panel_bytes : t->b_panel_bytes;
   uint64_t inner = a_outer ? t->b_panel_bytes : t->a_panel_bytes;
@@ -105,13 +96,13 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   return true;
 }
 
-static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t) {
+bool matmul_fits_l0(struct lower_job *job, const struct matmul *mm, const struct matmul_tiling *t) {
   const struct vinci_soc *soc = job->soc;
   uint64_t bm = round_up(t->bm, FRACTAL_ROWS), bn = round_up(t->bn, FRACTAL_ROWS);
-  uint64_t k_unit = mm->conv ? mm->c0 : max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t k_unit = mm->conv ? mm->c0 : matmul_unit(mm);
   if (t->bk % k_unit)
     return lower_refuse(job, "the tile's k has to be a multiple of %u", (unsigned)k_unit);
-  if (t->bm % m_unit(mm) || t->bn % max_u64(mm->c0, FRACTAL_ROWS))
+  if (t->bm % m_unit(mm) || t->bn % matmul_unit(mm))
     return lower_refuse(job, "the tile's m and n have to be whole fractals");
   if (bm > MAD_MAX || bn > MAD_MAX || t->bk > MAD_MAX)
     return lower_refuse(job, "the tile is larger than one mad");
@@ -128,6 +119,11 @@ static bool fits_l0(struct lower_job *job, const struct matmul *mm, const struct
   if (mm->scale == SCALE_COLUMNS && bn * MATMUL_SCALE_BYTES > (uint64_t)soc->fb_bytes)
     return lower_refuse(job, "the scales of a block do not fit the fixpipe's buffer");
   return true;
+}
+
+uint64_t matmul_c_slots(const struct vinci_soc *soc, const struct matmul_tiling *t) {
+  uint64_t block = round_up(t->bm, FRACTAL_ROWS) * round_up(t->bn, FRACTAL_ROWS);
+  return block * ACCUMULATOR_BYTES * 2 <= (uint64_t)soc->l0c_bytes ? 2 : 1;
 }
 
 /* A panel of a convolution comes with one copy, and load3d counts its depth in 16 bits. */
@@ -158,10 +154,10 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   t->rows = t->bm;
   if (mm->conv) /* blocks may be whole rows of the result */
     t->bm = round_up(t->bm, FRACTAL_ROWS);
-  if ((t->split > 1 && !matmul_split_fits(job, t)) || !fits_l0(job, mm, t) ||
+  if ((t->split > 1 && !matmul_split_fits(job, t)) || !matmul_fits_l0(job, mm, t) ||
       !split_panels(job, mm, t) || (mm->coupled && !matmul_coupled_fits(job, t)))
     return false;
-  uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
+  uint64_t cores = matmul_cores(job->soc);
   if (t->cores > cores)
     return lower_refuse(job, "there are only %u cores", (unsigned)cores);
   if (mm->conv && !is_one_copy(mm->conv, mm, t))
@@ -174,153 +170,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   if (t->split == 1)
     t->cores = min_u64(t->cores, t->blocks_total);
   t->band = min_u64(t->band, t->mt);
-  uint64_t block = round_up(t->bm, FRACTAL_ROWS) * round_up(t->bn, FRACTAL_ROWS);
-  t->c_slots = block * ACCUMULATOR_BYTES * 2 <= (uint64_t)job->soc->l0c_bytes ? 2 : 1;
-  return true;
-}
-
-/* ---- cost ---- */
-
-/* Cycles for bytes at a rate of thousandths of a byte per cycle. */
-static uint64_t cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
-  return mbytes_per_cycle ? bytes * MILLI / mbytes_per_cycle : 0;
-}
-
-/* A chip-wide rate per core, in thousandths of a byte per cycle. */
-static uint64_t share(const struct vinci_soc *soc, uint64_t bytes_per_second, uint64_t cores) {
-  return bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz;
-}
-
-/* Start-up of one panel. */
-static uint64_t panel_start(const struct vinci_soc *soc, bool nz) {
-  return (uint64_t)(nz ? soc->path[PATH_GM_L1].startup_mcycles : soc->nd2nz_startup_mcycles) /
-         MILLI;
-}
-
-struct load {
-  uint64_t copies; /* of one core */
-  uint64_t bytes;  /* of one core */
-  uint64_t unique; /* of the operand */
-  uint64_t run;    /* bytes it takes in a row; 0: many */
-  bool nz;
-};
-
-static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
-  const struct path_cost *path = &soc->path[PATH_GM_L1];
-  uint64_t rate = min_u64((uint64_t)path->mbytes_per_cycle,
-                          share(soc, (uint64_t)soc->l2_bytes_per_second, cores));
-  if (!load->nz)
-    rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
-  uint64_t miss_rate = path->hbm_mbytes_per_cycle ? (uint64_t)path->hbm_mbytes_per_cycle : rate;
-  uint64_t missed = min_u64(load->bytes, load->unique / cores);
-  uint64_t cycles =
-      cycles_at(load->bytes - missed, rate) + cycles_at(missed, min_u64(miss_rate, rate));
-  /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
-  if (load->run > 0)
-    cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
-  return load->copies * panel_start(soc, load->nz) + cycles;
-}
-
-/* Blocks of the busiest core, and how often it changes the row (column) of a resident operand. */
-static uint64_t blocks_per_core(const struct matmul_tiling *t) {
-  return ceil_div(t->blocks_total, t->cores);
-}
-
-static uint64_t resident_loads(const struct matmul_tiling *t) {
-  uint64_t run = t->resident == RESIDENT_A ? t->nt : t->mt;
-  return min_u64(blocks_per_core(t), ceil_div(blocks_per_core(t) - 1, run) + 1);
-}
-
-static uint64_t mte2_cycles(const struct lower_job *job, const struct matmul_tiling *t) {
-  const struct matmul *mm = job->data;
-  uint64_t blocks = blocks_per_core(t), held = t->resident ? resident_loads(t) : blocks;
-  uint64_t all_k = round_up(mm->k, mm->c0) * mm->element_bytes;
-  uint64_t k = round_up(t->k, mm->c0) * mm->element_bytes;
-  uint64_t a_times = t->resident == RESIDENT_A ? held : blocks;
-  uint64_t b_times = t->resident == RESIDENT_B ? held : blocks;
-  uint64_t m = min_u64(t->bm, mm->m), n = min_u64(t->bn, mm->n);
-  const struct conv *conv = mm->conv;
-  enum matmul_way a_way = matmul_way(job->soc, mm, t, true);
-  enum matmul_way b_way = matmul_way(job->soc, mm, t, false);
-  struct load a = {.copies = a_times * (t->a_outer ? t->groups : t->turns) *
-                             matmul_copies(mm, t, true, a_way),
-                   .bytes = a_times * (conv ? a_panel(mm, t->rows, mm->k) : m * k),
-                   .unique = conv ? mm->batch * conv->c1 * conv->h * conv->w * conv->point_bytes
-                                  : mm->a_batches * mm->m * all_k,
-                   .run = matmul_run_bytes(mm, t, true),
-                   .nz = mm->nz_a || a_way == COPY_BY_COLUMN};
-  struct load b = {.copies = b_times * (t->a_outer ? t->turns : t->groups) *
-                             matmul_copies(mm, t, false, b_way),
-                   .bytes = b_times * n * k,
-                   .unique = (conv ? conv->groups : mm->b_batches) * mm->n * all_k,
-                   .run = matmul_run_bytes(mm, t, false),
-                   .nz = mm->nz_b || b_way == COPY_BY_COLUMN};
-  uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
-  return rows * blocks * panel_start(job->soc, false) + load_cycles(job->soc, &a, t->cores) +
-         load_cycles(job->soc, &b, t->cores);
-}
-
-static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
-  const struct matmul *mm = job->data;
-  const struct vinci_soc *soc = job->soc;
-  uint64_t blocks = blocks_per_core(t), steps = ceil_div(t->k, t->bk);
-  uint64_t m = min_u64(round_up(mm->m, FRACTAL_ROWS), t->bm);
-  uint64_t n = min_u64(round_up(mm->n, FRACTAL_ROWS), t->bn);
-  uint64_t k = round_up(t->k, mm->c0);
-  uint64_t out_bytes = t->split > 1 ? ACCUMULATOR_BYTES : mm->out_bytes;
-  uint64_t tiles = ceil_div(m, (uint64_t)soc->cube_m) * ceil_div(n, (uint64_t)soc->cube_n) *
-                   (k * mm->element_bytes / (uint64_t)soc->cube_k_bytes);
-  job->cost.cube_cycles =
-      blocks * (tiles * mm->cube_mcycles + steps * (uint64_t)soc->cube_issue_mcycles) / MILLI;
-  const struct path_cost *a = &soc->path[PATH_L1_L0A], *b = &soc->path[PATH_L1_L0B];
-  job->cost.mte1_cycles =
-      blocks *
-      (cycles_at(m * k * mm->element_bytes, (uint64_t)a->mbytes_per_cycle) +
-       cycles_at(n * k * mm->element_bytes * (1 + mm->b_repeats), (uint64_t)b->mbytes_per_cycle) +
-       steps * (uint64_t)(a->startup_mcycles + b->startup_mcycles) / MILLI);
-  const struct path_cost *out = &soc->path[mm->coupled ? PATH_UB_GM : PATH_L0C_GM];
-  uint64_t out_rate = min_u64((uint64_t)out->mbytes_per_cycle,
-                              share(soc, (uint64_t)soc->l2_bytes_per_second, t->cores));
-  job->cost.fix_cycles = blocks * max_u64((uint64_t)out->minimum_mcycles / MILLI,
-                                          (uint64_t)out->startup_mcycles / MILLI +
-                                              cycles_at(m * n * out_bytes, out_rate));
-  job->cost.mte2_cycles = mte2_cycles(job, t);
-}
-
-bool matmul_cost(struct lower_job *job) {
-  const struct matmul *mm = job->data;
-  const struct vinci_soc *soc = job->soc;
-  struct matmul_tiling t;
-  if (!matmul_tiling(job, &t))
-    return false;
-  fill_pipes(job, &t);
-  struct lower_cost *cost = &job->cost;
-  uint64_t blocks = blocks_per_core(&t), startup = (uint64_t)soc->cube_startup_mcycles / MILLI;
-  uint64_t cube = cost->cube_cycles;
-  if (t.c_slots == 1)
-    cube += cost->fix_cycles + blocks * startup;
-  uint64_t steady =
-      max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
-  /* The first panels come in, and the last block leaves, alone. */
-  uint64_t first = cost->mte2_cycles / (blocks * t.groups);
-  uint64_t a_bytes = mm->conv ? mm->conv->c1 * mm->conv->h * mm->conv->w * mm->conv->point_bytes
-                              : mm->m * mm->k * mm->element_bytes;
-  uint64_t unique =
-      mm->batch * mm->m * mm->n * mm->out_bytes + (mm->conv ? mm->batch : mm->a_batches) * a_bytes +
-      (mm->conv ? mm->conv->groups : mm->b_batches) * mm->n * mm->k * mm->element_bytes;
-  uint64_t device = cycles_at(unique, share(soc, soc_hbm_bytes_per_second(soc), 1));
-  uint64_t launch = launch_spread_cycles(soc, t.cores);
-  cost->total_cycles = max_u64(steady + first + cost->fix_cycles / blocks + launch, device + first);
-  if (t.split > 1)
-    cost->total_cycles += matmul_split_cycles(soc, mm, &t);
-  cost->blocks = (uint32_t)t.cores;
-  cost->shares = t.split > 1 ? 0 : t.blocks_total;
-  uint64_t a_times = t.resident == RESIDENT_A ? 1 : t.nt;
-  uint64_t b_times = (t.resident == RESIDENT_B ? 1 : t.mt) * mm->batch;
-  cost->gm_bytes = mm->batch * a_bytes * a_times + mm->n * mm->k * mm->element_bytes * b_times +
-                   mm->batch * mm->m * mm->n * mm->out_bytes;
-  if (t.split > 1)
-    cost->gm_bytes += 2 * t.split * mm->batch * mm->m * mm->n * ACCUMULATOR_BYTES;
+  t->c_slots = matmul_c_slots(job->soc, t);
   return true;
 }
 
@@ -334,31 +184,32 @@ bool matmul_cost(struct lower_job *job) {
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
 enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
-enum { LARGE_BLOCKS_PER_CORE = 2 };
-enum { SHALLOW_STEPS = 4 };
+enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2 };
+enum { STEP_MAX = 2048, SHALLOW_STEPS = 4 };
 /* With k in parts. */
 static const uint16_t split_sides[] = {128, 256, 64, 32, 16};
 enum { SPLIT_SIDES = sizeof split_sides / sizeof *split_sides, SPLIT_KINDS = 2, PART_STEPS = 4 };
 
 static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
-  uint64_t cores = soc_core_count(soc, emit_cube_core(soc));
-  return mm->batch * ceil_div(mm->m, 128) * ceil_div(mm->n, 256) >= LARGE_BLOCKS_PER_CORE * cores;
+  uint64_t cores = matmul_cores(soc);
+  return mm->batch * ceil_div(mm->m, LARGE_M) * ceil_div(mm->n, LARGE_N) >=
+         LARGE_BLOCKS_PER_CORE * cores;
 }
 
-static void set_shape(struct lower_value *value, unsigned rank, uint64_t a, uint64_t b,
-                      uint64_t c) {
-  *value = (struct lower_value){.present = true, .rank = rank, .shape = {a, b, c}};
-}
-
-/* The deepest step that L0 holds twice. */
-static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
-                           uint64_t bn) {
-  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                             uint64_t bn, uint64_t unit) {
   uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
   uint64_t b = (uint64_t)soc->l0b_bytes / L0_SLOTS / (bn * mm->element_bytes);
-  uint64_t depth = min_u64(min_u64(a, b), round_up(mm->k, unit)) / unit * unit;
+  return max_u64(min_u64(a, b - min_u64(b, mm->b_spill)) / unit * unit, unit);
+}
+
+/* A power of two of that, if there is one. */
+static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                           uint64_t bn) {
+  uint64_t unit = matmul_unit(mm);
+  uint64_t depth = min_u64(matmul_deepest_step(soc, mm, bm, bn, unit), round_up(mm->k, unit));
   /* Whole steps in a panel of a power of two. */
-  for (uint64_t power = 2048; power >= unit; power /= 2)
+  for (uint64_t power = STEP_MAX; power >= unit; power /= 2)
     if (depth >= power)
       return power;
   return unit;
@@ -405,9 +256,9 @@ static void set_panels(struct lower_job *job, const uint64_t tile[3], size_t kin
     set_streaming(job, tile, ratio_a[kind], ratio_b[kind], split);
   else
     set_resident(job, tile, (enum matmul_resident)(kind - STREAMING_COUNT + RESIDENT_A));
-  job->value[MATMUL_SPLIT] = (struct lower_value){.present = true, .size = split};
+  job->value[MATMUL_SPLIT] = matmul_size(split);
   if (split > 1)
-    matmul_key(job, MATMUL_CORES)->size = soc_core_count(job->soc, emit_cube_core(job->soc));
+    matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
 }
 
 uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit) {
@@ -426,22 +277,21 @@ static uint64_t band_of(uint64_t cores, uint64_t bm, uint64_t bn, uint64_t mt) {
 void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t ka, uint64_t kb,
                        enum matmul_resident resident) {
   const struct matmul *mm = job->data;
-  uint64_t cores = soc_core_count(job->soc, emit_cube_core(job->soc));
+  uint64_t cores = matmul_cores(job->soc);
   uint64_t mt = ceil_div(mm->m, tile[0]);
   cores = min_u64(cores, mm->batch * mt * ceil_div(mm->n, tile[2]));
-  set_shape(matmul_key(job, MATMUL_TILE), 3, tile[0], tile[1], tile[2]);
-  set_shape(matmul_key(job, MATMUL_PANEL), 2, ka, kb, 0);
+  *matmul_key(job, MATMUL_TILE) = matmul_shape(3, tile[0], tile[1], tile[2]);
+  *matmul_key(job, MATMUL_PANEL) = matmul_shape(2, ka, kb, 0);
   *matmul_key(job, MATMUL_RESIDENT) = (struct lower_value){.present = true, .word = resident};
-  *matmul_key(job, MATMUL_CORES) = (struct lower_value){.present = true, .size = cores};
-  *matmul_key(job, MATMUL_BAND) =
-      (struct lower_value){.present = true, .size = band_of(cores, tile[0], tile[2], mt)};
+  *matmul_key(job, MATMUL_CORES) = matmul_size(cores);
+  *matmul_key(job, MATMUL_BAND) = matmul_size(band_of(cores, tile[0], tile[2], mt));
 }
 
 static void tile_of(const struct lower_job *job, uint64_t m_side, uint64_t n_side,
                     uint64_t tile[3]) {
   const struct matmul *mm = job->data;
   tile[0] = matmul_even(mm->m, m_side, m_unit(mm));
-  tile[2] = matmul_even(mm->n, n_side, max_u64(mm->c0, FRACTAL_ROWS));
+  tile[2] = matmul_even(mm->n, n_side, matmul_unit(mm));
   tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);
 }
 
@@ -450,7 +300,7 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct lower_value *given = &job->value[MATMUL_SPLIT];
   bool chosen = given->given;
-  uint64_t split = given->size, cores = soc_core_count(job->soc, emit_cube_core(job->soc)), tile[3];
+  uint64_t split = given->size, cores = matmul_cores(job->soc), tile[3];
   if (index >= (size_t)SPLIT_SIDES * SPLIT_SIDES * STREAMING_COUNT * SPLIT_KINDS)
     return false;
   size_t pair = index / STREAMING_COUNT / SPLIT_KINDS;
@@ -459,7 +309,7 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   if (!chosen)
     split = max_u64(1, cores / blocks / (1 + index / STREAMING_COUNT % SPLIT_KINDS));
   /* Parts are whole steps: several of them, so that parts are about equal. */
-  uint64_t unit = max_u64(mm->c0, FRACTAL_ROWS);
+  uint64_t unit = matmul_unit(mm);
   while (tile[1] > unit && ceil_div(mm->k, tile[1]) < split * PART_STEPS)
     tile[1] /= 2;
   set_panels(job, tile, index % STREAMING_COUNT, split);
@@ -470,7 +320,7 @@ bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
   const struct matmul *mm = job->data;
-  bool all = mm->shallow ? is_short(mm, max_u64(mm->c0, FRACTAL_ROWS)) : !large;
+  bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
   size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
   if (index >= whole)

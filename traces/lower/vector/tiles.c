@@ -12,6 +12,7 @@
 enum {
   BANKS_BYTES = 512, /* where the banks of UB and fast GM addresses repeat */
   BURSTS_MAX = 4095,
+  NAME_BYTES = 32,
 };
 
 uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes) {
@@ -162,7 +163,14 @@ void vtile_split_rows(const struct vinci_soc *soc, uint64_t cores, struct vtile 
 /* ---- the loop ------------------------------------------------------------------ */
 
 const char *vtile_name(struct emit *e, const struct vtile *tile, const char *name) {
-  return *tile->prefix ? emit_text(e, "%s%s", tile->prefix, name) : name;
+  char text[NAME_BYTES];
+  if (!*tile->prefix)
+    return name;
+  snprintf(text, sizeof text, "%s%s", tile->prefix, name);
+  const char *copy = arena_strdup(e->arena, text);
+  if (!copy)
+    emit_no_memory(e);
+  return copy ? copy : name;
 }
 
 /* min(tile, all - start); the tile where all are alike. */

@@ -35,7 +35,7 @@ static enum vinci_status read_pads(struct lower_job *job, struct conv *conv) {
   return VINCI_OK;
 }
 
-enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv *conv) {
+static enum vinci_status conv_geometry(struct lower_job *job, uint64_t c0, struct conv *conv) {
   const struct lower_value *value = job->value;
   *conv = (struct conv){
       .c1 = ceil_div(value[CONV_C].size, c0), .h = value[CONV_H].size, .w = value[CONV_W].size};
@@ -78,13 +78,13 @@ static uint64_t least_multiple(uint64_t a, uint64_t b) {
   return a / x * b;
 }
 
-/* Whether so many channels in blocks are as many blocks as `count` times `part` channels are. */
+/* Whether whole blocks of these channels hold exactly `count` times `part` channels. */
 static bool same_blocks(uint64_t channels, uint64_t count, uint64_t part, uint64_t c0) {
   return ceil_div(channels, c0) * c0 == count * part;
 }
 
-enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, struct conv *conv,
-                              uint64_t *c, uint64_t *k) {
+static enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm,
+                                     struct conv *conv, uint64_t *c, uint64_t *k) {
   uint64_t groups = job->value[CONV_GROUPS].size;
   *c = job->value[CONV_C].size;
   *k = job->value[CONV_K].size;
@@ -110,28 +110,65 @@ enum vinci_status conv_groups(struct lower_job *job, const struct matmul *mm, st
 }
 
 enum vinci_status conv_types(struct lower_job *job, struct matmul *mm) {
-  const struct lower_value *out = &job->value[CONV_OUT_DTYPE];
-  enum dtype type = job->value[CONV_DTYPE].dtype;
-  mm->type = type;
-  mm->out_type = out->present         ? out->dtype
-                 : type == DTYPE_HF32 ? DTYPE_FP32
-                 : type == DTYPE_INT8 ? DTYPE_INT32
-                                      : type;
-  mm->element_bytes = dtype_bits(type) / BITS_PER_BYTE;
-  mm->out_bytes = dtype_bits(mm->out_type) / BITS_PER_BYTE;
-  mm->c0 = (uint64_t)BLOCK_BYTES * BITS_PER_BYTE / dtype_bits(type);
-  mm->cube_mcycles = (uint64_t)soc_cube_mcycles(job->soc, type);
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+  matmul_types(job, mm, &job->value[CONV_DTYPE], &job->value[CONV_OUT_DTYPE]);
+  if (matmul_is_coupled(job->soc))
     return lower_error(job, "not for %s", arch_name(job->soc->arch));
-  if (mm->cube_mcycles == 0)
-    return lower_error(job, "the cube of %s does not compute in %s", job->soc->name,
-                       dtype_name(type));
-  return VINCI_OK;
+  return matmul_check_cube(job, mm);
 }
 
-uint64_t conv_groups_in(const struct conv *conv, uint64_t group_bytes, uint64_t room) {
-  uint64_t most = max_u64(1, min_u64(conv->c1, room / group_bytes));
-  return ceil_div(conv->c1, ceil_div(conv->c1, most));
+/* ---- a problem of matmul ---- */
+
+struct matmul_tensor conv_map(const char *name, enum dtype type, uint64_t images, uint64_t c1,
+                              uint64_t h, uint64_t w, uint64_t c0) {
+  return (struct matmul_tensor){name, matmul_stored(type), 5, {images, c1, h, w, c0}, "NC1HWC0"};
+}
+
+struct matmul_tensor conv_weights(const char *name, enum dtype type, uint64_t rows,
+                                  uint64_t columns, uint64_t c0) {
+  uint64_t blocks = ceil_div(columns, FRACTAL_ROWS);
+  return (struct matmul_tensor){
+      name, matmul_stored(type), 4, {rows, blocks, FRACTAL_ROWS, c0}, "FRACTAL_Z"};
+}
+
+enum vinci_status conv_start(struct lower_job *job, const struct matmul *names,
+                             struct conv **conv) {
+  struct matmul *mm = ARENA_NEW(job->arena, struct matmul);
+  *conv = ARENA_NEW(job->arena, struct conv);
+  if (!mm || !*conv)
+    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  *mm = *names;
+  mm->conv = *conv;
+  mm->trans_b = mm->nz_a = mm->nz_b = mm->nz_c = true;
+  job->data = mm;
+  return conv_types(job, mm);
+}
+
+enum vinci_status conv_shape(struct lower_job *job, const struct matmul *mm, struct conv *conv,
+                             uint64_t *c, uint64_t *k) {
+  enum vinci_status status = conv_geometry(job, mm->c0, conv);
+  return status == VINCI_OK ? conv_groups(job, mm, conv, c, k) : status;
+}
+
+void conv_finish(struct lower_job *job) {
+  struct matmul *mm = job->data;
+  const struct conv *conv = mm->conv;
+  mm->a_batches = mm->batch = job->value[CONV_N].size * conv->groups;
+  mm->b_batches = conv->groups;
+  mm->m = conv->ho * conv->wo;
+  mm->k = conv->c1 * conv->window;
+  uint64_t c0 = mm->c0, out_c0 = matmul_out_c0(mm), groups = conv->groups;
+  uint64_t images = job->value[CONV_N].size, out_c1 = groups * ceil_div(mm->n, out_c0);
+  /* A gradient has the same weights as forward: there k and n have changed places. */
+  bool turned = conv->gradient;
+  mm->a = conv_map(mm->a.name, mm->type, images, groups * conv->c1,
+                   turned ? conv->given_h : conv->h, turned ? conv->given_w : conv->w, conv->block);
+  mm->b = turned
+              ? conv_weights(mm->b.name, mm->type,
+                             groups * ceil_div(mm->n, c0) * conv->kh * conv->kw, conv->c1 * c0, c0)
+              : conv_weights(mm->b.name, mm->type, groups * ceil_div(mm->k, c0), mm->n, c0);
+  mm->c = conv_map(mm->c.name, mm->out_type, images, out_c1, conv->ho, conv->wo, out_c0);
+  mm->biases = conv->channels;
+  mm->scales = out_c1 * out_c0;
 }
 
 /* ---- from a profile ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of counters: rows, sums, and the figures that are computed from counters. */
-#include "core/result/counters.h"
+#include "core/result/result_counters.h"
 
 #include <stddef.h>
 #include <string.h>

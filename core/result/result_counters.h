@@ -3,8 +3,8 @@
  * The table of counters (core/result/counters.def) at run time: whoever adds, prints or compares
  * counters walks its rows instead of naming fields.
  */
-#ifndef VINCI_CORE_RESULT_COUNTERS_H
-#define VINCI_CORE_RESULT_COUNTERS_H
+#ifndef VINCI_CORE_RESULT_RESULT_COUNTERS_H
+#define VINCI_CORE_RESULT_RESULT_COUNTERS_H
 
 #include "core/base/decimal.h"
 #include "core/result/result.h"

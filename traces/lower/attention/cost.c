@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What flash_attention and its gradient cost.
+ *
+ * The estimate follows one step through both kinds of core: the pipes of a core overlap, and so do
+ * the cores, as each is a step ahead of what it waits for; two steps of flash_attention take at
+ * least as long as the way of one through both.
+ */
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "traces/lower/attention/attention.h"
+#include "traces/lower/estimate.h"
+#include "traces/lower/vector/rowwise.h"
+
+/* Cycles of a repeat whose operands share banks. */
+enum { SHARED = 2 };
+
+/* A tiling on its chip, and one step of whole rows in cycles of one core. */
+struct estimate {
+  const struct vinci_soc *soc;
+  const struct attention *at;
+  struct attention_tiling t;
+  uint64_t seen, steps;           /* keys that all tasks of a head see together, and their steps */
+  uint64_t share, whole;          /* steps of a core; if all had `cols` keys, in thousandths */
+  uint64_t cube, mte1, mte2, fix; /* AIC */
+  uint64_t softmax, update;       /* V */
+  uint64_t in, out;               /* AIV */
+};
+
+static uint64_t path_cycles(const struct vinci_soc *soc, enum path path, uint64_t start_mcycles,
+                            uint64_t bytes) {
+  const struct path_cost *cost = &soc->path[path];
+  uint64_t rate = (uint64_t)cost->mbytes_per_cycle;
+  uint64_t cycles = start_mcycles / MILLI + (rate ? bytes * MILLI / rate : 0);
+  return max_u64(cycles, (uint64_t)cost->minimum_mcycles / MILLI);
+}
+
+/* The same with the start-up of the path. */
+static uint64_t copy_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes) {
+  return path_cycles(soc, path, (uint64_t)soc->path[path].startup_mcycles, bytes);
+}
+
+/* The same without the shortest copy, for copies that overlap. */
+static uint64_t stream_cycles(const struct path_cost *path, uint64_t bytes) {
+  return (uint64_t)path->startup_mcycles / MILLI + bytes * MILLI / (uint64_t)path->mbytes_per_cycle;
+}
+
+/* Rows from device memory to L1. */
+static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t elements) {
+  return path_cycles(soc, PATH_GM_L1, (uint64_t)soc->nd2nz_startup_mcycles, elements * HALF_BYTES);
+}
+
+static uint64_t vector_start(const struct vinci_soc *soc) {
+  return (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
+}
+
+/* ---- a step ---- */
+
+static void cube_step(struct estimate *x) {
+  const uint64_t gradient_loads = 5; /* of a panel */
+  const struct vinci_soc *soc = x->soc;
+  const struct attention_tiling *t = &x->t;
+  bool gradient = x->at->gradient;
+  uint64_t products = gradient ? 5 : 2, panels = t->cols / t->panel;
+  uint64_t fractals = t->rows / FRACTAL_ROWS * (t->cols / FRACTAL_ROWS) * (t->depth / FRACTAL_ROWS);
+  uint64_t tiles = ceil_div(t->cols, ATTENTION_SIDE) * ceil_div(t->depth, ATTENTION_SIDE);
+  x->cube = products *
+            (fractals * x->at->cube_mcycles + tiles * (uint64_t)soc->cube_issue_mcycles) / MILLI;
+  x->mte1 = products * (path_cycles(soc, PATH_L1_L0A, 0, t->rows * t->cols * HALF_BYTES) +
+                        path_cycles(soc, PATH_L1_L0B, 0, t->depth * t->cols * HALF_BYTES));
+  if (gradient)
+    x->mte2 = panels * gradient_loads * load_cycles(soc, t->panel * max_u64(t->depth, t->rows));
+  else
+    x->mte2 =
+        panels * (2 * load_cycles(soc, t->panel * t->depth) + load_cycles(soc, t->panel * t->rows));
+  uint64_t results = gradient ? 2 * t->cols * (t->rows + t->depth) + panels * t->rows * t->depth
+                              : t->rows * (t->cols + t->depth);
+  x->fix = path_cycles(soc, PATH_L0C_GM, 0, results * WORD_BYTES);
+}
+
+/* Passes over scores: scale, maximum, sum, type; difference, whose operands share banks; exp. Some
+ * instructions of a slice wait for the one before. */
+static void vector_step(struct estimate *x) {
+  const uint64_t passes = 4, ordered = 14, update_ordered = 4;
+  const uint64_t gradient_passes = 10, gradient_ordered = 12;
+  const struct attention_tiling *t = &x->t;
+  const struct vector_class_cost *exp = &x->soc->vector_class[VECTOR_CLASS_EXP32];
+  uint64_t start = vector_start(x->soc);
+  uint64_t rows = t->rows / ATTENTION_VECTORS, slices = ceil_div(rows, t->slice);
+  x->out = slices * copy_cycles(x->soc, PATH_UB_GM, t->slice * t->cols * HALF_BYTES);
+  if (x->at->gradient) {
+    x->softmax =
+        rows * t->cols / ROWWISE_LANES * gradient_passes + slices * start * gradient_ordered;
+    x->out *= 2;
+    return;
+  }
+  x->softmax = rows * t->cols / ROWWISE_LANES *
+                   (passes + SHARED + (uint64_t)exp->per_repeat_mcycles / MILLI) +
+               slices * (start * ordered + 2 * t->slice);
+  x->update =
+      rows * ceil_div(t->depth, ROWWISE_LANES) * 2 * SHARED + slices * start * update_ordered;
+  x->in = slices * (copy_cycles(x->soc, PATH_GM_UB, t->slice * t->cols * WORD_BYTES) +
+                    copy_cycles(x->soc, PATH_GM_UB, t->slice * t->depth * WORD_BYTES));
+}
+
+static void count_work(struct estimate *x) {
+  const struct attention *at = x->at;
+  const struct attention_tiling *t = &x->t;
+  x->seen = t->row_blocks * at->keys;
+  x->steps = t->row_blocks * ceil_div(at->keys, t->cols);
+  if (!at->causal)
+    return;
+  x->seen = x->steps = 0;
+  for (uint64_t r = 0; r < t->row_blocks; r++) {
+    uint64_t limit = min_u64((r + 1) * t->rows, at->rows) + at->keys - at->rows;
+    if (t->diagonal == DIAGONAL_WHOLE)
+      limit = min_u64(round_up(limit, t->cols), at->keys);
+    x->seen += limit;
+    x->steps += ceil_div(limit, t->cols);
+  }
+}
+
+/* ---- kernels at the ends ---- */
+
+/* Pieces of some cycles each, behind what every core does first. */
+static struct attention_end shared_by_cores(const struct vinci_soc *soc, uint64_t slice,
+                                            uint64_t pieces, uint64_t cycles, uint64_t first) {
+  uint64_t cores = soc_core_count(soc, CORE_AIV);
+  return (struct attention_end){.slice = slice,
+                                .cores = launch_cores(soc, cores, pieces, cycles),
+                                .cycles = launch_work_cycles(soc, cores, pieces, cycles) + first};
+}
+
+/* Some copies and a dozen short instructions for each slice of rows. */
+struct attention_end attention_join_end(const struct vinci_soc *soc, const struct attention *at,
+                                        const struct attention_tiling *t, uint64_t rows) {
+  const uint64_t copies = 4, instructions = 12;
+  uint64_t bytes = min_u64(rows, at->rows) * t->splits * t->depth * WORD_BYTES;
+  uint64_t pieces = at->batch * at->heads * ceil_div(at->rows, rows);
+  uint64_t cycles = copies * copy_cycles(soc, PATH_GM_UB, bytes / copies) +
+                    (instructions + 4 * t->splits) * vector_start(soc);
+  return shared_by_cores(soc, rows, pieces, cycles, 0);
+}
+
+/* Two buffers of three operands in single precision, and what reductions need of each row. */
+uint64_t attention_delta_bytes(uint64_t depth) {
+  return (depth * 3 * ATTENTION_PAIR + ROWWISE_LANES + 1) * WORD_BYTES;
+}
+
+uint64_t attention_grad_slice(const struct vinci_soc *soc, uint64_t depth) {
+  const uint64_t rows_max = 64;
+  uint64_t ub = vtile_ub_bytes(soc), bytes = attention_delta_bytes(depth);
+  uint64_t fits = ub > ATTENTION_CLEAR_BYTES ? (ub - ATTENTION_CLEAR_BYTES) / bytes : 0;
+  return min_u64(fits / BLOCK_WORDS * BLOCK_WORDS, rows_max);
+}
+
+/* Pieces of an end of the gradient: slices of rows, and at the start chunks of sums that are
+ * cleared. Instructions of a slice wait for each other, its copies overlap those of the next slice,
+ * and the first slice waits for all of its own. */
+static struct attention_end end_of(const struct vinci_soc *soc, const struct attention *at,
+                                   uint64_t depth, bool first, uint64_t slice) {
+  uint64_t instructions = first ? 12 : 3, passes = first ? 6 : 2;
+  uint64_t in_bytes = first ? 2 * HALF_BYTES : WORD_BYTES, out_bytes = first ? 0 : HALF_BYTES;
+  const struct path_cost *in = &soc->path[PATH_GM_UB], *out = &soc->path[PATH_UB_GM];
+  uint64_t heads = at->batch * at->heads, kv_heads = heads / at->group;
+  uint64_t elements = slice * depth, row = at->depth * WORD_BYTES, clear = ATTENTION_CLEAR_BYTES;
+  uint64_t slices = heads * ceil_div(at->rows, slice), chunks = 0;
+  if (first)
+    chunks =
+        ceil_div(heads * at->rows * row, clear) + 2 * ceil_div(kv_heads * at->keys * row, clear);
+  else
+    slices += 2 * kv_heads * ceil_div(at->keys, slice);
+  uint64_t vector = instructions * vector_start(soc) + passes * elements / ROWWISE_LANES;
+  uint64_t load = stream_cycles(in, in_bytes * elements);
+  uint64_t store = stream_cycles(out, out_bytes * elements);
+  uint64_t pace = max_u64(vector, max_u64(load, store)), fill = vector + load + store - pace;
+  uint64_t ub =
+      first ? clear + slice * attention_delta_bytes(depth) : ATTENTION_PAIR * elements * WORD_BYTES;
+  uint64_t piece = (chunks * (clear * MILLI / (uint64_t)out->mbytes_per_cycle) + slices * pace) /
+                   (chunks + slices);
+  return shared_by_cores(soc, slice, chunks + slices, piece, fill + ub / REPEAT_BYTES);
+}
+
+/* Few rows are shared out in smaller slices than UB would take. */
+struct attention_end attention_grad_end(const struct vinci_soc *soc, const struct attention *at,
+                                        uint64_t depth, bool first) {
+  uint64_t most = attention_grad_slice(soc, depth);
+  struct attention_end best = end_of(soc, at, depth, first, BLOCK_WORDS);
+  for (uint64_t slice = 2 * BLOCK_WORDS; slice <= most; slice += BLOCK_WORDS) {
+    struct attention_end next = end_of(soc, at, depth, first, slice);
+    if (next.cycles < best.cycles)
+      best = next;
+  }
+  return best;
+}
+
+/* ---- the whole ---- */
+
+static bool take(struct lower_job *job, struct estimate *x) {
+  *x = (struct estimate){.soc = job->soc, .at = job->data};
+  if (!attention_tiling(job, &x->t))
+    return false;
+  const struct attention *at = x->at;
+  const struct attention_tiling *t = &x->t;
+  cube_step(x);
+  vector_step(x);
+  count_work(x);
+  /* Whole tasks, where all are alike. */
+  x->share = at->causal ? ceil_div(at->batch * at->heads * x->steps, t->cores)
+                        : ceil_div(t->tasks, t->cores) * ceil_div(t->part, t->cols);
+  x->whole = max_u64(MILLI, x->share * x->seen * MILLI / (x->steps * t->cols));
+  return true;
+}
+
+/* Pipes that have but one buffer between them take turns. */
+static uint64_t cube_cycles(const struct estimate *x) {
+  uint64_t loads = x->t.l1_slots > 1 ? max_u64(x->mte1, x->mte2) : x->mte1 + x->mte2;
+  uint64_t results = x->t.c_slots > 1 ? max_u64(x->cube, x->fix) : x->cube + x->fix;
+  return max_u64(loads, results);
+}
+
+/* Bytes of device memory for a key of a task. Both load K and V and hand scores and probabilities
+ * over; the gradient loads K twice, hands products and dS over too, and adds to two sums. */
+static uint64_t key_bytes(const struct estimate *x) {
+  uint64_t depth = x->at->depth, handed = x->t.rows * 2 * (WORD_BYTES + HALF_BYTES);
+  if (x->at->gradient)
+    return depth * (3 * HALF_BYTES + 2 * WORD_BYTES) + 2 * handed;
+  return 2 * depth * HALF_BYTES + handed;
+}
+
+/* What L2 takes for all bytes. */
+static uint64_t l2_cycles(const struct vinci_soc *soc, uint64_t bytes) {
+  uint64_t rate = (uint64_t)soc->l2_bytes_per_second * MILLI / (uint64_t)soc->core_hz;
+  return rate ? bytes * MILLI / rate : 0;
+}
+
+static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
+  const struct attention_tiling *t = &x->t;
+  uint64_t signal = (uint64_t)x->soc->cross_core_cycles;
+  uint64_t cube = cube_cycles(x), compute = x->softmax + x->update;
+  uint64_t vector = max_u64(compute, max_u64(x->in, x->out));
+  uint64_t ends = (x->in + x->out) / ceil_div(t->rows / ATTENTION_VECTORS, t->slice);
+  uint64_t chain = (cube + ends + compute + 3 * signal) / 2;
+  uint64_t total = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal +
+                   begin + cube + vector + 3 * signal;
+  total = max_u64(total, shared + cube + vector) + launch_spread_cycles(x->soc, t->cores);
+  return t->splits > 1 ? total + attention_join_end(x->soc, x->at, t, t->rows).cycles : total;
+}
+
+static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint64_t begin) {
+  uint64_t cube = max_u64(max_u64(x->cube, x->mte1), max_u64(x->mte2, x->fix));
+  uint64_t steps = x->whole * max_u64(cube, x->softmax) / MILLI;
+  return max_u64(steps, shared) + cube + x->softmax + 2 * begin +
+         launch_cycles(x->soc, x->t.cores) +
+         attention_grad_end(x->soc, x->at, x->t.depth, true).cycles +
+         attention_grad_end(x->soc, x->at, x->t.depth, false).cycles;
+}
+
+bool attention_cost(struct lower_job *job) {
+  struct estimate x;
+  if (!take(job, &x))
+    return false;
+  const struct attention *at = x.at;
+  const struct attention_tiling *t = &x.t;
+  uint64_t words = (at->gradient ? at->depth : 2 * t->depth) * WORD_BYTES;
+  uint64_t bytes = at->batch * at->heads * (x.seen * key_bytes(&x) + x.steps * t->rows * words);
+  uint64_t shared = l2_cycles(x.soc, bytes);
+  /* Rows of Q come in before the first scores of a task. */
+  uint64_t begin = ceil_div(t->tasks, t->cores) * load_cycles(x.soc, t->rows * t->depth);
+  job->cost = (struct lower_cost){
+      .total_cycles =
+          at->gradient ? gradient_cycles(&x, shared, begin) : forward_cycles(&x, shared, begin),
+      .cube_cycles = x.whole * x.cube / MILLI,
+      .vector_cycles = x.whole * (x.softmax + x.update) / MILLI,
+      .mte1_cycles = x.whole * x.mte1 / MILLI,
+      .mte2_cycles = x.whole * max_u64(x.mte2, x.in) / MILLI,
+      .mte3_cycles = x.whole * x.out / MILLI,
+      .fix_cycles = x.whole * x.fix / MILLI,
+      .gm_bytes = bytes,
+      .blocks = (uint32_t)t->cores,
+      .shares = t->tasks,
+  };
+  return true;
+}

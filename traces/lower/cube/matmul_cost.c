@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tilings of matmul are expected to cost, and what the estimate of conv2d_backprop_filter has
+ * in common with that.
+ *
+ * A block takes as long as its busiest pipe. MTE2 pays a start-up for each panel and moves bytes at
+ * the rate of a hit in L2, of a miss for what no other core has fetched, or at the core's share of
+ * L2, whichever is slowest; where L0C holds one block only, the cube waits while the fixpipe
+ * empties it. All cores together are no faster than device memory.
+ */
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "core/result/result.h"
+#include "traces/lower/cube/conv.h"
+#include "traces/lower/estimate.h"
+
+uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
+  return mbytes_per_cycle ? bytes * MILLI / mbytes_per_cycle : 0;
+}
+
+/* A chip-wide rate per core, in thousandths of a byte per cycle. */
+static uint64_t share(const struct vinci_soc *soc, uint64_t bytes_per_second, uint64_t cores) {
+  return max_u64(1, bytes_per_second / cores * MILLI / (uint64_t)soc->core_hz);
+}
+
+uint64_t cube_rate(const struct vinci_soc *soc, enum path path, uint64_t cores) {
+  return min_u64((uint64_t)soc->path[path].mbytes_per_cycle,
+                 share(soc, (uint64_t)soc->l2_bytes_per_second, cores));
+}
+
+static uint64_t startup(const struct vinci_soc *soc, enum path path) {
+  return (uint64_t)soc->path[path].startup_mcycles;
+}
+
+void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
+                      const struct cube_round *round) {
+  const struct vinci_soc *soc = job->soc;
+  uint64_t tiles = ceil_div(round->m, (uint64_t)soc->cube_m) *
+                   ceil_div(round->n, (uint64_t)soc->cube_n) * round->k_tiles;
+  uint64_t loads = round->steps * (startup(soc, PATH_L1_L0A) + startup(soc, PATH_L1_L0B)) / MILLI;
+  job->cost.cube_cycles =
+      round->count * (tiles * mm->cube_mcycles + round->steps * (uint64_t)soc->cube_issue_mcycles) /
+      MILLI;
+  job->cost.mte1_cycles =
+      round->count *
+      (cube_cycles_at(round->a_bytes, (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle) +
+       cube_cycles_at(round->b_bytes, (uint64_t)soc->path[PATH_L1_L0B].mbytes_per_cycle) + loads);
+}
+
+uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,
+                           uint64_t cores) {
+  return startup(soc, path) / MILLI + cube_cycles_at(bytes, cube_rate(soc, path, cores));
+}
+
+uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                           uint64_t blocks, uint64_t panels, uint64_t block_start) {
+  const struct lower_cost *cost = &job->cost;
+  uint64_t cube = cost->cube_cycles, launch = launch_spread_cycles(job->soc, t->cores);
+  if (t->c_slots == 1)
+    cube += cost->fix_cycles + blocks * block_start;
+  uint64_t steady =
+      max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
+  return steady + cost->mte2_cycles / panels + cost->fix_cycles / blocks + launch;
+}
+
+/* ---- MTE2 ---- */
+
+/* Start-up of one panel. */
+static uint64_t panel_start(const struct vinci_soc *soc, bool nz) {
+  return (nz ? startup(soc, PATH_GM_L1) : (uint64_t)soc->nd2nz_startup_mcycles) / MILLI;
+}
+
+struct load {
+  uint64_t copies; /* of one core */
+  uint64_t bytes;  /* of one core */
+  uint64_t unique; /* of the operand */
+  uint64_t run;    /* bytes it takes in a row; 0: many */
+  bool nz;
+};
+
+static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
+  uint64_t miss_rate = (uint64_t)soc->path[PATH_GM_L1].hbm_mbytes_per_cycle;
+  uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
+  if (!load->nz)
+    rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
+  uint64_t missed = min_u64(load->bytes, load->unique / cores);
+  uint64_t cycles = cube_cycles_at(load->bytes - missed, rate) +
+                    cube_cycles_at(missed, miss_rate ? min_u64(miss_rate, rate) : rate);
+  /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
+  if (load->run > 0)
+    cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
+  return load->copies * panel_start(soc, load->nz) + cycles;
+}
+
+/* Blocks of the busiest core, and how often it loads an operand for them. */
+static uint64_t blocks_per_core(const struct matmul_tiling *t) {
+  return ceil_div(t->blocks_total, t->cores);
+}
+
+static uint64_t loads_of(const struct matmul_tiling *t, bool is_a) {
+  uint64_t blocks = blocks_per_core(t), run = is_a ? t->nt : t->mt;
+  bool held = t->resident == (is_a ? RESIDENT_A : RESIDENT_B);
+  return held ? min_u64(blocks, ceil_div(blocks - 1, run) + 1) : blocks;
+}
+
+/* Of one batch of A. */
+static uint64_t a_bytes(const struct matmul *mm, uint64_t k) {
+  const struct conv *conv = mm->conv;
+  return conv ? conv->c1 * conv->h * conv->w * conv->point_bytes : mm->m * k * mm->element_bytes;
+}
+
+static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_tiling *t,
+                               bool is_a) {
+  const struct matmul *mm = job->data;
+  struct matmul_copies copies = matmul_copies(job->soc, mm, t, is_a);
+  uint64_t all_k = round_up(mm->k, mm->c0), times = loads_of(t, is_a);
+  uint64_t k_bytes = round_up(t->k, mm->c0) * mm->element_bytes;
+  uint64_t count = is_a ? min_u64(t->bm, mm->m) : min_u64(t->bn, mm->n);
+  struct load load = {
+      .copies = times * (is_a == t->a_outer ? t->groups : t->turns) * copies.count,
+      .bytes =
+          times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, mm->k) : count * k_bytes),
+      .unique = is_a ? mm->a_batches * a_bytes(mm, all_k)
+                     : mm->b_batches * mm->n * all_k * mm->element_bytes,
+      .run = copies.run_bytes,
+      .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
+  };
+  return load_cycles(job->soc, &load, t->cores);
+}
+
+/* ---- all ---- */
+
+static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
+  const struct matmul *mm = job->data;
+  const struct vinci_soc *soc = job->soc;
+  uint64_t blocks = blocks_per_core(t), es = mm->element_bytes;
+  uint64_t m = min_u64(round_up(mm->m, FRACTAL_ROWS), t->bm);
+  uint64_t n = min_u64(round_up(mm->n, FRACTAL_ROWS), t->bn);
+  uint64_t k = round_up(t->k, mm->c0);
+  const struct cube_round block = {.count = blocks,
+                                   .m = m,
+                                   .n = n,
+                                   .k_tiles = k * es / (uint64_t)soc->cube_k_bytes,
+                                   .steps = ceil_div(t->k, t->bk),
+                                   .a_bytes = m * k * es,
+                                   .b_bytes = n * k * es * (1 + mm->b_repeats)};
+  cube_cost_rounds(job, mm, &block);
+  uint64_t bytes = m * n * (t->split > 1 ? ACCUMULATOR_BYTES : mm->out_bytes);
+  enum path out = mm->coupled ? PATH_UB_GM : PATH_L0C_GM;
+  job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI,
+                                          cube_store_cycles(soc, out, bytes, t->cores));
+  uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
+  job->cost.mte2_cycles = rows * blocks * panel_start(soc, false) + operand_cycles(job, t, true) +
+                          operand_cycles(job, t, false);
+}
+
+/* Bytes between cores and device memory. */
+static uint64_t gm_bytes(const struct matmul *mm, const struct matmul_tiling *t) {
+  uint64_t results = mm->batch * mm->m * mm->n;
+  uint64_t a_times = t->resident == RESIDENT_A ? 1 : t->nt;
+  uint64_t b_times = (t->resident == RESIDENT_B ? 1 : t->mt) * mm->batch;
+  uint64_t parts = t->split > 1 ? 2 * t->split * results * ACCUMULATOR_BYTES : 0;
+  return mm->batch * a_bytes(mm, mm->k) * a_times + mm->n * mm->k * mm->element_bytes * b_times +
+         results * mm->out_bytes + parts;
+}
+
+bool matmul_cost(struct lower_job *job) {
+  const struct matmul *mm = job->data;
+  const struct vinci_soc *soc = job->soc;
+  struct lower_cost *cost = &job->cost;
+  struct matmul_tiling t;
+  if (!matmul_tiling(job, &t))
+    return false;
+  fill_pipes(job, &t);
+  /* The first panels come in, and the last block leaves, alone. */
+  uint64_t blocks = blocks_per_core(&t), panels = blocks * t.groups;
+  uint64_t unique = mm->batch * mm->m * mm->n * mm->out_bytes + mm->a_batches * a_bytes(mm, mm->k) +
+                    mm->b_batches * mm->n * mm->k * mm->element_bytes;
+  uint64_t device = cube_cycles_at(unique, share(soc, soc_hbm_bytes_per_second(soc), 1));
+  cost->total_cycles = max_u64(
+      cube_total_cycles(job, &t, blocks, panels, (uint64_t)soc->cube_startup_mcycles / MILLI),
+      device + cost->mte2_cycles / panels);
+  if (t.split > 1)
+    cost->total_cycles += matmul_split_cycles(soc, mm, &t);
+  cost->blocks = (uint32_t)t.cores;
+  cost->shares = t.split > 1 ? 0 : t.blocks_total;
+  cost->gm_bytes = gm_bytes(mm, &t);
+  return true;
+}
