@@ -175,12 +175,6 @@ static struct expr put_load(struct emit *e, const struct argmost *arg, struct ex
   return half;
 }
 
-/* Values (pattern 1) or lanes (2) of the winners of a chunk. */
-static void put_parts(struct emit *e, struct expr dst, uint64_t pairs, unsigned pattern) {
-  EMIT(e, "vreducev2", F("dst", dst), F("src0", pairs), F("src1", pairs), F("repeat", 1),
-       F("pattern", pattern), W("type", "uint32"));
-}
-
 /* The winner of each 64 elements of a chunk, and its lane. */
 static void put_chunk(struct emit *e, const struct argmost *arg, struct expr row, struct expr u,
                       struct expr c) {
@@ -203,8 +197,8 @@ static void put_chunk(struct emit *e, const struct argmost *arg, struct expr row
   emit_barrier(e, PIPE_V);
   emit_set(e, PIPE_V, PIPE_MTE2, half);
   vmask_count(e, repeats * PAIR);
-  put_parts(e, x_add(arg->values, winners), arg->pairs, 1);
-  put_parts(e, x_add(arg->lanes, winners), arg->pairs, 2);
+  vunit_take_words(e, x_add(arg->values, winners), arg->pairs, 1);
+  vunit_take_words(e, x_add(arg->lanes, winners), arg->pairs, 2);
   emit_barrier(e, PIPE_V);
 }
 

@@ -100,6 +100,24 @@ static void swap_sides(struct pmap *map) {
 
 static uint64_t in_fractals(uint64_t rows) { return ceil_div(rows, FRACTAL_ROWS) * FRACTAL_ROWS; }
 
+/* All whole blocks of columns, then the last block, which has `rest` of dimension `columns`; blocks
+ * are dimension 1. */
+static enum vinci_status add_blocks(struct lower_job *job, struct permute *permute,
+                                    struct pmap *map, unsigned columns, uint64_t rest, bool back) {
+  struct pmap tail = *map;
+  tail.extent[1] = rest > 0;
+  tail.extent[columns] = rest;
+  tail.from_base = map->extent[1] * map->from[1];
+  tail.to_base = map->extent[1] * map->to[1];
+  tail.padded = back ? 0 : map->extent[columns];
+  if (back) {
+    swap_sides(map);
+    swap_sides(&tail);
+  }
+  enum vinci_status status = permute_add(job, permute, map);
+  return status == VINCI_OK && rest ? permute_add(job, permute, &tail) : status;
+}
+
 /* The rows that the last fractal of each column lacks. */
 static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *permute,
                                        uint64_t rows, uint64_t columns, uint64_t c0) {
@@ -125,19 +143,7 @@ static enum vinci_status add_channels(struct lower_job *job, struct permute *per
       .from = {c * hw, c0 * hw, hw, 1},
       .to = {is_z ? z_n : c1 * hw * c0, is_z ? z_c1 : hw * c0, 1, is_z ? z_hw : c0},
   };
-  struct pmap tail = map;
-  tail.extent[1] = rest > 0;
-  tail.extent[2] = rest;
-  tail.from_base = whole * map.from[1];
-  tail.to_base = whole * map.to[1];
-  tail.padded = back ? 0 : c0;
-  if (back) {
-    swap_sides(&map);
-    swap_sides(&tail);
-  }
-  enum vinci_status status = permute_add(job, permute, &map);
-  if (status == VINCI_OK && rest)
-    status = permute_add(job, permute, &tail);
+  enum vinci_status status = add_blocks(job, permute, &map, 2, rest, back);
   if (status == VINCI_OK && is_z && !back)
     status = add_zero_rows(job, permute, n, c1 * hw, c0);
   return status;
@@ -153,19 +159,7 @@ static enum vinci_status add_fractals(struct lower_job *job, struct permute *per
                      .extent = {batch, whole, m, c0},
                      .from = {m * n, c0, n, 1},
                      .to = {rows * blocks * c0, rows * c0, c0, 1}};
-  struct pmap tail = map;
-  tail.extent[1] = rest > 0;
-  tail.extent[3] = rest;
-  tail.from_base = whole * map.from[1];
-  tail.to_base = whole * map.to[1];
-  tail.padded = back ? 0 : c0;
-  if (back) {
-    swap_sides(&map);
-    swap_sides(&tail);
-  }
-  enum vinci_status status = permute_add(job, permute, &map);
-  if (status == VINCI_OK && rest)
-    status = permute_add(job, permute, &tail);
+  enum vinci_status status = add_blocks(job, permute, &map, 3, rest, back);
   if (status == VINCI_OK && !back)
     status = add_zero_rows(job, permute, m, batch * blocks, c0);
   return status;

@@ -224,11 +224,7 @@ static const struct lower_key norm_keys[] = {
 static void set_operands(struct vnorm *norm) {
   static const char *const names[] = {"x", "x1"}, *const weights[] = {"gamma", "beta"};
   struct vkernel *kernel = &norm->kernel;
-  norm->out = (struct vtile_operand){.name = "y",
-                                     .dtype = norm->type,
-                                     .row_stride = kernel->tile.space.cols,
-                                     .col_stride = 1,
-                                     .pitch = norm->pitch};
+  norm->out = vtile_whole_rows("y", norm->type, &kernel->tile.space, norm->pitch);
   for (unsigned k = 0; k < NORM_INPUTS; k++) {
     norm->in[k] = norm->weight[k] = norm->out;
     norm->in[k].name = names[k];

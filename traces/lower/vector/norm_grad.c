@@ -208,20 +208,6 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
 
 /* ---- the operator ---------------------------------------------------------------------------- */
 
-static void set_operands(struct vgrad *grad) {
-  grad->dy = (struct vtile_operand){.name = "dy",
-                                    .dtype = grad->type,
-                                    .row_stride = grad->kernel.tile.space.cols,
-                                    .col_stride = 1,
-                                    .pitch = grad->pitch};
-  grad->x = grad->dx = grad->dy;
-  grad->x.name = "x";
-  grad->dx.name = "dx";
-  grad->kernel.in[0] = &grad->dy;
-  grad->kernel.in[1] = &grad->x;
-  grad->kernel.out[0] = &grad->dx;
-}
-
 static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .whole_rows = true,
@@ -251,7 +237,13 @@ static enum vinci_status setup(struct lower_job *job) {
   kernel->element_bytes = vtile_bytes(grad->type);
   kernel->code = KERNEL_NORM;
   kernel->launched = soc_core_count(job->soc, CORE_AIV);
-  set_operands(grad);
+  const struct vtile_space *space = &kernel->tile.space;
+  kernel->in[0] = &grad->dy;
+  kernel->in[1] = &grad->x;
+  kernel->out[0] = &grad->dx;
+  grad->dy = vtile_whole_rows("dy", grad->type, space, grad->pitch);
+  grad->x = vtile_whole_rows("x", grad->type, space, grad->pitch);
+  grad->dx = vtile_whole_rows("dx", grad->type, space, grad->pitch);
   return VINCI_OK;
 }
 

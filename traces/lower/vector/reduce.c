@@ -255,11 +255,8 @@ static void put_rows(struct emit *e, const struct vreduce *reduce) {
 
 static void rows_emit(struct emit *e, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
-  struct vtile_operand x = {.name = reduce->source,
-                            .dtype = reduce->type,
-                            .row_stride = reduce->cols,
-                            .col_stride = 1,
-                            .pitch = reduce->pitch};
+  struct vtile_operand x =
+      vtile_whole_rows(reduce->source, reduce->type, &tile->space, reduce->pitch);
   struct vtile_operand y = {
       .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
   vtile_open(e, tile);

@@ -117,12 +117,6 @@ static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Every second word of entries: the scores (pattern 1) or the indices (2). */
-static void put_parts(struct emit *e, uint64_t dst, uint64_t entries_at, unsigned pattern) {
-  EMIT(e, "vreducev2", F("dst", dst), F("src0", entries_at), F("src1", entries_at), F("repeat", 1),
-       F("pattern", pattern), W("type", "uint32"));
-}
-
 /*
  * Entries come apart into scores and indices in a buffer of as many bytes; both are stored. The
  * buffer they were in takes the converted scores.
@@ -134,8 +128,8 @@ static void put_results(struct emit *e, const struct sort *sort, struct expr row
     kept = sort->best;
   uint64_t indices = scores + kept * FLOAT_BYTES;
   vmask_count(e, x_mul(count, 2));
-  put_parts(e, scores, entries_at, 1);
-  put_parts(e, indices, entries_at, 2);
+  vunit_take_words(e, EXPR(scores), entries_at, 1);
+  vunit_take_words(e, EXPR(indices), entries_at, 2);
   emit_barrier(e, PIPE_V);
   vmask_count(e, count);
   if (!sort->descending) {

@@ -62,6 +62,14 @@ struct vtile_operand {
   bool bits;                       /* bytes hold a bit for each of 8 columns; one row only */
 };
 
+/* A tensor of whole rows of a space, at a pitch of UB. */
+static inline struct vtile_operand vtile_whole_rows(const char *name, enum dtype dtype,
+                                                    const struct vtile_space *space,
+                                                    uint64_t pitch) {
+  return (struct vtile_operand){
+      .name = name, .dtype = dtype, .row_stride = space->cols, .col_stride = 1, .pitch = pitch};
+}
+
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
 bool vtile_count(struct lower_job *job, struct vtile *tile);
 /* The reason "more cores than tiles: M and N"; false. */

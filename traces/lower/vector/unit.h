@@ -129,6 +129,8 @@ void vunit_step(struct vunit *unit, const struct vstep *step);
 /* dst = src in another type. */
 void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dtype from,
                    enum dtype to, struct expr dst, struct expr src);
+/* Of pairs of words the first of each (pattern 1), or the second (2). */
+void vunit_take_words(struct emit *emit, struct expr dst, uint64_t pairs, unsigned pattern);
 /* The value as an operand: bit pattern of floating-point types. */
 int64_t vscalar(enum dtype type, double value);
 
