@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an operator and its shapes to a trace. Each operator is one `const struct lower_op`
- * in a file of its own and one line of ops.def. What happens to a request:
+ * From an operator and its shapes to a trace. Each operator is a row LOWER_OPERATOR in the file of
+ * its family and one line of ops.def. What happens to a request:
  *
  *   args.c     "m=4096 dtype=fp16" is checked against the operator's table of keys
  *   plan.c     setup(); then every candidate tiling (the given keys win over the candidate's)

@@ -57,8 +57,8 @@ static bool cost(struct lower_job *job) {
   if (tile % BLOCK_BYTES != 0 || tile * buffers > (uint64_t)soc->ub_bytes)
     return lower_refuse(job, "tile has to be a multiple of %d up to %s UB", BLOCK_BYTES,
                         buffers > 1 ? "half of" : "all of");
-  if (blocks > soc_core_count(soc, emit_vector_core(soc)))
-    return lower_refuse(job, "there are only %u cores", soc_core_count(soc, emit_vector_core(soc)));
+  if (!vtile_has_cores(job, blocks))
+    return false;
   uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
   job->cost.blocks = (uint32_t)blocks;
   job->cost.gm_bytes = 2 * bytes;

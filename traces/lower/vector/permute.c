@@ -290,9 +290,8 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
   uint64_t most = 0;
   for (unsigned i = 0; i < permute->passes; i++)
     most = max_u64(most, permute->pass[i].tile.tiles);
-  if (blocks > soc_core_count(job->soc, emit_vector_core(job->soc)))
-    return lower_refuse(job, "there are only %u cores",
-                        soc_core_count(job->soc, emit_vector_core(job->soc)));
+  if (!vtile_has_cores(job, blocks))
+    return false;
   if (blocks > most)
     return vtile_too_few(job, most, blocks);
   if (permute->pass[0].fan > 1 && !vtile_has_whole_rows(job, &given))

@@ -156,9 +156,9 @@ static bool cost(struct lower_job *job) {
   if (sort->chunk % unit != 0 || sort->chunk > CHUNK_WHOLE)
     return lower_refuse(job, "chunks of %s are multiples of %" PRIu64 " up to %d",
                         sort->chunk < sort->columns ? "a row" : "whole rows", unit, CHUNK_WHOLE);
+  if (!vtile_has_cores(job, sort->blocks))
+    return false;
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
-  if (sort->blocks > cores)
-    return lower_refuse(job, "there are only %u cores", cores);
   lay_out(sort);
   if (meet(sort) && sort->blocks != cores)
     return lower_refuse(job, "cores meet on the way, so all %u take part", cores);

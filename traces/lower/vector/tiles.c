@@ -106,8 +106,12 @@ bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
   return lower_refuse(job, "more cores than tiles: %" PRIu64 " and %" PRIu64, cores, tiles);
 }
 
-bool vtile_count(struct lower_job *job, struct vtile *tile) {
+bool vtile_has_cores(struct lower_job *job, uint64_t blocks) {
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  return blocks <= cores || lower_refuse(job, "there are only %u cores", cores);
+}
+
+bool vtile_count(struct lower_job *job, struct vtile *tile) {
   if (tile->rows == 0 || tile->cols == 0 || tile->blocks == 0)
     return lower_refuse(job, "a tile needs rows, columns and a core");
   if (tile->rows > tile->space.rows || tile->cols > tile->space.cols)
@@ -116,8 +120,8 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
                         tile->space.rows, tile->space.cols);
   if (tile->rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
-  if (tile->blocks > cores)
-    return lower_refuse(job, "there are only %u cores", cores);
+  if (!vtile_has_cores(job, tile->blocks))
+    return false;
   if (tile->buffers < 1 || tile->buffers > 2)
     return lower_refuse(job, "buffers is 1 or 2");
   vtile_counts(tile);
