@@ -354,9 +354,12 @@ additions:
 .PHONY: additions
 dist_noinst_DATA += \
 	tests/additions/additions.py \
+	tests/additions/argmax_with_value.patch \
 	tests/additions/counter.patch \
+	tests/additions/greater.patch \
 	tests/additions/instruction.patch \
-	tests/additions/stall.patch
+	tests/additions/stall.patch \
+	tests/additions/swiglu_grad.patch
 
 # ---- make same REF=VINCI: does this build lower and simulate as an older one does? ----
 # SAME has further options of same.py, such as --only matmul,softmax.

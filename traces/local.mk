@@ -36,8 +36,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/estimate.h \
 	traces/lower/expr.c \
 	traces/lower/expr.h \
-	traces/lower/launch.c \
-	traces/lower/launch.h \
+	traces/lower/key.h \
 	traces/lower/lower.h \
 	traces/lower/ops.def \
 	traces/lower/plan.c \
@@ -87,6 +86,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/elementwise_rows.c \
 	traces/lower/vector/gather.c \
 	traces/lower/vector/halves.c \
+	traces/lower/vector/kernel.c \
+	traces/lower/vector/kernel.h \
 	traces/lower/vector/layout.c \
 	traces/lower/vector/norm.c \
 	traces/lower/vector/norm.h \

@@ -118,13 +118,13 @@ static void the_table_is_sound(void **state) {
     const struct lower_op *op = lower_op(i);
     assert_true(op->key_count <= LOWER_KEYS_MAX);
     assert_ptr_equal(lower_find(op->name), op);
-    assert_true(*op->text != '\0' && op->cost && op->emit);
+    assert_true(*op->text != '\0' && op->template->cost && op->template->emit);
     for (unsigned j = 0; lower_choice(op->vendor_types, j, word); j++)
       assert_ptr_equal(lower_find_vendor(word), op);
     for (size_t j = 0; j < op->key_count; j++) {
       const struct lower_key *key = &op->keys[j];
       assert_non_null(key->text);
-      assert_true(!key->tiling || op->candidate);
+      assert_true(!key->tiling || op->template->candidate);
       if (key->kind != LOWER_DTYPE && key->kind != LOWER_WORD)
         continue;
       for (unsigned k = 0; lower_choice(key->choices, k, word); k++)

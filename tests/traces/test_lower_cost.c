@@ -17,7 +17,7 @@
 
 #include "core/result/result.h"
 #include "tests/support/fixture.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum { ARGS_MAX = 16, TEXT_BYTES = 256 };
 

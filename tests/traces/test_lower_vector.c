@@ -320,8 +320,7 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("relu shape=64 cols=128",
                 "relu: no legal tiling: the tile is larger than the 1 x 64 elements to be cut");
   an_error_says("relu shape=64 blocks=49", "relu: no legal tiling: there are only 40 cores");
-  an_error_says("relu shape=64 blocks=4",
-                "relu: no legal tiling: there are only 1 tiles for 4 cores");
+  an_error_says("relu shape=64 blocks=4", "relu: no legal tiling: more cores than tiles: 4 and 1");
 }
 
 static uint32_t blocks_of(const char *request) {

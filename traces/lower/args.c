@@ -16,6 +16,29 @@ enum vinci_status lower_error(struct lower_job *job, const char *format, ...) {
   return status;
 }
 
+static size_t find_key(const struct lower_op *op, const char *name) {
+  size_t i = 0;
+  while (i < op->key_count && strcmp(op->keys[i].name, name) != 0)
+    i++;
+  return i;
+}
+
+const struct lower_value *lower_get(const struct lower_job *job, const char *name) {
+  size_t i = find_key(job->op, name);
+  return i < job->op->key_count && job->value[i].present ? &job->value[i] : NULL;
+}
+
+void lower_choose(struct lower_job *job, const char *name, uint64_t size) {
+  job->value[find_key(job->op, name)] = (struct lower_value){.present = true, .size = size};
+}
+
+void *lower_data(struct lower_job *job, size_t size) {
+  job->data = arena_alloc(job->arena, 1, size);
+  if (!job->data)
+    (void)diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  return job->data;
+}
+
 /* Largest numbers: fp16 rounds below 65520 to 65504; those of bf16 and fp32 are about the same. */
 static const struct {
   double low, high;
@@ -86,6 +109,16 @@ void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *e
   for (unsigned i = 0; i < rank; i++)
     at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRIu64, i ? "x" : "", extents[i]);
   lower_arg(call, "%s=%s", key, text);
+}
+
+void lower_arg_tensor(struct lower_call *call, const struct lower_tensor *tensor) {
+  lower_arg_shape(call, "shape", tensor->shape, tensor->rank);
+  lower_arg_dtype(call, "dtype", tensor);
+}
+
+void lower_arg_elements(struct lower_call *call, const struct lower_tensor *tensor) {
+  lower_arg(call, "shape=%" PRIu64, lower_elements(tensor->shape, tensor->rank));
+  lower_arg_dtype(call, "dtype", tensor);
 }
 
 /* ---- values ---- */

@@ -49,7 +49,7 @@ static enum vinci_status make_text(const vinci_soc *soc, const char *op, const c
   if (status != VINCI_OK)
     return status;
   emit_request(&job, emit);
-  job.op->emit(&job, emit);
+  job.op->template->emit(&job, emit);
   return emit->status;
 }
 

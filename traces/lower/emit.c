@@ -230,6 +230,12 @@ void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, str
        F("id", id));
 }
 
+void emit_flags(struct emit *e, const char *counter, bool set, enum pipe src, enum pipe dst,
+                uint64_t buffers) {
+  emit_flag_of(e, set, src, dst, emit_for(e, counter, buffers));
+  emit_end(e);
+}
+
 void emit_meet(struct emit *emit, unsigned id) {
   EMIT(emit, "ffts_cross_core_sync", W("pipe", "MTE3"), F("mode", 0), F("id", id));
   EMIT(emit, "wait_flag_dev", F("id", id));

@@ -57,8 +57,8 @@ void emit_fields(struct emit *emit, const char *inst, const struct field *fields
 /* A row without fields. */
 void emit_plain(struct emit *emit, const char *inst);
 
-/* Opens a loop and gives its counter; emit_end() closes it. A condition is a loop of one turn or
- * none, whose counter says what holds. */
+/* Opens a loop, which emit_end() closes, and gives its counter. A condition is a loop of 0 or 1
+ * turns, whose counter says what holds. */
 #define emit_for(emit_, name_, count_) emit_for_of(emit_, name_, EXPR(count_))
 #define emit_if(emit_, name_, condition_) ((void)emit_for_of(emit_, name_, EXPR(condition_)))
 struct expr emit_for_of(struct emit *emit, const char *name, struct expr count);
@@ -73,6 +73,9 @@ struct expr emit_assigned(struct emit *emit, const char *name, struct expr value
 #define emit_set(emit_, src_, dst_, id_) emit_flag_of(emit_, true, src_, dst_, EXPR(id_))
 #define emit_wait(emit_, src_, dst_, id_) emit_flag_of(emit_, false, src_, dst_, EXPR(id_))
 void emit_flag_of(struct emit *emit, bool set, enum pipe src, enum pipe dst, struct expr id);
+/* Sets or waits for the flag of each buffer, in a loop of its own. */
+void emit_flags(struct emit *emit, const char *counter, bool set, enum pipe src, enum pipe dst,
+                uint64_t buffers);
 /* All vector cores signal behind MTE3, and wait for each other. */
 void emit_meet(struct emit *emit, unsigned id);
 /* Opens the loop over this block's share of pieces of work that blocks take in turns ("u"); gives

@@ -5,10 +5,24 @@
 
 #include "core/chip/soc.h"
 
+/* Cycles of the core clock from the launch of a kernel to the start of its last block. */
+uint64_t launch_cycles(const struct vinci_soc *soc, uint64_t blocks);
+/* The part of that which each block adds. */
+uint64_t launch_spread_cycles(const struct vinci_soc *soc, uint64_t blocks);
+/*
+ * How many cores, at most `cores`, have equal pieces of work done first, each piece taking a core
+ * N cycles: every core more shares the work and takes its time to start.
+ */
+uint64_t launch_cores(const struct vinci_soc *soc, uint64_t cores, uint64_t pieces,
+                      uint64_t piece_cycles);
+/* Cycles of all that, the launch included. */
+uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_t pieces,
+                            uint64_t piece_cycles);
+
 /* From the start of a block to its first copy: a start of its own, and code that all cores fetch.
  */
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
-/* Copies of one core that together move so many bytes over a path; data come from device memory. */
+/* Copies of one core that together move N bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);
 /* Of all cores, what device memory takes: what is written stays in L2 as far as L2 can hold that.
  */

@@ -9,7 +9,7 @@
 #include "traces/lower/emit.h"
 
 struct expr_term {
-  struct emit *emit; /* whose arena has the terms made of this one */
+  struct emit *emit; /* whose arena has the terms made of this */
   enum expr_op op;   /* EXPR_VAR: a name */
   const char *name;
   struct expr a, b;

@@ -65,7 +65,7 @@ struct expr x_apply(enum expr_op op, struct expr a, struct expr b);
 #define x_eq(a, b) x_apply(EXPR_EQ, EXPR(a), EXPR(b))
 #define x_ne(a, b) x_apply(EXPR_NE, EXPR(a), EXPR(b))
 
-/* The index-th piece of so many bytes from a base on; what is left of a whole for a part that
+/* The index-th piece of `bytes` bytes from a base on; what is left of a whole for a part that
  * begins somewhere. */
 #define x_at(base, index, bytes) x_add(base, x_mul(index, bytes))
 #define x_rest(part, whole, begin) x_min(part, x_sub(whole, begin))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an operator and its shapes to a trace. Each operator is one `const struct lower_op`
- * in a file of its own and one line of ops.def. What happens to a request:
+ * From an operator and its shapes to a trace. Each operator is a row LOWER_OPERATOR in the file of
+ * its family and one line of ops.def. What happens to a request:
  *
  *   args.c     "m=4096 dtype=fp16" is checked against the operator's table of keys
  *   plan.c     setup(); then every candidate tiling (the given keys win over the candidate's)
@@ -20,50 +20,7 @@
 #include "core/chip/soc.h"
 #include "core/isa/program.h"
 #include "traces/lower/emit.h"
-
-/* Kinds of key: id, name in listings, how a value is written. */
-#define LOWER_KIND_LIST(X)                                                                         \
-  X(SIZE, "size", "whole number")                                                                  \
-  X(SHAPE, "shape", "extents such as 8x128x512")                                                   \
-  X(DTYPE, "dtype", "data type")                                                                   \
-  X(WORD, "word", "one of the words")                                                              \
-  X(NUMBER, "number", "decimal number")
-
-enum lower_kind {
-#define X(id, name, text) LOWER_##id,
-  LOWER_KIND_LIST(X)
-#undef X
-      LOWER_KIND_COUNT
-};
-
-enum {
-  LOWER_KEYS_MAX = 24,
-  LOWER_WORD_MAX = 64,
-  LOWER_SIZE_MAX = 2147483647,
-  LOWER_TENSORS_MAX = 64,
-};
-
-struct lower_key {
-  const char *name;
-  enum lower_kind kind;
-  const char *fallback; /* NULL: has to be given; "": absent unless given */
-  const char *choices;  /* WORD and DTYPE: "a|b|c"; SIZE, SHAPE: NULL, or "0" when 0 is allowed */
-  const char *text;     /* one line */
-  bool tiling;          /* chosen by cost unless given */
-  bool cores;           /* how many cores share the work: candidates for fewer are tried as well */
-};
-
-/* The value of one key. `given`: by the caller, not by default or choice. */
-struct lower_value {
-  bool given;
-  bool present;
-  uint64_t size;
-  unsigned rank;
-  uint64_t shape[TENSOR_RANK_MAX];
-  enum dtype dtype;
-  unsigned word; /* index in choices */
-  double number;
-};
+#include "traces/lower/key.h"
 
 /* Closed-form estimate. Pipes overlap, so total is no sum. Cycles of the core clock. */
 struct lower_cost {
@@ -86,8 +43,7 @@ struct lower_job {
   const struct vinci_soc *soc;
   const struct lower_op *op;
   struct lower_value value[LOWER_KEYS_MAX]; /* in the order of op->keys */
-  uint64_t
-      cores; /* at most so many for a candidate; those of the chip but in lower_each_tiling() */
+  uint64_t cores; /* of the chip, or the most for a candidate in lower_each_tiling() */
   struct arena *arena;
   struct vinci_diag *diag;
   void *data;             /* the operator's own, from setup() */
@@ -119,13 +75,8 @@ struct lower_call {
   char reason[160];
 };
 
-struct lower_op {
-  const char *name;
-  const char *vendor_types; /* "MatMulV2|MatMulV3", "" when none */
-  const char *text;         /* one line */
-  const struct lower_key *keys;
-  size_t key_count;
-  const void *spec; /* the operator's table in its template; NULL: none */
+/* What the operators of a family share: how arguments become a trace. */
+struct lower_template {
   /* Checks the arguments together and fills job->data; NULL: nothing to do. */
   enum vinci_status (*setup)(struct lower_job *job);
   /* Puts the index-th candidate into the tiling keys of job->value; false: there are no more.
@@ -135,9 +86,35 @@ struct lower_op {
   bool (*cost)(struct lower_job *job);
   /* Writes the trace for the tiling in job->value. */
   void (*emit)(const struct lower_job *job, struct emit *emit);
+};
+
+struct lower_op {
+  const char *name;
+  const char *vendor_types; /* "MatMulV2|MatMulV3", "" when none */
+  const char *text;         /* one line */
+  const struct lower_key *keys;
+  size_t key_count;
+  const struct lower_template *template;
+  const void *spec; /* the operator's table in its template; NULL: none */
   /* Turns a call into arguments; false, with a reason, when it cannot. NULL: never. */
   bool (*from_tensors)(struct lower_call *call);
 };
+
+/* LOWER_OPERATOR(relu, "Relu", "y = max(x, 0)", keys, &template, &spec, from_tensors); _OF: with
+ * the first keys of a table alone. */
+#define LOWER_OPERATOR(id_, vendor_types_, text_, keys_, template_, spec_, from_tensors_)          \
+  LOWER_OPERATOR_OF(id_, vendor_types_, text_, keys_, sizeof(keys_) / sizeof *(keys_), template_,  \
+                    spec_, from_tensors_)
+#define LOWER_OPERATOR_OF(id_, vendor_types_, text_, keys_, count_, template_, spec_,              \
+                          from_tensors_)                                                           \
+  const struct lower_op lower_##id_ = {.name = #id_,                                               \
+                                       .vendor_types = (vendor_types_),                            \
+                                       .text = (text_),                                            \
+                                       .keys = (keys_),                                            \
+                                       .key_count = (count_),                                      \
+                                       .template = (template_),                                    \
+                                       .spec = (spec_),                                            \
+                                       .from_tensors = (from_tensors_)};
 
 #define LOWER_OP(name) extern const struct lower_op lower_##name;
 #include "traces/lower/ops.def"
@@ -183,6 +160,13 @@ VINCI_MUST_CHECK enum vinci_status lower_parse_args(struct lower_job *job, const
 bool lower_format_arg(const struct lower_key *key, const struct lower_value *value, char *text,
                       size_t size);
 
+/* Value of a key by name; NULL when the operator has none or it is absent. */
+const struct lower_value *lower_get(const struct lower_job *job, const char *name);
+/* Sets a tiling key that candidate() chooses. */
+void lower_choose(struct lower_job *job, const char *name, uint64_t size);
+/* Zeroed memory of the request in job->data; NULL, with an error, when there is none. */
+void *lower_data(struct lower_job *job, size_t size);
+
 /* For setup() and cost(): reports a usage error; stores a reason and returns false. */
 enum vinci_status lower_error(struct lower_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -201,6 +185,9 @@ void lower_arg_dtype(struct lower_call *call, const char *key, const struct lowe
 /* key=8x128 of a tensor's extents, or other numbers of its rank; without any it is 1. */
 void lower_arg_shape(struct lower_call *call, const char *key, const uint64_t *extents,
                      unsigned rank);
+/* shape=8x128 dtype=fp16 of a tensor; shape=1024 dtype=fp16, as one row of its elements. */
+void lower_arg_tensor(struct lower_call *call, const struct lower_tensor *tensor);
+void lower_arg_elements(struct lower_call *call, const struct lower_tensor *tensor);
 
 /* ---- choosing a tiling (plan.c) ---- */
 

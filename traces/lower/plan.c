@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 #include "traces/lower/plan.h"
 
 /* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
@@ -36,21 +36,29 @@ static bool same_tiling(const struct lower_job *job, const struct lower_value *o
   return true;
 }
 
+/* The key that says how many cores, of the cube or of the vector unit, share the work; key_count:
+ * there is none. */
+static size_t cores_key(const struct lower_op *op, bool of_cube) {
+  size_t i = 0;
+  while (i < op->key_count && !(of_cube ? op->keys[i].cube_cores : op->keys[i].cores))
+    i++;
+  return i;
+}
+
 /* The tilings of one operator as they are visited. */
 struct walk {
   const struct lower_value *given;
   lower_visit visit;
   void *context;
-  struct vinci_soc smaller; /* only for candidate() */
-  bool stopped;             /* the visitor has seen enough */
-  uint64_t most_cycles;     /* what costs more is passed over */
+  bool stopped;         /* the visitor has seen enough */
+  uint64_t most_cycles; /* what costs more is passed over */
   uint64_t cheapest_cycles;
   uint64_t cheapest_blocks;
 };
 
 static void consider(struct lower_job *job, struct walk *walk) {
   job->cost = (struct lower_cost){0};
-  if (!job->op->cost(job) || job->cost.total_cycles > walk->most_cycles)
+  if (!job->op->template->cost(job) || job->cost.total_cycles > walk->most_cycles)
     return;
   if (job->cost.total_cycles < walk->cheapest_cycles) {
     walk->cheapest_cycles = job->cost.total_cycles;
@@ -64,20 +72,12 @@ static void consider(struct lower_job *job, struct walk *walk) {
 /* Where the launch of all cores takes less than this part of the time, none is left out. */
 enum { LAUNCH_SHARE = 50 };
 
-/* The key of operators of the cube; key_count: there is none. */
-static size_t cube_cores_key(const struct lower_op *op) {
-  size_t i = 0;
-  while (i < op->key_count && !(op->keys[i].tiling && strcmp(op->keys[i].name, "cores") == 0))
-    i++;
-  return i;
-}
-
 /*
  * As many cores as take the shares in whole turns, which does not depend on how many the chip has:
- * a larger one has every choice of a smaller one.
+ * a larger chip has every choice of a smaller chip.
  */
 static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
-  size_t key = cube_cores_key(job->op);
+  size_t key = cores_key(job->op, true);
   uint64_t shares = job->cost.shares, all = job->cost.blocks;
   uint64_t launch = launch_spread_cycles(job->soc, all), total = job->cost.total_cycles;
   if (key == job->op->key_count || walk->given[key].given || shares == 0 || all < 2 ||
@@ -111,17 +111,30 @@ static bool set_candidate(struct lower_job *job, const struct walk *walk,
                           const struct vinci_soc *chip, size_t index) {
   const struct vinci_soc *own = job->soc;
   job->soc = chip;
-  bool more = job->op->candidate ? job->op->candidate(job, index) : index == 0;
+  bool more = job->op->template->candidate ? job->op->template->candidate(job, index) : index == 0;
   job->soc = own;
   if (more)
     keep_given(job, walk->given);
   return more;
 }
 
-static void visit_candidates(struct lower_job *job, struct walk *walk) {
+/*
+ * The candidates of a chip. What fits a smaller chip fits this one, and where little is to be done
+ * its smaller first pieces come in sooner: no chip is to be slower for its larger buffers. A
+ * smaller one ends with the candidates of the chip before it, and those that are alike are passed
+ * over.
+ */
+static void visit_candidates(struct lower_job *job, struct walk *walk, const struct vinci_soc *chip,
+                             const struct vinci_soc *before) {
   struct lower_value last[LOWER_KEYS_MAX];
-  for (size_t index = 0; !walk->stopped && set_candidate(job, walk, job->soc, index); index++) {
-    if (index > 0 && same_tiling(job, last))
+  for (size_t index = 0; !walk->stopped; index++) {
+    if (before && !set_candidate(job, walk, before, index))
+      return;
+    if (before)
+      memcpy(last, job->value, sizeof last);
+    if (!set_candidate(job, walk, chip, index))
+      return;
+    if ((before || index > 0) && same_tiling(job, last))
       continue;
     memcpy(last, job->value, sizeof last);
     consider(job, walk);
@@ -130,36 +143,16 @@ static void visit_candidates(struct lower_job *job, struct walk *walk) {
   }
 }
 
-/*
- * What fits a smaller chip fits this one, and where little is to be done its smaller first pieces
- * come in sooner: no chip is to be slower for its larger buffers.
- */
-static void visit_smaller_candidates(struct lower_job *job, struct walk *walk) {
-  struct vinci_soc before = walk->smaller;
-  struct lower_value larger[LOWER_KEYS_MAX];
-  halve_buffers(&walk->smaller);
-  for (size_t index = 0; !walk->stopped && set_candidate(job, walk, &before, index); index++) {
-    memcpy(larger, job->value, sizeof larger);
-    if (!set_candidate(job, walk, &walk->smaller, index))
-      break;
-    if (same_tiling(job, larger))
-      continue;
-    consider(job, walk);
-    if (!walk->stopped)
-      consider_fewer_turns(job, walk);
+static void visit_smaller_chips(struct lower_job *job, struct walk *walk) {
+  struct vinci_soc before, smaller = *job->soc;
+  for (unsigned i = 0; !walk->stopped && i < SMALLER_CHIPS; i++) {
+    before = smaller;
+    halve_buffers(&smaller);
+    visit_candidates(job, walk, &smaller, &before);
   }
 }
 
 /* ---- vector operators: fewer cores ---- */
-
-/* The key that says how many cores share the work; NULL: the operator does not choose. */
-static const struct lower_value *cores_key(const struct lower_job *job,
-                                           const struct lower_value *value) {
-  for (size_t i = 0; i < job->op->key_count; i++)
-    if (job->op->keys[i].cores)
-      return &value[i];
-  return NULL;
-}
 
 /* The next number below of the row 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40 ... */
 static uint64_t fewer_cores(uint64_t cores) {
@@ -178,15 +171,15 @@ static uint64_t fewer_cores(uint64_t cores) {
 enum { WORTH_IT = 200, PATIENCE = 2 };
 
 static void visit_core_counts(struct lower_job *job, struct walk *walk) {
-  const struct lower_value *cores = cores_key(job, walk->given);
+  size_t key = cores_key(job->op, false);
+  bool chooses = key < job->op->key_count, open = chooses && !walk->given[key].given;
   uint64_t all = job->cores;
   unsigned in_vain = 0;
-  bool open = cores && !cores->given;
-  if (cores && cores->given && cores->size > 0)
-    job->cores = min_u64(all, cores->size);
+  if (chooses && !open && walk->given[key].size > 0)
+    job->cores = min_u64(all, walk->given[key].size);
   for (;;) {
     uint64_t before = walk->cheapest_cycles;
-    visit_candidates(job, walk);
+    visit_candidates(job, walk, job->soc, NULL);
     in_vain = walk->cheapest_cycles < before ? 0 : in_vain + 1;
     if (!open || walk->stopped || in_vain == PATIENCE || walk->cheapest_blocks <= 1 ||
         job->cores == 1)
@@ -204,13 +197,11 @@ void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) 
   struct walk walk = {.given = given,
                       .visit = visit,
                       .context = context,
-                      .smaller = *job->soc,
                       .most_cycles = UINT64_MAX,
                       .cheapest_cycles = UINT64_MAX};
   visit_core_counts(job, &walk);
-  bool cube = cube_cores_key(job->op) < job->op->key_count;
-  for (unsigned i = 0; cube && !walk.stopped && i < SMALLER_CHIPS; i++)
-    visit_smaller_candidates(job, &walk);
+  if (cores_key(job->op, true) < job->op->key_count)
+    visit_smaller_chips(job, &walk);
   memcpy(job->value, given, sizeof given);
 }
 
@@ -253,8 +244,8 @@ enum vinci_status lower_prepare(struct lower_job *job, const char *const *args, 
   job->cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (status == VINCI_OK)
     status = lower_parse_args(job, args, count);
-  if (status == VINCI_OK && job->op->setup)
-    status = job->op->setup(job);
+  if (status == VINCI_OK && job->op->template->setup)
+    status = job->op->template->setup(job);
   return status;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define KEY(id, name, kind, fallback, choices, tiling, text)                                       \
-  {name, LOWER_##kind, fallback, choices, text, tiling, false},
+  {name, LOWER_##kind, fallback, choices, text, tiling, false, ATTENTION_##id == ATTENTION_CORES},
 static const struct lower_key keys[ATTENTION_KEY_COUNT] = {ATTENTION_KEYS(KEY)};
 
 static struct attention_strides strides(enum attention_layout layout, uint64_t batch,
@@ -192,21 +192,13 @@ static bool gradient_from_tensors(struct lower_call *call) {
   return put_arguments(call, &call->input[maxima]);
 }
 
-#define OPERATOR(name_, vendor_, keys_, from_tensors_, text_)                                      \
-  const struct lower_op lower_##name_ = {.name = #name_,                                           \
-                                         .vendor_types = vendor_,                                  \
-                                         .text = text_,                                            \
-                                         .keys = keys,                                             \
-                                         .key_count = keys_,                                       \
-                                         .setup = setup,                                           \
-                                         .candidate = attention_candidate,                         \
-                                         .cost = attention_cost,                                   \
-                                         .emit = attention_emit,                                   \
-                                         .from_tensors = from_tensors_};
-OPERATOR(flash_attention,
-         "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
-         ATTENTION_KEY_COUNT, from_tensors,
-         "O = softmax(scale Q K^T) V, cube and vector cores in one kernel")
-OPERATOR(flash_attention_grad, "FlashAttentionScoreGrad", ATTENTION_STATISTICS,
-         gradient_from_tensors,
-         "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows")
+static const struct lower_template template = {setup, attention_candidate, attention_cost,
+                                               attention_emit};
+LOWER_OPERATOR(
+    flash_attention,
+    "FlashAttentionScore|PromptFlashAttention|IncreFlashAttention|FusedInferAttentionScore",
+    "O = softmax(scale Q K^T) V, cube and vector cores in one kernel", keys, &template, NULL,
+    from_tensors)
+LOWER_OPERATOR_OF(flash_attention_grad, "FlashAttentionScoreGrad",
+                  "dQ, dK, dV of flash_attention from dY, O, and the maxima and sums of rows", keys,
+                  ATTENTION_STATISTICS, &template, NULL, gradient_from_tensors)

@@ -9,7 +9,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/attention/attention.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 #include "traces/lower/vector/rowwise.h"
 
 /* Cycles of a repeat whose operands share banks. */

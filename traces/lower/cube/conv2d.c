@@ -108,6 +108,7 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_conv2d =
-    MATMUL_OP("conv2d", "Conv2D|DepthwiseConv2D",
-              "y[n,k,ho,wo] = windows of x[n,c,h,w] times w[k,c,kh,kw]", conv_candidate);
+static const struct lower_template template = MATMUL_TEMPLATE(conv_candidate);
+LOWER_OPERATOR(conv2d, "Conv2D|DepthwiseConv2D",
+               "y[n,k,ho,wo] = windows of x[n,c,h,w] times w[k,c,kh,kw]", keys, &template, NULL,
+               from_tensors)

@@ -15,7 +15,7 @@
 
 #include "core/base/arith.h"
 #include "traces/lower/cube/matmul_writer.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum filter_key {
   FILTER_ACCUMULATE = CONV_KEYS,
@@ -55,7 +55,7 @@ static const struct lower_key keys[FILTER_KEY_COUNT] = {
     [FILTER_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of dy in a panel in L1", true},
     [FILTER_SPLIT] = {"split", LOWER_SIZE, NULL, NULL,
                       "parts of the sum over points and images, added up in dw", true},
-    [FILTER_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true},
+    [FILTER_CORES] = {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true},
 };
 
 static enum vinci_status setup(struct lower_job *job) {
@@ -494,16 +494,9 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_conv2d_backprop_filter = {
-    .name = "conv2d_backprop_filter",
-    .vendor_types = "Conv2DBackpropFilter|Conv2DBackpropFilterD",
-    .text = "dw[k,c,kh,kw]: gradient of conv2d for its weights, from x[n,c,h,w] and dy[n,k,ho,wo]; "
-            "between joined groups it holds sums that belong to no weight",
-    .keys = keys,
-    .key_count = FILTER_KEY_COUNT,
-    .setup = setup,
-    .candidate = candidate,
-    .cost = cost,
-    .emit = filter_emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = {setup, candidate, cost, filter_emit};
+LOWER_OPERATOR(
+    conv2d_backprop_filter, "Conv2DBackpropFilter|Conv2DBackpropFilterD",
+    "dw[k,c,kh,kw]: gradient of conv2d for its weights, from x[n,c,h,w] and dy[n,k,ho,wo]; "
+    "between joined groups it holds sums that belong to no weight",
+    keys, &template, NULL, from_tensors)

@@ -103,8 +103,9 @@ static bool from_tensors(struct lower_call *call) {
   return conv_from_shapes(call, &dx, weights, dy);
 }
 
-const struct lower_op lower_conv2d_backprop_input = MATMUL_OP(
-    "conv2d_backprop_input",
+static const struct lower_template template = MATMUL_TEMPLATE(conv_candidate);
+LOWER_OPERATOR(
+    conv2d_backprop_input,
     "Conv2DBackpropInput|Conv2DBackpropInputD|Conv2DTranspose|Conv2DTransposeD|Deconvolution",
-    "dx[n,c,h,w]: gradient of conv2d for its map, from dy[n,k,ho,wo] and w[k,c,kh,kw]",
-    conv_candidate);
+    "dx[n,c,h,w]: gradient of conv2d for its map, from dy[n,k,ho,wo] and w[k,c,kh,kw]", keys,
+    &template, NULL, from_tensors)

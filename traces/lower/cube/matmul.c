@@ -233,11 +233,12 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_matmul =
-    MATMUL_OP("matmul", "MatMul|MatMulV2|MatMulV3|Gemm",
-              "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation", matmul_candidate);
+static const struct lower_template template = MATMUL_TEMPLATE(matmul_candidate);
+LOWER_OPERATOR(matmul, "MatMul|MatMulV2|MatMulV3|Gemm",
+               "C[m,n] = A[m,k] B[k,n], fp32 or int32 accumulation", keys, &template, NULL,
+               from_tensors)
 
 /* The same, under the name that people look for. */
-const struct lower_op lower_batch_matmul =
-    MATMUL_OP("batch_matmul", "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
-              "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul", matmul_candidate);
+LOWER_OPERATOR(batch_matmul, "BatchMatMul|BatchMatMulV2|BatchMatMulV3",
+               "C[batch,m,n] = A[batch,m,k] B[batch,k,n], as matmul", keys, &template, NULL,
+               from_tensors)

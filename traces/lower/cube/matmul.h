@@ -49,7 +49,7 @@ enum matmul_key {
   {"panel", LOWER_SHAPE, NULL, NULL, panel_text, true},                                            \
   {"resident", LOWER_WORD, NULL, "none|a|b", resident_text, true},                                 \
   {"band", LOWER_SIZE, NULL, NULL, "rows of blocks that the cores walk through together", true},   \
-  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true}
+  {"cores", LOWER_SIZE, NULL, NULL, "cores to use", true, false, true}
 /* clang-format on */
 
 /* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
@@ -147,14 +147,9 @@ bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tili
 bool matmul_candidate(struct lower_job *job, size_t index);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
-/* An operator whose trace is that of a matmul, in a file with its keys, setup() and from_tensors().
- */
-#define MATMUL_OP(name_, vendor_types_, text_, candidate_)                                         \
-  {                                                                                                \
-    .name = name_, .vendor_types = vendor_types_, .text = text_, .keys = keys,                     \
-    .key_count = sizeof keys / sizeof *keys, .setup = setup, .candidate = candidate_,              \
-    .cost = matmul_cost, .emit = matmul_emit, .from_tensors = from_tensors,                        \
-  }
+/* The template of operators whose trace is that of a matmul. */
+#define MATMUL_TEMPLATE(candidate_)                                                                \
+  { setup, candidate_, matmul_cost, matmul_emit }
 
 /* ---- parts of estimates (matmul_cost.c) ---- */
 

@@ -12,7 +12,7 @@
 #include "core/chip/layout.h"
 #include "core/result/result.h"
 #include "traces/lower/cube/conv.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle) {
   return mbytes_per_cycle ? bytes * MILLI / mbytes_per_cycle : 0;

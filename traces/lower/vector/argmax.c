@@ -12,10 +12,9 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_CHUNK, KEY_BLOCKS, ARG_KEYS };
 enum {
   FLOAT_BYTES = 4,
   LANES = 64,
@@ -25,19 +24,24 @@ enum {
   HALVINGS = 3,
   BUFFERS = 2,
   OUT_FLAG = 2,
+  RESULTS_MAX = 2,
 };
 
-static const struct lower_key keys[ARG_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x", false},
-    [KEY_CHUNK] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that come in at once", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0", "cores to use; 0: all that have a row", true,
-                    true},
-};
+static const struct lower_key keys[] = {SHAPE_KEY("extents of x; along the last"),
+                                        DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x"),
+                                        TILING_KEY("chunk", "elements that come in at once"),
+                                        BLOCKS_KEY("cores to use; 0: all that have a row")};
 
 /* Which element of a row: lower_op.spec. */
 struct argmost_func {
   bool smallest;
+};
+
+/* A number of each row, in single precision in a column of UB, and in its type behind that. */
+struct result {
+  const char *tensor;
+  enum dtype type;
+  uint64_t column, converted;
 };
 
 struct argmost {
@@ -46,7 +50,9 @@ struct argmost {
   uint64_t rows, columns, chunk, chunks, blocks, per_block;
   uint64_t winners; /* of a row: one of each 64 elements, in whole chunks */
   /* Addresses in UB. */
-  uint64_t slot_bytes, x, pairs, values, lanes, starts, indices, bits, fold, best, out, ub_bytes;
+  uint64_t slot_bytes, x, pairs, values, lanes, starts, indices, bits, fold, best, ub_bytes;
+  unsigned results;
+  struct result result[RESULTS_MAX];
 };
 
 static void lay_out(struct argmost *arg) {
@@ -65,19 +71,25 @@ static void lay_out(struct argmost *arg) {
   arg->bits = vtile_reserve(&used, arg->winners / BITS_PER_BYTE + BLOCK_BYTES);
   arg->fold = vtile_reserve(&used, LANES * FLOAT_BYTES);
   arg->best = vtile_reserve(&used, LANES * FLOAT_BYTES);
-  arg->out = vtile_reserve(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
+  for (unsigned i = 0; i < arg->results; i++) {
+    struct result *result = &arg->result[i];
+    result->column = vtile_reserve(&used, 2 * arg->per_block * FLOAT_BYTES + 2 * BLOCK_BYTES);
+    result->converted = result->column;
+    if (result->type != DTYPE_FP32)
+      result->converted += vtile_pitch(arg->per_block, FLOAT_BYTES) * FLOAT_BYTES;
+  }
   arg->ub_bytes = used;
 }
 
 static enum vinci_status setup(struct lower_job *job) {
   const struct argmost_func *func = job->op->spec;
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  struct argmost *arg = ARENA_NEW(job->arena, struct argmost);
+  const struct lower_value *shape = lower_get(job, "shape");
+  struct argmost *arg = lower_data(job, sizeof *arg);
   if (!arg)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  job->data = arg;
+    return VINCI_E_NOMEM;
   arg->smallest = func->smallest;
-  arg->type = job->value[KEY_DTYPE].dtype;
+  arg->result[arg->results++] = (struct result){.tensor = "y", .type = DTYPE_INT32};
+  arg->type = lower_get(job, "dtype")->dtype;
   arg->columns = shape->shape[shape->rank - 1];
   arg->rows = lower_elements(shape->shape, shape->rank - 1);
   if (arg->columns >= 1u << 24)
@@ -91,15 +103,14 @@ static bool candidate(struct lower_job *job, size_t index) {
   if (index > HALVINGS)
     return false;
   chunk = arg->columns <= chunk ? arg->columns : chunk;
-  job->value[KEY_CHUNK] = (struct lower_value){.present = true, .size = chunk};
-  job->value[KEY_BLOCKS] =
-      (struct lower_value){.present = true, .size = ceil_div(arg->rows, turns)};
+  lower_choose(job, "chunk", chunk);
+  lower_choose(job, "blocks", ceil_div(arg->rows, turns));
   return true;
 }
 
 static void take_tiling(const struct lower_job *job, struct argmost *arg) {
-  arg->chunk = job->value[KEY_CHUNK].size;
-  arg->blocks = job->value[KEY_BLOCKS].size;
+  arg->chunk = lower_get(job, "chunk")->size;
+  arg->blocks = lower_get(job, "blocks")->size;
   lay_out(arg);
 }
 
@@ -117,7 +128,9 @@ static bool cost(struct lower_job *job) {
                         CHUNK_MAX);
   if (!vtile_ub_holds(job, "a row", arg->ub_bytes))
     return false;
-  uint64_t bytes = arg->columns * vtile_bytes(arg->type);
+  uint64_t bytes = arg->columns * vtile_bytes(arg->type), result_bytes = 0;
+  for (unsigned i = 0; i < arg->results; i++)
+    result_bytes += vtile_bytes(arg->result[i].type);
   const struct path_cost *in = &soc->path[PATH_GM_UB];
   uint64_t copies = arg->chunks * (uint64_t)in->startup_mcycles / MILLI +
                     bytes * MILLI / (uint64_t)in->mbytes_per_cycle;
@@ -130,7 +143,7 @@ static bool cost(struct lower_job *job) {
       .total_cycles = start + arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
       .vector_cycles = arg->per_block * vector,
       .mte2_cycles = arg->per_block * copies,
-      .gm_bytes = arg->rows * (bytes + FLOAT_BYTES),
+      .gm_bytes = arg->rows * (bytes + result_bytes),
       .blocks = (uint32_t)arg->blocks,
   };
   return true;
@@ -162,12 +175,6 @@ static struct expr put_load(struct emit *e, const struct argmost *arg, struct ex
   return half;
 }
 
-/* Values (pattern 1) or lanes (2) of the winners of a chunk. */
-static void put_parts(struct emit *e, struct expr dst, uint64_t pairs, unsigned pattern) {
-  EMIT(e, "vreducev2", F("dst", dst), F("src0", pairs), F("src1", pairs), F("repeat", 1),
-       F("pattern", pattern), W("type", "uint32"));
-}
-
 /* The winner of each 64 elements of a chunk, and its lane. */
 static void put_chunk(struct emit *e, const struct argmost *arg, struct expr row, struct expr u,
                       struct expr c) {
@@ -190,8 +197,8 @@ static void put_chunk(struct emit *e, const struct argmost *arg, struct expr row
   emit_barrier(e, PIPE_V);
   emit_set(e, PIPE_V, PIPE_MTE2, half);
   vmask_count(e, repeats * PAIR);
-  put_parts(e, x_add(arg->values, winners), arg->pairs, 1);
-  put_parts(e, x_add(arg->lanes, winners), arg->pairs, 2);
+  vunit_take_words(e, x_add(arg->values, winners), arg->pairs, 1);
+  vunit_take_words(e, x_add(arg->lanes, winners), arg->pairs, 2);
   emit_barrier(e, PIPE_V);
 }
 
@@ -211,8 +218,8 @@ static void put_fold(struct emit *e, const struct argmost *arg, bool smallest, d
   emit_barrier(e, PIPE_V);
 }
 
-/* The first of the winners that equal the best of them. */
-static void put_row(struct emit *e, const struct argmost *arg, struct expr to) {
+/* The first of the winners that equal the best of them; `at`: bytes of a column. */
+static void put_row(struct emit *e, const struct argmost *arg, struct expr at) {
   struct vunit unit = {.emit = e};
   vmask_count(e, arg->winners);
   EMIT(e, "vadd", F("dst", arg->indices), F("src0", arg->lanes), F("src1", arg->starts),
@@ -233,7 +240,7 @@ static void put_row(struct emit *e, const struct argmost *arg, struct expr to) {
   EMIT(e, "vsel", F("dst", arg->indices), F("src0", arg->indices), F("src1", arg->best),
        F("mask", arg->bits), F("repeat", 1), W("mode", "scalar"), W("type", "fp32"));
   emit_barrier(e, PIPE_V);
-  put_fold(e, arg, true, (double)INFINITY, arg->indices, to);
+  put_fold(e, arg, true, (double)INFINITY, arg->indices, x_add(arg->result[0].column, at));
 }
 
 /* What all rows share: where each 64 elements begin, and the lanes that are spread but not used. */
@@ -248,42 +255,51 @@ static void put_start(struct emit *e, const struct argmost *arg) {
   emit_barrier(e, PIPE_V);
 }
 
-static void put_rows(struct emit *e, const struct argmost *arg) {
-  uint64_t out = arg->out + vtile_pitch(arg->per_block, FLOAT_BYTES) * FLOAT_BYTES;
+/* The results of a block's rows. */
+static void put_results(struct emit *e, const struct argmost *arg, struct expr first,
+                        struct expr units) {
+  const struct result *end = arg->result + arg->results;
   struct vunit unit = {.emit = e};
+  vmask_count(e, units);
+  for (const struct result *r = arg->result; r < end; r++)
+    if (r->type != DTYPE_FP32)
+      vunit_convert(&unit, 0, 0, DTYPE_FP32, r->type, EXPR(r->converted), EXPR(r->column));
+  emit_handshake(e, PIPE_V, PIPE_MTE3, OUT_FLAG);
+  for (const struct result *r = arg->result; r < end; r++)
+    vtile_store_run(e, r->type, x_add(x_name(e, r->tensor), x_mul(first, vtile_bytes(r->type))),
+                    EXPR(r->converted), units);
+}
+
+static void put_rows(struct emit *e, const struct argmost *arg) {
   struct expr first = x_mul(x_name(e, "blk"), arg->per_block);
   put_start(e, arg);
-  emit_set(e, PIPE_V, PIPE_MTE2, emit_for(e, "first", BUFFERS));
-  emit_end(e);
+  emit_flags(e, "first", true, PIPE_V, PIPE_MTE2, BUFFERS);
   struct expr units =
       emit_named(e, "units", x_max(0, x_min(arg->per_block, x_sub(arg->rows, first))));
   struct expr u = emit_for(e, "u", units);
   struct expr row = emit_named(e, "row", x_add(first, u));
   put_chunk(e, arg, row, u, emit_for(e, "c", arg->chunks));
   emit_end(e);
-  put_row(e, arg, x_add(arg->out, x_mul(u, FLOAT_BYTES)));
+  put_row(e, arg, x_mul(u, FLOAT_BYTES));
   emit_end(e);
   emit_if(e, "any", x_gt(units, 0));
-  vmask_count(e, units);
-  vunit_convert(&unit, 0, 0, DTYPE_FP32, DTYPE_INT32, EXPR(out), EXPR(arg->out));
-  emit_handshake(e, PIPE_V, PIPE_MTE3, OUT_FLAG);
-  vtile_store_run(e, DTYPE_INT32, x_add(x_name(e, "y"), x_mul(first, FLOAT_BYTES)), EXPR(out),
-                  units);
+  put_results(e, arg, first, units);
   emit_end(e);
-  emit_wait(e, PIPE_V, PIPE_MTE2, emit_for(e, "last", BUFFERS));
-  emit_end(e);
+  emit_flags(e, "last", false, PIPE_V, PIPE_MTE2, BUFFERS);
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct argmost *arg = job->data;
-  const struct lower_value *x = &job->value[KEY_SHAPE];
+  const struct lower_value *x = lower_get(job, "shape");
   const uint64_t one = 1;
   take_tiling(job, arg);
   emit_kernel(e, job->op->name, (uint32_t)arg->blocks);
   emit_tensor(e, "x", arg->type, TENSOR_IN, x->shape, x->rank, NULL);
-  emit_tensor(e, "y", DTYPE_INT32, TENSOR_OUT, x->rank > 1 ? x->shape : &one,
-              x->rank > 1 ? x->rank - 1 : 1, NULL);
+  for (unsigned i = 0; i < arg->results; i++)
+    emit_tensor(e, arg->result[i].tensor, arg->result[i].type, TENSOR_OUT,
+                x->rank > 1 ? x->shape : &one, x->rank > 1 ? x->rank - 1 : 1, NULL);
   vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE, arg->blocks);
+  emit_plain(e, "set_mask_count");
   put_rows(e, arg);
 }
 
@@ -299,27 +315,16 @@ static bool from_tensors(struct lower_call *call) {
     last &= x->shape[i] == y->shape[i];
   if (!last)
     return lower_cannot(call, "only the last dimension can be searched");
-  lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_tensor(call, x);
   return true;
 }
 
-#define OPERATOR(id, vendor, summary, ...)                                                         \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = keys,                                                                                \
-      .key_count = ARG_KEYS,                                                                       \
-      .spec = &(const struct argmost_func){__VA_ARGS__},                                           \
-      .setup = setup,                                                                              \
-      .candidate = candidate,                                                                      \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = from_tensors,                                                                \
-  };
+static const struct lower_template template = {setup, candidate, cost, emit};
+#define ARGMOST(id, vendor, summary, ...)                                                          \
+  LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
+                 (&(const struct argmost_func){__VA_ARGS__}), from_tensors)
 
-OPERATOR(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of x is, the first",
-         .smallest = false)
-OPERATOR(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first",
-         .smallest = true)
+ARGMOST(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of x is, the first",
+        .smallest = false)
+ARGMOST(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first",
+        .smallest = true)

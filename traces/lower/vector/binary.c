@@ -1,43 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise operators of several inputs, with numpy's broadcast; fills; optimiser steps. */
-#include "core/chip/layout.h"
 #include "traces/lower/vector/elementwise.h"
 
 #define FLOATS "fp16|bf16|fp32"
 #define TYPES FLOATS "|int32|int16"
 
-enum {
-  KEY_SHAPE,
-  KEY_SHAPE1,
-  KEY_DTYPE,
-  KEY_DTYPE1,
-  KEY_OUT,
-  KEY_TILING,
-  BINARY_KEYS = KEY_TILING + VTILE_KEYS
-};
-enum { WHERE_SHAPE2 = 2, WHERE_DTYPE, WHERE_TILING, WHERE_KEYS = WHERE_TILING + VTILE_KEYS };
-enum { FILL_DTYPE = 1, FILL_VALUE, FILL_TILING, FILL_KEYS = FILL_TILING + VTILE_KEYS };
-
-static const struct lower_key binary_keys[BINARY_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [KEY_SHAPE1] = {"shape1", LOWER_SHAPE, "", NULL, "extents of x1; those of x", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", TYPES, "type of x", false},
-    [KEY_DTYPE1] = {"dtype1", LOWER_DTYPE, "", TYPES, "type of x1; that of x", false},
-    [KEY_OUT] = {"out", LOWER_DTYPE, "", TYPES, "type of y; fp32 when those of x and x1 differ",
-                 false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-/* add has int64 too. */
-static const struct lower_key add_keys[BINARY_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [KEY_SHAPE1] = {"shape1", LOWER_SHAPE, "", NULL, "extents of x1; those of x", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", TYPES "|int64", "type of x", false},
-    [KEY_DTYPE1] = {"dtype1", LOWER_DTYPE, "", TYPES "|int64", "type of x1; that of x", false},
-    [KEY_OUT] = {"out", LOWER_DTYPE, "", TYPES "|int64",
-                 "type of y; fp32 when those of x and x1 differ", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+#define SHAPE1_KEY LOWER_KEY("shape1", SHAPE, "", NULL, "extents of x1; those of x")
+#define BINARY_KEYS(types_)                                                                        \
+  {                                                                                                \
+    SHAPE_KEY("extents of x"), SHAPE1_KEY, DTYPE_KEY("fp16", types_, "type of x"),                 \
+        LOWER_KEY("dtype1", DTYPE, "", types_, "type of x1; that of x"),                           \
+        LOWER_KEY("out", DTYPE, "", types_, "type of y; fp32 when those of x and x1 differ"),      \
+        VTILE_KEYS_TABLE                                                                           \
+  }
+static const struct lower_key binary_keys[] = BINARY_KEYS(TYPES);
+static const struct lower_key add_keys[] = BINARY_KEYS(TYPES "|int64");
 
 static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
 static const struct vstep sub_steps[] = {B("vsub", Y0, X0, X1), END};
@@ -58,53 +35,49 @@ static bool call_binary(struct lower_call *call) {
   return true;
 }
 
-#define OPERATOR(id, vendor, summary, types_)                                                      \
-  VEW_OP(id, vendor, summary, binary_keys, BINARY_KEYS, call_binary, vew_setup,                    \
-         VFUNC(.inputs = 2, .outputs = 1, .types = types_, .steps = id##_steps))
+#define BINARY(id, vendor, summary, types_)                                                        \
+  VEW_OPERATOR(id, vendor, summary, binary_keys, call_binary, .inputs = 2, .outputs = 1,           \
+               .types = types_, .steps = id##_steps)
 
 #define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 
 static bool same_shape(const struct lower_value *a, const struct lower_value *b) {
-  bool same = !b->present || a->rank == b->rank;
-  for (unsigned i = 0; same && b->present && i < a->rank; i++)
+  bool same = !b || a->rank == b->rank;
+  for (unsigned i = 0; same && b && i < a->rank; i++)
     same = a->shape[i] == b->shape[i];
   return same;
 }
 
-static enum vinci_status add_setup(struct lower_job *job) {
-  const struct lower_value *value = job->value;
-  static const struct vfunc func = {
-      .inputs = 2, .outputs = 1, .types = NUMBER_TYPES, .steps = add_steps};
+static enum vinci_status choose_add(struct lower_job *job, struct vfunc *func) {
+  static const char *const types[] = {"dtype", "dtype1", "out"};
   unsigned given = 0, longs = 0;
-  for (unsigned key = KEY_DTYPE; key <= KEY_OUT; key++) {
-    given += value[key].present;
-    longs += value[key].present && value[key].dtype == DTYPE_INT64;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    const struct lower_value *type = lower_get(job, types[i]);
+    given += type != NULL;
+    longs += type && type->dtype == DTYPE_INT64;
   }
   if (longs == 0)
-    return vew_setup_func(job, &func);
-  if (longs != given || !same_shape(&value[KEY_SHAPE], &value[KEY_SHAPE1]))
+    return VINCI_OK;
+  if (longs != given || !same_shape(lower_get(job, "shape"), lower_get(job, "shape1")))
     return lower_error(job, "int64 is added to int64 of the same shape alone");
-  return vew_setup_func(job, &vew_pairs);
+  *func = vew_pairs;
+  return VINCI_OK;
 }
 
-VEW_OP(add, "Add|AddV2", "y = x + x1", add_keys, BINARY_KEYS, call_binary, add_setup, NULL)
-OPERATOR(sub, "Sub", "y = x - x1", NUMBER_TYPES)
-OPERATOR(mul, "Mul", "y = x * x1", NUMBER_TYPES)
-OPERATOR(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
-OPERATOR(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
-OPERATOR(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
-OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", VTYPES_FP16)
+VEW_OPERATOR(add, "Add|AddV2", "y = x + x1", add_keys, call_binary, .inputs = 2, .outputs = 1,
+             .types = NUMBER_TYPES, .steps = add_steps, .choose = choose_add)
+BINARY(sub, "Sub", "y = x - x1", NUMBER_TYPES)
+BINARY(mul, "Mul", "y = x * x1", NUMBER_TYPES)
+BINARY(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
+BINARY(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
+BINARY(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
+BINARY(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", VTYPES_FP16)
 
 /* ---- x + alpha x1 ---------------------------------------------------------------------------- */
 
-enum { AXPY_DTYPE = 1, AXPY_ALPHA, AXPY_TILING, AXPY_KEYS = AXPY_TILING + VTILE_KEYS };
-
-static const struct lower_key axpy_keys[AXPY_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x and x1", false},
-    [AXPY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", FLOATS, "type of all", false},
-    [AXPY_ALPHA] = {"alpha", LOWER_NUMBER, "1", NULL, "the factor of x1", false},
-    VTILE_KEY_ROWS_TABLE(AXPY_TILING),
-};
+static const struct lower_key axpy_keys[] = {
+    SHAPE_KEY("extents of x and x1"), DTYPE_KEY("fp32", FLOATS, "type of all"),
+    NUMBER_KEY("alpha", "1", "the factor of x1"), VTILE_KEYS_TABLE};
 
 static const struct vstep axpy_steps[] = {P("vmuls", T0, X1, 1), B("vadd", Y0, X0, T0), END};
 
@@ -124,20 +97,16 @@ static bool call_axpy(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, AXPY_KEYS, call_axpy,
-       vew_setup,
-       VFUNC(.inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
-             .parameters = axpy_numbers))
+VEW_OPERATOR(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, call_axpy,
+             .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
+             .parameters = axpy_numbers)
 
 /* ---- where ---------------------------------------------------------------------------------- */
 
-static const struct lower_key where_keys[WHERE_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x, the condition", false},
-    [KEY_SHAPE1] = {"shape1", LOWER_SHAPE, "", NULL, "extents of x1; those of x", false},
-    [WHERE_SHAPE2] = {"shape2", LOWER_SHAPE, "", NULL, "extents of x2; those of x", false},
-    [WHERE_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", FLOATS, "type of x1, x2 and y", false},
-    VTILE_KEY_ROWS_TABLE(WHERE_TILING),
-};
+static const struct lower_key where_keys[] = {
+    SHAPE_KEY("extents of x, the condition"), SHAPE1_KEY,
+    LOWER_KEY("shape2", SHAPE, "", NULL, "extents of x2; those of x"),
+    DTYPE_KEY("fp16", FLOATS, "type of x1, x2 and y"), VTILE_KEYS_TABLE};
 
 static const struct vstep where_steps[] = {AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0)),
                                            SELECT(Y0, X1, X2, T0), END};
@@ -152,17 +121,14 @@ static bool call_where(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, WHERE_KEYS, call_where, vew_setup,
-       VFUNC(.inputs = 3, .outputs = 1, .types = VTYPES_FP16, .boolean = 1, .steps = where_steps))
+VEW_OPERATOR(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, call_where, .inputs = 3,
+             .outputs = 1, .types = VTYPES_FP16, .boolean = 1, .steps = where_steps)
 
 /* ---- fill ----------------------------------------------------------------------------------- */
 
-static const struct lower_key fill_keys[FILL_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of y", false},
-    [FILL_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", TYPES "|uint16|uint32", "type of y", false},
-    [FILL_VALUE] = {"value", LOWER_NUMBER, "0", NULL, "the number", false},
-    VTILE_KEY_ROWS_TABLE(FILL_TILING),
-};
+static const struct lower_key fill_keys[] = {
+    SHAPE_KEY("extents of y"), DTYPE_KEY("fp32", TYPES "|uint16|uint32", "type of y"),
+    NUMBER_KEY("value", "0", "the number"), VTILE_KEYS_TABLE};
 
 static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
 
@@ -177,39 +143,28 @@ static bool call_fill(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, FILL_KEYS, call_fill,
-       vew_setup,
-       VFUNC(.outputs = 1, .types = VTYPES_ANY, .steps = fill_steps, .parameters = fill_numbers))
+VEW_OPERATOR(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, call_fill,
+             .outputs = 1, .types = VTYPES_ANY, .steps = fill_steps, .parameters = fill_numbers)
 
 /* ---- dropout -------------------------------------------------------------------------------- */
 
-enum { DROP_DTYPE = 1, DROP_KEEP, DROP_TILING, DROP_KEYS = DROP_TILING + VTILE_KEYS };
-
-static const struct lower_key dropout_keys[DROP_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [DROP_DTYPE] = {"dtype1", LOWER_DTYPE, "fp16", FLOATS, "type of x and y", false},
-    [DROP_KEEP] = {"keep", LOWER_NUMBER, "0.5", NULL, "probability that an element stays", false},
-    VTILE_KEY_ROWS_TABLE(DROP_TILING),
-};
+static const struct lower_key dropout_keys[] = {
+    SHAPE_KEY("extents of x"), LOWER_KEY("dtype1", DTYPE, "fp16", FLOATS, "type of x and y"),
+    NUMBER_KEY("keep", "0.5", "probability that an element stays"), VTILE_KEYS_TABLE};
 
 static const struct vstep dropout_steps[] = {FILL(T1, 0), P("vmuls", T0, X1, 1),
                                              SELECT(Y0, T0, T1, X0), END};
 
 static void dropout_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
-  parameter[0] = 1 / job->value[DROP_KEEP].number;
+  parameter[0] = 1 / lower_get(job, "keep")->number;
 }
 
-static enum vinci_status dropout_setup(struct lower_job *job) {
-  static const struct vfunc func = {.inputs = 2,
-                                    .outputs = 1,
-                                    .types = VTYPES_FP16,
-                                    .bits = 1,
-                                    .steps = dropout_steps,
-                                    .numbers = dropout_numbers};
-  double keep = job->value[DROP_KEEP].number;
+static enum vinci_status check_keep(struct lower_job *job, struct vfunc *func) {
+  double keep = lower_get(job, "keep")->number;
+  (void)func;
   if (keep <= 0 || keep > 1)
     return lower_error(job, "keep is above 0 and at most 1, not %.9g", keep);
-  return vew_setup_func(job, &func);
+  return VINCI_OK;
 }
 
 static bool call_dropout(struct lower_call *call) {
@@ -219,34 +174,23 @@ static bool call_dropout(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(dropout, "DropOutDoMask", "y = bit of x ? x1 / keep : 0; x holds a bit for each element",
-       dropout_keys, DROP_KEYS, call_dropout, dropout_setup, NULL)
+VEW_OPERATOR(dropout, "DropOutDoMask",
+             "y = bit of x ? x1 / keep : 0; x holds a bit for each element", dropout_keys,
+             call_dropout, .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .bits = 1,
+             .steps = dropout_steps, .numbers = dropout_numbers, .choose = check_keep)
 
 /* ---- AdamW ---------------------------------------------------------------------------------- */
 
-enum {
-  ADAM_DTYPE = 1,
-  ADAM_LR,
-  ADAM_BETA1,
-  ADAM_BETA2,
-  ADAM_EPSILON,
-  ADAM_DECAY,
-  ADAM_STEP,
-  ADAM_TILING,
-  ADAM_KEYS = ADAM_TILING + VTILE_KEYS
-};
-
-static const struct lower_key adamw_keys[ADAM_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x and its companions", false},
-    [ADAM_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", FLOATS, "type of all", false},
-    [ADAM_LR] = {"lr", LOWER_NUMBER, "0.001", NULL, "learning rate", false},
-    [ADAM_BETA1] = {"beta1", LOWER_NUMBER, "0.9", NULL, "decay of the first moment", false},
-    [ADAM_BETA2] = {"beta2", LOWER_NUMBER, "0.999", NULL, "decay of the second moment", false},
-    [ADAM_EPSILON] = {"eps", LOWER_NUMBER, "1e-8", NULL, "added to the root", false},
-    [ADAM_DECAY] = {"decay", LOWER_NUMBER, "0.01", NULL, "weight decay", false},
-    [ADAM_STEP] = {"step", LOWER_SIZE, "1", NULL, "number of the step, from 1", false},
-    VTILE_KEY_ROWS_TABLE(ADAM_TILING),
-};
+static const struct lower_key adamw_keys[] = {
+    SHAPE_KEY("extents of x and its companions"),
+    DTYPE_KEY("fp32", FLOATS, "type of all"),
+    NUMBER_KEY("lr", "0.001", "learning rate"),
+    NUMBER_KEY("beta1", "0.9", "decay of the first moment"),
+    NUMBER_KEY("beta2", "0.999", "decay of the second moment"),
+    NUMBER_KEY("eps", "1e-8", "added to the root"),
+    NUMBER_KEY("decay", "0.01", "weight decay"),
+    LOWER_KEY("step", SIZE, "1", NULL, "number of the step, from 1"),
+    VTILE_KEYS_TABLE};
 
 /*
  * x, m, v, g: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g;
@@ -269,40 +213,41 @@ static double power_of(double base, uint64_t exponent) {
 }
 
 static void adamw_numbers(const struct lower_job *job, double parameter[VPARAM_MAX]) {
-  double b1 = job->value[ADAM_BETA1].number, b2 = job->value[ADAM_BETA2].number;
-  uint64_t step = job->value[ADAM_STEP].size;
-  double lr = job->value[ADAM_LR].number, power1 = power_of(b1, step), power2 = power_of(b2, step);
+  double b1 = lower_get(job, "beta1")->number, b2 = lower_get(job, "beta2")->number;
+  double lr = lower_get(job, "lr")->number;
+  uint64_t step = lower_get(job, "step")->size;
   parameter[AP_BETA1 - 1] = b1;
   parameter[AP_REST1 - 1] = 1 - b1;
   parameter[AP_BETA2 - 1] = b2;
   parameter[AP_REST2 - 1] = 1 - b2;
-  parameter[AP_ROOT - 1] = 1 / (1 - power2);
-  parameter[AP_EPSILON - 1] = job->value[ADAM_EPSILON].number;
-  parameter[AP_KEEP - 1] = 1 - lr * job->value[ADAM_DECAY].number;
-  parameter[AP_RATE - 1] = lr / (1 - power1);
+  parameter[AP_ROOT - 1] = 1 / (1 - power_of(b2, step));
+  parameter[AP_EPSILON - 1] = lower_get(job, "eps")->number;
+  parameter[AP_KEEP - 1] = 1 - lr * lower_get(job, "decay")->number;
+  parameter[AP_RATE - 1] = lr / (1 - power_of(b1, step));
 }
 
-static enum vinci_status adamw_setup(struct lower_job *job) {
-  static const struct vfunc func = {
-      .inputs = 4, .outputs = 3, .in_place = true, .steps = adamw_steps, .numbers = adamw_numbers};
-  for (size_t i = ADAM_BETA1; i <= ADAM_BETA2; i++)
-    if (job->value[i].number < 0 || job->value[i].number >= 1)
-      return lower_error(job, "%s is at least 0 and below 1, not %.9g", adamw_keys[i].name,
-                         job->value[i].number);
-  if (job->value[ADAM_EPSILON].number < 0)
-    return lower_error(job, "eps is at least 0, not %.9g", job->value[ADAM_EPSILON].number);
-  return vew_setup_func(job, &func);
+static enum vinci_status check_adamw(struct lower_job *job, struct vfunc *func) {
+  static const char *const decays[] = {"beta1", "beta2"};
+  (void)func;
+  for (size_t i = 0; i < sizeof decays / sizeof *decays; i++) {
+    double decay = lower_get(job, decays[i])->number;
+    if (decay < 0 || decay >= 1)
+      return lower_error(job, "%s is at least 0 and below 1, not %.9g", decays[i], decay);
+  }
+  double epsilon = lower_get(job, "eps")->number;
+  if (epsilon < 0)
+    return lower_error(job, "eps is at least 0, not %.9g", epsilon);
+  return VINCI_OK;
 }
 
 static bool call_adamw(struct lower_call *call) {
-  const struct lower_tensor *x = &call->input[0];
   if (call->input_count < 4)
     return lower_cannot(call, "four inputs are needed");
-  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_elements(call, &call->input[0]);
   return true;
 }
 
-VEW_OP(adamw, "ApplyAdamW|ApplyAdamWV2",
-       "a step of AdamW: x, its moments x1 and x2, and the gradient x3", adamw_keys, ADAM_KEYS,
-       call_adamw, adamw_setup, NULL)
+VEW_OPERATOR(adamw, "ApplyAdamW|ApplyAdamWV2",
+             "a step of AdamW: x, its moments x1 and x2, and the gradient x3", adamw_keys,
+             call_adamw, .inputs = 4, .outputs = 3, .in_place = true, .steps = adamw_steps,
+             .numbers = adamw_numbers, .choose = check_adamw)

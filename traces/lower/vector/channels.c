@@ -5,22 +5,17 @@
 #include "core/base/arith.h"
 #include "traces/lower/vector/elementwise.h"
 
-enum { KEY_SHAPE, KEY_FORMAT, KEY_DTYPE, KEY_DTYPE1, KEY_EPSILON, KEY_TILING };
-enum { BATCH_NORM_KEYS = KEY_TILING + VTILE_KEYS };
 enum { FORMAT_NCHW, FORMAT_NC1HWC0 };
 enum { BLOCKED_RANK = 5, NUMBER_EPSILON = 1, CHANNEL_INPUTS = 5, CALL_GAMMA = 1 };
 
-static const struct lower_key batch_norm_keys[BATCH_NORM_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x as its format orders them",
-                   false},
-    [KEY_FORMAT] = {"format", LOWER_WORD, "nchw", "nchw|nc1hwc0",
-                    "where channels are: dimension 1 of any number, or 1 and 4 of 5", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32", "type of x and y", false},
-    [KEY_DTYPE1] = {"dtype1", LOWER_DTYPE, "fp32", "fp16|bf16|fp32",
-                    "type of mean, var, gamma and beta", false},
-    [KEY_EPSILON] = {"epsilon", LOWER_NUMBER, "1e-5", NULL, "added to var", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key batch_norm_keys[] = {
+    SHAPE_KEY("extents of x as its format orders them"),
+    WORD_KEY("format", "nchw", "nchw|nc1hwc0",
+             "where channels are: dimension 1 of any number, or 1 and 4 of 5"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32", "type of x and y"),
+    LOWER_KEY("dtype1", DTYPE, "fp32", "fp16|bf16|fp32", "type of mean, var, gamma and beta"),
+    NUMBER_KEY("epsilon", "1e-5", "added to var"),
+    VTILE_KEYS_TABLE};
 
 /* X0: x, X1: mean, X2: var, X3: gamma, X4: beta. */
 static const struct vstep batch_norm_steps[] = {P("vadds", T0, X2, NUMBER_EPSILON),
@@ -82,37 +77,25 @@ static void set_numbers(struct vew *ew, unsigned input, const char *name, enum d
   memcpy(operand->tile.outer_stride, channels->outer_stride, sizeof channels->outer_stride);
 }
 
-static enum vinci_status batch_norm_setup(struct lower_job *job) {
-  static const char *const parameters[] = {"epsilon", NULL};
-  static const struct vfunc func = {
-      .inputs = CHANNEL_INPUTS, .outputs = 1, .steps = batch_norm_steps, .parameters = parameters};
+static enum vinci_status batch_norm_operands(struct lower_job *job, struct vew *ew) {
   static const char *const numbers[] = {"mean", "var", "gamma", "beta"};
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  bool blocked = job->value[KEY_FORMAT].word == FORMAT_NC1HWC0;
+  const struct lower_value *shape = lower_get(job, "shape");
+  enum dtype dtype = lower_get(job, "dtype")->dtype;
+  double epsilon = lower_get(job, "epsilon")->number;
+  bool blocked = lower_get(job, "format")->word == FORMAT_NC1HWC0;
   if (blocked ? shape->rank != BLOCKED_RANK : shape->rank < 2)
     return lower_error(job, "shape has %s extents", blocked ? "5" : "at least 2");
-  if (job->value[KEY_EPSILON].number < 0)
-    return lower_error(job, "epsilon is at least 0, not %.9g", job->value[KEY_EPSILON].number);
-  struct vew *ew = vew_new(job, &func);
-  if (!ew)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+  if (epsilon < 0)
+    return lower_error(job, "epsilon is at least 0, not %.9g", epsilon);
   struct channels channels = find_channels(shape, blocked);
-  ew->tile.space = channels.space;
+  ew->kernel.tile.space = channels.space;
   set_whole(&ew->in[0], dtype, &channels.space);
+  set_whole(&ew->out[0], dtype, &channels.space);
   for (unsigned k = 1; k < CHANNEL_INPUTS; k++)
-    set_numbers(ew, k, numbers[k - 1], job->value[KEY_DTYPE1].dtype, &channels);
+    set_numbers(ew, k, numbers[k - 1], lower_get(job, "dtype1")->dtype, &channels);
   ew->rank[0] = ew->out_rank = shape->rank;
   memcpy(ew->shape[0], shape->shape, sizeof ew->shape[0]);
   memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
-  enum vinci_status status = vew_program(job, ew);
-  if (status != VINCI_OK)
-    return status;
-  /* The template takes the widest type; y has that of x, which converts both ways. */
-  set_whole(&ew->out[0], dtype, &channels.space);
-  if (dtype != ew->type && !vconversion(job->soc, ew->type, dtype))
-    return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(ew->type),
-                       dtype_name(dtype), job->soc->name);
   return VINCI_OK;
 }
 
@@ -131,6 +114,9 @@ static bool call_batch_norm(struct lower_call *call) {
   return true;
 }
 
-VEW_OP(batch_norm, "BNInfer|BNInferD|BNInferenceD|BatchNorm",
-       "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel", batch_norm_keys,
-       BATCH_NORM_KEYS, call_batch_norm, batch_norm_setup, NULL)
+static const char *const parameters[] = {"epsilon", NULL};
+
+VEW_OPERATOR(batch_norm, "BNInfer|BNInferD|BNInferenceD|BatchNorm",
+             "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel", batch_norm_keys,
+             call_batch_norm, .inputs = CHANNEL_INPUTS, .outputs = 1, .as_first = true,
+             .steps = batch_norm_steps, .parameters = parameters, .operands = batch_norm_operands)

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy: a tensor from one place in device memory to another, through UB. Each core takes a
- * run of tiles, two of which are on their way at any time, or one.
+ * run of tiles, of which one or two are on their way at any time.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
-#include "traces/lower/lower.h"
+#include "traces/lower/vector/kernel.h"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_TILE, KEY_BLOCKS, KEY_BUFFERS, KEY_COUNT };
 enum { BUFFERS_MAX = 2, COPY_TILE_MIN = 2048 };
 
-static const struct lower_key keys[KEY_COUNT] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of the tensor", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|int8|int16|int32|int64",
-                   "type of its elements", false},
-    [KEY_TILE] = {"tile", LOWER_SIZE, NULL, NULL, "bytes that one copy moves", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0", "cores to use; 0: all that have a tile", true,
-                    true},
-    [KEY_BUFFERS] = {"buffers", LOWER_SIZE, NULL, NULL, "1: in and out take turns; 2: they overlap",
-                     true},
-};
+static const struct lower_key keys[] = {
+    SHAPE_KEY("extents of the tensor"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|int16|int32|int64", "type of its elements"),
+    TILING_KEY("tile", "bytes that one copy moves"),
+    BLOCKS_KEY("cores to use; 0: all that have a tile"),
+    TILING_KEY("buffers", "1: in and out take turns; 2: they overlap")};
 
 /* Coupled cores copy whole blocks only. */
 static bool has_bytes(const struct lower_job *job) {
@@ -29,14 +23,14 @@ static bool has_bytes(const struct lower_job *job) {
 }
 
 static uint64_t total_bytes(const struct lower_job *job) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  return lower_elements(shape->shape, shape->rank) * dtype_bits(job->value[KEY_DTYPE].dtype) /
-         BITS_PER_BYTE;
+  const struct lower_value *shape = lower_get(job, "shape");
+  return lower_elements(shape->shape, shape->rank) * vtile_bytes(lower_get(job, "dtype")->dtype);
 }
 
 /* Equal runs for the cores, in tiles of equal size: as large as fits, then halved. */
 static bool candidate(struct lower_job *job, size_t index) {
-  uint64_t buffers = job->value[KEY_BUFFERS].given ? job->value[KEY_BUFFERS].size : BUFFERS_MAX;
+  const struct lower_value *given = lower_get(job, "buffers");
+  uint64_t buffers = given && given->given ? given->size : BUFFERS_MAX;
   uint64_t most =
       ((uint64_t)job->soc->ub_bytes / max_u64(buffers, 1) >> index) / FRACTAL_BYTES * FRACTAL_BYTES;
   if (most < COPY_TILE_MIN)
@@ -44,27 +38,27 @@ static bool candidate(struct lower_job *job, size_t index) {
   uint64_t run = max_u64(ceil_div(total_bytes(job), job->cores), COPY_TILE_MIN);
   uint64_t tile = round_up(ceil_div(run, ceil_div(run, most)), FRACTAL_BYTES);
   uint64_t blocks = ceil_div(total_bytes(job), tile * ceil_div(run, tile));
-  job->value[KEY_TILE] = (struct lower_value){.present = true, .size = tile};
-  job->value[KEY_BUFFERS] = (struct lower_value){.present = true, .size = BUFFERS_MAX};
-  job->value[KEY_BLOCKS] = (struct lower_value){.present = true, .size = blocks};
+  lower_choose(job, "tile", tile);
+  lower_choose(job, "buffers", BUFFERS_MAX);
+  lower_choose(job, "blocks", blocks);
   return true;
 }
 
 static bool cost(struct lower_job *job) {
   const struct vinci_soc *soc = job->soc;
-  uint64_t bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
-  uint64_t blocks = job->value[KEY_BLOCKS].size;
+  uint64_t bytes = total_bytes(job), tile = lower_get(job, "tile")->size;
+  uint64_t blocks = lower_get(job, "blocks")->size;
   if (!has_bytes(job) && bytes % BLOCK_BYTES)
     return lower_refuse(job, "%s copies whole blocks of %d bytes between device memory and UB",
                         arch_name(soc->arch), BLOCK_BYTES);
-  uint64_t buffers = job->value[KEY_BUFFERS].size;
+  uint64_t buffers = lower_get(job, "buffers")->size;
   if (buffers < 1 || buffers > BUFFERS_MAX)
     return lower_refuse(job, "buffers is 1 or 2");
   if (tile % BLOCK_BYTES != 0 || tile * buffers > (uint64_t)soc->ub_bytes)
     return lower_refuse(job, "tile has to be a multiple of %d up to %s UB", BLOCK_BYTES,
                         buffers > 1 ? "half of" : "all of");
-  if (blocks > soc_core_count(soc, emit_vector_core(soc)))
-    return lower_refuse(job, "there are only %u cores", soc_core_count(soc, emit_vector_core(soc)));
+  if (!vtile_has_cores(job, blocks))
+    return false;
   uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
   job->cost.blocks = (uint32_t)blocks;
   job->cost.gm_bytes = 2 * bytes;
@@ -81,20 +75,17 @@ static bool cost(struct lower_job *job) {
 }
 
 static void emit(const struct lower_job *job, struct emit *e) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  uint64_t bytes = total_bytes(job), tile = job->value[KEY_TILE].size;
-  uint64_t blocks = job->value[KEY_BLOCKS].size, buffers = job->value[KEY_BUFFERS].size;
+  const struct lower_value *shape = lower_get(job, "shape");
+  enum dtype dtype = lower_get(job, "dtype")->dtype;
+  uint64_t bytes = total_bytes(job), tile = lower_get(job, "tile")->size;
+  uint64_t blocks = lower_get(job, "blocks")->size, buffers = lower_get(job, "buffers")->size;
   bool any_length = has_bytes(job);
   emit_kernel(e, "copy", (uint32_t)blocks);
   emit_tensor(e, "x", dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  emit_buffer(e, "buf", SPACE_UB, tile * buffers);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, KERNEL_ELEMENTWISE, blocks);
+  vkernel_stream(e, tile * buffers, KERNEL_ELEMENTWISE, blocks);
   emit_comment(e, "Flags MTE3 to MTE2: half free; MTE2 to MTE3: half filled.");
-  emit_set(e, PIPE_MTE3, PIPE_MTE2, emit_for(e, "h", buffers));
-  emit_end(e);
+  emit_flags(e, "h", true, PIPE_MTE3, PIPE_MTE2, buffers);
   struct expr i = emit_for(e, "i", ceil_div(ceil_div(bytes, tile), blocks));
   struct expr at = emit_named(e, "at", x_mul(x_add(x_mul(i, blocks), x_name(e, "blk")), tile));
   struct expr half = emit_assigned(e, "half", x_mod(i, buffers));
@@ -111,8 +102,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_set(e, PIPE_MTE3, PIPE_MTE2, half);
   emit_end(e);
   emit_end(e);
-  emit_wait(e, PIPE_MTE3, PIPE_MTE2, emit_for(e, "g", buffers));
-  emit_end(e);
+  emit_flags(e, "g", false, PIPE_MTE3, PIPE_MTE2, buffers);
 }
 
 /*
@@ -123,20 +113,11 @@ static bool from_tensors(struct lower_call *call) {
   const struct lower_tensor *tensor = call->output_count ? &call->output[0] : &call->input[0];
   if (tensor->rank == 0)
     return lower_cannot(call, "no shape");
-  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(tensor->shape, tensor->rank));
-  lower_arg_dtype(call, "dtype", tensor);
+  lower_arg_elements(call, tensor);
   lower_arg(call, "buffers=1");
   return true;
 }
 
-const struct lower_op lower_copy = {
-    .name = "copy",
-    .vendor_types = "TensorMove",
-    .text = "y = x",
-    .keys = keys,
-    .key_count = KEY_COUNT,
-    .candidate = candidate,
-    .cost = cost,
-    .emit = emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = {NULL, candidate, cost, emit};
+
+LOWER_OPERATOR(copy, "TensorMove", "y = x", keys, &template, NULL, from_tensors)

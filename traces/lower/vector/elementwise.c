@@ -13,20 +13,7 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 
-enum {
-  REPEATS_MAX = 255,
-  STRIDE_MAX = 255,
-  WIDE_ROW_BYTES = 4096,
-  WIDEST_ROW_BYTES = 16384,
-  HALVINGS = 4
-};
-
-const struct lower_value *vkey(const struct lower_job *job, const char *name) {
-  for (size_t i = 0; i < job->op->key_count; i++)
-    if (strcmp(job->op->keys[i].name, name) == 0)
-      return job->value[i].present ? &job->value[i] : NULL;
-  return NULL;
-}
+enum { REPEATS_MAX = 255, STRIDE_MAX = 255, WIDE_ROW_BYTES = 4096, WIDEST_ROW_BYTES = 16384 };
 
 /* ---- types -------------------------------------------------------------------------- */
 
@@ -55,7 +42,7 @@ static bool is_byte(enum dtype type) { return type == DTYPE_INT8 || type == DTYP
 static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
   const struct vfunc *func = &ew->func;
   unsigned masks = func->boolean | func->bits, first = masks & 1 ? 1 : 0;
-  enum dtype widest = func->inputs ? ew->in[first].type : vkey(job, "dtype")->dtype;
+  enum dtype widest = func->inputs ? ew->in[first].type : lower_get(job, "dtype")->dtype;
   bool same = true, bytes = is_byte(widest);
   for (unsigned i = first; i < func->inputs; i++) {
     enum dtype type = ew->in[i].type;
@@ -78,13 +65,14 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
       return lower_error(job, "%s of %s is not supported on %s", job->op->name,
                          dtype_name(in->type), job->soc->name);
   }
-  const struct lower_value *out = vkey(job, "out");
+  const struct lower_value *out = lower_get(job, "out");
   for (unsigned i = 0; i < func->outputs; i++) {
     struct vew_operand *result = &ew->out[i];
     result->computed = func->truth ? DTYPE_FP16 : ew->type;
     result->type = func->truth      ? DTYPE_UINT8
                    : out            ? out->dtype
                    : func->in_place ? ew->in[i].type
+                   : func->as_first ? ew->in[0].type
                                     : widest;
     if (result->type != result->computed && !vconversion(job->soc, result->computed, result->type))
       return lower_error(job, "there is no conversion from %s to %s on %s",
@@ -102,7 +90,7 @@ static uint64_t extent(const uint64_t *shape, unsigned rank, unsigned i) {
 
 static enum vinci_status broadcast(struct lower_job *job, struct vew *ew) {
   if (ew->func.inputs == 0) {
-    const struct lower_value *shape = vkey(job, "shape");
+    const struct lower_value *shape = lower_get(job, "shape");
     ew->out_rank = shape->rank;
     memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
     return VINCI_OK;
@@ -169,8 +157,11 @@ static void merge(const struct vew *ew, struct merged *merged) {
 
 static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
   struct merged merged;
+  enum vinci_status status = broadcast(job, ew);
+  if (status != VINCI_OK)
+    return status;
   merge(ew, &merged);
-  struct vtile_space *space = &ew->tile.space;
+  struct vtile_space *space = &ew->kernel.tile.space;
   if (merged.count > VTILE_OUTERS + 2)
     return lower_error(job, "the broadcast alternates too often");
   space->cols = merged.extent[0];
@@ -202,7 +193,7 @@ static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
 
 /* Tiles of one row see rows and columns of operands as whole operands and scalars. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
-  if (ew->tile.rows > 1 || operand->kind == VKIND_FULL)
+  if (ew->kernel.tile.rows > 1 || operand->kind == VKIND_FULL)
     return operand->kind;
   return operand->kind == VKIND_ROW ? VKIND_FULL : VKIND_SCALAR;
 }
@@ -210,11 +201,11 @@ enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
 static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
   switch (kind) {
   case VKIND_FULL:
-    return ew->tile.rows * ew->pitch;
+    return ew->kernel.tile.rows * ew->pitch;
   case VKIND_ROW:
     return ew->pitch;
   case VKIND_COLUMN:
-    return ew->tile.rows;
+    return ew->kernel.tile.rows;
   default:
     return 1;
   }
@@ -223,7 +214,7 @@ static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
 /* What an input needs beside its buffer: converted, a block per row, spread over the tile. */
 static void lay_out_input(struct vew *ew, struct vew_operand *in, uint64_t *used) {
   enum vkind kind = vew_kind(ew, in);
-  uint64_t bytes = vtile_bytes(in->computed), whole = ew->tile.rows * ew->pitch * bytes;
+  uint64_t bytes = vtile_bytes(in->computed), whole = ew->kernel.tile.rows * ew->pitch * bytes;
   bool converts = in->type != in->computed;
   in->compact = in->block = in->spread = 0;
   if (kind == VKIND_FULL) {
@@ -291,21 +282,21 @@ static bool is_run(const struct vtile_space *space) {
 }
 
 /* Long rows are cut into pieces of one row, short ones stay whole and go in groups. */
-static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
-  struct vtile *tile = &ew->tile;
+static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  struct vew *ew = (struct vew *)kernel;
+  struct vtile *tile = &ew->kernel.tile;
   const struct vtile_space *space = &tile->space;
   bool repeats = false;
   unsigned narrow, wide;
   element_bytes(ew, &narrow, &wide);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     repeats |= ew->in[k].kind != VKIND_FULL;
-  tile->rows = 1;
   if (is_run(space)) {
-    uint64_t most = vtile_most_cols(job, tile, 0, space->cols);
+    uint64_t most = vtile_most_cols(job, tile, 1, 0, space->cols);
     vtile_split_run(job->soc, job->cores, tile, wide, max_u64(most >> halvings, 1));
   } else if (space->rows == 1 ||
              space->cols * wide >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
-    uint64_t most = max_u64(vtile_most_cols(job, tile, 0, space->cols) >> halvings, 1);
+    uint64_t most = max_u64(vtile_most_cols(job, tile, 1, 0, space->cols) >> halvings, 1);
     uint64_t pieces = ceil_div(space->cols, most);
     tile->cols = min_u64(space->cols, round_up(ceil_div(space->cols, pieces), BLOCK_BYTES));
     uint64_t rows = space->rows;
@@ -320,18 +311,8 @@ static void split(struct lower_job *job, struct vew *ew, size_t halvings) {
   }
 }
 
-bool vew_candidate(struct lower_job *job, size_t index) {
-  struct vew *ew = job->data;
-  if (index > HALVINGS)
-    return false;
-  ew->tile.buffers = index == HALVINGS ? 1 : 2;
-  split(job, ew, index % HALVINGS);
-  vtile_give(job, &ew->tile);
-  return true;
-}
-
 static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) {
-  uint64_t repeat_bytes = (uint64_t)soc->vector_bytes, elements = ew->tile.rows * ew->pitch;
+  uint64_t repeat_bytes = (uint64_t)soc->vector_bytes, elements = ew->kernel.tile.rows * ew->pitch;
   uint64_t repeats = ceil_div(elements * vtile_bytes(ew->type), repeat_bytes), sum = 0;
   for (unsigned i = 0; i < ew->step_count; i++)
     sum += repeats * vstep_cost_mcycles(soc, &ew->steps[i], ew->type);
@@ -345,28 +326,23 @@ static uint64_t tile_mcycles(const struct vinci_soc *soc, const struct vew *ew) 
   return sum;
 }
 
-bool vew_cost(struct lower_job *job) {
-  struct vew *ew = job->data;
-  vtile_take(job, &ew->tile);
-  if (!vtile_copies_bytes(job) || !vtile_count(job, &ew->tile) || !vtile_in_ub(job, &ew->tile))
-    return false;
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  const struct vew *ew = (const struct vew *)kernel;
+  uint64_t rows = kernel->tile.rows, pitch_blocks = ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES;
   bool spreads = false;
-  struct vtile_work work = {.vector_cycles = tile_mcycles(job->soc, ew) / MILLI};
+  work->vector_cycles = tile_mcycles(job->soc, ew) / MILLI;
+  work->in_bytes = 0;
+  work->out_bytes = 0;
   for (unsigned k = 0; k < ew->func.inputs; k++) {
     enum vkind kind = vew_kind(ew, &ew->in[k]);
     spreads |= kind == VKIND_ROW || kind == VKIND_COLUMN;
-    work.in_bytes += raw_elements(ew, kind) * vtile_bytes(ew->in[k].type);
-    work.in_copies++;
+    work->in_bytes += raw_elements(ew, kind) * vtile_bytes(ew->in[k].type);
   }
-  if (spreads &&
-      (ew->tile.rows > REPEATS_MAX || ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES > STRIDE_MAX))
+  for (unsigned k = 0; k < ew->func.outputs; k++)
+    work->out_bytes += rows * kernel->tile.cols * vtile_bytes(ew->out[k].type);
+  if (spreads && (rows > REPEATS_MAX || pitch_blocks > STRIDE_MAX))
     return lower_refuse(job, "tiles of more than one row have at most %d rows of %d bytes",
                         REPEATS_MAX, STRIDE_MAX * BLOCK_BYTES);
-  for (unsigned k = 0; k < ew->func.outputs; k++) {
-    work.out_bytes += ew->tile.rows * ew->tile.cols * vtile_bytes(ew->out[k].type);
-    work.out_copies++;
-  }
-  vtile_cost(job, &ew->tile, &work);
   return true;
 }
 
@@ -375,25 +351,27 @@ bool vew_cost(struct lower_job *job) {
 static const char *const names[VFUNC_INPUTS] = {"x", "x1", "x2", "x3", "x4", "x5"};
 static const char *const out_names[VFUNC_OUTPUTS] = {"y", "y1", "y2"};
 
-static void read_operands(const struct lower_job *job, struct vew *ew) {
+static enum vinci_status read_operands(struct lower_job *job, struct vew *ew) {
   static const char *const shape_keys[] = {"shape",  "shape1", "shape2",
                                            "shape3", "shape4", "shape5"};
   static const char *const type_keys[] = {"dtype",  "dtype1", "dtype2",
                                           "dtype3", "dtype4", "dtype5"};
   for (unsigned k = 0; k < ew->func.inputs; k++) {
-    const struct lower_value *shape = vkey(job, shape_keys[k]), *type = vkey(job, type_keys[k]);
-    shape = shape ? shape : vkey(job, "shape");
-    type = type ? type : vkey(job, "dtype");
+    const struct lower_value *shape = lower_get(job, shape_keys[k]),
+                             *type = lower_get(job, type_keys[k]);
+    shape = shape ? shape : lower_get(job, "shape");
+    type = type ? type : lower_get(job, "dtype");
     ew->rank[k] = shape->rank;
     memcpy(ew->shape[k], shape->shape, sizeof ew->shape[k]);
     bool bits = (ew->func.boolean | ew->func.bits) & 1u << k;
     ew->in[k].type = bits ? DTYPE_UINT8 : type->dtype;
   }
+  return VINCI_OK;
 }
 
 /* A conversion is a program of one instruction per hop. */
 static enum vinci_status set_cast(struct lower_job *job, struct vew *ew) {
-  enum dtype hops[VCONVERT_HOPS], from = ew->in[0].type, to = vkey(job, "to")->dtype;
+  enum dtype hops[VCONVERT_HOPS], from = ew->in[0].type, to = lower_get(job, "to")->dtype;
   unsigned count = from == to ? 0 : vconversion_chain(job->soc, from, to, hops);
   if (count == 0)
     return lower_error(job, "there is no conversion from %s to %s on %s", dtype_name(from),
@@ -413,7 +391,7 @@ static enum vinci_status set_cast(struct lower_job *job, struct vew *ew) {
   return VINCI_OK;
 }
 
-enum vinci_status vew_program(struct lower_job *job, struct vew *ew) {
+static enum vinci_status set_program(struct lower_job *job, struct vew *ew) {
   if (ew->func.casts)
     return set_cast(job, ew);
   for (const struct vstep *step = ew->func.steps; step->form != VFORM_END; step++) {
@@ -424,39 +402,47 @@ enum vinci_status vew_program(struct lower_job *job, struct vew *ew) {
   enum vinci_status status = choose_type(job, ew);
   const char *const *key = ew->func.parameters;
   for (; status == VINCI_OK && key && *key; key++)
-    status = lower_fits(job, *key, ew->type, vkey(job, *key)->number);
+    status = lower_fits(job, *key, ew->type, lower_get(job, *key)->number);
   return status;
 }
 
-struct vew *vew_new(struct lower_job *job, const struct vfunc *func) {
-  struct vew *ew = ARENA_NEW(job->arena, struct vew);
-  job->data = ew;
-  if (!ew)
-    return NULL;
-  ew->func = *func;
-  ew->tile.prefix = "";
-  ew->tile.lay_out = lay_out;
-  ew->tile.parts = (func->inputs ? VTILE_LOADS : 0) | VTILE_COMPUTES | VTILE_STORES;
+static void name_operands(struct vew *ew) {
+  const struct vfunc *func = &ew->func;
+  ew->kernel.tile.parts = (func->inputs ? VTILE_LOADS : 0) | VTILE_COMPUTES | VTILE_STORES;
   for (unsigned k = 0; k < func->inputs; k++) {
-    ew->in[k].tile.name = names[k];
+    ew->kernel.in[k] = &ew->in[k].tile;
+    ew->in[k].tile.name = func->names ? func->names[k] : names[k];
     ew->in[k].tile.bits = func->bits & 1u << k;
   }
-  for (unsigned k = 0; k < func->outputs; k++)
-    ew->out[k].tile.name = func->in_place ? names[k] : out_names[k];
-  return ew;
+  for (unsigned k = 0; k < func->outputs; k++) {
+    ew->kernel.out[k] = &ew->out[k].tile;
+    ew->out[k].tile.name = func->names      ? func->names[func->inputs + k]
+                           : func->in_place ? names[k]
+                                            : out_names[k];
+  }
 }
 
-enum vinci_status vew_setup_func(struct lower_job *job, const struct vfunc *func) {
-  struct vew *ew = vew_new(job, func);
+static enum vinci_status setup(struct lower_job *job) {
+  static const struct vkernel_kind kind = {.halvings = 4,
+                                           .lay_out = lay_out,
+                                           .split = split,
+                                           .work = work,
+                                           .tensors = vew_tensors,
+                                           .rows = vew_rows,
+                                           .compute = vew_compute};
+  struct vew *ew = vkernel_new(job, sizeof *ew, &kind);
   if (!ew)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  read_operands(job, ew);
-  enum vinci_status status = vew_program(job, ew);
+    return VINCI_E_NOMEM;
+  const struct vfunc *func = job->op->spec;
+  ew->func = *func;
+  enum vinci_status status = func->choose ? func->choose(job, &ew->func) : VINCI_OK;
+  if (status != VINCI_OK)
+    return status;
+  name_operands(ew);
+  status = (func->operands ? func->operands : read_operands)(job, ew);
   if (status == VINCI_OK)
-    status = broadcast(job, ew);
-  if (status == VINCI_OK)
-    status = set_space(job, ew);
-  return status;
+    status = set_program(job, ew);
+  return status == VINCI_OK && !func->operands ? set_space(job, ew) : status;
 }
 
-enum vinci_status vew_setup(struct lower_job *job) { return vew_setup_func(job, job->op->spec); }
+const struct lower_template vew_template = VKERNEL_TEMPLATE(setup);

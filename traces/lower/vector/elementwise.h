@@ -6,10 +6,15 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_ELEMENTWISE_H
 #define VINCI_TRACES_LOWER_VECTOR_ELEMENTWISE_H
 
-#include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/unit.h"
 
-enum { VBRCB_ELEMENTS = 8, VFUNC_INPUTS = 6, VFUNC_OUTPUTS = 3, VFUNC_STEPS = 40 };
+enum {
+  VBRCB_ELEMENTS = 8,
+  VFUNC_INPUTS = VKERNEL_INPUTS,
+  VFUNC_OUTPUTS = VKERNEL_OUTPUTS,
+  VFUNC_STEPS = 40
+};
 
 /* Types that are computed in as they are, beside fp32; others are converted on the way. */
 enum {
@@ -29,20 +34,27 @@ struct vfunc {
   unsigned inputs, outputs;
   unsigned types;
   bool in_place;                 /* output i is input i */
+  bool as_first;                 /* the result has the type of the first input */
   bool casts;                    /* the program is the conversion to the key `to` */
   bool serial;                   /* each step waits for the one before */
   uint8_t boolean;               /* bit per input: a condition, an 8-bit integer, as fp16 */
   uint8_t bits;                  /* bit per input: one bit for each element, packed */
   bool truth;                    /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */
+  const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
+  /* Checks the keys, and completes the function by them; may be NULL. */
+  enum vinci_status (*choose)(struct lower_job *job, struct vfunc *func);
+  /* Fills in, out, shapes and the space of tiles. NULL: from the keys shape, shape1.. (default:
+   * shape), dtype, dtype1.. (default: dtype) and out (default: the widest of the inputs). */
+  enum vinci_status (*operands)(struct lower_job *job, struct vew *ew);
   /* Numbers computed from the keys instead; may be NULL. */
   void (*numbers)(const struct lower_job *job, double parameter[VPARAM_MAX]);
   /* Rows that fill the registers that are held, before the tiles; may be NULL. */
   void (*start)(struct emit *emit, const struct vew *ew);
 };
 
-/* One operand as the template sees it. */
+/* An operand as the template sees that. */
 enum vkind { VKIND_FULL, VKIND_ROW, VKIND_COLUMN, VKIND_SCALAR };
 struct vew_operand {
   enum vkind kind;
@@ -55,7 +67,7 @@ struct vew_operand {
 };
 
 struct vew {
-  struct vtile tile; /* first: its lay_out() is given its address */
+  struct vkernel kernel; /* first */
   struct vfunc func;
   struct vstep steps[VFUNC_STEPS];
   unsigned step_count;
@@ -69,43 +81,21 @@ struct vew {
   uint64_t pitch;
 };
 
-/*
- * setup() of operators whose spec is a vfunc: the function over job's keys shape, shape1..
- * (default: shape), dtype, dtype1.. (default: dtype) and out (default: the widest of the inputs).
- */
-enum vinci_status vew_setup(struct lower_job *job);
-/* The same with a function that was chosen by the keys. */
-enum vinci_status vew_setup_func(struct lower_job *job, const struct vfunc *func);
-/* The rest of it, for operators that fill ew->in, ew->out and ew->tile.space themselves. */
-struct vew *vew_new(struct lower_job *job, const struct vfunc *func);
-enum vinci_status vew_program(struct lower_job *job, struct vew *ew);
-bool vew_candidate(struct lower_job *job, size_t index);
-bool vew_cost(struct lower_job *job);
-void vew_emit(const struct lower_job *job, struct emit *emit);
-/* The row of an operator of this template: its function, and how that is set up. */
-#define VEW_OP(id, vendor, summary, table, count, call, setup_, func_)                             \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = table,                                                                               \
-      .key_count = count,                                                                          \
-      .spec = func_,                                                                               \
-      .setup = setup_,                                                                             \
-      .candidate = vew_candidate,                                                                  \
-      .cost = vew_cost,                                                                            \
-      .emit = vew_emit,                                                                            \
-      .from_tensors = call,                                                                        \
-  };
+/* Operators whose spec is a vfunc. */
+extern const struct lower_template vew_template;
+/* VEW_OPERATOR(relu, "Relu", "y = max(x, 0)", keys, call, .inputs = 1, .outputs = 1, ...) */
+#define VEW_OPERATOR(id_, vendor_, text_, keys_, from_tensors_, ...)                               \
+  LOWER_OPERATOR(id_, vendor_, text_, keys_, &vew_template, VFUNC(__VA_ARGS__), from_tensors_)
 /* The function as a literal: VFUNC(.inputs = 1, ...). */
 #define VFUNC(...) (&(const struct vfunc){__VA_ARGS__})
 
+/* Of the kind of kernel (elementwise_rows.c). */
+void vew_tensors(struct emit *emit, struct vkernel *kernel);
+void vew_rows(struct emit *emit, struct vkernel *kernel);
+void vew_compute(struct emit *emit, struct vkernel *kernel);
 /* Tiles of one row see rows and columns of operands as whole operands and scalars. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
 /* The sum of 64-bit integers: its function. */
 extern const struct vfunc vew_pairs;
-
-/* Value of a key by name; NULL when the operator has none or it is absent. */
-const struct lower_value *vkey(const struct lower_job *job, const char *name);
 
 #endif

@@ -24,7 +24,7 @@ static void put_lanes(struct emit *e, const struct spread *spread, struct expr a
   bool row = spread->row;
   EMIT(e, "vcopy", F("dst", x_add(spread->in->spread, at)),
        F("src", row ? x_add(spread->source, at) : spread->source),
-       F("repeat", spread->ew->tile.n_rows), F_IF(!row, "src_block", 0),
+       F("repeat", spread->ew->kernel.tile.n_rows), F_IF(!row, "src_block", 0),
        F("dst_repeat", pitch / BLOCK_BYTES), F("src_repeat", !row),
        W("type", bits_name(spread->in->computed)));
 }
@@ -56,7 +56,7 @@ static void put_spread(struct vunit *unit, const struct spread *spread, unsigned
 static struct expr loaded_elements(const struct vew *ew, enum vkind kind, struct expr count) {
   return kind == VKIND_FULL     ? count
          : kind == VKIND_ROW    ? EXPR(ew->pitch)
-         : kind == VKIND_COLUMN ? x_round_up(ew->tile.n_rows, VBRCB_ELEMENTS)
+         : kind == VKIND_COLUMN ? x_round_up(ew->kernel.tile.n_rows, VBRCB_ELEMENTS)
                                 : EXPR(VBRCB_ELEMENTS);
 }
 
@@ -66,7 +66,7 @@ static void put_input(struct vunit *unit, const struct vew *ew, unsigned k, stru
   enum vkind kind = vew_kind(ew, in);
   unsigned reg = X0 + k;
   struct expr own = loaded_elements(ew, kind, count);
-  struct expr now = x_add(ew->tile.slot, in->tile.address);
+  struct expr now = x_add(ew->kernel.tile.slot, in->tile.address);
   if (in->type != in->computed) {
     struct expr to = EXPR(kind == VKIND_FULL ? in->spread : in->compact);
     vunit_count(unit, own);
@@ -76,7 +76,8 @@ static void put_input(struct vunit *unit, const struct vew *ew, unsigned k, stru
   if (kind == VKIND_COLUMN || kind == VKIND_SCALAR) {
     vunit_count(unit, own);
     VROW(unit, V(reg), V(reg), "vbrcb", F("dst", in->block), F("src", now),
-         F("repeat", kind == VKIND_SCALAR ? EXPR(1) : x_ceil_div(ew->tile.n_rows, VBRCB_ELEMENTS)),
+         F("repeat",
+           kind == VKIND_SCALAR ? EXPR(1) : x_ceil_div(ew->kernel.tile.n_rows, VBRCB_ELEMENTS)),
          W("type", bits_name(in->computed)));
     now = EXPR(in->block);
     unit->scalars |= kind == VKIND_SCALAR ? V(reg) : 0;
@@ -93,14 +94,14 @@ static void put_outputs(struct vunit *unit, const struct vew *ew) {
     const struct vew_operand *out = &ew->out[k];
     if (out->type != out->computed)
       vunit_convert(unit, V(Y0 + k), 0, out->computed, out->type,
-                    x_add(ew->tile.slot, out->tile.address), unit->reg[Y0 + k]);
+                    x_add(ew->kernel.tile.slot, out->tile.address), unit->reg[Y0 + k]);
   }
 }
 
 static void set_parameters(const struct lower_job *job, const struct vfunc *func,
                            double parameter[VPARAM_MAX]) {
   for (unsigned i = 0; func->parameters && func->parameters[i]; i++)
-    parameter[i] = vkey(job, func->parameters[i])->number;
+    parameter[i] = lower_get(job, func->parameters[i])->number;
   if (func->numbers)
     func->numbers(job, parameter);
 }
@@ -114,11 +115,12 @@ static uint32_t under_way(const struct vew *ew) {
   return regs;
 }
 
-static void put_compute(const struct lower_job *job, struct emit *e, const struct vew *ew) {
-  const struct vtile *tile = &ew->tile;
+void vew_compute(struct emit *e, struct vkernel *kernel) {
+  const struct vew *ew = (struct vew *)kernel;
+  const struct vtile *tile = &ew->kernel.tile;
   struct vunit unit = {.emit = e, .type = ew->type, .written = under_way(ew)};
   struct expr count = tile->rows > 1 ? x_mul(tile->n_rows, ew->pitch) : tile->n_cols;
-  set_parameters(job, &ew->func, unit.parameter);
+  set_parameters(kernel->job, &ew->func, unit.parameter);
   for (unsigned k = 0; k < ew->func.inputs; k++)
     put_input(&unit, ew, k, count);
   for (unsigned r = Y0; r < VREGS; r++)
@@ -134,7 +136,8 @@ static void put_compute(const struct lower_job *job, struct emit *e, const struc
   vunit_rest(&unit);
 }
 
-static void put_tensors(struct emit *e, const struct vew *ew) {
+void vew_tensors(struct emit *e, struct vkernel *kernel) {
+  const struct vew *ew = (const struct vew *)kernel;
   const struct vfunc *func = &ew->func;
   for (unsigned k = 0; k < func->inputs; k++) {
     uint64_t elements = lower_elements(ew->shape[k], ew->rank[k]);
@@ -155,36 +158,19 @@ static void put_tensors(struct emit *e, const struct vew *ew) {
 /* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that. */
 static bool has_gaps(const struct vew *ew) {
   for (unsigned k = 0; k < ew->func.inputs; k++)
-    if (ew->tile.rows > 1 && vtile_pitch(ew->tile.cols, vtile_bytes(ew->in[k].type)) < ew->pitch)
+    if (ew->kernel.tile.rows > 1 &&
+        vtile_pitch(ew->kernel.tile.cols, vtile_bytes(ew->in[k].type)) < ew->pitch)
       return true;
   return false;
 }
 
-static void put_gaps(struct emit *e, const struct vtile *tile) {
-  emit_comment(e, "Padding that no copy writes.");
-  EMIT(e, "set_vector_mask", F("high", 0),
-       F("low", tile->slot_bytes * tile->buffers / sizeof(float)));
-  EMIT(e, "vector_dup", F("dst", 0), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
-}
-
-void vew_emit(const struct lower_job *job, struct emit *e) {
-  struct vew *ew = job->data;
-  struct vtile *tile = &ew->tile;
-  vtile_settle(job, tile);
-  emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
-  put_tensors(e, ew);
-  vtile_stream(e, tile, KERNEL_ELEMENTWISE, tile->blocks);
-  if (has_gaps(ew))
-    put_gaps(e, tile);
+void vew_rows(struct emit *e, struct vkernel *kernel) {
+  const struct vew *ew = (struct vew *)kernel;
+  if (has_gaps(ew)) {
+    emit_comment(e, "Padding that no copy writes.");
+    vkernel_clear(e, &kernel->tile);
+  }
   if (ew->func.start)
     ew->func.start(e, ew);
-  vtile_open(e, tile);
-  for (unsigned k = 0; k < ew->func.inputs; k++)
-    vtile_load(e, tile, &ew->in[k].tile);
-  vtile_loaded(e, tile);
-  put_compute(job, e, ew);
-  vtile_computed(e, tile);
-  for (unsigned k = 0; k < ew->func.outputs; k++)
-    vtile_store(e, tile, &ew->out[k].tile);
-  vtile_close(e, tile);
+  vkernel_tiles(e, kernel);
 }

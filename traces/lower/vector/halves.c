@@ -6,32 +6,22 @@
 
 #define FLOATS "fp16|bf16|fp32"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, HALVES_KEYS = KEY_TILING + VTILE_KEYS };
+static const struct lower_key gate_keys[] = {SHAPE_KEY("extents of x; the last is even"),
+                                             DTYPE_KEY("fp16", FLOATS, "type of x and y"),
+                                             VTILE_KEYS_TABLE};
+static const struct lower_key rope_keys[] = {
+    SHAPE_KEY("extents of x: positions first, the even extent of a head last"),
+    DTYPE_KEY("fp16", FLOATS, "type of all"), VTILE_KEYS_TABLE};
 
-static const struct lower_key gate_keys[HALVES_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; the last is even", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", FLOATS, "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-static const struct lower_key rope_keys[HALVES_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL,
-                   "extents of x: positions first, the even extent of a head last", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", FLOATS, "type of all", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-/* An operand of half a row, at a stride from row to row. */
-static void set_operand(struct vew_operand *operand, const char *name, enum dtype dtype,
-                        uint64_t base, uint64_t outer_stride, uint64_t row_stride) {
-  operand->type = dtype;
+/* Half a row of an operand, at a stride from row to row; 0: the same for all rows. */
+static void set_operand(struct vew_operand *operand, enum dtype dtype, uint64_t base,
+                        uint64_t outer_stride, uint64_t row_stride) {
+  operand->type = operand->tile.dtype = dtype;
   operand->kind = row_stride ? VKIND_FULL : VKIND_ROW;
-  operand->tile = (struct vtile_operand){.name = name,
-                                         .dtype = dtype,
-                                         .base = base,
-                                         .outer_stride = {outer_stride},
-                                         .row_stride = row_stride,
-                                         .col_stride = 1};
+  operand->tile.base = base;
+  operand->tile.outer_stride[0] = outer_stride;
+  operand->tile.row_stride = row_stride;
+  operand->tile.col_stride = 1;
 }
 
 static void set_tensor(struct vew *ew, unsigned input, const uint64_t *shape, unsigned rank) {
@@ -39,52 +29,65 @@ static void set_tensor(struct vew *ew, unsigned input, const uint64_t *shape, un
   memcpy(ew->shape[input], shape, rank * sizeof *shape);
 }
 
-static enum vinci_status even_rows(struct lower_job *job, uint64_t *half) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  *half = shape->shape[shape->rank - 1] / 2;
-  if (shape->shape[shape->rank - 1] % 2 != 0)
+/* The extents of whole rows, whose last one is even; half of that. */
+static enum vinci_status even_rows(struct lower_job *job, const struct lower_value **shape,
+                                   uint64_t *half) {
+  *shape = lower_get(job, "shape");
+  *half = (*shape)->shape[(*shape)->rank - 1] / 2;
+  if ((*shape)->shape[(*shape)->rank - 1] % 2 != 0)
     return lower_error(job, "the last extent of x is even");
   return VINCI_OK;
 }
 
 static bool call_halves(struct lower_call *call) {
-  const struct lower_tensor *x = &call->input[0];
-  lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_tensor(call, &call->input[0]);
   return true;
 }
 
-/* ---- swiglu ---------------------------------------------------------------------------------- */
+/* ---- gated units ----------------------------------------------------------------------------- */
 
+/* Whether operands k and k + 1, inputs first, are the halves of one tensor. */
+static bool are_halves(const struct vfunc *func, unsigned k) {
+  return k + 1 < func->inputs + func->outputs && strcmp(func->names[k], func->names[k + 1]) == 0;
+}
+
+/* A name that stands twice is a tensor of whole rows, as both of its halves; others have half of
+ * each row. */
+static enum vinci_status gate_operands(struct lower_job *job, struct vew *ew) {
+  const struct vfunc *func = &ew->func;
+  const struct lower_value *shape;
+  uint64_t half, extents[TENSOR_RANK_MAX];
+  enum vinci_status status = even_rows(job, &shape, &half);
+  if (status != VINCI_OK)
+    return status;
+  memcpy(extents, shape->shape, sizeof extents);
+  for (unsigned k = 0; k < func->inputs + func->outputs; k++) {
+    bool is_in = k<func->inputs, second = k> 0 && are_halves(func, k - 1);
+    uint64_t row = second || are_halves(func, k) ? 2 * half : half;
+    extents[shape->rank - 1] = row;
+    set_operand(is_in ? &ew->in[k] : &ew->out[k - func->inputs], lower_get(job, "dtype")->dtype,
+                second ? half : 0, 0, row);
+    if (is_in && !second)
+      set_tensor(ew, k, extents, shape->rank);
+  }
+  memcpy(ew->out_shape, extents, sizeof extents);
+  ew->out_rank = shape->rank;
+  ew->kernel.tile.space =
+      (struct vtile_space){.rows = lower_elements(shape->shape, shape->rank - 1), .cols = half};
+  return VINCI_OK;
+}
+
+static const char *const swiglu_names[] = {"x", "x", "y"};
 static const struct vstep swiglu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0, T0),
                                             S("vadds", T0, T0, 1),  B("vdiv", T0, X0, T0),
                                             B("vmul", Y0, T0, X1),  END};
 
-static enum vinci_status swiglu_setup(struct lower_job *job) {
-  static const struct vfunc func = {.inputs = 2, .outputs = 1, .steps = swiglu_steps};
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  struct vew *ew = vew_new(job, &func);
-  uint64_t half;
-  if (!ew)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = even_rows(job, &half);
-  if (status != VINCI_OK)
-    return status;
-  for (unsigned k = 0; k < func.inputs; k++)
-    set_operand(&ew->in[k], "x", dtype, k * half, 0, 2 * half);
-  set_operand(&ew->out[0], "y", dtype, 0, 0, half);
-  set_tensor(ew, 0, shape->shape, shape->rank);
-  memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
-  ew->out_rank = shape->rank;
-  ew->out_shape[shape->rank - 1] = half;
-  ew->tile.space =
-      (struct vtile_space){.rows = lower_elements(shape->shape, shape->rank - 1), .cols = half};
-  return vew_program(job, ew);
-}
+#define GATE(id, vendor, summary, call, inputs_, outputs_)                                         \
+  VEW_OPERATOR(id, vendor, summary, gate_keys, call, .inputs = inputs_, .outputs = outputs_,       \
+               .names = id##_names, .steps = id##_steps, .operands = gate_operands)
 
-VEW_OP(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
-       gate_keys, HALVES_KEYS, call_halves, swiglu_setup, NULL)
+GATE(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
+     call_halves, 2, 1)
 
 /* ---- rotary position embedding --------------------------------------------------------------- */
 
@@ -104,38 +107,37 @@ static const struct vstep rope_grad_steps[] = {B("vmul", T0, X0, X2),
                                                B("vsub", Y1, T0, T1),
                                                END};
 
-static enum vinci_status rope_setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  struct vew *ew = vew_new(job, job->op->spec);
+static const char *const rope_names[] = {"x", "x", "cos", "cos", "sin", "sin", "y", "y"};
+
+static enum vinci_status rope_operands(struct lower_job *job, struct vew *ew) {
+  enum dtype dtype = lower_get(job, "dtype")->dtype;
+  const struct lower_value *shape;
   uint64_t half;
-  if (!ew)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  enum vinci_status status = even_rows(job, &half);
+  enum vinci_status status = even_rows(job, &shape, &half);
   if (status != VINCI_OK)
     return status;
   uint64_t positions = shape->rank > 1 ? shape->shape[0] : 1;
   uint64_t heads = lower_elements(shape->shape, shape->rank - 1) / positions;
   const uint64_t table[] = {positions, 2 * half};
   for (unsigned h = 0; h < 2; h++) {
-    set_operand(&ew->in[h], "x", dtype, h * half, heads * 2 * half, 2 * half);
-    set_operand(&ew->in[2 + h], "cos", dtype, h * half, 2 * half, 0);
-    set_operand(&ew->in[4 + h], "sin", dtype, h * half, 2 * half, 0);
-    set_operand(&ew->out[h], "y", dtype, h * half, heads * 2 * half, 2 * half);
+    set_operand(&ew->in[h], dtype, h * half, heads * 2 * half, 2 * half);
+    set_operand(&ew->in[2 + h], dtype, h * half, 2 * half, 0);
+    set_operand(&ew->in[4 + h], dtype, h * half, 2 * half, 0);
+    set_operand(&ew->out[h], dtype, h * half, heads * 2 * half, 2 * half);
   }
   set_tensor(ew, 0, shape->shape, shape->rank);
   set_tensor(ew, 2, table, 2);
   set_tensor(ew, 4, table, 2);
   memcpy(ew->out_shape, shape->shape, sizeof ew->out_shape);
   ew->out_rank = shape->rank;
-  ew->tile.space =
+  ew->kernel.tile.space =
       (struct vtile_space){.outers = 1, .outer = {positions}, .rows = heads, .cols = half};
-  return vew_program(job, ew);
+  return VINCI_OK;
 }
 
 #define ROPE(id, vendor, summary)                                                                  \
-  VEW_OP(id, vendor, summary, rope_keys, HALVES_KEYS, call_halves, rope_setup,                     \
-         VFUNC(.inputs = 6, .outputs = 2, .steps = id##_steps))
+  VEW_OPERATOR(id, vendor, summary, rope_keys, call_halves, .inputs = 6, .outputs = 2,             \
+               .names = rope_names, .steps = id##_steps, .operands = rope_operands)
 
 ROPE(rope, "RotaryPositionEmbedding",
      "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position")

@@ -10,40 +10,26 @@
 
 #define ANY_TYPE "fp16|bf16|fp32|int8|uint8|int16|int32|int64"
 
-static enum vinci_status no_memory(struct lower_job *job) {
-  return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-}
-
 static void copy_shape(uint64_t *to, unsigned *rank, const struct lower_value *shape) {
   memcpy(to, shape->shape, sizeof shape->shape);
   *rank = shape->rank;
 }
 
-static void strides_of(const uint64_t *shape, unsigned rank, uint64_t *strides) {
-  uint64_t stride = 1;
-  for (unsigned i = rank; i-- > 0; stride *= shape[i])
-    strides[i] = stride;
-}
-
 /* ---- transpose ------------------------------------------------------------------------------- */
 
-enum { KEY_SHAPE, KEY_PERM, KEY_DTYPE, KEY_TILING, TRANSPOSE_KEYS = KEY_TILING + VTILE_KEYS };
-
-static const struct lower_key transpose_keys[TRANSPOSE_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [KEY_PERM] = {"perm", LOWER_SHAPE, NULL, NULL,
-                  "dimensions of x, from 1, in the order of y: 2x1 swaps two", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", ANY_TYPE, "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key transpose_keys[] = {
+    SHAPE_KEY("extents of x"),
+    LOWER_KEY("perm", SHAPE, NULL, NULL,
+              "dimensions of x, from 1, in the order of y: 2x1 swaps two"),
+    DTYPE_KEY("fp16", ANY_TYPE, "type of x and y"), VTILE_KEYS_TABLE};
 
 static enum vinci_status transpose_setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE], *perm = &job->value[KEY_PERM];
-  struct permute *permute = permute_new(job, job->value[KEY_DTYPE].dtype);
+  const struct lower_value *shape = lower_get(job, "shape"), *perm = lower_get(job, "perm");
+  struct permute *permute = permute_new(job);
   uint64_t from[TENSOR_RANK_MAX], to[TENSOR_RANK_MAX];
   uint32_t seen = 0;
   if (!permute)
-    return no_memory(job);
+    return VINCI_E_NOMEM;
   for (unsigned i = 0; i < perm->rank; i++)
     seen |= perm->shape[i] <= shape->rank ? 1u << (perm->shape[i] - 1) : 0;
   if (perm->rank != shape->rank || seen != (1u << shape->rank) - 1)
@@ -53,8 +39,8 @@ static enum vinci_status transpose_setup(struct lower_job *job) {
   permute->out_rank = shape->rank;
   for (unsigned i = 0; i < shape->rank; i++)
     permute->out_shape[i] = shape->shape[perm->shape[i] - 1];
-  strides_of(shape->shape, shape->rank, from);
-  strides_of(permute->out_shape, shape->rank, to);
+  permute_strides(shape->shape, shape->rank, from);
+  permute_strides(permute->out_shape, shape->rank, to);
   struct pmap map = {.count = shape->rank};
   for (unsigned i = 0; i < shape->rank; i++) {
     map.extent[i] = permute->out_shape[i];
@@ -87,36 +73,22 @@ static bool call_transpose(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_transpose = {
-    .name = "transpose",
-    .vendor_types = "Transpose|TransposeD",
-    .text = "y = x with its dimensions in another order",
-    .keys = transpose_keys,
-    .key_count = TRANSPOSE_KEYS,
-    .setup = transpose_setup,
-    .candidate = permute_candidate,
-    .cost = permute_cost,
-    .emit = permute_emit,
-    .from_tensors = call_transpose,
-};
+LOWER_OPERATOR(transpose, "Transpose|TransposeD", "y = x with its dimensions in another order",
+               transpose_keys, PERMUTE(transpose_setup), NULL, call_transpose)
 
 /* ---- transdata ------------------------------------------------------------------------------- */
 
-enum { TD_SHAPE, TD_WAY, TD_C0, TD_DTYPE, TD_TILING, TRANSDATA_KEYS = TD_TILING + VTILE_KEYS };
 enum { VENDOR_FRACTAL_BYTES = 12288 };
 enum way { TO_5HD, FROM_5HD, TO_Z, FROM_Z, TO_NZ, FROM_NZ };
 #define WAYS                                                                                       \
   "nchw_to_nc1hwc0|nc1hwc0_to_nchw|nchw_to_fractal_z|fractal_z_to_nchw|nd_to_fractal_nz|"          \
   "fractal_nz_to_nd"
 
-static const struct lower_key transdata_keys[TRANSDATA_KEYS] = {
-    [TD_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents in NCHW or ND order", false},
-    [TD_WAY] = {"way", LOWER_WORD, NULL, WAYS, "from which format to which", false},
-    [TD_C0] = {"c0", LOWER_SIZE, "", NULL, "innermost extent; a 32-byte block", false},
-    [TD_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|int16|int32", "type of x and y",
-                  false},
-    VTILE_KEY_ROWS_TABLE(TD_TILING),
-};
+static const struct lower_key transdata_keys[] = {
+    SHAPE_KEY("extents in NCHW or ND order"),
+    WORD_KEY("way", NULL, WAYS, "from which format to which"),
+    LOWER_KEY("c0", SIZE, "", NULL, "innermost extent; a 32-byte block"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32|int16|int32", "type of x and y"), VTILE_KEYS_TABLE};
 
 static void swap_sides(struct pmap *map) {
   struct pmap other = *map;
@@ -127,6 +99,24 @@ static void swap_sides(struct pmap *map) {
 }
 
 static uint64_t in_fractals(uint64_t rows) { return ceil_div(rows, FRACTAL_ROWS) * FRACTAL_ROWS; }
+
+/* All whole blocks of columns, then the last block, which has `rest` of dimension `columns`; blocks
+ * are dimension 1. */
+static enum vinci_status add_blocks(struct lower_job *job, struct permute *permute,
+                                    struct pmap *map, unsigned columns, uint64_t rest, bool back) {
+  struct pmap tail = *map;
+  tail.extent[1] = rest > 0;
+  tail.extent[columns] = rest;
+  tail.from_base = map->extent[1] * map->from[1];
+  tail.to_base = map->extent[1] * map->to[1];
+  tail.padded = back ? 0 : map->extent[columns];
+  if (back) {
+    swap_sides(map);
+    swap_sides(&tail);
+  }
+  enum vinci_status status = permute_add(job, permute, map);
+  return status == VINCI_OK && rest ? permute_add(job, permute, &tail) : status;
+}
 
 /* The rows that the last fractal of each column lacks. */
 static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *permute,
@@ -141,7 +131,7 @@ static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *pe
   return permute_add(job, permute, &map);
 }
 
-/* NCHW and a format of blocks of channels: all whole blocks, then the last one. */
+/* NCHW and a format of blocks of channels: all whole blocks, then the last block. */
 static enum vinci_status add_channels(struct lower_job *job, struct permute *permute,
                                       const uint64_t *nchw, uint64_t c0, bool is_z, bool back) {
   uint64_t n = nchw[0], c = nchw[1], hw = nchw[2] * nchw[3], whole = c / c0, rest = c % c0;
@@ -153,19 +143,7 @@ static enum vinci_status add_channels(struct lower_job *job, struct permute *per
       .from = {c * hw, c0 * hw, hw, 1},
       .to = {is_z ? z_n : c1 * hw * c0, is_z ? z_c1 : hw * c0, 1, is_z ? z_hw : c0},
   };
-  struct pmap tail = map;
-  tail.extent[1] = rest > 0;
-  tail.extent[2] = rest;
-  tail.from_base = whole * map.from[1];
-  tail.to_base = whole * map.to[1];
-  tail.padded = back ? 0 : c0;
-  if (back) {
-    swap_sides(&map);
-    swap_sides(&tail);
-  }
-  enum vinci_status status = permute_add(job, permute, &map);
-  if (status == VINCI_OK && rest)
-    status = permute_add(job, permute, &tail);
+  enum vinci_status status = add_blocks(job, permute, &map, 2, rest, back);
   if (status == VINCI_OK && is_z && !back)
     status = add_zero_rows(job, permute, n, c1 * hw, c0);
   return status;
@@ -181,19 +159,7 @@ static enum vinci_status add_fractals(struct lower_job *job, struct permute *per
                      .extent = {batch, whole, m, c0},
                      .from = {m * n, c0, n, 1},
                      .to = {rows * blocks * c0, rows * c0, c0, 1}};
-  struct pmap tail = map;
-  tail.extent[1] = rest > 0;
-  tail.extent[3] = rest;
-  tail.from_base = whole * map.from[1];
-  tail.to_base = whole * map.to[1];
-  tail.padded = back ? 0 : c0;
-  if (back) {
-    swap_sides(&map);
-    swap_sides(&tail);
-  }
-  enum vinci_status status = permute_add(job, permute, &map);
-  if (status == VINCI_OK && rest)
-    status = permute_add(job, permute, &tail);
+  enum vinci_status status = add_blocks(job, permute, &map, 3, rest, back);
   if (status == VINCI_OK && !back)
     status = add_zero_rows(job, permute, m, batch * blocks, c0);
   return status;
@@ -232,13 +198,12 @@ static void set_block_shape(struct permute *permute, const struct lower_value *s
 }
 
 static enum vinci_status transdata_setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[TD_SHAPE];
-  enum way way = (enum way)job->value[TD_WAY].word;
-  struct permute *permute = permute_new(job, job->value[TD_DTYPE].dtype);
+  const struct lower_value *shape = lower_get(job, "shape"), *given = lower_get(job, "c0");
+  enum way way = (enum way)lower_get(job, "way")->word;
+  struct permute *permute = permute_new(job);
   if (!permute)
-    return no_memory(job);
-  uint64_t c0 =
-      job->value[TD_C0].present ? job->value[TD_C0].size : BLOCK_BYTES / vtile_bytes(permute->type);
+    return VINCI_E_NOMEM;
+  uint64_t c0 = given ? given->size : BLOCK_BYTES / vtile_bytes(permute->type);
   bool fractal = way == TO_NZ || way == FROM_NZ;
   if (fractal ? shape->rank < 2 || shape->rank > 4 : shape->rank != 4)
     return lower_error(job, "shape has %s extents", fractal ? "2 to 4" : "4");
@@ -281,43 +246,30 @@ static bool call_transdata(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_transdata = {
-    .name = "transdata",
-    .vendor_types = "TransData",
-    .text = "y = x in another format",
-    .keys = transdata_keys,
-    .key_count = TRANSDATA_KEYS,
-    .setup = transdata_setup,
-    .candidate = permute_candidate,
-    .cost = permute_cost,
-    .emit = permute_emit,
-    .from_tensors = call_transdata,
-};
+LOWER_OPERATOR(transdata, "TransData", "y = x in another format", transdata_keys,
+               PERMUTE(transdata_setup), NULL, call_transdata)
 
 /* ---- slice ----------------------------------------------------------------------------------- */
 
 enum { VENDOR_SLICE_ROWS = 4 };
-enum { SL_SHAPE, SL_OUT, SL_BEGIN, SL_DTYPE, SL_TILING, SLICE_KEYS = SL_TILING + VTILE_KEYS };
 
-static const struct lower_key slice_keys[SLICE_KEYS] = {
-    [SL_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [SL_OUT] = {"out", LOWER_SHAPE, NULL, NULL, "extents of y", false},
-    [SL_BEGIN] = {"begin", LOWER_SIZE, "", "0", "elements of x before the first of y", false},
-    [SL_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", ANY_TYPE, "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(SL_TILING),
-};
+static const struct lower_key slice_keys[] = {
+    SHAPE_KEY("extents of x"), LOWER_KEY("out", SHAPE, NULL, NULL, "extents of y"),
+    LOWER_KEY("begin", SIZE, "", "0", "elements of x before the first of y"),
+    DTYPE_KEY("fp16", ANY_TYPE, "type of x and y"), VTILE_KEYS_TABLE};
 
 static enum vinci_status slice_setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[SL_SHAPE], *out = &job->value[SL_OUT];
-  struct permute *permute = permute_new(job, job->value[SL_DTYPE].dtype);
-  struct pmap map = {.count = shape->rank, .from_base = job->value[SL_BEGIN].size};
+  const struct lower_value *shape = lower_get(job, "shape"), *out = lower_get(job, "out");
+  const struct lower_value *begin = lower_get(job, "begin");
+  struct permute *permute = permute_new(job);
+  struct pmap map = {.count = shape->rank, .from_base = begin ? begin->size : 0};
   uint64_t last = map.from_base;
   if (!permute)
-    return no_memory(job);
+    return VINCI_E_NOMEM;
   if (out->rank != shape->rank)
     return lower_error(job, "shape and out need equal ranks");
-  strides_of(shape->shape, shape->rank, map.from);
-  strides_of(out->shape, shape->rank, map.to);
+  permute_strides(shape->shape, shape->rank, map.from);
+  permute_strides(out->shape, shape->rank, map.to);
   for (unsigned i = 0; i < shape->rank; i++) {
     uint64_t first = map.from_base / map.from[i] % shape->shape[i];
     if (first + out->shape[i] > shape->shape[i])
@@ -345,50 +297,30 @@ static bool call_slice(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_slice = {
-    .name = "slice",
-    .vendor_types = "Slice|SliceD|StridedSlice",
-    .text = "y = a part of x",
-    .keys = slice_keys,
-    .key_count = SLICE_KEYS,
-    .setup = slice_setup,
-    .candidate = permute_candidate,
-    .cost = permute_cost,
-    .emit = permute_emit,
-    .from_tensors = call_slice,
-};
+LOWER_OPERATOR(slice, "Slice|SliceD|StridedSlice", "y = a part of x", slice_keys,
+               PERMUTE(slice_setup), NULL, call_slice)
 
 /* ---- concat ---------------------------------------------------------------------------------- */
 
-enum {
-  CC_SHAPE,
-  CC_AXIS = PERMUTE_PASSES,
-  CC_DTYPE,
-  CC_TILING,
-  CONCAT_KEYS = CC_TILING + VTILE_KEYS
-};
-
-#define MORE(index, name) [index] = {name, LOWER_SHAPE, "", NULL, "extents of one more", false}
-static const struct lower_key concat_keys[CONCAT_KEYS] = {
-    [CC_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    MORE(1, "shape1"),
-    MORE(2, "shape2"),
-    MORE(3, "shape3"),
-    MORE(4, "shape4"),
-    MORE(5, "shape5"),
-    [CC_AXIS] = {"axis", LOWER_SIZE, "", "0", "dimension along which they follow, from 0; the last",
-                 false},
-    [CC_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", ANY_TYPE, "type of all", false},
-    VTILE_KEY_ROWS_TABLE(CC_TILING),
-};
+#define MORE(name_) LOWER_KEY(name_, SHAPE, "", NULL, "extents of one more")
+static const struct lower_key concat_keys[] = {
+    SHAPE_KEY("extents of x"),
+    MORE("shape1"),
+    MORE("shape2"),
+    MORE("shape3"),
+    MORE("shape4"),
+    MORE("shape5"),
+    LOWER_KEY("axis", SIZE, "", "0", "dimension along which they follow, from 0; the last"),
+    DTYPE_KEY("fp16", ANY_TYPE, "type of all"),
+    VTILE_KEYS_TABLE};
 
 static enum vinci_status concat_setup(struct lower_job *job) {
   static const char *const names[PERMUTE_PASSES] = {"x", "x1", "x2", "x3", "x4", "x5"};
-  struct permute *permute = permute_new(job, job->value[CC_DTYPE].dtype);
-  const struct lower_value *first = &job->value[CC_SHAPE];
-  uint64_t axis = job->value[CC_AXIS].present ? job->value[CC_AXIS].size : first->rank - 1;
+  struct permute *permute = permute_new(job);
+  const struct lower_value *first = lower_get(job, "shape"), *given = lower_get(job, "axis");
+  uint64_t axis = given ? given->size : first->rank - 1;
   if (!permute)
-    return no_memory(job);
+    return VINCI_E_NOMEM;
   if (axis >= first->rank)
     return lower_error(job, "x has only %u dimensions", first->rank);
   copy_shape(permute->out_shape, &permute->out_rank, first);
@@ -396,8 +328,8 @@ static enum vinci_status concat_setup(struct lower_job *job) {
   permute->inputs = 0;
   permute->out_shape[axis] = 0;
   for (unsigned k = 0; k < PERMUTE_PASSES; k++) {
-    const struct lower_value *shape = &job->value[CC_SHAPE + k];
-    if (!shape->present)
+    const struct lower_value *shape = lower_get(job, concat_keys[k].name);
+    if (!shape)
       continue;
     for (unsigned i = 0; i < first->rank; i++)
       if (shape->rank != first->rank || (i != axis && shape->shape[i] != first->shape[i]))
@@ -410,8 +342,8 @@ static enum vinci_status concat_setup(struct lower_job *job) {
   enum vinci_status status = VINCI_OK;
   for (unsigned k = 0; k < permute->inputs && status == VINCI_OK; k++) {
     struct pmap map = {.count = first->rank, .source = names[k]};
-    strides_of(permute->in_shapes[k], first->rank, map.from);
-    strides_of(permute->out_shape, first->rank, map.to);
+    permute_strides(permute->in_shapes[k], first->rank, map.from);
+    permute_strides(permute->out_shape, first->rank, map.to);
     memcpy(map.extent, permute->in_shapes[k], sizeof permute->in_shapes[k]);
     map.to_base = before * map.to[axis];
     before += permute->in_shapes[k][axis];
@@ -425,8 +357,7 @@ static bool call_concat(struct lower_call *call) {
   if (call->input_count > PERMUTE_PASSES || call->output_count == 0)
     return lower_cannot(call, "up to %d inputs can be joined", PERMUTE_PASSES);
   for (unsigned k = 0; k < call->input_count; k++)
-    lower_arg_shape(call, concat_keys[CC_SHAPE + k].name, call->input[k].shape,
-                    call->input[k].rank);
+    lower_arg_shape(call, concat_keys[k].name, call->input[k].shape, call->input[k].rank);
   for (unsigned i = 0; i < y->rank; i++)
     if (y->shape[i] != call->input[0].shape[i])
       lower_arg(call, "axis=%u", i);
@@ -434,15 +365,5 @@ static bool call_concat(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_concat = {
-    .name = "concat",
-    .vendor_types = "Concat|ConcatD|ConcatV2",
-    .text = "y = x, x1 ... one after the other",
-    .keys = concat_keys,
-    .key_count = CONCAT_KEYS,
-    .setup = concat_setup,
-    .candidate = permute_candidate,
-    .cost = permute_cost,
-    .emit = permute_emit,
-    .from_tensors = call_concat,
-};
+LOWER_OPERATOR(concat, "Concat|ConcatD|ConcatV2", "y = x, x1 ... one after the other", concat_keys,
+               PERMUTE(concat_setup), NULL, call_concat)

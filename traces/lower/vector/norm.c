@@ -10,7 +10,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 
-enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, HALVINGS = 4, SPREAD_ROWS = 8 };
+enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, SPREAD_ROWS = 8 };
 
 static const struct vstep softmax_steps[] = {
     REDUCE(T1, X0, V_MAX), SPREAD(T1), WITH_COLUMN("vsub", T0, X0), U("vexp", T0, T0),
@@ -86,29 +86,17 @@ static void lay_out(struct vtile *tile) {
 
 /* ---- tilings --------------------------------------------------------------------------------- */
 
-static bool candidate(struct lower_job *job, size_t index) {
-  struct vnorm *norm = job->data;
-  struct vtile *tile = &norm->tile;
-  if (index > HALVINGS)
-    return false;
-  tile->cols = tile->space.cols;
-  tile->buffers = index == HALVINGS ? 1 : 2;
-  tile->rows = 1;
-  if (!vtile_fits(job, tile)) {
-    norm_long_split(job, norm, index % HALVINGS);
-  } else {
-    uint64_t most = vtile_most_rows(job, tile, 1, rowwise_rows_max(tile, norm->pitch));
-    vtile_split_rows(job->soc, job->cores, tile, vtile_bytes(norm->type),
-                     max_u64(most >> index % HALVINGS, 1));
-  }
-  vtile_fit(job, tile);
-  vtile_give(job, tile);
-  return true;
+/* Whole rows, or parts of one where UB cannot hold a row. */
+static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  if (vtile_fits(job, &kernel->tile))
+    vkernel_split_rows(job, kernel, halvings);
+  else
+    norm_long_split(job, (struct vnorm *)kernel, halvings);
 }
 
 /* Steps on columns are few instructions, but what follows waits for each. */
 static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *norm) {
-  uint64_t repeats = norm->tile.rows * ceil_div(norm->pitch, ROWWISE_LANES), sum = 0;
+  uint64_t repeats = norm->kernel.tile.rows * ceil_div(norm->pitch, ROWWISE_LANES), sum = 0;
   for (const struct vstep *step = norm->norm->steps; step->form != VFORM_END; step++)
     sum += repeats * (step->column ? 2 * MILLI : vstep_cost_mcycles(soc, step, DTYPE_FP32));
   if (norm->type != DTYPE_FP32)
@@ -116,33 +104,23 @@ static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *nor
   return sum / MILLI;
 }
 
-static enum kernel_code code_of(const struct vnorm *norm) {
-  return norm->norm->weights || norm->norm->inputs > 1 ? KERNEL_NORM : KERNEL_REDUCE;
-}
-
-static bool cost(struct lower_job *job) {
-  struct vnorm *norm = job->data;
-  struct vtile *tile = &norm->tile;
-  vtile_take(job, tile);
-  if (!vtile_copies_bytes(job) || !vtile_count(job, tile))
-    return false;
+static bool walks(struct lower_job *job, const struct vkernel *kernel) {
+  const struct vnorm *norm = (const struct vnorm *)kernel;
+  const struct vtile *tile = &kernel->tile;
   if (norm_is_long(norm) && (tile->rows > 1 || tile->cols % ROWWISE_LANES != 0))
     return lower_refuse(job, "a tile is whole rows, or of one row a multiple of %d columns",
                         ROWWISE_LANES);
   if (norm_is_long(norm) && tile->blocks > tile->space.rows)
     return lower_refuse(job, "there are only %" PRIu64 " rows for %" PRIu64 " cores",
                         tile->space.rows, tile->blocks);
-  if (!rowwise_walks(job, tile, norm->pitch) || !vtile_in_ub(job, tile))
-    return false;
-  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(norm->type);
+  return rowwise_walks(job, tile, norm->pitch);
+}
+
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  const struct vnorm *norm = (const struct vnorm *)kernel;
   uint64_t passes = norm_is_long(norm) ? norm_passes(norm->norm) : 1;
-  struct vtile_work work = {.in_bytes = bytes * norm->norm->inputs * passes,
-                            .out_bytes = bytes,
-                            .in_copies = norm->norm->inputs,
-                            .out_copies = 1,
-                            .vector_cycles = tile_cycles(job->soc, norm) * (passes > 1 ? 2 : 1),
-                            .code = code_of(norm)};
-  vtile_cost(job, tile, &work);
+  work->in_bytes *= passes;
+  work->vector_cycles = tile_cycles(job->soc, norm) * (passes > 1 ? 2 : 1);
   return true;
 }
 
@@ -150,7 +128,7 @@ static bool cost(struct lower_job *job) {
 
 /* Weights are loaded once and stay. Columns are spread 8 rows at a time; there may be fewer. */
 static void put_start(struct emit *e, const struct vnorm *norm) {
-  const struct vtile *tile = &norm->tile;
+  const struct vtile *tile = &norm->kernel.tile;
   struct vunit unit = {.emit = e};
   uint64_t bytes = tile->space.cols * vtile_bytes(norm->type);
   unsigned weights = norm->norm->weights;
@@ -174,7 +152,7 @@ static void put_start(struct emit *e, const struct vnorm *norm) {
 
 void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t inputs,
                         bool results) {
-  const struct vtile *tile = &norm->tile;
+  const struct vtile *tile = &norm->kernel.tile;
   struct vunit *unit = &rows->unit;
   bool converts = norm->type != DTYPE_FP32;
   unit->parameter[NUMBER_MEAN - 1] = 1.0 / (double)tile->space.cols;
@@ -202,125 +180,106 @@ void norm_put_result(const struct vnorm *norm, struct rowwise *rows) {
     return;
   rowwise_all(rows);
   vunit_convert(&rows->unit, V(Y0), 0, DTYPE_FP32, norm->type,
-                x_add(norm->tile.slot, norm->out.address), rows->unit.reg[Y0]);
+                x_add(norm->kernel.tile.slot, norm->out.address), rows->unit.reg[Y0]);
 }
 
-static void put_compute(struct emit *e, const struct vnorm *norm) {
-  struct rowwise rows = rowwise_of(e, &norm->tile, norm->pitch);
+static void compute(struct emit *e, struct vkernel *kernel) {
+  const struct vnorm *norm = (struct vnorm *)kernel;
+  struct rowwise rows = rowwise_of(e, &kernel->tile, norm->pitch);
   norm_set_registers(norm, &rows, V(X0 + norm->norm->inputs) - V(X0), true);
-  for (const struct vstep *step = norm->norm->steps; step->form != VFORM_END; step++)
-    rowwise_step(&rows, step);
+  rowwise_steps(&rows, norm->norm->steps);
   norm_put_result(norm, &rows);
   vunit_rest(&rows.unit);
 }
 
-static void emit(const struct lower_job *job, struct emit *e) {
-  struct vnorm *norm = job->data;
-  struct vtile *tile = &norm->tile;
-  const struct lower_value *shape = &job->value[0];
-  vtile_settle(job, tile);
-  emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
+static void tensors(struct emit *e, struct vkernel *kernel) {
+  const struct vnorm *norm = (const struct vnorm *)kernel;
+  const struct lower_value *shape = lower_get(kernel->job, "shape");
   for (unsigned k = 0; k < norm->norm->inputs; k++)
     emit_tensor(e, norm->in[k].name, norm->type, TENSOR_IN, shape->shape, shape->rank, NULL);
   for (unsigned k = 0; k < norm->norm->weights; k++)
-    emit_vector(e, norm->weight[k].name, norm->type, TENSOR_IN, tile->space.cols);
+    emit_vector(e, norm->weight[k].name, norm->type, TENSOR_IN, kernel->tile.space.cols);
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  vtile_stream(e, tile, code_of(norm), tile->blocks);
+}
+
+static void put_rows(struct emit *e, struct vkernel *kernel) {
+  struct vnorm *norm = (struct vnorm *)kernel;
   if (norm_is_long(norm)) {
     norm_long_emit(e, norm);
     return;
   }
   put_start(e, norm);
-  vtile_open(e, tile);
-  for (unsigned k = 0; k < norm->norm->inputs; k++)
-    vtile_load(e, tile, &norm->in[k]);
-  vtile_loaded(e, tile);
-  put_compute(e, norm);
-  vtile_computed(e, tile);
-  vtile_store(e, tile, &norm->out);
-  vtile_close(e, tile);
+  vkernel_tiles(e, kernel);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, SOFTMAX_KEYS = KEY_TILING + VTILE_KEYS };
-enum { KEY_EPSILON = KEY_TILING, KEY_NORM_TILING, NORM_KEYS = KEY_NORM_TILING + VTILE_KEYS };
+static const struct lower_key softmax_keys[] = {
+    SHAPE_KEY("extents of x; along the last"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32", "type of x and y"), VTILE_KEYS_TABLE};
+static const struct lower_key norm_keys[] = {
+    SHAPE_KEY("extents of x; along the last"), DTYPE_KEY("fp16", "fp16|bf16|fp32", "type of all"),
+    NUMBER_KEY("eps", "1e-5", "added to the mean square"), VTILE_KEYS_TABLE};
 
-static const struct lower_key softmax_keys[SOFTMAX_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32", "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-static const struct lower_key norm_keys[NORM_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32", "type of all", false},
-    [KEY_EPSILON] = {"eps", LOWER_NUMBER, "1e-5", NULL, "added to the mean square", false},
-    VTILE_KEY_ROWS_TABLE(KEY_NORM_TILING),
-};
-
-static enum vinci_status norm_setup(struct lower_job *job, const struct norm *func) {
-  struct vnorm *norm = ARENA_NEW(job->arena, struct vnorm);
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
+static void set_operands(struct vnorm *norm) {
   static const char *const names[] = {"x", "x1"}, *const weights[] = {"gamma", "beta"};
-  if (!norm)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  if (func->weights && job->value[KEY_EPSILON].number < 0)
-    return lower_error(job, "eps is at least 0, not %.9g", job->value[KEY_EPSILON].number);
-  job->data = norm;
-  norm->norm = func;
-  norm->type = job->value[KEY_DTYPE].dtype;
-  norm->epsilon = job->value[KEY_EPSILON].number;
-  norm->tile = (struct vtile){.prefix = "",
-                              .parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES,
-                              .lay_out = lay_out,
-                              .space = {.cols = shape->shape[shape->rank - 1],
-                                        .rows = lower_elements(shape->shape, shape->rank - 1)}};
-  norm->pitch = vtile_pitch(norm->tile.space.cols, vtile_bytes(norm->type));
-  norm->out = (struct vtile_operand){.name = "y",
-                                     .dtype = norm->type,
-                                     .row_stride = norm->tile.space.cols,
-                                     .col_stride = 1,
-                                     .pitch = norm->pitch};
+  struct vkernel *kernel = &norm->kernel;
+  norm->out = vtile_whole_rows("y", norm->type, &kernel->tile.space, norm->pitch);
   for (unsigned k = 0; k < NORM_INPUTS; k++) {
     norm->in[k] = norm->weight[k] = norm->out;
     norm->in[k].name = names[k];
     norm->weight[k].name = weights[k];
     norm->weight[k].row_stride = 0;
+    kernel->in[k] = k < norm->norm->inputs ? &norm->in[k] : NULL;
   }
+  kernel->out[0] = &norm->out;
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  static const struct vkernel_kind kind = {.halvings = 4,
+                                           .lay_out = lay_out,
+                                           .split = split,
+                                           .walks = walks,
+                                           .work = work,
+                                           .tensors = tensors,
+                                           .rows = put_rows,
+                                           .compute = compute};
+  const struct lower_value *shape = lower_get(job, "shape"), *epsilon = lower_get(job, "eps");
+  struct vnorm *norm = vkernel_new(job, sizeof *norm, &kind);
+  if (!norm)
+    return VINCI_E_NOMEM;
+  if (epsilon && epsilon->number < 0)
+    return lower_error(job, "eps is at least 0, not %.9g", epsilon->number);
+  struct vkernel *kernel = &norm->kernel;
+  norm->norm = job->op->spec;
+  norm->type = lower_get(job, "dtype")->dtype;
+  norm->epsilon = epsilon ? epsilon->number : 0;
+  kernel->tile.space.cols = shape->shape[shape->rank - 1];
+  kernel->tile.space.rows = lower_elements(shape->shape, shape->rank - 1);
+  norm->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(norm->type));
+  kernel->rows_max = rowwise_rows_max(&kernel->tile, norm->pitch);
+  kernel->element_bytes = vtile_bytes(norm->type);
+  kernel->code = norm->norm->weights || norm->norm->inputs > 1 ? KERNEL_NORM : KERNEL_REDUCE;
+  set_operands(norm);
   return VINCI_OK;
 }
 
 static bool call_norm(struct lower_call *call) {
-  const struct lower_tensor *x = &call->input[0];
-  lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_tensor(call, &call->input[0]);
   return true;
 }
 
-#define OPERATOR(id, vendor, summary, table, count, inputs_, weights_)                             \
-  static enum vinci_status id##_setup(struct lower_job *job) {                                     \
-    static const struct norm func = {.inputs = inputs_, .weights = weights_, .steps = id##_steps}; \
-    return norm_setup(job, &func);                                                                 \
-  }                                                                                                \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = table,                                                                               \
-      .key_count = count,                                                                          \
-      .setup = id##_setup,                                                                         \
-      .candidate = candidate,                                                                      \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = call_norm,                                                                   \
-  };
+static const struct lower_template template = VKERNEL_TEMPLATE(setup);
+#define NORM(id, vendor, summary, keys, inputs_, weights_)                                         \
+  LOWER_OPERATOR(                                                                                  \
+      id, vendor, summary, keys, &template,                                                        \
+      (&(const struct norm){.inputs = inputs_, .weights = weights_, .steps = id##_steps}),         \
+      call_norm)
 
-OPERATOR(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, SOFTMAX_KEYS, 1, 0)
-OPERATOR(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))",
-         softmax_keys, SOFTMAX_KEYS, 1, 0)
-OPERATOR(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, SOFTMAX_KEYS,
-         2, 0)
-OPERATOR(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, NORM_KEYS, 1, 1)
-OPERATOR(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4",
-         "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, NORM_KEYS, 1, 2)
+NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
+NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
+     0)
+NORM(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, 2, 0)
+NORM(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, 1, 1)
+NORM(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4",
+     "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, 1, 2)

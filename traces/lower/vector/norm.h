@@ -8,9 +8,10 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_NORM_H
 #define VINCI_TRACES_LOWER_VECTOR_NORM_H
 
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
-enum { NORM_INPUTS = 2, NORM_REDUCTIONS = 2 };
+enum { NORM_INPUTS = 2 };
 /* Parameters of the steps. */
 enum { NUMBER_MEAN = 1, NUMBER_EPSILON };
 
@@ -21,7 +22,7 @@ struct norm {
 };
 
 struct vnorm {
-  struct vtile tile; /* first: lay_out() is given its address */
+  struct vkernel kernel; /* first */
   const struct norm *norm;
   enum dtype type;
   double epsilon;
@@ -31,7 +32,7 @@ struct vnorm {
 };
 
 static inline bool norm_is_long(const struct vnorm *norm) {
-  return norm->tile.cols < norm->tile.space.cols;
+  return norm->kernel.tile.cols < norm->kernel.tile.space.cols;
 }
 
 /* Registers at their addresses; inputs (bit per register) and the result of fp32 in the buffer,
@@ -43,7 +44,7 @@ void norm_put_result(const struct vnorm *norm, struct rowwise *rows);
 /* Passes over a long row. */
 unsigned norm_passes(const struct norm *norm);
 /* The longest part that fits, halved a number of times; a core for each row. */
-void norm_long_split(const struct lower_job *job, struct vnorm *norm, size_t halvings);
+void norm_long_split(const struct lower_job *job, struct vnorm *norm, unsigned halvings);
 /* The rows of the kernel behind its prologue. */
 void norm_long_emit(struct emit *emit, struct vnorm *norm);
 

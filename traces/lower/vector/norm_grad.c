@@ -8,20 +8,16 @@
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
-enum { FLOAT_BYTES = 4, HALVINGS = 4, WEIGHT_FLAG = 2, CLEARED = 0, SPREAD_ROWS = 8 };
+enum { FLOAT_BYTES = 4, WEIGHT_FLAG = 2, CLEARED = 0, SPREAD_ROWS = 8 };
 
-enum { KEY_SHAPE, KEY_WEIGHTS, KEY_DTYPE, KEY_TILING, GRAD_KEYS = KEY_TILING + VTILE_KEYS };
-
-static const struct lower_key keys[GRAD_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of dy, x and dx", false},
-    [KEY_WEIGHTS] = {"axes", LOWER_SIZE, "1", NULL, "how many dimensions, the last, are normalised",
-                     false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32",
-                   "type of dy, x, gamma, dx; rstd and dgamma are fp32", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key keys[] = {
+    SHAPE_KEY("extents of dy, x and dx"),
+    LOWER_KEY("axes", SIZE, "1", NULL, "how many dimensions, the last, are normalised"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32", "type of dy, x, gamma, dx; rstd and dgamma are fp32"),
+    VTILE_KEYS_TABLE};
 
 /* Columns: rstd and a sum; rows: gamma and dgamma. */
 enum { R_DY = X0, R_X = X1, R_GAMMA = X2, R_DGAMMA = X3, R_RSTD = X4, R_SUM = T1 };
@@ -42,7 +38,7 @@ static const struct vstep steps[] = {SPREAD(R_RSTD),
                                      END};
 
 struct vgrad {
-  struct vtile tile; /* first: lay_out() is given its address */
+  struct vkernel kernel; /* first */
   enum dtype type;
   struct vtile_operand dy, x, dx;
   uint64_t pitch;
@@ -79,83 +75,28 @@ static void lay_out(struct vtile *tile) {
   tile->ub_bytes = used;
 }
 
-static enum vinci_status setup(struct lower_job *job) {
-  struct vgrad *grad = ARENA_NEW(job->arena, struct vgrad);
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  if (!grad)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  uint64_t axes = job->value[KEY_WEIGHTS].size;
-  if (axes > shape->rank)
-    return lower_error(job, "x has only %u dimensions", shape->rank);
-  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
-    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
-  unsigned rows = shape->rank - (unsigned)axes;
-  job->data = grad;
-  grad->type = job->value[KEY_DTYPE].dtype;
-  grad->tile =
-      (struct vtile){.prefix = "",
-                     .parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES,
-                     .lay_out = lay_out,
-                     .space = {.rows = lower_elements(shape->shape, rows),
-                               .cols = lower_elements(shape->shape + rows, (unsigned)axes)}};
-  grad->pitch = vtile_pitch(grad->tile.space.cols, vtile_bytes(grad->type));
-  grad->dy = (struct vtile_operand){.name = "dy",
-                                    .dtype = grad->type,
-                                    .row_stride = grad->tile.space.cols,
-                                    .col_stride = 1,
-                                    .pitch = grad->pitch};
-  grad->x = grad->dx = grad->dy;
-  grad->x.name = "x";
-  grad->dx.name = "dx";
-  return VINCI_OK;
-}
-
-/* ---- tiling and cost ------------------------------------------------------------------------- */
-
-static bool candidate(struct lower_job *job, size_t index) {
-  struct vgrad *grad = job->data;
-  struct vtile *tile = &grad->tile;
-  if (index > HALVINGS)
-    return false;
-  tile->cols = tile->space.cols;
-  tile->buffers = index == HALVINGS ? 1 : 2;
-  uint64_t most = vtile_most_rows(job, tile, 1, rowwise_rows_max(tile, grad->pitch));
-  vtile_split_rows(job->soc, job->cores, tile, vtile_bytes(grad->type),
-                   max_u64(most >> index % HALVINGS, 1));
-  vtile_fit(job, tile);
-  vtile_give(job, tile);
-  return true;
-}
+/* ---- cost ------------------------------------------------------------------------------------ */
 
 /* The steps, a conversion for each operand, and a sum for each row, which waits for the one
  * before. */
 static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vgrad *grad) {
   const uint64_t operands = 3, add_rows = 2;
-  uint64_t repeats = grad->tile.rows * ceil_div(grad->pitch, ROWWISE_LANES), sum = 0;
+  uint64_t repeats = grad->kernel.tile.rows * ceil_div(grad->pitch, ROWWISE_LANES), sum = 0;
   for (const struct vstep *step = steps; step->form != VFORM_END; step++)
     sum += vstep_cost_mcycles(soc, step, DTYPE_FP32);
   uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
   return repeats * (sum / MILLI + add_rows + (converts(grad) ? operands : 0)) +
-         grad->tile.rows * start;
+         grad->kernel.tile.rows * start;
 }
 
-static bool cost(struct lower_job *job) {
-  struct vgrad *grad = job->data;
-  struct vtile *tile = &grad->tile;
-  vtile_take(job, tile);
-  if (!vtile_count(job, tile) || !vtile_has_whole_rows(job, tile) ||
-      !rowwise_walks(job, tile, grad->pitch) || !vtile_in_ub(job, tile))
-    return false;
-  uint64_t bytes = tile->rows * tile->cols * vtile_bytes(grad->type);
-  struct vtile_work work = {.in_bytes = 2 * bytes + tile->rows * FLOAT_BYTES,
-                            .out_bytes = bytes,
-                            .in_copies = 3,
-                            .out_copies = 1,
-                            .vector_cycles = tile_cycles(job->soc, grad),
-                            .code = KERNEL_NORM,
-                            .launched = soc_core_count(job->soc, CORE_AIV)};
-  vtile_cost(job, tile, &work);
-  job->cost.blocks = (uint32_t)work.launched;
+static bool walks(struct lower_job *job, const struct vkernel *kernel) {
+  return rowwise_walks(job, &kernel->tile, ((const struct vgrad *)kernel)->pitch);
+}
+
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  work->in_bytes += kernel->tile.rows * FLOAT_BYTES; /* rstd */
+  work->in_copies++;
+  work->vector_cycles = tile_cycles(job->soc, (const struct vgrad *)kernel);
   return true;
 }
 
@@ -168,18 +109,19 @@ static void put_zeros(struct emit *e, uint64_t count, uint64_t address) {
 
 static void store_dgamma(struct emit *e, const struct vgrad *grad) {
   EMIT(e, "copy_ubuf_to_gm_align_b32", F("dst", x_name(e, "dgamma")),
-       F("src", grad->address[R_DGAMMA]), F("len_burst", grad->tile.space.cols * FLOAT_BYTES));
+       F("src", grad->address[R_DGAMMA]),
+       F("len_burst", grad->kernel.tile.space.cols * FLOAT_BYTES));
 }
 
 /* gamma stays; the sums and what will be spread begin with 0, and so does dgamma. */
 static void put_start(struct emit *e, const struct vgrad *grad) {
-  uint64_t bytes = grad->tile.space.cols * vtile_bytes(grad->type);
+  uint64_t bytes = grad->kernel.tile.space.cols * vtile_bytes(grad->type);
   struct vunit unit = {.emit = e};
   EMIT(e, vtile_copy_name(false, grad->type), F("dst", grad->raw_gamma),
        F("src", x_name(e, "gamma")), F("len_burst", bytes),
        F("right_pad", vtile_pad(EXPR(bytes), grad->type)));
   emit_set(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
-  put_zeros(e, round_up(grad->tile.rows, SPREAD_ROWS), grad->address[R_SUM]);
+  put_zeros(e, round_up(grad->kernel.tile.rows, SPREAD_ROWS), grad->address[R_SUM]);
   put_zeros(e, grad->pitch, grad->address[R_DGAMMA]);
   emit_if(e, "clear", x_eq(x_name(e, "blk"), 0));
   emit_handshake(e, PIPE_V, PIPE_MTE3, WEIGHT_FLAG);
@@ -193,17 +135,20 @@ static void put_start(struct emit *e, const struct vgrad *grad) {
                   EXPR(grad->raw_gamma));
 }
 
-static void load_rstd(struct emit *e, const struct vgrad *grad) {
-  const struct vtile *tile = &grad->tile;
+static void load(struct emit *e, struct vkernel *kernel) {
+  const struct vgrad *grad = (struct vgrad *)kernel;
+  const struct vtile *tile = &kernel->tile;
   EMIT(e, "copy_gm_to_ubuf_align_b32", F("dst", x_add(tile->slot, grad->rstd)),
        F("src", x_add(x_name(e, "rstd"), x_mul(tile->row, FLOAT_BYTES))),
        F("len_burst", x_mul(tile->n_rows, FLOAT_BYTES)),
        F("right_pad", x_pad(tile->n_rows, SPREAD_ROWS)));
+  vkernel_load(e, kernel);
 }
 
 /* The buffers as registers; narrow operands are converted. */
-static void put_compute(struct emit *e, const struct vgrad *grad) {
-  const struct vtile *tile = &grad->tile;
+static void compute(struct emit *e, struct vkernel *kernel) {
+  const struct vgrad *grad = (struct vgrad *)kernel;
+  const struct vtile *tile = &grad->kernel.tile;
   struct rowwise rows = rowwise_of(e, tile, grad->pitch);
   struct vunit *unit = &rows.unit;
   const struct vtile_operand *operands[] = {&grad->dy, &grad->x};
@@ -221,8 +166,7 @@ static void put_compute(struct emit *e, const struct vgrad *grad) {
       unit->reg[R_DY + k] = raw;
   }
   unit->reg[Y0] = converts(grad) ? unit->reg[T0] : out;
-  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
-    rowwise_step(&rows, step);
+  rowwise_steps(&rows, steps);
   if (converts(grad)) {
     rowwise_all(&rows);
     vunit_convert(unit, V(Y0) | V(T0), 0, DTYPE_FP32, grad->type, out, unit->reg[Y0]);
@@ -240,34 +184,67 @@ static void put_sums(struct emit *e, const struct vgrad *grad) {
   emit_plain(e, "set_atomic_none");
 }
 
-static void emit(const struct lower_job *job, struct emit *e) {
-  struct vgrad *grad = job->data;
-  struct vtile *tile = &grad->tile;
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  unsigned cores = soc_core_count(job->soc, CORE_AIV);
-  unsigned outer = shape->rank - (unsigned)job->value[KEY_WEIGHTS].size;
-  vtile_settle(job, tile);
-  emit_kernel(e, job->op->name, cores);
+static void tensors(struct emit *e, struct vkernel *kernel) {
+  const struct vgrad *grad = (const struct vgrad *)kernel;
+  const struct lower_value *shape = lower_get(kernel->job, "shape");
+  unsigned axes = (unsigned)lower_get(kernel->job, "axes")->size;
+  const uint64_t *last = shape->shape + shape->rank - axes;
   emit_tensor(e, "dy", grad->type, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "x", grad->type, TENSOR_IN, shape->shape, shape->rank, NULL);
-  emit_vector(e, "rstd", DTYPE_FP32, TENSOR_IN, tile->space.rows);
-  emit_tensor(e, "gamma", grad->type, TENSOR_IN, shape->shape + outer, shape->rank - outer, NULL);
+  emit_vector(e, "rstd", DTYPE_FP32, TENSOR_IN, kernel->tile.space.rows);
+  emit_tensor(e, "gamma", grad->type, TENSOR_IN, last, axes, NULL);
   emit_tensor(e, "dx", grad->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  emit_tensor(e, "dgamma", DTYPE_FP32, TENSOR_OUT, shape->shape + outer, shape->rank - outer, NULL);
-  vtile_stream(e, tile, KERNEL_NORM, cores);
+  emit_tensor(e, "dgamma", DTYPE_FP32, TENSOR_OUT, last, axes, NULL);
+}
+
+static void put_rows(struct emit *e, struct vkernel *kernel) {
+  const struct vgrad *grad = (struct vgrad *)kernel;
   put_start(e, grad);
-  emit_if(e, "busy", x_lt(x_name(e, "blk"), tile->blocks));
-  vtile_open(e, tile);
-  load_rstd(e, grad);
-  vtile_load(e, tile, &grad->dy);
-  vtile_load(e, tile, &grad->x);
-  vtile_loaded(e, tile);
-  put_compute(e, grad);
-  vtile_computed(e, tile);
-  vtile_store(e, tile, &grad->dx);
-  vtile_close(e, tile);
+  emit_if(e, "busy", x_lt(x_name(e, "blk"), kernel->tile.blocks));
+  vkernel_tiles(e, kernel);
   emit_end(e);
   put_sums(e, grad);
+}
+
+/* ---- the operator ---------------------------------------------------------------------------- */
+
+static enum vinci_status setup(struct lower_job *job) {
+  static const struct vkernel_kind kind = {.halvings = 4,
+                                           .whole_rows = true,
+                                           .lay_out = lay_out,
+                                           .walks = walks,
+                                           .work = work,
+                                           .tensors = tensors,
+                                           .rows = put_rows,
+                                           .load = load,
+                                           .compute = compute};
+  struct vgrad *grad = vkernel_new(job, sizeof *grad, &kind);
+  const struct lower_value *shape = lower_get(job, "shape");
+  uint64_t axes = lower_get(job, "axes")->size;
+  if (!grad)
+    return VINCI_E_NOMEM;
+  if (axes > shape->rank)
+    return lower_error(job, "x has only %u dimensions", shape->rank);
+  if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
+    return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
+  unsigned rows = shape->rank - (unsigned)axes;
+  struct vkernel *kernel = &grad->kernel;
+  grad->type = lower_get(job, "dtype")->dtype;
+  kernel->tile.space.rows = lower_elements(shape->shape, rows);
+  kernel->tile.space.cols = lower_elements(shape->shape + rows, (unsigned)axes);
+  grad->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(grad->type));
+  kernel->rows_max = rowwise_rows_max(&kernel->tile, grad->pitch);
+  kernel->element_bytes = vtile_bytes(grad->type);
+  kernel->code = KERNEL_NORM;
+  kernel->launched = soc_core_count(job->soc, CORE_AIV);
+  const struct vtile_space *space = &kernel->tile.space;
+  kernel->in[0] = &grad->dy;
+  kernel->in[1] = &grad->x;
+  kernel->out[0] = &grad->dx;
+  grad->dy = vtile_whole_rows("dy", grad->type, space, grad->pitch);
+  grad->x = vtile_whole_rows("x", grad->type, space, grad->pitch);
+  grad->dx = vtile_whole_rows("dx", grad->type, space, grad->pitch);
+  return VINCI_OK;
 }
 
 /* dy, x, rstd, gamma, whose extents are the last ones of x. */
@@ -281,16 +258,9 @@ static bool from_tensors(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_rms_norm_grad = {
-    .name = "rms_norm_grad",
-    .vendor_types = "RmsNormGrad",
-    .text =
-        "dx = rstd * (g - x' * mean(g * x')), dgamma = sum(dy * x'); g = dy * gamma, x' = x * rstd",
-    .keys = keys,
-    .key_count = GRAD_KEYS,
-    .setup = setup,
-    .candidate = candidate,
-    .cost = cost,
-    .emit = emit,
-    .from_tensors = from_tensors,
-};
+static const struct lower_template template = VKERNEL_TEMPLATE(setup);
+
+LOWER_OPERATOR(
+    rms_norm_grad, "RmsNormGrad",
+    "dx = rstd * (g - x' * mean(g * x')), dgamma = sum(dy * x'); g = dy * gamma, x' = x * rstd",
+    keys, &template, NULL, from_tensors)

@@ -45,20 +45,14 @@ static struct pass plan(const struct norm *norm, unsigned number) {
   return pass;
 }
 
-void norm_long_split(const struct lower_job *job, struct vnorm *norm, size_t halvings) {
-  struct vtile *tile = &norm->tile;
-  uint64_t low = 1, high = ceil_div(tile->space.cols, ROWWISE_LANES) - 1;
-  while (low < high) {
-    uint64_t middle = low + (high - low + 1) / 2;
-    tile->cols = middle * ROWWISE_LANES;
-    if (vtile_fits(job, tile))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  uint64_t parts = ceil_div(tile->space.cols, max_u64(low >> halvings, 1) * ROWWISE_LANES);
+void norm_long_split(const struct lower_job *job, struct vnorm *norm, unsigned halvings) {
+  struct vtile *tile = &norm->kernel.tile;
+  uint64_t most =
+      vtile_most_cols(job, tile, ROWWISE_LANES, 1, ceil_div(tile->space.cols, ROWWISE_LANES) - 1);
+  uint64_t parts = ceil_div(tile->space.cols, max_u64(most >> halvings, 1) * ROWWISE_LANES);
   tile->cols = round_up(ceil_div(tile->space.cols, parts), ROWWISE_LANES);
   tile->blocks = min_u64(tile->space.rows, job->cores);
+  vtile_fit(job, tile);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -83,7 +77,7 @@ static void put_steps(const struct vnorm *norm, struct rowwise *rows, const stru
 
 /* One part of the row: comes in, is computed, and in the last pass goes out. */
 static void put_part(struct emit *e, struct vnorm *norm, const struct pass *pass) {
-  struct vtile *tile = &norm->tile;
+  struct vtile *tile = &norm->kernel.tile;
   struct rowwise rows = rowwise_of(e, tile, norm->pitch);
   const struct vstep *end = &norm->norm->steps[pass->end];
   rows.single = tile->n_cols;
@@ -119,7 +113,7 @@ static void put_identity(struct emit *e, const struct vnorm *norm, enum vreducti
 
 /* The number of the row that a pass is for: steps on columns, then its block. */
 static void put_number(struct emit *e, const struct vnorm *norm, const struct pass *pass) {
-  struct rowwise rows = rowwise_of(e, &norm->tile, norm->pitch);
+  struct rowwise rows = rowwise_of(e, &norm->kernel.tile, norm->pitch);
   struct vunit *unit = &rows.unit;
   const struct vstep *step = &norm->norm->steps[pass->end];
   norm_set_registers(norm, &rows, 0, false);
@@ -134,7 +128,7 @@ static void put_number(struct emit *e, const struct vnorm *norm, const struct pa
 }
 
 static void put_pass(struct emit *e, struct vnorm *norm, unsigned number) {
-  struct vtile *tile = &norm->tile;
+  struct vtile *tile = &norm->kernel.tile;
   const struct pass pass = plan(norm->norm, number);
   if (!pass.last)
     put_identity(e, norm, norm->norm->steps[pass.end].reduction);
@@ -150,7 +144,7 @@ static void put_pass(struct emit *e, struct vnorm *norm, unsigned number) {
 }
 
 void norm_long_emit(struct emit *e, struct vnorm *norm) {
-  struct vtile *tile = &norm->tile;
+  struct vtile *tile = &norm->kernel.tile;
   vtile_ends(e, tile, true);
   emit_comment(e, "One number of a row, of the eight that are spread at once.");
   EMIT(e, "set_vector_mask", F("high", 0), F("low", 8));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pad: x inside a larger y, a constant around it. One pass copies x; each side that grows is a
+ * pad: x inside a larger y, with a constant around. One pass copies x; each side that grows is a
  * pass that stores the constant. They write different elements, so their order does not matter.
  */
 #include <string.h>
@@ -9,19 +9,13 @@
 #include "core/base/number.h"
 #include "traces/lower/vector/permute.h"
 
-enum { KEY_SHAPE, KEY_BEFORE, KEY_AFTER, KEY_VALUE, KEY_DTYPE, KEY_TILING };
-enum { PAD_KEYS = KEY_TILING + VTILE_KEYS };
-
-static const struct lower_key keys[PAD_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [KEY_BEFORE] = {"before", LOWER_SHAPE, "", "0",
-                    "elements before x, as many numbers as extents; none", false},
-    [KEY_AFTER] = {"after", LOWER_SHAPE, "", "0", "elements behind x; as many as before it", false},
-    [KEY_VALUE] = {"value", LOWER_NUMBER, "0", NULL, "the constant", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp16", "fp16|bf16|fp32|int8|uint8|int16|int32",
-                   "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key keys[] = {
+    SHAPE_KEY("extents of x"),
+    LOWER_KEY("before", SHAPE, "", "0", "elements before x, as many numbers as extents; none"),
+    LOWER_KEY("after", SHAPE, "", "0", "elements behind x; as many as before it"),
+    NUMBER_KEY("value", "0", "the constant"),
+    DTYPE_KEY("fp16", "fp16|bf16|fp32|int8|uint8|int16|int32", "type of x and y"),
+    VTILE_KEYS_TABLE};
 
 static uint32_t fill_bits(enum dtype dtype, double value) {
   const uint32_t twice = 0x10001, four_times = 0x1010101;
@@ -41,14 +35,8 @@ static uint32_t fill_bits(enum dtype dtype, double value) {
   }
 }
 
-static void strides_of(const uint64_t *shape, unsigned rank, uint64_t *strides) {
-  uint64_t stride = 1;
-  for (unsigned i = rank; i-- > 0; stride *= shape[i])
-    strides[i] = stride;
-}
-
 static uint64_t amount(const struct lower_value *numbers, unsigned i) {
-  return numbers->present ? numbers->shape[i] : 0;
+  return numbers ? numbers->shape[i] : 0;
 }
 
 /* One side of dimension i: as wide as x in those before it, as y in those behind. */
@@ -59,7 +47,7 @@ static enum vinci_status add_side(struct lower_job *job, struct permute *permute
   map.from_base = 0;
   map.to_base = first * map.to[i];
   for (unsigned d = 0; d < i; d++)
-    map.to_base += amount(&job->value[KEY_BEFORE], d) * map.to[d];
+    map.to_base += amount(lower_get(job, "before"), d) * map.to[d];
   map.extent[i] = extent;
   for (unsigned d = i + 1; d < map.count; d++)
     map.extent[d] = permute->out_shape[d];
@@ -70,29 +58,29 @@ static enum vinci_status add_side(struct lower_job *job, struct permute *permute
 }
 
 static enum vinci_status pad_setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  const struct lower_value *before = &job->value[KEY_BEFORE], *after = &job->value[KEY_AFTER];
-  enum dtype dtype = job->value[KEY_DTYPE].dtype;
-  if (!after->present)
+  const struct lower_value *shape = lower_get(job, "shape"), *before = lower_get(job, "before");
+  const struct lower_value *after = lower_get(job, "after");
+  enum dtype dtype = lower_get(job, "dtype")->dtype;
+  double value = lower_get(job, "value")->number;
+  if (!after)
     after = before;
-  if ((before->present && before->rank != shape->rank) ||
-      (after->present && after->rank != shape->rank))
+  if ((before && before->rank != shape->rank) || (after && after->rank != shape->rank))
     return lower_error(job, "before and after need %u numbers", shape->rank);
-  enum vinci_status status = lower_fits(job, "value", dtype, job->value[KEY_VALUE].number);
+  enum vinci_status status = lower_fits(job, "value", dtype, value);
   if (status != VINCI_OK)
     return status;
-  struct permute *permute = permute_new(job, dtype);
+  struct permute *permute = permute_new(job);
   if (!permute)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  permute->fill = fill_bits(dtype, job->value[KEY_VALUE].number);
+    return VINCI_E_NOMEM;
+  permute->fill = fill_bits(dtype, value);
   permute->in_rank = permute->out_rank = shape->rank;
   memcpy(permute->in_shape, shape->shape, sizeof permute->in_shape);
   for (unsigned i = 0; i < shape->rank; i++)
     permute->out_shape[i] = amount(before, i) + shape->shape[i] + amount(after, i);
   struct pmap map = {.count = shape->rank};
   memcpy(map.extent, shape->shape, sizeof shape->shape);
-  strides_of(shape->shape, shape->rank, map.from);
-  strides_of(permute->out_shape, shape->rank, map.to);
+  permute_strides(shape->shape, shape->rank, map.from);
+  permute_strides(permute->out_shape, shape->rank, map.to);
   for (unsigned i = 0; i < shape->rank; i++)
     map.to_base += amount(before, i) * map.to[i];
   status = permute_add(job, permute, &map);
@@ -123,15 +111,6 @@ static bool call_pad(struct lower_call *call) {
   return true;
 }
 
-const struct lower_op lower_pad = {
-    .name = "pad",
-    .vendor_types = "Pad|PadD|PadV2|PadV3|PadV3D",
-    .text = "y = x with a constant before and behind it in each dimension",
-    .keys = keys,
-    .key_count = PAD_KEYS,
-    .setup = pad_setup,
-    .candidate = permute_candidate,
-    .cost = permute_cost,
-    .emit = permute_emit,
-    .from_tensors = call_pad,
-};
+LOWER_OPERATOR(pad, "Pad|PadD|PadV2|PadV3|PadV3D",
+               "y = x with a constant before and behind it in each dimension", keys,
+               PERMUTE(pad_setup), NULL, call_pad)

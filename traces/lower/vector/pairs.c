@@ -34,7 +34,7 @@ static void put_tables(struct emit *e, const struct vew *ew) {
     tables[1].first[lane] = (lane ^ 1) * WORD_BYTES;
   }
   emit_comment(e, "1 at the lower halves; where the other half of each is.");
-  vtables_fill(e, tables, 2, 2 * ew->tile.cols);
+  vtables_fill(e, tables, 2, 2 * ew->kernel.tile.cols);
   emit_barrier(e, PIPE_V);
 }
 

@@ -14,21 +14,26 @@ enum {
   COPY_BYTES = 65536, /* of one buffer of plain rows */
 };
 
-struct permute *permute_new(struct lower_job *job, enum dtype type) {
-  struct permute *permute = ARENA_NEW(job->arena, struct permute);
+struct permute *permute_new(struct lower_job *job) {
+  struct permute *permute = lower_data(job, sizeof *permute);
   if (permute) {
-    permute->type = type;
+    permute->type = lower_get(job, "dtype")->dtype;
     permute->buffers = 2;
     permute->inputs = 1;
     permute->code = KERNEL_SLICE;
   }
-  job->data = permute;
   return permute;
+}
+
+void permute_strides(const uint64_t *shape, unsigned rank, uint64_t *strides) {
+  uint64_t stride = 1;
+  for (unsigned i = rank; i-- > 0; stride *= shape[i])
+    strides[i] = stride;
 }
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
 
-/* Drops extents of 1 and joins neighbours that both sides walk as one. */
+/* Drops extents of 1 and joins neighbours that both sides walk together. */
 static void simplify(const struct pmap *map, struct pmap *out) {
   *out = *map;
   out->count = 0;
@@ -98,7 +103,7 @@ static unsigned add_single(struct pmap *map) {
 static void choose_sides(struct pmap *map, unsigned bytes, unsigned *cols, unsigned *target) {
   *cols = innermost(map, false);
   *target = innermost(map, true);
-  /* A row of one block is padded by the copy that brings it. */
+  /* A row of one block is padded by its own copy. */
   if (map->padded * bytes == BLOCK_BYTES && *cols == *target && *cols != map->count)
     return;
   if (map->padded) {
@@ -285,9 +290,8 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
   uint64_t most = 0;
   for (unsigned i = 0; i < permute->passes; i++)
     most = max_u64(most, permute->pass[i].tile.tiles);
-  if (blocks > soc_core_count(job->soc, emit_vector_core(job->soc)))
-    return lower_refuse(job, "there are only %u cores",
-                        soc_core_count(job->soc, emit_vector_core(job->soc)));
+  if (!vtile_has_cores(job, blocks))
+    return false;
   if (blocks > most)
     return vtile_too_few(job, most, blocks);
   if (permute->pass[0].fan > 1 && !vtile_has_whole_rows(job, &given))

@@ -7,7 +7,7 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_PERMUTE_H
 #define VINCI_TRACES_LOWER_VECTOR_PERMUTE_H
 
-#include "traces/lower/vector/tiles.h"
+#include "traces/lower/vector/kernel.h"
 
 enum {
   PERMUTE_DIMENSIONS = 10,
@@ -35,7 +35,7 @@ struct ppass {
   bool chunks; /* rows go to UB in turns of 8, see put_load() */
   uint64_t in_pitch, out_pitch;
   uint64_t padded; /* elements of a row of the result, or 0 */
-  /* Rows of the result come in so many short pieces, which lie apart in the source. */
+  /* Pieces of a row of the result, which lie apart in the source, and their distance. */
   uint64_t fan, fan_stride;
 };
 
@@ -54,7 +54,10 @@ struct permute {
   uint64_t ub_bytes;
 };
 
-struct permute *permute_new(struct lower_job *job, enum dtype type);
+/* In job->data, of the type of the key dtype; NULL, with an error, without memory. */
+struct permute *permute_new(struct lower_job *job);
+/* Strides of a tensor without gaps. */
+void permute_strides(const uint64_t *shape, unsigned rank, uint64_t *strides);
 /* Adds the map; an empty one is left out. */
 enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
                               const struct pmap *map);
@@ -66,7 +69,8 @@ void permute_take_tiling(const struct lower_job *job, struct permute *permute);
 /* Rows (permute_rows.c). */
 void permute_emit(const struct lower_job *job, struct emit *emit);
 
-/* The tiling keys, last in the tables: of the first pass; the others take as many blocks. */
-#define PERMUTE_KEYS VTILE_KEYS
+/* The template of an operator that moves elements: PERMUTE(setup). */
+#define PERMUTE(setup_)                                                                            \
+  (&(const struct lower_template){setup_, permute_candidate, permute_cost, permute_emit})
 
 #endif

@@ -202,9 +202,7 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
   const uint64_t blocks = permute->pass[0].tile.blocks;
   emit_kernel(e, job->op->name, (uint32_t)blocks);
   put_tensors(e, permute);
-  emit_buffer(e, "buf", SPACE_UB, permute->ub_bytes);
-  emit_stream(e, emit_vector_core(job->soc));
-  emit_kernel_start(e, permute->code, blocks);
+  vkernel_stream(e, permute->ub_bytes, permute->code, blocks);
   for (unsigned i = 0; i < permute->passes; i++) {
     struct ppass *pass = &permute->pass[i];
     if (i > 0)

@@ -8,21 +8,13 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 
-enum { KERNEL_MAX = 255, REPEAT_STRIDE_MAX = 255, BLOCKS_PER_REPEAT = 8, HALVINGS = 4 };
+enum { KERNEL_MAX = 255, REPEAT_STRIDE_MAX = 255, BLOCKS_PER_REPEAT = 8 };
 enum { POOL_RANK = 5, BURST_GAP_MAX = 65535, BURSTS_MAX = 4095 };
-enum { KEY_TILING = POOL_KEYS, MAX_KEYS = KEY_TILING + VTILE_KEYS };
-enum { KEY_COUNT_PAD = POOL_KEYS, KEY_AVG_TILING, AVG_KEYS = KEY_AVG_TILING + VTILE_KEYS };
 
-static const struct lower_key max_keys[MAX_KEYS] = {
-    POOL_KEYS_TABLE("fp16|bf16|fp32"),
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-static const struct lower_key avg_keys[AVG_KEYS] = {
-    POOL_KEYS_TABLE("fp16|bf16|fp32"),
-    [KEY_COUNT_PAD] = {"count_pad", LOWER_WORD, "1", "0|1", "divides by padding too", false},
-    VTILE_KEY_ROWS_TABLE(KEY_AVG_TILING),
-};
+static const struct lower_key max_keys[] = {POOL_KEYS("fp16|bf16|fp32"), VTILE_KEYS_TABLE};
+static const struct lower_key avg_keys[] = {
+    POOL_KEYS("fp16|bf16|fp32"), WORD_KEY("count_pad", "1", "0|1", "divides by padding too"),
+    VTILE_KEYS_TABLE};
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
@@ -35,11 +27,11 @@ static bool pair(const struct lower_value *value, uint64_t *a, uint64_t *b) {
 }
 
 static bool read_pad(const struct lower_value *value, struct pool *pool) {
-  const uint64_t *pad = value->shape;
-  if (!value->present)
+  if (!value)
     return true;
   if (value->rank != 2 && value->rank != 4)
     return false;
+  const uint64_t *pad = value->shape;
   bool sides = value->rank == 4;
   pool->top = pad[0];
   pool->bottom = pad[sides ? 1 : 0];
@@ -61,27 +53,27 @@ static uint64_t windows(uint64_t extent, uint64_t before, uint64_t after, uint64
 }
 
 enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool) {
-  const struct lower_value *value = job->value, *shape = &value[POOL_SHAPE];
+  const struct lower_value *shape = lower_get(job, "shape"), *stride = lower_get(job, "stride");
   if (shape->rank != POOL_RANK)
     return lower_error(job, "shape has 5 extents: N, C1, H, W, C0");
-  pool->type = value[POOL_DTYPE].dtype;
+  pool->type = lower_get(job, "dtype")->dtype;
   pool->units = shape->shape[0] * shape->shape[1];
   pool->h = shape->shape[2];
   pool->w = shape->shape[3];
   pool->c0 = shape->shape[4];
   if (pool->c0 * vtile_bytes(pool->type) % BLOCK_BYTES != 0)
     return lower_error(job, "C0 fills whole blocks of %d bytes", BLOCK_BYTES);
-  if (!pair(&value[POOL_KERNEL], &pool->kh, &pool->kw))
+  if (!pair(lower_get(job, "kernel"), &pool->kh, &pool->kw))
     return lower_error(job, "kernel is HxW of up to %d", KERNEL_MAX);
-  if (!value[POOL_STRIDE].present) {
+  if (!stride) {
     pool->sh = pool->kh;
     pool->sw = pool->kw;
-  } else if (!pair(&value[POOL_STRIDE], &pool->sh, &pool->sw)) {
+  } else if (!pair(stride, &pool->sh, &pool->sw)) {
     return lower_error(job, "stride is HxW of up to %d", KERNEL_MAX);
   }
-  if (!read_pad(&value[POOL_PAD], pool))
+  if (!read_pad(lower_get(job, "pad"), pool))
     return lower_error(job, "pad is HxW, or four numbers, each below the window's extent");
-  bool ceil = value[POOL_CEIL].word == 1;
+  bool ceil = lower_get(job, "ceil")->word == 1;
   pool->oh = windows(pool->h, pool->top, pool->bottom, pool->kh, pool->sh, ceil);
   pool->ow = windows(pool->w, pool->left, pool->right, pool->kw, pool->sw, ceil);
   if (pool->oh == 0 || pool->ow == 0)
@@ -92,9 +84,10 @@ enum vinci_status pool_geometry(struct lower_job *job, struct pool *pool) {
   if (pool->sw > 1 && blocks > REPEAT_STRIDE_MAX)
     return lower_error(job, "windows are at most %" PRIu64 " columns apart",
                        pool->sw * REPEAT_STRIDE_MAX / blocks);
-  pool->tile.prefix = "";
-  pool->tile.parts = VTILE_LOADS | VTILE_COMPUTES | VTILE_STORES;
-  pool->tile.space = (struct vtile_space){1, {pool->units}, pool->oh, pool->ow};
+  /* A core is worth its start by what is read for a pixel of the result. */
+  pool->kernel.element_bytes =
+      max_u64(1, pool->h * pool->w / (pool->oh * pool->ow)) * pool_pixel_bytes(pool, pool->type);
+  pool->kernel.tile.space = (struct vtile_space){1, {pool->units}, pool->oh, pool->ow};
   return VINCI_OK;
 }
 
@@ -118,7 +111,7 @@ static bool counts_differ(const struct pool *pool) {
 }
 
 uint64_t pool_lay_out(struct pool *pool) {
-  struct vtile *tile = &pool->tile;
+  struct vtile *tile = &pool->kernel.tile;
   uint64_t raw = pool_pixel_bytes(pool, pool->type), pixel = pool_pixel_bytes(pool, pool->work);
   uint64_t slot = 0;
   pool->in_rows = (tile->rows - 1) * pool->sh + pool->kh;
@@ -141,114 +134,95 @@ uint64_t pool_lay_out(struct pool *pool) {
 
 static void lay_out(struct vtile *tile) { tile->ub_bytes = pool_lay_out((struct pool *)tile); }
 
-bool pool_candidate(struct lower_job *job, size_t index) {
-  struct pool *pool = job->data;
-  struct vtile *tile = &pool->tile;
-  if (index > HALVINGS)
-    return false;
-  tile->buffers = index == HALVINGS ? 1 : 2;
-  tile->rows = 1;
-  tile->cols = tile->space.cols;
+void pool_split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  struct vtile *tile = &kernel->tile;
   while (!vtile_fits(job, tile) && tile->cols > 1)
     tile->cols = ceil_div(tile->cols, 2);
-  uint64_t most = vtile_most_rows(job, tile, 1, tile->space.rows);
-  /* What is read for a pixel of the result makes a core worth it. */
-  uint64_t read = max_u64(1, pool->h * pool->w / (pool->oh * pool->ow));
-  vtile_split_rows(job->soc, job->cores, tile,
-                   (unsigned)(read * pool_pixel_bytes(pool, pool->type)),
-                   max_u64(most >> index % HALVINGS, 1));
-  vtile_fit(job, tile);
-  vtile_give(job, tile);
-  return true;
+  vkernel_split_rows(job, kernel, halvings);
 }
 
-bool pool_legal(struct lower_job *job, struct pool *pool) {
+bool pool_walks(struct lower_job *job, const struct vkernel *kernel) {
+  const struct pool *pool = (const struct pool *)kernel;
   if (pool->w * pool_blocks(pool, pool->type) > BURST_GAP_MAX)
     return lower_refuse(job, "rows of the map have more than %d blocks", BURST_GAP_MAX);
   if (pool->in_rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
-  return vtile_ub_holds(job, "the tile", pool->tile.ub_bytes);
+  return true;
 }
 
 static uint64_t tile_cycles(const struct pool *pool) {
   uint64_t bytes = pool_pixel_bytes(pool, pool->work);
   uint64_t row = ceil_div(pool->in_cols * bytes, REPEAT_BYTES);
-  uint64_t result = ceil_div(pool->tile.cols * bytes, REPEAT_BYTES);
+  uint64_t result = ceil_div(pool->kernel.tile.cols * bytes, REPEAT_BYTES);
   uint64_t folds = pool->kh > 1 ? (pool->kh - 1) * row : 0;
-  return pool->tile.rows * 2 * (folds + pool->kw * result);
+  return pool->kernel.tile.rows * 2 * (folds + pool->kw * result);
 }
 
-static bool cost(struct lower_job *job) {
-  struct pool *pool = job->data;
-  struct vtile *tile = &pool->tile;
-  vtile_take(job, tile);
-  if (!vtile_count(job, tile))
-    return false;
-  lay_out(tile);
-  if (!pool_legal(job, pool))
-    return false;
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  const struct pool *pool = (const struct pool *)kernel;
   uint64_t pixel = pool_pixel_bytes(pool, pool->type);
-  struct vtile_work work = {.in_bytes = pool->in_rows * pool->in_cols * pixel,
-                            .out_bytes = tile->rows * tile->cols * pixel,
-                            .in_copies = 1,
-                            .out_copies = 1,
-                            .vector_cycles = tile_cycles(pool)};
-  vtile_cost(job, tile, &work);
+  (void)job;
+  work->in_bytes = pool->in_rows * pool->in_cols * pixel;
+  work->out_bytes = kernel->tile.rows * kernel->tile.cols * pixel;
+  work->in_copies = 1;
+  work->out_copies = 1;
+  work->vector_cycles = tile_cycles(pool);
   return true;
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
+void pool_tensor(struct emit *e, const struct pool *pool, const char *name, enum tensor_io io,
+                 uint64_t rows, uint64_t cols) {
+  uint64_t shape[POOL_RANK];
+  memcpy(shape, lower_get(pool->kernel.job, "shape")->shape, sizeof shape);
+  shape[2] = rows;
+  shape[3] = cols;
+  emit_tensor(e, name, pool->type, io, shape, POOL_RANK, "NC1HWC0");
+}
+
+static void tensors(struct emit *e, struct vkernel *kernel) {
+  const struct pool *pool = (struct pool *)kernel;
+  pool_tensor(e, pool, "x", TENSOR_IN, pool->h, pool->w);
+  pool_tensor(e, pool, "y", TENSOR_OUT, pool->oh, pool->ow);
+}
+
+static void put_rows(struct emit *e, struct vkernel *kernel) {
+  struct pool *pool = (struct pool *)kernel;
+  if (pool->heights) {
+    emit_comment(e, "How many rows a window may have.");
+    vmask_count(e, BLOCK_BYTES / sizeof(float));
+    for (uint64_t i = 0; i < pool->kh; i++)
+      vfill(e, pool->heights + i * BLOCK_BYTES, vscalar(DTYPE_FP32, (double)(i + 1)), "fp32");
+  }
+  pool->walk = (struct pool_walk){.e = e, .pool = pool, .r = x_name(e, "r")};
+  vkernel_tiles(e, kernel);
+}
+
 static enum vinci_status setup(struct lower_job *job) {
-  const enum pool_kind kind = *(const enum pool_kind *)job->op->spec;
-  struct pool *pool = ARENA_NEW(job->arena, struct pool);
+  static const struct vkernel_kind kind = {.halvings = 4,
+                                           .whole_blocks = true,
+                                           .lay_out = lay_out,
+                                           .split = pool_split,
+                                           .walks = pool_walks,
+                                           .work = work,
+                                           .tensors = tensors,
+                                           .rows = put_rows,
+                                           .load = pool_load,
+                                           .compute = pool_compute,
+                                           .store = pool_store};
+  const enum pool_kind *of = job->op->spec;
+  const struct lower_value *count_pad = lower_get(job, "count_pad");
+  struct pool *pool = vkernel_new(job, sizeof *pool, &kind);
   if (!pool)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  job->data = pool;
-  pool->kind = kind;
-  pool->tile.lay_out = lay_out;
-  pool->counts_pad = kind == POOL_AVERAGE && job->value[KEY_COUNT_PAD].word == 1;
-  enum dtype type = job->value[POOL_DTYPE].dtype;
-  pool->work = kind == POOL_AVERAGE || type == DTYPE_BF16 ? DTYPE_FP32 : type;
+    return VINCI_E_NOMEM;
+  pool->kind = *of;
+  pool->counts_pad = count_pad && count_pad->word == 1;
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  pool->work = pool->kind == POOL_AVERAGE || type == DTYPE_BF16 ? DTYPE_FP32 : type;
   if (pool->work != type && !vconversion(job->soc, type, pool->work))
     return lower_error(job, "%s has no %s", job->soc->name, dtype_name(type));
   return pool_geometry(job, pool);
-}
-
-void pool_tensor(struct emit *e, const struct lower_job *job, const char *name, enum dtype type,
-                 enum tensor_io io, uint64_t rows, uint64_t cols) {
-  uint64_t shape[POOL_RANK];
-  memcpy(shape, job->value[POOL_SHAPE].shape, sizeof shape);
-  shape[2] = rows;
-  shape[3] = cols;
-  emit_tensor(e, name, type, io, shape, POOL_RANK, "NC1HWC0");
-}
-
-static void put_heights(struct emit *e, const struct pool *pool) {
-  emit_comment(e, "How many rows a window may have.");
-  vmask_count(e, BLOCK_BYTES / sizeof(float));
-  for (uint64_t i = 0; i < pool->kh; i++)
-    vfill(e, pool->heights + i * BLOCK_BYTES, vscalar(DTYPE_FP32, (double)(i + 1)), "fp32");
-}
-
-static void emit(const struct lower_job *job, struct emit *e) {
-  struct pool *pool = job->data;
-  struct vtile *tile = &pool->tile;
-  struct pool_walk walk = {.e = e, .pool = pool, .r = x_name(e, "r")};
-  vtile_settle(job, tile);
-  emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
-  pool_tensor(e, job, "x", pool->type, TENSOR_IN, pool->h, pool->w);
-  pool_tensor(e, job, "y", pool->type, TENSOR_OUT, pool->oh, pool->ow);
-  vtile_stream(e, tile, KERNEL_ELEMENTWISE, tile->blocks);
-  if (pool->heights)
-    put_heights(e, pool);
-  vtile_open(e, tile);
-  pool_load(&walk);
-  vtile_loaded(e, tile);
-  pool_compute(&walk);
-  vtile_computed(e, tile);
-  pool_store(&walk, "y");
-  vtile_close(e, tile);
 }
 
 bool pool_call(struct lower_call *call, const struct lower_tensor *x,
@@ -276,21 +250,10 @@ static bool from_tensors(struct lower_call *call) {
   return pool_call(call, &call->input[0], &call->output[0]);
 }
 
-#define OPERATOR(id, vendor, summary, prefix, count, kind_)                                        \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = prefix##_keys,                                                                       \
-      .key_count = count,                                                                          \
-      .spec = &(const enum pool_kind){kind_},                                                      \
-      .setup = setup,                                                                              \
-      .candidate = pool_candidate,                                                                 \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = from_tensors,                                                                \
-  };
+static const struct lower_template template = VKERNEL_TEMPLATE(setup);
 
-OPERATOR(max_pool, "MaxPool|MaxPoolV2|MaxPoolV3|MaxPoolExt2", "y = largest of each window of x",
-         max, MAX_KEYS, POOL_MAX)
-OPERATOR(avg_pool, "AvgPool|AvgPoolV2", "y = mean of each window of x", avg, AVG_KEYS, POOL_AVERAGE)
+LOWER_OPERATOR(max_pool, "MaxPool|MaxPoolV2|MaxPoolV3|MaxPoolExt2",
+               "y = largest of each window of x", max_keys, &template,
+               &(const enum pool_kind){POOL_MAX}, from_tensors)
+LOWER_OPERATOR(avg_pool, "AvgPool|AvgPoolV2", "y = mean of each window of x", avg_keys, &template,
+               &(const enum pool_kind){POOL_AVERAGE}, from_tensors)

@@ -2,8 +2,8 @@
 /*
  * max_pool_with_argmax and its gradient. Which point of its window is the largest is kept as a mask
  * for each point: a bit per channel, so 16 bits of each pixel of the result when C0 is 16. Among
- * equals the first point counts. Masks of a point are padded to whole fractals of 16 words, and one
- * more, as the vendor's operators have it.
+ * equals the first point counts. Masks of a point are padded to whole fractals of 16 words, and
+ * another fractal, as in the vendor's operators.
  *
  * The gradient goes the other way: it selects what each point gets, and adds it to the image.
  */
@@ -12,23 +12,22 @@
 #include "traces/lower/vector/pool.h"
 
 enum { WORD_BYTES = 2, WORDS = 16, C0 = 16, BURST_GAP_MAX = 65535 };
-enum { KEY_TILING = POOL_KEYS, ARGMAX_KEYS = KEY_TILING + VTILE_KEYS };
-enum { KEY_MASKS = POOL_KEYS, GRAD_KEYS = KEY_MASKS + 1 + VTILE_KEYS, MASK_FLAG = 2 };
+enum { MASK_FLAG = 2 };
 
-static const struct lower_key keys[ARGMAX_KEYS] = {
-    POOL_KEYS_TABLE("fp16|fp32"),
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key keys[] = {POOL_KEYS("fp16|fp32"), VTILE_KEYS_TABLE};
+static const struct lower_key grad_keys[] = {
+    POOL_KEYS("fp16|fp32"),
+    WORD_KEY("masks", "all", "all|one",
+             "come in together with x, or each when its point's turn is"),
+    VTILE_KEYS_TABLE};
 
-static const struct lower_key grad_keys[GRAD_KEYS] = {
-    POOL_KEYS_TABLE("fp16|fp32"),
-    [KEY_MASKS] = {"masks", LOWER_WORD, "all", "all|one",
-                   "come in together with x, or each when its point's turn is", false},
-    VTILE_KEY_ROWS_TABLE(KEY_MASKS + 1),
+/* Rows of dy whose windows touch a tile. */
+struct touched {
+  struct expr first, rows, bytes; /* bytes: of their masks */
 };
 
 struct argmax {
-  struct pool pool; /* first: lay_out() is given its address */
+  struct pool pool; /* first */
   bool backward, one_mask;
   uint64_t points, mask_words; /* of the window; words of a map's masks for one point */
   uint64_t masks;              /* in the buffer */
@@ -36,15 +35,16 @@ struct argmax {
   uint64_t column, spare, left_over, zero;
   /* Backward: columns and rows of the image that a tile's windows may touch. */
   uint64_t dy_rows, image_rows, image_cols, image;
+  struct touched dy; /* of the text */
 };
 
 static uint64_t pixel_bytes(const struct argmax *argmax) {
   return pool_pixel_bytes(&argmax->pool, argmax->pool.type);
 }
 
-static void lay_out_forward(struct argmax *argmax) {
+static void lay_out_forward(struct vtile *tile) {
+  struct argmax *argmax = (struct argmax *)tile;
   struct pool *pool = &argmax->pool;
-  struct vtile *tile = &pool->tile;
   uint64_t used = pool_lay_out(pool);
   /* The masks follow the result in each buffer, so what is behind the buffers moves on. */
   argmax->mask_pitch = vtile_pitch(tile->rows * tile->cols, WORD_BYTES) * (uint64_t)WORD_BYTES;
@@ -65,9 +65,9 @@ static uint64_t touching(uint64_t rows, uint64_t kernel, uint64_t stride, uint64
   return min_u64((rows + kernel - 2) / stride + 1, all);
 }
 
-static void lay_out_backward(struct argmax *argmax) {
+static void lay_out_backward(struct vtile *tile) {
+  struct argmax *argmax = (struct argmax *)tile;
   struct pool *pool = &argmax->pool;
-  struct vtile *tile = &pool->tile;
   uint64_t pixel = pixel_bytes(argmax), slot = 0;
   argmax->dy_rows = touching(tile->rows, pool->kh, pool->sh, pool->oh);
   argmax->image_rows = tile->rows + 2 * (pool->kh - 1);
@@ -86,33 +86,25 @@ static void lay_out_backward(struct argmax *argmax) {
   tile->ub_bytes = used;
 }
 
-static void lay_out(struct vtile *tile) {
-  struct argmax *argmax = (struct argmax *)tile;
-  (argmax->backward ? lay_out_backward : lay_out_forward)(argmax);
-}
-
 static uint64_t tile_cycles(const struct argmax *argmax) {
   const struct pool *pool = &argmax->pool;
-  uint64_t pixels = argmax->backward ? argmax->dy_rows * pool->ow : pool->tile.rows * pool->ow;
+  uint64_t pixels =
+      argmax->backward ? argmax->dy_rows * pool->ow : pool->kernel.tile.rows * pool->ow;
   uint64_t repeats = ceil_div(pixels * pixel_bytes(argmax), REPEAT_BYTES);
   return argmax->points * repeats * 6;
 }
 
-static bool cost(struct lower_job *job) {
-  struct argmax *argmax = job->data;
-  struct pool *pool = &argmax->pool;
-  struct vtile *tile = &pool->tile;
-  vtile_take(job, tile);
-  if (!vtile_copies_bytes(job) || !vtile_count(job, tile) || !vtile_has_whole_rows(job, tile))
-    return false;
-  lay_out(tile);
-  if (!pool_legal(job, pool))
-    return false;
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  const struct argmax *argmax = (const struct argmax *)kernel;
+  const struct pool *pool = &argmax->pool;
+  const struct vtile *tile = &kernel->tile;
   uint64_t pixel = pixel_bytes(argmax), masks = argmax->points * argmax->mask_pitch;
-  struct vtile_work work = {.in_copies = 1, .out_copies = 1, .vector_cycles = tile_cycles(argmax)};
-  work.in_bytes = pool->in_rows * pool->in_cols * pixel + (argmax->backward ? masks : 0);
-  work.out_bytes = tile->rows * tile->cols * pixel + (argmax->backward ? 0 : masks);
-  vtile_cost(job, tile, &work);
+  (void)job;
+  work->in_bytes = pool->in_rows * pool->in_cols * pixel + (argmax->backward ? masks : 0);
+  work->out_bytes = tile->rows * tile->cols * pixel + (argmax->backward ? 0 : masks);
+  work->in_copies = 1;
+  work->out_copies = 1;
+  work->vector_cycles = tile_cycles(argmax);
   return true;
 }
 
@@ -121,14 +113,15 @@ static bool cost(struct lower_job *job) {
 /* Bytes of the masks of all maps before this one, and of the rows before one of its rows. */
 static struct expr mask_offset(const struct argmax *argmax, struct expr row) {
   const struct pool *pool = &argmax->pool;
-  return x_add(x_mul(pool->tile.outer_at[0], argmax->points * argmax->mask_words * WORD_BYTES),
-               x_mul(row, pool->ow * WORD_BYTES));
+  return x_add(
+      x_mul(pool->kernel.tile.outer_at[0], argmax->points * argmax->mask_words * WORD_BYTES),
+      x_mul(row, pool->ow * WORD_BYTES));
 }
 
-/* Masks of a tile: a run of words for each point, or for one. */
+/* Masks of a tile: a run of words for all points or for a single point. */
 static void put_mask_copy(struct emit *e, const struct argmax *argmax, bool to_gm, struct expr gm,
                           struct expr bytes) {
-  struct expr ub = x_add(argmax->pool.tile.slot, argmax->masks);
+  struct expr ub = x_add(argmax->pool.kernel.tile.slot, argmax->masks);
   bool one = !to_gm && argmax->one_mask;
   struct expr gm_gap = x_sub(argmax->mask_words * WORD_BYTES, bytes);
   struct expr ub_gap =
@@ -161,7 +154,7 @@ static void put_words(struct emit *e, const char *inst, struct expr dst, struct 
 static void put_masks(struct pool_walk *walk, const struct argmax *argmax) {
   struct emit *e = walk->e;
   const struct pool *pool = &argmax->pool;
-  const struct vtile *tile = &pool->tile;
+  const struct vtile *tile = &pool->kernel.tile;
   uint64_t pixel = pixel_bytes(argmax);
   struct expr pixels = x_mul(tile->n_rows, pool->ow);
   struct expr spare = EXPR(argmax->spare), left_over = EXPR(argmax->left_over);
@@ -191,39 +184,32 @@ static void put_masks(struct pool_walk *walk, const struct argmax *argmax) {
   emit_end(e);
 }
 
-static void put_forward(struct pool_walk *walk, struct argmax *argmax) {
-  struct emit *e = walk->e;
-  struct vtile *tile = &argmax->pool.tile;
-  vtile_open(e, tile);
-  pool_load(walk);
-  vtile_loaded(e, tile);
-  pool_compute(walk);
-  put_masks(walk, argmax);
-  vtile_computed(e, tile);
-  pool_store(walk, "y");
+static void compute(struct emit *e, struct vkernel *kernel) {
+  struct argmax *argmax = (struct argmax *)kernel;
+  pool_compute(e, kernel);
+  put_masks(&argmax->pool.walk, argmax);
+}
+
+static void store(struct emit *e, struct vkernel *kernel) {
+  struct argmax *argmax = (struct argmax *)kernel;
+  const struct vtile *tile = &kernel->tile;
+  pool_store(e, kernel);
   struct expr bytes = emit_assigned(e, "bytes", x_mul(tile->n_rows, argmax->pool.ow * WORD_BYTES));
   put_mask_copy(e, argmax, true, x_add(x_name(e, "y1"), mask_offset(argmax, tile->row)), bytes);
-  vtile_close(e, tile);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Rows of dy whose windows touch the tile. */
-struct touched {
-  struct expr first, rows, bytes; /* bytes: of their masks */
-};
-
 /* Masks of all points, or of the one at an offset. */
-static void put_mask_load(struct pool_walk *walk, const struct argmax *argmax,
-                          const struct touched *dy, struct expr offset) {
-  struct expr gm = x_add(x_name(walk->e, "x1"), mask_offset(argmax, dy->first));
-  put_mask_copy(walk->e, argmax, false, x_add(gm, offset), dy->bytes);
+static void put_mask_load(struct emit *e, const struct argmax *argmax, struct expr offset) {
+  struct expr gm = x_add(x_name(e, "x1"), mask_offset(argmax, argmax->dy.first));
+  put_mask_copy(e, argmax, false, x_add(gm, offset), argmax->dy.bytes);
 }
 
-static struct touched put_load(struct pool_walk *walk, const struct argmax *argmax) {
-  struct emit *e = walk->e;
+static void load_gradient(struct emit *e, struct vkernel *kernel) {
+  struct argmax *argmax = (struct argmax *)kernel;
   const struct pool *pool = &argmax->pool;
-  const struct vtile *tile = &pool->tile;
+  const struct vtile *tile = &kernel->tile;
   uint64_t row = pool->ow * pixel_bytes(argmax);
   struct touched dy;
   int64_t reach = (int64_t)(pool->top + pool->sh) - (int64_t)pool->kh;
@@ -232,21 +218,22 @@ static struct touched put_load(struct pool_walk *walk, const struct argmax *argm
   dy.rows = emit_assigned(e, "dy_rows",
                           x_sub(x_min(pool->oh, x_add(x_div(last, pool->sh), 1)), dy.first));
   dy.bytes = emit_assigned(e, "bytes", x_mul(dy.rows, pool->ow * WORD_BYTES));
+  argmax->dy = dy;
   emit_if(e, "touched", x_gt(dy.rows, 0));
   struct expr from = x_mul(x_add(x_mul(tile->outer_at[0], pool->oh), dy.first), row);
   EMIT(e, "copy_gm_to_ubuf", F("dst", tile->slot), F("src", x_add(x_name(e, "x"), from)),
        F("len_burst", x_mul(dy.rows, row / BLOCK_BYTES)));
   if (!argmax->one_mask)
-    put_mask_load(walk, argmax, &dy, EXPR(0));
+    put_mask_load(e, argmax, EXPR(0));
   emit_end(e);
-  return dy;
 }
 
-static void put_scatter(struct pool_walk *walk, const struct argmax *argmax,
-                        const struct touched *dy) {
-  struct emit *e = walk->e;
+static void scatter(struct emit *e, struct vkernel *kernel) {
+  struct argmax *argmax = (struct argmax *)kernel;
+  struct pool_walk *walk = &argmax->pool.walk;
   const struct pool *pool = &argmax->pool;
-  const struct vtile *tile = &pool->tile;
+  const struct touched *dy = &argmax->dy;
+  const struct vtile *tile = &kernel->tile;
   const char *type = dtype_name(pool->type);
   uint64_t pixel = pixel_bytes(argmax);
   struct expr image = x_add(tile->slot, argmax->image), masks = x_add(tile->slot, argmax->masks);
@@ -261,7 +248,7 @@ static void put_scatter(struct pool_walk *walk, const struct argmax *argmax,
   if (argmax->one_mask) {
     /* Its mask is fetched when a point's turn is, and waited for. */
     emit_handshake(e, PIPE_V, PIPE_MTE2, MASK_FLAG);
-    put_mask_load(walk, argmax, dy, x_mul(p, argmax->mask_words * WORD_BYTES));
+    put_mask_load(e, argmax, x_mul(p, argmax->mask_words * WORD_BYTES));
     emit_handshake(e, PIPE_MTE2, PIPE_V, MASK_FLAG);
   }
   vmask_count(e, x_mul(dy->rows, pool->ow * C0));
@@ -279,38 +266,69 @@ static void put_scatter(struct pool_walk *walk, const struct argmax *argmax,
   emit_end(e);
 }
 
-static void put_backward(struct pool_walk *walk, struct argmax *argmax) {
-  struct emit *e = walk->e;
-  struct pool *pool = &argmax->pool;
-  struct vtile *tile = &pool->tile;
+static void store_image(struct emit *e, struct vkernel *kernel) {
+  struct argmax *argmax = (struct argmax *)kernel;
+  const struct pool *pool = &argmax->pool;
+  const struct vtile *tile = &kernel->tile;
   uint64_t pixel = pixel_bytes(argmax), blocks = pool_blocks(pool, pool->type);
-  vmask_count(e, BLOCK_BYTES / vtile_bytes(pool->type));
-  vfill(e, argmax->zero, 0, dtype_name(pool->type));
-  vtile_open(e, tile);
-  struct touched dy = put_load(walk, argmax);
-  vtile_loaded(e, tile);
-  put_scatter(walk, argmax, &dy);
-  vtile_computed(e, tile);
   struct expr to = x_mul(x_add(x_mul(tile->outer_at[0], pool->h), tile->row), pool->w * pixel);
   uint64_t inside = ((pool->kh - 1) * argmax->image_cols + pool->left) * pixel;
   EMIT(e, "copy_ubuf_to_gm", F("dst", x_add(x_name(e, "y"), to)),
        F("src", x_add(tile->slot, argmax->image + inside)), F("n_burst", tile->n_rows),
        F("len_burst", pool->w * blocks), F("src_gap", (argmax->image_cols - pool->w) * blocks));
-  vtile_close(e, tile);
 }
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-static enum vinci_status setup(struct lower_job *job) {
-  struct argmax *argmax = ARENA_NEW(job->arena, struct argmax);
-  if (!argmax)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
+static void tensors(struct emit *e, struct vkernel *kernel) {
+  const struct argmax *argmax = (struct argmax *)kernel;
+  const struct pool *pool = &argmax->pool;
+  const uint64_t *shape = lower_get(kernel->job, "shape")->shape;
+  const uint64_t masks[] = {shape[0], shape[1], argmax->points, argmax->mask_words / WORDS, WORDS};
+  enum { MASK_RANK = sizeof masks / sizeof *masks };
+  if (argmax->backward) {
+    pool_tensor(e, pool, "x", TENSOR_IN, pool->oh, pool->ow);
+    emit_tensor(e, "x1", DTYPE_UINT16, TENSOR_IN, masks, MASK_RANK, NULL);
+    pool_tensor(e, pool, "y", TENSOR_OUT, pool->h, pool->w);
+  } else {
+    pool_tensor(e, pool, "x", TENSOR_IN, pool->h, pool->w);
+    pool_tensor(e, pool, "y", TENSOR_OUT, pool->oh, pool->ow);
+    emit_tensor(e, "y1", DTYPE_UINT16, TENSOR_OUT, masks, MASK_RANK, NULL);
+  }
+}
+
+static void put_rows(struct emit *e, struct vkernel *kernel) {
+  struct argmax *argmax = (struct argmax *)kernel;
   struct pool *pool = &argmax->pool;
-  job->data = argmax;
-  pool->tile.lay_out = lay_out;
-  argmax->backward = *(const bool *)job->op->spec;
-  argmax->one_mask = argmax->backward && job->value[KEY_MASKS].word == 1;
-  pool->work = job->value[POOL_DTYPE].dtype;
+  pool->walk = (struct pool_walk){.e = e, .pool = pool, .r = x_name(e, "r")};
+  if (argmax->backward) {
+    vmask_count(e, BLOCK_BYTES / vtile_bytes(pool->type));
+    vfill(e, argmax->zero, 0, dtype_name(pool->type));
+  }
+  vkernel_tiles(e, kernel);
+}
+
+/* What both ways share; load, compute and store are their own. */
+#define KIND(lay_out_, load_, compute_, store_)                                                    \
+  {                                                                                                \
+    .halvings = 4, .whole_rows = true, .lay_out = lay_out_, .split = pool_split,                   \
+    .walks = pool_walks, .work = work, .tensors = tensors, .rows = put_rows, .load = load_,        \
+    .compute = compute_, .store = store_                                                           \
+  }
+static const struct vkernel_kind forward = KIND(lay_out_forward, pool_load, compute, store);
+static const struct vkernel_kind backward =
+    KIND(lay_out_backward, load_gradient, scatter, store_image);
+
+static enum vinci_status setup(struct lower_job *job) {
+  const struct vkernel_kind *kind = job->op->spec;
+  const struct lower_value *one = lower_get(job, "masks");
+  struct argmax *argmax = vkernel_new(job, sizeof *argmax, kind);
+  if (!argmax)
+    return VINCI_E_NOMEM;
+  struct pool *pool = &argmax->pool;
+  argmax->backward = kind == &backward;
+  argmax->one_mask = one && one->word == 1;
+  pool->work = lower_get(job, "dtype")->dtype;
   enum vinci_status status = pool_geometry(job, pool);
   if (status != VINCI_OK)
     return status;
@@ -319,34 +337,8 @@ static enum vinci_status setup(struct lower_job *job) {
   argmax->points = pool->kh * pool->kw;
   argmax->mask_words = (ceil_div(pool->oh * pool->ow, WORDS) + 1) * WORDS;
   if (argmax->backward)
-    pool->tile.space = (struct vtile_space){1, {pool->units}, pool->h, pool->w};
+    pool->kernel.tile.space = (struct vtile_space){1, {pool->units}, pool->h, pool->w};
   return VINCI_OK;
-}
-
-static void emit(const struct lower_job *job, struct emit *e) {
-  struct argmax *argmax = job->data;
-  struct pool *pool = &argmax->pool;
-  struct vtile *tile = &pool->tile;
-  const uint64_t *shape = job->value[POOL_SHAPE].shape;
-  const uint64_t masks[] = {shape[0], shape[1], argmax->points, argmax->mask_words / WORDS, WORDS};
-  enum { MASK_RANK = sizeof masks / sizeof *masks };
-  struct pool_walk walk = {.e = e, .pool = pool, .r = x_name(e, "r")};
-  vtile_settle(job, tile);
-  emit_kernel(e, job->op->name, (uint32_t)tile->blocks);
-  if (argmax->backward) {
-    pool_tensor(e, job, "x", pool->type, TENSOR_IN, pool->oh, pool->ow);
-    emit_tensor(e, "x1", DTYPE_UINT16, TENSOR_IN, masks, MASK_RANK, NULL);
-    pool_tensor(e, job, "y", pool->type, TENSOR_OUT, pool->h, pool->w);
-  } else {
-    pool_tensor(e, job, "x", pool->type, TENSOR_IN, pool->h, pool->w);
-    pool_tensor(e, job, "y", pool->type, TENSOR_OUT, pool->oh, pool->ow);
-    emit_tensor(e, "y1", DTYPE_UINT16, TENSOR_OUT, masks, MASK_RANK, NULL);
-  }
-  vtile_stream(e, tile, KERNEL_ELEMENTWISE, tile->blocks);
-  if (argmax->backward)
-    put_backward(&walk, argmax);
-  else
-    put_forward(&walk, argmax);
 }
 
 /*
@@ -374,24 +366,12 @@ static bool backward_call(struct lower_call *call) {
   return pool_call(call, &call->input[0], &call->input[1]);
 }
 
-#define OPERATOR(id, vendor, summary, table, count, way, backward_)                                \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = table,                                                                               \
-      .key_count = count,                                                                          \
-      .spec = &(const bool){backward_},                                                            \
-      .setup = setup,                                                                              \
-      .candidate = pool_candidate,                                                                 \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = way##_call,                                                                  \
-  };
+static const struct lower_template template = VKERNEL_TEMPLATE(setup);
 
-OPERATOR(max_pool_with_argmax, "MaxPoolWithArgmax|MaxPoolWithArgmaxV1|MaxPoolWithArgmaxV2",
-         "y = largest of each window of x; y1 = masks of where it is", keys, ARGMAX_KEYS, forward,
-         false)
-OPERATOR(max_pool_grad, "MaxPoolGradWithArgmax|MaxPoolGradWithArgmaxV1|MaxPoolGradWithArgmaxV2",
-         "y = gradient of the map from that of the result, x, and masks x1; shape is that of y",
-         grad_keys, GRAD_KEYS, backward, true)
+LOWER_OPERATOR(max_pool_with_argmax, "MaxPoolWithArgmax|MaxPoolWithArgmaxV1|MaxPoolWithArgmaxV2",
+               "y = largest of each window of x; y1 = masks of where it is", keys, &template,
+               &forward, forward_call)
+LOWER_OPERATOR(
+    max_pool_grad, "MaxPoolGradWithArgmax|MaxPoolGradWithArgmaxV1|MaxPoolGradWithArgmaxV2",
+    "y = gradient of the map from that of the result, x, and masks x1; shape is that of y",
+    grad_keys, &template, &backward, backward_call)

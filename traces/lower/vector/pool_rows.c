@@ -12,7 +12,7 @@ static uint64_t raw_bytes(const struct pool *pool) { return pool_pixel_bytes(poo
 static uint64_t work_bytes(const struct pool *pool) { return pool_pixel_bytes(pool, pool->work); }
 
 /* The image has its full width in every tile, so that its rows follow each other. */
-static bool dense_image(const struct pool *pool) { return pool->tile.col_tiles == 1; }
+static bool dense_image(const struct pool *pool) { return pool->kernel.tile.col_tiles == 1; }
 
 /* ---- the image ------------------------------------------------------------------------------- */
 
@@ -39,15 +39,15 @@ static struct pool_span put_span(struct emit *e, const char *name, struct expr s
 static struct expr first_pixel(struct pool_walk *walk) {
   const struct pool *pool = walk->pool;
   struct expr row =
-      x_add(x_add(x_mul(pool->tile.outer_at[0], pool->h), walk->h.first), walk->h.before);
+      x_add(x_add(x_mul(pool->kernel.tile.outer_at[0], pool->h), walk->h.first), walk->h.before);
   struct expr pixel = x_add(x_add(x_mul(row, pool->w), walk->w.first), walk->w.before);
   return x_add(x_name(walk->e, "x"), x_mul(pixel, raw_bytes(pool)));
 }
 
-void pool_load(struct pool_walk *walk) {
-  struct emit *e = walk->e;
-  const struct pool *pool = walk->pool;
-  const struct vtile *tile = &pool->tile;
+void pool_load(struct emit *e, struct vkernel *kernel) {
+  struct pool *pool = (struct pool *)kernel;
+  struct pool_walk *walk = &pool->walk;
+  const struct vtile *tile = &kernel->tile;
   uint64_t pixel = raw_bytes(pool), blocks = pool_blocks(pool, pool->type);
   walk->in = tile->slot;
   walk->out = x_add(tile->slot, pool->out);
@@ -74,7 +74,7 @@ static void put_fill(struct pool_walk *walk, struct expr row, struct expr col, s
   vfill(walk->e, x_add(walk->in, at), vscalar(pool->type, value), dtype_name(pool->type));
 }
 
-/* Rows above and below the map, then what is left and right of it. */
+/* Rows above and below the map, then the columns at both sides. */
 static void put_borders(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
@@ -155,12 +155,12 @@ static struct pool_row apart(struct expr address) { return (struct pool_row){add
 static void put_result_count(struct pool_walk *walk) {
   const struct pool *pool = walk->pool;
   uint64_t parts = pool->sw > 1 ? pool_blocks(pool, pool->work) : 1;
-  vmask_count(walk->e, x_mul(pool->tile.n_cols, pool->c0 / parts));
+  vmask_count(walk->e, x_mul(pool->kernel.tile.n_cols, pool->c0 / parts));
 }
 
 /*
  * Points of a window in one direction, `step` bytes apart, into one: the first two, then the
- * others one by one. Of a single point nothing is left to be done.
+ * others singly. Of a single point nothing is left to be done.
  */
 static void put_fold(struct pool_walk *walk, const char *inst, const char *counter, uint64_t points,
                      struct expr rows, struct expr to, struct pool_row from, uint64_t step) {
@@ -179,7 +179,8 @@ static void put_fold(struct pool_walk *walk, const char *inst, const char *count
   emit_end(e);
 }
 
-/* Columns of each window into one; a window of one column is copied as the larger of twice it. */
+/* Columns of each window into one; a window of one column is copied as the larger of itself and
+ * itself. */
 static void put_fold_cols(struct pool_walk *walk, const char *inst, struct expr to,
                           struct expr from, struct expr rows) {
   const struct pool *pool = walk->pool;
@@ -213,12 +214,13 @@ static void put_counts(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
   uint64_t high = pool->h + (pool->counts_pad ? pool->bottom : 0);
-  struct expr to = x_add(walk->result, x_mul(walk->r, pool->tile.cols * work_bytes(pool)));
+  struct expr to = x_add(walk->result, x_mul(walk->r, pool->kernel.tile.cols * work_bytes(pool)));
   put_widths(walk);
-  vmask_count(e, x_mul(pool->tile.n_cols, pool->c0));
-  pool_each_row(walk, "vdiv", pool->tile.n_rows, dense(to), dense(to), dense(EXPR(pool->counts)));
+  vmask_count(e, x_mul(pool->kernel.tile.n_cols, pool->c0));
+  pool_each_row(walk, "vdiv", pool->kernel.tile.n_rows, dense(to), dense(to),
+                dense(EXPR(pool->counts)));
   emit_barrier(e, PIPE_V);
-  (void)emit_for(e, "r", pool->tile.n_rows);
+  (void)emit_for(e, "r", pool->kernel.tile.n_rows);
   struct expr top = emit_assigned(e, "top", x_add(walk->h.first, x_mul(walk->r, pool->sh)));
   struct expr inside = pool->counts_pad ? top : x_max(0, top);
   struct expr height = emit_assigned(e, "height", x_sub(x_min(x_add(top, pool->kh), high), inside));
@@ -232,9 +234,9 @@ static void put_counts(struct pool_walk *walk) {
 static void put_scale(struct pool_walk *walk) {
   struct emit *e = walk->e;
   const struct pool *pool = walk->pool;
-  struct expr at = x_add(walk->result, x_mul(walk->r, pool->tile.cols * work_bytes(pool)));
-  vmask_count(e, x_mul(pool->tile.n_cols, pool->c0));
-  (void)emit_for(e, "r", pool->tile.n_rows);
+  struct expr at = x_add(walk->result, x_mul(walk->r, pool->kernel.tile.cols * work_bytes(pool)));
+  vmask_count(e, x_mul(pool->kernel.tile.n_cols, pool->c0));
+  (void)emit_for(e, "r", pool->kernel.tile.n_rows);
   EMIT(e, "vmuls", F("dst", at), F("src", at),
        F("scalar", vscalar(DTYPE_FP32, 1.0 / (double)(pool->kh * pool->kw))), F("repeat", 1),
        W("type", "fp32"));
@@ -244,10 +246,10 @@ static void put_scale(struct pool_walk *walk) {
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-void pool_compute(struct pool_walk *walk) {
-  struct emit *e = walk->e;
-  const struct pool *pool = walk->pool;
-  const struct vtile *tile = &pool->tile;
+void pool_compute(struct emit *e, struct vkernel *kernel) {
+  struct pool *pool = (struct pool *)kernel;
+  struct pool_walk *walk = &pool->walk;
+  const struct vtile *tile = &kernel->tile;
   const char *inst = pool->kind == POOL_MAX ? "vmax" : "vadd";
   uint64_t row = pool->in_cols * work_bytes(pool), result = tile->cols * work_bytes(pool);
   walk->image = pool->wide ? EXPR(pool->wide) : walk->in;
@@ -275,14 +277,14 @@ void pool_compute(struct pool_walk *walk) {
                 pool->type, walk->result, pool->work);
 }
 
-void pool_store(struct pool_walk *walk, const char *tensor) {
-  struct emit *e = walk->e;
-  const struct pool *pool = walk->pool;
-  const struct vtile *tile = &pool->tile;
+void pool_store(struct emit *e, struct vkernel *kernel) {
+  struct pool *pool = (struct pool *)kernel;
+  struct pool_walk *walk = &pool->walk;
+  const struct vtile *tile = &kernel->tile;
   uint64_t blocks = pool_blocks(pool, pool->type);
   struct expr row = x_add(x_mul(tile->outer_at[0], pool->oh), tile->row), cols = tile->n_cols;
   struct expr pixel = x_mul(x_add(x_mul(row, pool->ow), tile->col), raw_bytes(pool));
-  struct expr to = x_add(x_name(e, tensor), pixel);
+  struct expr to = x_add(x_name(e, "y"), pixel);
   if (tile->col_tiles == 1)
     EMIT(e, "copy_ubuf_to_gm", F("dst", to), F("src", walk->out),
          F("len_burst", x_mul(tile->n_rows, pool->ow * blocks)));

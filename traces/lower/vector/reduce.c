@@ -6,28 +6,17 @@
 
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/estimate.h"
 
 enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4 };
-enum {
-  KEY_SHAPE,
-  KEY_AXIS,
-  KEY_AXES,
-  KEY_AXIS2,
-  KEY_DTYPE,
-  KEY_TILING,
-  REDUCE_KEYS = KEY_TILING + VTILE_KEYS
-};
 
-static const struct lower_key keys[REDUCE_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x", false},
-    [KEY_AXIS] = {"axis", LOWER_SIZE, "", "0", "first dimension to reduce, from 0; the last",
-                  false},
-    [KEY_AXES] = {"axes", LOWER_SIZE, "1", NULL, "how many from there on", false},
-    [KEY_AXIS2] = {"axis2", LOWER_SIZE, "", "0", "one more dimension", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
+static const struct lower_key keys[] = {
+    SHAPE_KEY("extents of x"),
+    LOWER_KEY("axis", SIZE, "", "0", "first dimension to reduce, from 0; the last"),
+    LOWER_KEY("axes", SIZE, "1", NULL, "how many from there on"),
+    LOWER_KEY("axis2", SIZE, "", "0", "one more dimension"),
+    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x and y"),
+    VTILE_KEYS_TABLE};
 
 /* ---- dimensions ------------------------------------------------------------------------------ */
 
@@ -37,26 +26,34 @@ struct groups {
   bool reduced[TENSOR_RANK_MAX];
 };
 
-static bool is_reduced(const struct lower_job *job, unsigned dimension) {
-  const struct lower_value *value = job->value;
-  unsigned rank = value[KEY_SHAPE].rank;
-  uint64_t axis = value[KEY_AXIS].present ? value[KEY_AXIS].size : rank - 1;
-  return (dimension >= axis && dimension < axis + value[KEY_AXES].size) ||
-         (value[KEY_AXIS2].present && value[KEY_AXIS2].size == dimension);
+/* The dimensions that are reduced: from axis to end, and axis2 if it is there. */
+struct axes {
+  uint64_t axis, end;
+  const struct lower_value *axis2;
+};
+
+static struct axes axes_of(const struct lower_job *job) {
+  const struct lower_value *axis = lower_get(job, "axis");
+  uint64_t first = axis ? axis->size : lower_get(job, "shape")->rank - 1;
+  return (struct axes){first, first + lower_get(job, "axes")->size, lower_get(job, "axis2")};
+}
+
+static bool is_reduced(const struct axes *axes, unsigned dimension) {
+  return (dimension >= axes->axis && dimension < axes->end) ||
+         (axes->axis2 && axes->axis2->size == dimension);
 }
 
 static enum vinci_status group(struct lower_job *job, struct groups *groups) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE], *axis2 = &job->value[KEY_AXIS2];
-  uint64_t axis = job->value[KEY_AXIS].present ? job->value[KEY_AXIS].size : shape->rank - 1;
-  uint64_t end = axis + job->value[KEY_AXES].size;
-  if (end > shape->rank || (axis2->present && axis2->size >= shape->rank))
+  const struct lower_value *shape = lower_get(job, "shape");
+  const struct axes axes = axes_of(job);
+  if (axes.end > shape->rank || (axes.axis2 && axes.axis2->size >= shape->rank))
     return lower_error(job, "x has only %u dimensions", shape->rank);
-  if (axis2->present && axis2->size >= axis && axis2->size < end)
+  if (axes.axis2 && axes.axis2->size >= axes.axis && axes.axis2->size < axes.end)
     return lower_error(job, "axis2=%" PRIu64 " is among the dimensions that axis and axes name",
-                       axis2->size);
+                       axes.axis2->size);
   *groups = (struct groups){0};
   for (unsigned i = 0; i < shape->rank; i++) {
-    bool reduced = is_reduced(job, i);
+    bool reduced = is_reduced(&axes, i);
     unsigned last = groups->count - 1;
     if (shape->shape[i] == 1)
       continue;
@@ -72,11 +69,12 @@ static enum vinci_status group(struct lower_job *job, struct groups *groups) {
 
 /* y keeps the extents that are not reduced, as numpy does; one element when all are. */
 static void put_result(struct emit *e, const struct lower_job *job, enum dtype type) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  const struct lower_value *shape = lower_get(job, "shape");
+  const struct axes axes = axes_of(job);
   uint64_t kept[TENSOR_RANK_MAX] = {1};
   unsigned rank = 0;
   for (unsigned i = 0; i < shape->rank; i++)
-    if (!is_reduced(job, i))
+    if (!is_reduced(&axes, i))
       kept[rank++] = shape->shape[i];
   emit_tensor(e, "y", type, TENSOR_OUT, kept, rank ? rank : 1, NULL);
 }
@@ -146,7 +144,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
   const struct vreduce_func *func = job->op->spec;
   static const char *const between[] = {"stage0", "stage1", "stage2", "stage3"};
   static const char *const parts[] = {"part0", "part1", "part2", "part3"};
-  enum dtype type = job->value[KEY_DTYPE].dtype;
+  enum dtype type = lower_get(job, "dtype")->dtype;
   struct vreduce *last = NULL;
   struct groups g;
   enum vinci_status status = group(job, &g);
@@ -257,11 +255,8 @@ static void put_rows(struct emit *e, const struct vreduce *reduce) {
 
 static void rows_emit(struct emit *e, struct vreduce *reduce) {
   struct vtile *tile = &reduce->tile;
-  struct vtile_operand x = {.name = reduce->source,
-                            .dtype = reduce->type,
-                            .row_stride = reduce->cols,
-                            .col_stride = 1,
-                            .pitch = reduce->pitch};
+  struct vtile_operand x =
+      vtile_whole_rows(reduce->source, reduce->type, &tile->space, reduce->pitch);
   struct vtile_operand y = {
       .name = reduce->target, .dtype = reduce->result, .row_stride = 1, .address = reduce->out};
   vtile_open(e, tile);
@@ -372,7 +367,7 @@ static bool cost(struct lower_job *job) {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static void put_kernel(const struct lower_job *job, struct emit *e, struct vreduce *reduce) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
+  const struct lower_value *shape = lower_get(job, "shape");
   struct vtile *tile = &reduce->tile;
   vreduce_lay_out(tile);
   vtile_counts(tile);
@@ -388,7 +383,8 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
     put_result(e, job, reduce->result);
   if (reduce->segments > 1)
     emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
-  vtile_stream(e, tile, vreduce_code(reduce), tile->blocks);
+  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce), tile->blocks);
+  emit_plain(e, "set_mask_count");
   (reduce->form == VREDUCE_ROWS ? rows_emit : vreduce_region_emit)(e, reduce);
 }
 
@@ -438,24 +434,14 @@ static bool call_reduce(struct lower_call *call) {
   return true;
 }
 
-#define OPERATOR(id, vendor, summary, ...)                                                         \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = keys,                                                                                \
-      .key_count = REDUCE_KEYS,                                                                    \
-      .spec = &(const struct vreduce_func){__VA_ARGS__},                                           \
-      .setup = setup,                                                                              \
-      .candidate = candidate,                                                                      \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = call_reduce,                                                                 \
-  };
+static const struct lower_template template = {setup, candidate, cost, emit};
+#define REDUCTION(id, vendor, summary, ...)                                                        \
+  LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
+                 (&(const struct vreduce_func){__VA_ARGS__}), call_reduce)
 
-OPERATOR(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = V_SUM)
-OPERATOR(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = V_SUM, .mean = true)
-OPERATOR(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V_MAX)
-OPERATOR(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
-OPERATOR(lp_norm, "LpNormV2|LpNorm", "y = root of the sum of squares of x", .reduction = V_SUM,
-         .norm = true)
+REDUCTION(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = V_SUM)
+REDUCTION(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = V_SUM, .mean = true)
+REDUCTION(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V_MAX)
+REDUCTION(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
+REDUCTION(lp_norm, "LpNormV2|LpNorm", "y = root of the sum of squares of x", .reduction = V_SUM,
+          .norm = true)

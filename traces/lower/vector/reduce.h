@@ -16,6 +16,7 @@
 #ifndef VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 #define VINCI_TRACES_LOWER_VECTOR_REDUCE_H
 
+#include "traces/lower/vector/kernel.h"
 #include "traces/lower/vector/rowwise.h"
 
 struct vreduce_func {
@@ -41,7 +42,7 @@ struct vreduce {
   uint64_t rows, cols;              /* of the region */
   uint64_t cores;                   /* of the chip */
   uint64_t cycles;                  /* of a kernel after the first, its launch included */
-  uint64_t segments, segment;       /* of each region: how many, rows or columns of one */
+  uint64_t segments, segment;       /* of each region: how many, rows or columns of each */
   uint64_t pitch, converted, accumulator, column, out;
 };
 

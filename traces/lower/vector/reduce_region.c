@@ -331,13 +331,6 @@ static void put_column_kernel(struct region *region) {
   emit_wait(e, PIPE_MTE3, PIPE_V, STORE_FLAG);
 }
 
-/* Narrower tiles leave bytes between their rows, which are converted with them. */
-static void put_gaps(struct emit *e, const struct vtile *tile) {
-  EMIT(e, "set_vector_mask", F("high", 0),
-       F("low", tile->slot_bytes * tile->buffers / FLOAT_BYTES));
-  EMIT(e, "vector_dup", F("dst", 0), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
-}
-
 void vreduce_region_emit(struct emit *e, struct vreduce *reduce) {
   const struct vtile *tile = &reduce->tile;
   struct region region = {
@@ -345,12 +338,8 @@ void vreduce_region_emit(struct emit *e, struct vreduce *reduce) {
   region.unit.reg[T0] = EXPR(reduce->accumulator);
   region.unit.reg[T1] = EXPR(reduce->column);
   if (reduce->converted && tile->rows > 1 && reduce->cols % tile->cols != 0)
-    put_gaps(e, tile);
-  struct expr buffer = emit_for(e, "free", tile->buffers);
-  emit_set(e, PIPE_V, PIPE_MTE2, buffer);
-  emit_end(e);
+    vkernel_clear(e, tile); /* bytes between narrower rows, which are converted with them */
+  emit_flags(e, "free", true, PIPE_V, PIPE_MTE2, tile->buffers);
   (reduce->form == VREDUCE_COLUMNS ? put_column_kernel : put_fold_kernel)(&region);
-  buffer = emit_for(e, "last", tile->buffers);
-  emit_wait(e, PIPE_V, PIPE_MTE2, buffer);
-  emit_end(e);
+  emit_flags(e, "last", false, PIPE_V, PIPE_MTE2, tile->buffers);
 }

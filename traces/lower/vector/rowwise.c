@@ -220,3 +220,8 @@ void rowwise_step(struct rowwise *rows, const struct vstep *step) {
     break;
   }
 }
+
+void rowwise_steps(struct rowwise *rows, const struct vstep *steps) {
+  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
+    rowwise_step(rows, step);
+}

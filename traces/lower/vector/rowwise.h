@@ -25,13 +25,15 @@ struct rowwise {
 uint64_t rowwise_rows_max(const struct vtile *tile, uint64_t pitch);
 bool rowwise_walks(struct lower_job *job, const struct vtile *tile, uint64_t pitch);
 
-/* The registers of a tile of several rows, or of one. */
+/* The registers of a tile, of one row or of several. */
 struct rowwise rowwise_of(struct emit *emit, const struct vtile *tile, uint64_t pitch);
 
 /* "vadd" and "vcadd" of a reduction; the number that changes nothing. */
 const char *vreduction_inst(enum vreduction reduction);
 double vreduction_identity(enum vreduction reduction);
 void rowwise_step(struct rowwise *rows, const struct vstep *step);
+/* Steps up to VFORM_END. */
+void rowwise_steps(struct rowwise *rows, const struct vstep *steps);
 /* Counter mode over the whole tile; over one number per row. */
 void rowwise_all(struct rowwise *rows);
 void rowwise_column(struct rowwise *rows);

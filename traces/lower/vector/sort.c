@@ -9,46 +9,35 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
+#include "traces/lower/vector/kernel.h"
 
-enum { KEY_SHAPE, KEY_ORDER, KEY_DTYPE, KEY_K, KEY_TILING };
-enum { KEY_CHUNK = KEY_TILING, KEY_BLOCKS, TOPK_KEYS, SORT_KEYS = TOPK_KEYS - 1 };
 enum { FLOAT_BYTES = 4, CHUNK_WHOLE = 8192, CHUNK_PAIRED = 4096, KEEP_MAX = 2048, HALVINGS = 3 };
 enum { BEST_UNIT = BLOCK_BYTES / FLOAT_BYTES };
 
-/* sort has no k, so its tiling keys come one earlier. */
-static const struct lower_key sort_keys[SORT_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
-    [KEY_ORDER] = {"descending", LOWER_WORD, "0", "0|1", "1: the largest first", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
-    [KEY_CHUNK - 1] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that UB sorts at once", true},
-    [KEY_BLOCKS - 1] = {"blocks", LOWER_SIZE, NULL, "0",
-                        "cores to use; 0: all that have something to sort", true, true},
-};
+#define SORT_TILING                                                                                \
+  TILING_KEY("chunk", "elements that UB sorts at once"),                                           \
+      BLOCKS_KEY("cores to use; 0: all that have something to sort")
 
-static const struct lower_key topk_keys[TOPK_KEYS] = {
-    [KEY_SHAPE] = {"shape", LOWER_SHAPE, NULL, NULL, "extents of x; along the last", false},
-    [KEY_ORDER] = {"largest", LOWER_WORD, "1", "0|1", "0: the smallest", false},
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", "fp16|bf16|fp32", "type of x and y", false},
-    [KEY_K] = {"k", LOWER_SIZE, NULL, NULL, "how many of each row", false},
-    [KEY_CHUNK] = {"chunk", LOWER_SIZE, NULL, NULL, "elements that UB sorts at once", true},
-    [KEY_BLOCKS] = {"blocks", LOWER_SIZE, NULL, "0",
-                    "cores to use; 0: all that have something to sort", true, true},
-};
+static const struct lower_key sort_keys[] = {
+    SHAPE_KEY("extents of x; along the last"),
+    WORD_KEY("descending", "0", "0|1", "1: the largest first"),
+    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x and y"), SORT_TILING};
 
-static size_t tiling_key(const struct lower_job *job) { return job->op->key_count - 2; }
+static const struct lower_key topk_keys[] = {
+    SHAPE_KEY("extents of x; along the last"), WORD_KEY("largest", "1", "0|1", "0: the smallest"),
+    DTYPE_KEY("fp32", "fp16|bf16|fp32", "type of x and y"),
+    LOWER_KEY("k", SIZE, NULL, NULL, "how many of each row"), SORT_TILING};
 
 static enum vinci_status setup(struct lower_job *job) {
-  const struct lower_value *shape = &job->value[KEY_SHAPE];
-  struct sort *sort = ARENA_NEW(job->arena, struct sort);
+  const struct lower_value *shape = lower_get(job, "shape"), *k = lower_get(job, "k");
+  struct sort *sort = lower_data(job, sizeof *sort);
   if (!sort)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  job->data = sort;
-  sort->type = job->value[KEY_DTYPE].dtype;
-  sort->descending = job->value[KEY_ORDER].word == 1;
+    return VINCI_E_NOMEM;
+  sort->type = lower_get(job, "dtype")->dtype;
+  sort->descending = lower_get(job, k ? "largest" : "descending")->word == 1;
   sort->columns = shape->shape[shape->rank - 1];
   sort->rows = lower_elements(shape->shape, shape->rank - 1);
-  sort->keep = job->op->key_count == TOPK_KEYS ? job->value[KEY_K].size : sort->columns;
+  sort->keep = k ? k->size : sort->columns;
   if (!(isa_row(OP_VBITSORT)->archs & 1u << job->soc->arch))
     return lower_error(job, "%s has no instruction that sorts", job->soc->name);
   if (sort->keep > sort->columns)
@@ -106,19 +95,19 @@ static uint64_t blocks_for(const struct lower_job *job, struct sort *sort, uint6
 
 static bool candidate(struct lower_job *job, size_t index) {
   struct sort *sort = job->data;
-  size_t key = tiling_key(job);
+  const struct lower_value *chunk = lower_get(job, "chunk");
   if (index > HALVINGS)
     return false;
   uint64_t longest =
       sort->columns <= CHUNK_WHOLE ? (uint64_t)CHUNK_WHOLE : (uint64_t)CHUNK_PAIRED >> index;
   sort->chunk = min_u64(in_runs(sort->columns), longest);
-  if (job->value[key].given)
-    sort->chunk = job->value[key].size;
+  if (chunk && chunk->given)
+    sort->chunk = chunk->size;
   sort->blocks = job->cores;
   choose_form(sort);
   sort->blocks = blocks_for(job, sort, job->cores);
-  job->value[key] = (struct lower_value){.present = true, .size = sort->chunk};
-  job->value[key + 1] = (struct lower_value){.present = true, .size = sort->blocks};
+  lower_choose(job, "chunk", sort->chunk);
+  lower_choose(job, "blocks", sort->blocks);
   return true;
 }
 
@@ -156,8 +145,8 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
 }
 
 static void take_tiling(const struct lower_job *job, struct sort *sort) {
-  sort->chunk = job->value[tiling_key(job)].size;
-  sort->blocks = job->value[tiling_key(job) + 1].size;
+  sort->chunk = lower_get(job, "chunk")->size;
+  sort->blocks = lower_get(job, "blocks")->size;
 }
 
 static bool cost(struct lower_job *job) {
@@ -167,9 +156,9 @@ static bool cost(struct lower_job *job) {
   if (sort->chunk % unit != 0 || sort->chunk > CHUNK_WHOLE)
     return lower_refuse(job, "chunks of %s are multiples of %" PRIu64 " up to %d",
                         sort->chunk < sort->columns ? "a row" : "whole rows", unit, CHUNK_WHOLE);
+  if (!vtile_has_cores(job, sort->blocks))
+    return false;
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
-  if (sort->blocks > cores)
-    return lower_refuse(job, "there are only %u cores", cores);
   lay_out(sort);
   if (meet(sort) && sort->blocks != cores)
     return lower_refuse(job, "cores meet on the way, so all %u take part", cores);
@@ -186,7 +175,7 @@ static bool cost(struct lower_job *job) {
 
 static void emit(const struct lower_job *job, struct emit *e) {
   struct sort *sort = job->data;
-  const struct lower_value *x = &job->value[KEY_SHAPE];
+  const struct lower_value *x = lower_get(job, "shape");
   uint64_t shape[TENSOR_RANK_MAX];
   take_tiling(job, sort);
   lay_out(sort);
@@ -203,6 +192,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
     emit_vector(e, "lists", DTYPE_UINT32, TENSOR_WORKSPACE,
                 sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
   vkernel_stream(e, sort->ub_bytes, KERNEL_ELEMENTWISE, sort->blocks);
+  emit_plain(e, "set_mask_count");
   sort_emit_rows(e, sort);
 }
 
@@ -210,8 +200,7 @@ static bool call_sort(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0];
   if (call->input_count == 0 || x->rank == 0)
     return lower_cannot(call, "no shape");
-  lower_arg_shape(call, "shape", x->shape, x->rank);
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_tensor(call, x);
   return true;
 }
 
@@ -226,26 +215,13 @@ static bool call_topk(struct lower_call *call) {
   return call_sort(call);
 }
 
-#define OPERATOR(id, vendor, summary, count)                                                       \
-  const struct lower_op lower_##id = {                                                             \
-      .name = #id,                                                                                 \
-      .vendor_types = vendor,                                                                      \
-      .text = summary,                                                                             \
-      .keys = id##_keys,                                                                           \
-      .key_count = count,                                                                          \
-      .setup = setup,                                                                              \
-      .candidate = candidate,                                                                      \
-      .cost = cost,                                                                                \
-      .emit = emit,                                                                                \
-      .from_tensors = call_##id,                                                                   \
-  };
+static const struct lower_template template = {setup, candidate, cost, emit};
 
-OPERATOR(sort, "Sort",
-         "y = x sorted along the last dimension; y1 = where it was; what is no number comes first, "
-         "either way, which the vendor leaves open",
-         SORT_KEYS)
-OPERATOR(
-    topk, "TopK|TopKV2|TopKD",
-    "y = the k largest of each row of x, sorted; y1 = where they were; what is no number comes "
-    "first, either way, which the vendor leaves open",
-    TOPK_KEYS)
+LOWER_OPERATOR(sort, "Sort",
+               "y = x sorted along the last dimension; y1 = where it was; NaN comes first in both "
+               "orders, which the vendor leaves open",
+               sort_keys, &template, NULL, call_sort)
+LOWER_OPERATOR(topk, "TopK|TopKV2|TopKD",
+               "y = the k largest of each row of x, sorted; y1 = where they were; NaN comes "
+               "first in both orders, which the vendor leaves open",
+               topk_keys, &template, NULL, call_topk)

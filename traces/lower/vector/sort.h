@@ -10,8 +10,8 @@
  *   memory.
  *
  * - network: all of a long row: its sorted chunks lie in device memory, and two at a time are
- *   merged and put back as a lower and an upper one. Which two is Batcher's odd-even merge sort, as
- *   traces have no addresses that depend on data; a stage ends when all cores are through.
+ *   merged and put back as a lower and an upper chunk. Which two is Batcher's odd-even merge sort,
+ * as traces have no addresses that depend on data; a stage ends when all cores are through.
  */
 #ifndef VINCI_TRACES_LOWER_VECTOR_SORT_H
 #define VINCI_TRACES_LOWER_VECTOR_SORT_H

@@ -18,7 +18,7 @@ static double last_value(const struct sort *sort) {
   return sort->descending ? -(double)INFINITY : (double)INFINITY;
 }
 
-/* An element of a row, in bytes of a tensor whose rows have so many. */
+/* An element of a row of a tensor, in bytes; rows have `columns` elements. */
 static struct expr at_element(struct emit *e, const char *tensor, struct expr row, uint64_t columns,
                               struct expr first, uint64_t bytes) {
   return x_add(x_name(e, tensor), x_mul(x_add(x_mul(row, columns), first), bytes));
@@ -117,12 +117,6 @@ static uint64_t put_sorted(struct emit *e, const struct sort *sort) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Every second word of entries: the scores (pattern 1) or the indices (2). */
-static void put_parts(struct emit *e, uint64_t dst, uint64_t entries_at, unsigned pattern) {
-  EMIT(e, "vreducev2", F("dst", dst), F("src0", entries_at), F("src1", entries_at), F("repeat", 1),
-       F("pattern", pattern), W("type", "uint32"));
-}
-
 /*
  * Entries come apart into scores and indices in a buffer of as many bytes; both are stored. The
  * buffer they were in takes the converted scores.
@@ -134,8 +128,8 @@ static void put_results(struct emit *e, const struct sort *sort, struct expr row
     kept = sort->best;
   uint64_t indices = scores + kept * FLOAT_BYTES;
   vmask_count(e, x_mul(count, 2));
-  put_parts(e, scores, entries_at, 1);
-  put_parts(e, indices, entries_at, 2);
+  vunit_take_words(e, EXPR(scores), entries_at, 1);
+  vunit_take_words(e, EXPR(indices), entries_at, 2);
   emit_barrier(e, PIPE_V);
   vmask_count(e, count);
   if (!sort->descending) {
@@ -272,7 +266,7 @@ bool sort_next_stage(uint64_t chunks, struct sort_stage *stage) {
   return true;
 }
 
-/* Two sorted chunks, each two sorted lists, into a lower and an upper one. */
+/* Two sorted chunks, each two sorted lists, into a lower and an upper chunk. */
 static void put_pair(struct emit *e, const struct sort *sort, struct expr lower,
                      uint64_t distance) {
   uint64_t bytes = sort->chunk * SORT_ENTRY;

@@ -8,7 +8,6 @@
 #include "core/chip/layout.h"
 #include "core/isa/isa.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/launch.h"
 
 enum {
   BANKS_BYTES = 512, /* where the banks of UB and fast GM addresses repeat */
@@ -63,10 +62,10 @@ bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile) {
 }
 
 static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_t *extent,
-                        uint64_t low, uint64_t high) {
+                        uint64_t unit, uint64_t low, uint64_t high) {
   while (low < high) {
     uint64_t middle = low + (high - low + 1) / 2;
-    *extent = middle;
+    *extent = middle * unit;
     if (vtile_fits(job, tile))
       low = middle;
     else
@@ -77,25 +76,18 @@ static uint64_t largest(const struct lower_job *job, struct vtile *tile, uint64_
 
 uint64_t vtile_most_rows(const struct lower_job *job, struct vtile *tile, uint64_t low,
                          uint64_t high) {
-  return largest(job, tile, &tile->rows, low, high);
+  return largest(job, tile, &tile->rows, 1, low, high);
 }
 
-uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t low,
-                         uint64_t high) {
-  return largest(job, tile, &tile->cols, low, high);
+uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t unit,
+                         uint64_t low, uint64_t high) {
+  return largest(job, tile, &tile->cols, unit, low, high);
 }
 
 void vtile_settle(const struct lower_job *job, struct vtile *tile) {
   vtile_take(job, tile);
   vtile_counts(tile);
   tile->lay_out(tile);
-}
-
-void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks) {
-  emit_buffer(e, "buf", SPACE_UB, ub_bytes);
-  emit_stream(e, emit_vector_core(e->soc));
-  emit_kernel_start(e, code, blocks);
-  emit_plain(e, "set_mask_count");
 }
 
 /* ---- splitting ---------------------------------------------------------------- */
@@ -111,11 +103,15 @@ void vtile_counts(struct vtile *tile) {
 }
 
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
-  return lower_refuse(job, "there are only %" PRIu64 " tiles for %" PRIu64 " cores", tiles, cores);
+  return lower_refuse(job, "more cores than tiles: %" PRIu64 " and %" PRIu64, cores, tiles);
+}
+
+bool vtile_has_cores(struct lower_job *job, uint64_t blocks) {
+  unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
+  return blocks <= cores || lower_refuse(job, "there are only %u cores", cores);
 }
 
 bool vtile_count(struct lower_job *job, struct vtile *tile) {
-  unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   if (tile->rows == 0 || tile->cols == 0 || tile->blocks == 0)
     return lower_refuse(job, "a tile needs rows, columns and a core");
   if (tile->rows > tile->space.rows || tile->cols > tile->space.cols)
@@ -124,8 +120,8 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
                         tile->space.rows, tile->space.cols);
   if (tile->rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
-  if (tile->blocks > cores)
-    return lower_refuse(job, "there are only %u cores", cores);
+  if (!vtile_has_cores(job, tile->blocks))
+    return false;
   if (tile->buffers < 1 || tile->buffers > 2)
     return lower_refuse(job, "buffers is 1 or 2");
   vtile_counts(tile);
@@ -377,30 +373,26 @@ void vtile_store(struct emit *e, const struct vtile *tile, const struct vtile_op
 
 /* ---- keys and cost --------------------------------------------------------------- */
 
-/* The tiling keys are the last of the table. */
-static size_t first_key(const struct lower_job *job) { return job->op->key_count - VTILE_KEYS; }
-
 void vtile_take(const struct lower_job *job, struct vtile *tile) {
-  size_t first = first_key(job);
-  tile->rows = job->value[first + VTILE_KEY_ROWS].size;
-  tile->cols = job->value[first + VTILE_KEY_COLS].size;
-  tile->blocks = job->value[first + VTILE_KEY_BLOCKS].size;
-  tile->buffers = job->value[first + VTILE_KEY_BUFFERS].size;
+  tile->rows = lower_get(job, "rows")->size;
+  tile->cols = lower_get(job, "cols")->size;
+  tile->blocks = lower_get(job, "blocks")->size;
+  tile->buffers = lower_get(job, "buffers")->size;
 }
 
 void vtile_give(struct lower_job *job, const struct vtile *tile) {
-  size_t first = first_key(job);
-  const uint64_t sizes[VTILE_KEYS] = {tile->rows, tile->cols, tile->blocks, tile->buffers};
-  for (size_t i = 0; i < VTILE_KEYS; i++)
-    job->value[first + i] = (struct lower_value){.present = true, .size = sizes[i]};
+  lower_choose(job, "rows", tile->rows);
+  lower_choose(job, "cols", tile->cols);
+  lower_choose(job, "blocks", tile->blocks);
+  lower_choose(job, "buffers", tile->buffers);
 }
 
 void vtile_fit(const struct lower_job *job, struct vtile *tile) {
-  const struct lower_value *value = &job->value[first_key(job)];
-  if (value[VTILE_KEY_ROWS].given)
-    tile->rows = value[VTILE_KEY_ROWS].size;
-  if (value[VTILE_KEY_COLS].given)
-    tile->cols = value[VTILE_KEY_COLS].size;
+  const struct lower_value *rows = lower_get(job, "rows"), *cols = lower_get(job, "cols");
+  if (rows && rows->given)
+    tile->rows = rows->size;
+  if (cols && cols->given)
+    tile->cols = cols->size;
   vtile_counts(tile);
   tile->blocks = min_u64(tile->blocks, tile->tiles);
 }
@@ -412,7 +404,7 @@ static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uin
 
 /*
  * From tile to tile with two buffers: the busiest pipe, on which a copy starts behind the one
- * before it, or half the time for which a buffer is not free for the next but one.
+ * before it, or half the time for which a buffer is not free for the tile after the next.
  */
 static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_work *work,
                               uint64_t in, uint64_t out) {
@@ -444,6 +436,6 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
       .mte2_cycles = tile->per_block * in,
       .mte3_cycles = tile->per_block * out,
       .gm_bytes = bytes,
-      .blocks = (uint32_t)tile->blocks,
+      .blocks = (uint32_t)blocks,
   };
 }

@@ -62,21 +62,32 @@ struct vtile_operand {
   bool bits;                       /* bytes hold a bit for each of 8 columns; one row only */
 };
 
+/* A tensor of whole rows of a space, at a pitch of UB. */
+static inline struct vtile_operand vtile_whole_rows(const char *name, enum dtype dtype,
+                                                    const struct vtile_space *space,
+                                                    uint64_t pitch) {
+  return (struct vtile_operand){
+      .name = name, .dtype = dtype, .row_stride = space->cols, .col_stride = 1, .pitch = pitch};
+}
+
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
 bool vtile_count(struct lower_job *job, struct vtile *tile);
-/* The reason "there are only N tiles for M cores"; false. */
+/* "there are only N cores", or true. */
+bool vtile_has_cores(struct lower_job *job, uint64_t blocks);
+/* The reason "more cores than tiles: M and N"; false. */
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores);
 /* The same without a check, for tilings that have been checked. */
 void vtile_counts(struct vtile *tile);
 /*
- * The usual split for at most N cores: at least kernel.core_bytes_min for each core, runs that start at multiples of 512 bytes, tiles
- * as large as elements_max allows and of nearly equal size. For spaces of one row.
+ * The usual split for at most N cores: at least kernel.core_bytes_min for each core, runs that
+ * start at multiples of 512 bytes, tiles as large as elements_max allows and of nearly equal size.
+ * For spaces of one row.
  */
-void vtile_split_run(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile, unsigned element_bytes,
-                     uint64_t elements_max);
+void vtile_split_run(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile,
+                     unsigned element_bytes, uint64_t elements_max);
 /* The same for rows: whole rows, at most rows_max of them in a tile. */
-void vtile_split_rows(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile, unsigned element_bytes,
-                      uint64_t rows_max);
+void vtile_split_rows(const struct vinci_soc *soc, uint64_t cores, struct vtile *tile,
+                      unsigned element_bytes, uint64_t rows_max);
 
 /* Lays out the tile; whether UB holds what the kernel takes. */
 bool vtile_fits(const struct lower_job *job, struct vtile *tile);
@@ -88,21 +99,14 @@ bool vtile_ub_holds(struct lower_job *job, const char *what, uint64_t bytes);
 bool vtile_copies_bytes(struct lower_job *job);
 /* "a tile takes whole rows", or true. */
 bool vtile_has_whole_rows(struct lower_job *job, const struct vtile *tile);
-/* The largest value from low to high of tile->rows, or of tile->cols, for which UB holds the tile;
+/* The largest number from low to high of rows, or of units of columns, for which UB holds the tile;
  * low when none does. */
 uint64_t vtile_most_rows(const struct lower_job *job, struct vtile *tile, uint64_t low,
                          uint64_t high);
-uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t low,
-                         uint64_t high);
+uint64_t vtile_most_cols(const struct lower_job *job, struct vtile *tile, uint64_t unit,
+                         uint64_t low, uint64_t high);
 /* The tiling as it was chosen or given, counted and laid out. */
 void vtile_settle(const struct lower_job *job, struct vtile *tile);
-/* The stream of the kernel: buffer, start of the kernel, counter mode. */
-void vkernel_stream(struct emit *emit, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks);
-static inline void vtile_stream(struct emit *emit, const struct vtile *tile, enum kernel_code code,
-                                uint64_t blocks) {
-  vkernel_stream(emit, tile->ub_bytes, code, blocks);
-}
-
 /* Sets the flags that say that buffers are free, or takes them back at the end. */
 void vtile_ends(struct emit *emit, const struct vtile *tile, bool start);
 /* Opens the loop over the tiles of this block; the rows up to vtile_loaded() copy in. */
@@ -117,7 +121,6 @@ void vtile_load(struct emit *emit, const struct vtile *tile, const struct vtile_
 void vtile_store(struct emit *emit, const struct vtile *tile, const struct vtile_operand *operand);
 /* A name within the loop over the tiles, with the prefix of the pass. */
 const char *vtile_name(struct emit *emit, const struct vtile *tile, const char *name);
-/* Where the operand's part begins in device memory. */
 /* A run of elements into UB, padded to whole blocks; out of UB. */
 void vtile_load_run(struct emit *emit, enum dtype dtype, struct expr dst, struct expr src,
                     struct expr elements);
@@ -125,17 +128,18 @@ void vtile_store_run(struct emit *emit, enum dtype dtype, struct expr dst, struc
                      struct expr elements);
 /* Elements of right_pad that fill the last block of a burst. */
 struct expr vtile_pad(struct expr bytes, enum dtype dtype);
+/* Where the operand's part begins in device memory. */
 struct expr vtile_offset(struct emit *emit, const struct vtile *tile,
                          const struct vtile_operand *operand);
 
-/* Bytes of an element, elements of a 32-byte block, the pitch of a row of so many elements. */
+/* Bytes of an element, elements of a 32-byte block, the pitch of a row of N elements. */
 static inline unsigned vtile_bytes(enum dtype dtype) { return dtype_bits(dtype) / 8; }
 uint64_t vtile_pitch(uint64_t cols, unsigned element_bytes);
 /* UB that operators use. */
 uint64_t vtile_ub_bytes(const struct vinci_soc *soc);
 /* Next multiple of the bytes at which banks repeat. */
 uint64_t vtile_align(uint64_t bytes);
-/* Takes so many bytes of UB, rounded up as above, behind those used; returns their address. */
+/* Takes N bytes of UB, rounded up as above, behind those used; returns their address. */
 uint64_t vtile_reserve(uint64_t *used, uint64_t bytes);
 /* "copy_gm_to_ubuf_align_b16" and the like. */
 const char *vtile_copy_name(bool to_gm, enum dtype dtype);
@@ -147,26 +151,17 @@ struct vtile_work {
   uint64_t in_copies, out_copies;
   uint64_t vector_cycles;
   enum kernel_code code; /* as for emit_kernel_start() */
-  bool goes_on;         /* a later pass of a kernel, which has started before */
-  uint64_t launched;    /* blocks of the kernel; 0: those of the tiles */
+  bool goes_on;          /* a later pass of a kernel, which has started before */
+  uint64_t launched;     /* blocks of the kernel; 0: those of the tiles */
 };
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
 
-/* The tiling keys of operators that walk tiles; they are the last keys of their tables. */
-enum { VTILE_KEY_ROWS, VTILE_KEY_COLS, VTILE_KEY_BLOCKS, VTILE_KEY_BUFFERS, VTILE_KEYS };
-#define VTILE_KEY_ROWS_TABLE(first)                                                                \
-  [(first) + VTILE_KEY_ROWS] = {"rows", LOWER_SIZE, NULL, NULL, "rows of a tile", true},           \
-  [(first) + VTILE_KEY_COLS] = {"cols", LOWER_SIZE, NULL, NULL, "columns of a tile", true},        \
-  [(first) + VTILE_KEY_BLOCKS] = {"blocks",                                                        \
-                                  LOWER_SIZE,                                                      \
-                                  NULL,                                                            \
-                                  "0",                                                             \
-                                  "cores to use; 0: all that have 4 KiB to do, as the vendor's "   \
-                                  "library takes them",                                            \
-                                  true,                                                            \
-                                  true},                                                           \
-  [(first) + VTILE_KEY_BUFFERS] = {                                                                \
-      "buffers", LOWER_SIZE, NULL, NULL, "1: copies and computing take turns; 2: they overlap", true}
+/* The tiling keys of operators that walk tiles. */
+#define VTILE_KEYS_TABLE                                                                           \
+  TILING_KEY("rows", "rows of a tile"), TILING_KEY("cols", "columns of a tile"),                   \
+      BLOCKS_KEY(                                                                                  \
+          "cores to use; 0: all that have 4 KiB to do, as the vendor's library takes them"),       \
+      TILING_KEY("buffers", "1: copies and computing take turns; 2: they overlap")
 /* Tiling from and to the values of those keys. */
 void vtile_take(const struct lower_job *job, struct vtile *tile);
 void vtile_give(struct lower_job *job, const struct vtile *tile);

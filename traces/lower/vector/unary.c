@@ -1,53 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise operators of one input: functions, scalar operands, conversion. */
-#include "core/chip/layout.h"
 #include "traces/lower/vector/elementwise.h"
 
 #define TYPES "fp16|bf16|fp32|int32|int16|int8|uint8"
 #define FLOATS "fp16|bf16|fp32"
 
-enum { KEY_SHAPE, KEY_DTYPE, KEY_TILING, UNARY_KEYS = KEY_TILING + VTILE_KEYS };
-enum { KEY_ALPHA = KEY_TILING, KEY_ALPHA_TILING, ALPHA_KEYS = KEY_ALPHA_TILING + VTILE_KEYS };
-enum { KEY_TO = KEY_TILING, KEY_TO_TILING, CAST_KEYS = KEY_TO_TILING + VTILE_KEYS };
+#define NUMBERS "fp16|bf16|fp32|int32|int16"
 
-#define SHAPE_ROW                                                                                  \
-  { "shape", LOWER_SHAPE, NULL, NULL, "extents of x", false }
-#define DTYPE_ROW(types)                                                                           \
-  { "dtype", LOWER_DTYPE, "fp16", types, "type of x and y", false }
-
-static const struct lower_key float_keys[UNARY_KEYS] = {
-    [KEY_SHAPE] = SHAPE_ROW,
-    [KEY_DTYPE] = DTYPE_ROW(FLOATS),
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-static const struct lower_key number_keys[UNARY_KEYS] = {
-    [KEY_SHAPE] = SHAPE_ROW,
-    [KEY_DTYPE] = DTYPE_ROW("fp16|bf16|fp32|int32|int16"),
-    VTILE_KEY_ROWS_TABLE(KEY_TILING),
-};
-
-static const struct lower_key alpha_keys[ALPHA_KEYS] = {
-    [KEY_SHAPE] = SHAPE_ROW,
-    [KEY_DTYPE] = DTYPE_ROW("fp16|bf16|fp32|int32|int16"),
-    [KEY_ALPHA] = {"alpha", LOWER_NUMBER, "2", NULL, "the number", false},
-    VTILE_KEY_ROWS_TABLE(KEY_ALPHA_TILING),
-};
-
-static const struct lower_key cast_keys[CAST_KEYS] = {
-    [KEY_SHAPE] = SHAPE_ROW,
-    [KEY_DTYPE] = {"dtype", LOWER_DTYPE, "fp32", TYPES "|int64", "type of x", false},
-    [KEY_TO] = {"to", LOWER_DTYPE, NULL, TYPES "|int64", "type of y", false},
-    VTILE_KEY_ROWS_TABLE(KEY_TO_TILING),
-};
+static const struct lower_key float_keys[] = {
+    SHAPE_KEY("extents of x"), DTYPE_KEY("fp16", FLOATS, "type of x and y"), VTILE_KEYS_TABLE};
+static const struct lower_key number_keys[] = {
+    SHAPE_KEY("extents of x"), DTYPE_KEY("fp16", NUMBERS, "type of x and y"), VTILE_KEYS_TABLE};
+static const struct lower_key alpha_keys[] = {
+    SHAPE_KEY("extents of x"), DTYPE_KEY("fp16", NUMBERS, "type of x and y"),
+    NUMBER_KEY("alpha", "2", "the number"), VTILE_KEYS_TABLE};
+static const struct lower_key cast_keys[] = {
+    SHAPE_KEY("extents of x"), DTYPE_KEY("fp32", TYPES "|int64", "type of x"),
+    LOWER_KEY("to", DTYPE, NULL, TYPES "|int64", "type of y"), VTILE_KEYS_TABLE};
 
 /* Shape and type of the first input; a scalar has one element. */
 static bool call_x(struct lower_call *call) {
-  const struct lower_tensor *x = &call->input[0];
   if (call->input_count == 0)
     return lower_cannot(call, "no input");
-  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(x->shape, x->rank));
-  lower_arg_dtype(call, "dtype", x);
+  lower_arg_elements(call, &call->input[0]);
   return true;
 }
 
@@ -127,25 +102,21 @@ static const char *const alpha_parameter[] = {"alpha", NULL};
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-#define OPERATOR(id, vendor, summary, table, count, types_, parameter)                             \
-  VEW_OP(id, vendor, summary, table, count, call_x, vew_setup,                                     \
-         VFUNC(.inputs = 1, .outputs = 1, .types = types_, .steps = id##_steps,                    \
-               .parameters = parameter))
-#define FUNCTION(id, vendor, summary, types)                                                       \
-  OPERATOR(id, vendor, summary, float_keys, UNARY_KEYS, types, NULL)
-#define NUMBERS(id, vendor, summary, types)                                                        \
-  OPERATOR(id, vendor, summary, number_keys, UNARY_KEYS, types, NULL)
+#define UNARY(id, vendor, summary, keys, types_, parameter)                                        \
+  VEW_OPERATOR(id, vendor, summary, keys, call_x, .inputs = 1, .outputs = 1, .types = types_,      \
+               .steps = id##_steps, .parameters = parameter)
+#define FUNCTION(id, vendor, summary, types) UNARY(id, vendor, summary, float_keys, types, NULL)
 #define WITH_ALPHA(id, vendor, summary, types)                                                     \
-  OPERATOR(id, vendor, summary, alpha_keys, ALPHA_KEYS, types, alpha_parameter)
+  UNARY(id, vendor, summary, alpha_keys, types, alpha_parameter)
 
-NUMBERS(relu, "Relu", "y = max(x, 0)", VTYPES_FP16 | VTYPES_INT32)
+UNARY(relu, "Relu", "y = max(x, 0)", number_keys, VTYPES_FP16 | VTYPES_INT32, NULL)
 FUNCTION(abs, "Abs", "y = |x|", VTYPES_FP16)
 FUNCTION(exp, "Exp", "y = exp(x)", VTYPES_FP32)
 FUNCTION(ln, "Log", "y = ln(x)", VTYPES_FP32)
 FUNCTION(sqrt, "Sqrt", "y = sqrt(x)", VTYPES_FP32)
 FUNCTION(rsqrt, "Rsqrt", "y = 1 / sqrt(x)", VTYPES_FP32)
 FUNCTION(reciprocal, "Reciprocal", "y = 1 / x", VTYPES_FP32)
-NUMBERS(neg, "Neg", "y = -x", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+UNARY(neg, "Neg", "y = -x", number_keys, VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16, NULL)
 FUNCTION(square, "Square", "y = x * x", VTYPES_FP32)
 FUNCTION(sigmoid, "Sigmoid", "y = 1 / (1 + exp(-x))", VTYPES_FP32)
 FUNCTION(tanh, "Tanh", "y = tanh(x)", VTYPES_FP32)
@@ -186,27 +157,27 @@ static const struct vstep *power_steps(struct lower_job *job, uint64_t power) {
   return steps;
 }
 
-static enum vinci_status pows_setup(struct lower_job *job) {
-  static const struct vstep steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1), U("vexp", Y0, T0),
-                                       END};
-  struct vfunc func = {.inputs = 1, .outputs = 1, .steps = steps, .parameters = alpha_parameter};
-  double alpha = job->value[KEY_ALPHA].number;
-  enum dtype type = job->value[KEY_DTYPE].dtype;
+static enum vinci_status choose_power(struct lower_job *job, struct vfunc *func) {
+  double alpha = lower_get(job, "alpha")->number;
+  enum dtype type = lower_get(job, "dtype")->dtype;
   bool whole = alpha >= 0 && alpha <= POWER_MAX && alpha == (double)(int)alpha;
   if (!whole && (type == DTYPE_INT32 || type == DTYPE_INT16))
     return lower_error(job, "alpha of %s is a whole number from 0 to %d", dtype_name(type),
                        POWER_MAX);
   if (whole) {
-    func.types = VTYPES_INT32 | VTYPES_INT16;
-    func.steps = power_steps(job, (uint64_t)alpha);
+    func->types = VTYPES_INT32 | VTYPES_INT16;
+    func->steps = power_steps(job, (uint64_t)alpha);
   }
-  if (!func.steps)
-    return diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
-  return vew_setup_func(job, &func);
+  return func->steps ? VINCI_OK : diag_error(job->diag, VINCI_E_NOMEM, "out of memory");
 }
 
-VEW_OP(pows, "Pows", "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64",
-       alpha_keys, ALPHA_KEYS, call_x, pows_setup, NULL)
+static const struct vstep pows_steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1),
+                                          U("vexp", Y0, T0), END};
 
-VEW_OP(cast, "Cast", "y = x in another data type; towards zero into integers, to nearest even else",
-       cast_keys, CAST_KEYS, call_cast, vew_setup, VFUNC(.inputs = 1, .outputs = 1, .casts = true))
+VEW_OPERATOR(pows, "Pows", "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64",
+             alpha_keys, call_x, .inputs = 1, .outputs = 1, .steps = pows_steps,
+             .parameters = alpha_parameter, .choose = choose_power)
+
+VEW_OPERATOR(cast, "Cast",
+             "y = x in another data type; towards zero into integers, to nearest even else",
+             cast_keys, call_cast, .inputs = 1, .outputs = 1, .casts = true)

@@ -114,6 +114,11 @@ void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dty
        W_IF(found->round, "round", found->round));
 }
 
+void vunit_take_words(struct emit *e, struct expr dst, uint64_t pairs, unsigned pattern) {
+  EMIT(e, "vreducev2", F("dst", dst), F("src0", pairs), F("src1", pairs), F("repeat", 1),
+       F("pattern", pattern), W("type", "uint32"));
+}
+
 /* ---- tables and tails ------------------------------------------------------------- */
 
 enum { WORD_BYTES = 4 };

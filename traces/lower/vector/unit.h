@@ -43,7 +43,7 @@ struct vstep {
   enum vform form;
   uint8_t dst, a, b, c;
   enum vreduction reduction;
-  double scalar;     /* times the parameter, if there is one */
+  double scalar;     /* times the parameter, where a step has it too */
   uint8_t parameter; /* 0: none, else its number */
   bool column;       /* the step is on columns */
   uint8_t type;      /* 0: of the program; else 1 + enum dtype */
@@ -63,8 +63,9 @@ struct vstep {
 #define S_(inst_, dst_, a_, value_) \
   .inst = inst_, .form = VFORM_SCALAR, .dst = dst_, .a = a_, .scalar = value_
 #define S(...) STEP(S_(__VA_ARGS__))
-#define FILL(dst_, value_) \
-  STEP(.inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = value_)
+#define FILL_(dst_, value_) \
+  .inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = value_
+#define FILL(...) STEP(FILL_(__VA_ARGS__))
 #define FILL_BY(dst_, number_) \
   STEP(.inst = "vector_dup", .form = VFORM_FILL, .dst = dst_, .scalar = 1, .parameter = number_)
 #define C(inst_, round_, dst_, a_) \
@@ -107,7 +108,7 @@ struct vunit {
 #define V(reg_) (1u << (reg_))
 enum { V_ALL = (1 << VREGS) - 1 };
 
-/* A barrier if an instruction that reads and writes these registers needs one. */
+/* A barrier where an instruction that reads and writes these registers needs to wait. */
 void vunit_order(struct vunit *unit, uint32_t reads, uint32_t writes);
 /* The order, then the row. */
 #define VROW(unit_, reads_, writes_, inst_, ...)                                                   \
@@ -115,7 +116,7 @@ void vunit_order(struct vunit *unit, uint32_t reads, uint32_t writes);
     vunit_order(unit_, reads_, writes_);                                                           \
     EMIT((unit_)->emit, inst_, __VA_ARGS__);                                                       \
   } while (0)
-/* Counter mode with so many elements; normal mode with the first lanes of each repeat. */
+/* Counter mode with N elements; normal mode with the first lanes of each repeat. */
 #define vunit_count(unit_, count_) vunit_count_of(unit_, EXPR(count_))
 void vunit_count_of(struct vunit *unit, struct expr count);
 void vunit_lanes(struct vunit *unit, unsigned lanes);
@@ -128,6 +129,8 @@ void vunit_step(struct vunit *unit, const struct vstep *step);
 /* dst = src in another type. */
 void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dtype from,
                    enum dtype to, struct expr dst, struct expr src);
+/* Of pairs of words the first of each (pattern 1), or the second (2). */
+void vunit_take_words(struct emit *emit, struct expr dst, uint64_t pairs, unsigned pattern);
 /* The value as an operand: bit pattern of floating-point types. */
 int64_t vscalar(enum dtype type, double value);
 
