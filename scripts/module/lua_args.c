@@ -23,7 +23,7 @@ void lua_args_refuse(lua_State *lua, const char *function, const char *name, con
 /* "vinci.soc" and the like for our objects, the name of the Lua type for others. */
 static const char *type_name(lua_State *lua, int at) {
   if (luaL_getmetafield(lua, at, "__name") == LUA_TSTRING)
-    return lua_tostring(lua, -1); /* the metatable keeps it */
+    return lua_tostring(lua, -1); /* the metatable keeps the string */
   return lua_type(lua, at) == LUA_TNONE ? "missing" : luaL_typename(lua, at);
 }
 

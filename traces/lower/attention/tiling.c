@@ -111,7 +111,8 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
                         ATTENTION_SIDE);
   uint64_t cores = soc_core_count(job->soc, CORE_AIC);
   if (t->cores > cores)
-    return lower_refuse(job, "there are only %u cores", (unsigned)cores);
+    return lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %" PRIu64, t->cores,
+                        cores);
   derive(job, t);
   if (!splits_are_legal(job, t))
     return false;
