@@ -280,7 +280,7 @@ static enum vinci_status check_pipe(const struct core_result *core, enum pipe pi
     if (counters->busy_cycles || stalls || counters->instructions)
       return diag_error(diag, VINCI_E_INTERNAL,
                         "%s has no pipe %s, but counted %" PRIu64 " busy and %" PRIu64
-                        " stall cycles and %" PRIu64 " instructions on it",
+                        " stall cycles and %" PRIu64 " instructions",
                         name, pipe_name(pipe), counters->busy_cycles, stalls,
                         counters->instructions);
     return VINCI_OK;

@@ -115,7 +115,7 @@ report "no suite named" "$(expect 2 'error: one suite is wanted, not 0')"
 check
 report "a missing baseline" "$(expect 3 "$base: error: cannot read the baseline: No such file or \
 directory
-hint: 'vinci gate bless SUITE --baseline=$base --reason=TEXT' makes one")"
+hint: 'vinci gate bless SUITE --baseline=$base --reason=TEXT' makes a baseline")"
 gate bless "$suite" --baseline="$base"
 report "bless without a reason" "$(expect 2 \
   'error: why are the numbers right? --reason=TEXT is missing'; ls "$base" 2>/dev/null)"

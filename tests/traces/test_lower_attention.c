@@ -286,7 +286,7 @@ static void errors_say_what_is_not_possible(void **state) {
                 "flash_attention: no legal tiling: cols have to be a multiple of 64, at most 512");
   an_error_says("seq_q=256 cols=512 panel=192",
                 "flash_attention: no legal tiling: cols have to be whole panels, of up to 128 keys "
-                "or a multiple of it");
+                "or a multiple of 128");
   an_error_says("seq_q=256 slice=12",
                 "flash_attention: no legal tiling: a slice is a multiple of 8 rows, at most half "
                 "of the task's");
