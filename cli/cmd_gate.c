@@ -277,7 +277,7 @@ static const struct option_row import_options[] = {
     OPTION_TEXT_ROW("soc-version", 's', struct gate_settings, options.overrides.soc, "NAME",
                     "the chip of rows that name none"),
     OPTION_TEXT_ROW("output", 'o', struct gate_settings, output, "SUITE.lua",
-                    "where the suite goes; standard output without it"),
+                    "where the suite goes instead of standard output"),
     OPTION_TEXT_ROW("memory", 0, struct gate_settings, options.overrides.memory, "MODEL",
                     "cycle or flat, for all points of the suite"),
     OPTION_TEXT_ROW("network", 0, struct gate_settings, options.overrides.network, "LEVEL",
@@ -337,7 +337,8 @@ static const struct cli_verb gate_check = {
 static const struct cli_verb gate_explain_verb = {
     .name = "gate explain",
     .arguments = "SUITE.lua",
-    .summary = "Say where every change against the baseline comes from, in parts that sum to it",
+    .summary =
+        "Say where every change against the baseline comes from, in parts that sum to the change",
     .options = {explain_options, sizeof explain_options / sizeof *explain_options},
     .run = explain,
 };

@@ -341,7 +341,8 @@ static const struct cli_verb sweep_collect_verb = {
 static const struct cli_verb sweep_submit_verb = {
     .name = "sweep submit",
     .arguments = "--slurm STUDY.lua | TRACE | OP KEY=VALUE...",
-    .summary = "Run a study as a Slurm job array, with a canary before and a collector after it",
+    .summary =
+        "Run a study as a Slurm job array, with a canary before and a collector after the array",
     .details =
         "DIR must be seen by all hosts of the cluster. A point is done by its record alone, never "
         "by\n"

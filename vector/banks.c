@@ -151,7 +151,7 @@ static uint64_t repeat_loss(const struct shape *shape, uint64_t repeat, uint64_t
   return ports > mcycles ? ports - mcycles : 0;
 }
 
-/* After so many repeats the distances between the moving sources are the same again. */
+/* Repeats after which the distances between the moving sources are the same again. */
 static uint64_t period_of(const struct shape *shape) {
   const struct bank_traffic *traffic = shape->traffic;
   uint64_t groups = shape->map->groups, common = groups, first = 0;

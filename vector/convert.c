@@ -69,7 +69,7 @@ uint64_t vec_convert_half_scales(const struct inst *inst, uint64_t *address) {
 
 VECTOR_WALKS_COST(vec_convert_half)
 
-/* The halves that so many repeats write, up to a lane, from one repeat on. */
+/* The halves that `repeats` repeats write, from repeat `first` on, up to a lane. */
 static unsigned touch_halves(const struct inst *inst, struct inst_access *access, unsigned count,
                              uint64_t first, uint64_t repeats, uint64_t end) {
   uint64_t stride = (uint64_t)inst->arg[UNARY_DST_REPEAT] * BLOCK_BYTES;

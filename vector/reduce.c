@@ -153,7 +153,7 @@ void vec_compact_cost(const struct vinci_soc *soc, const struct inst *inst,
               cost);
 }
 
-/* Lanes that a pattern lets through at most: of every 1, 2 or 4 lanes one. */
+/* Lanes that a pattern lets through at most: one of every 1, 2 or 4 lanes. */
 static uint64_t compact_selected(int64_t pattern, uint64_t lanes) {
   switch (pattern) {
   case 1:

@@ -8,7 +8,7 @@ static unsigned lanes_per_block(unsigned bits) {
   return (unsigned)(BLOCK_BYTES * BITS_PER_BYTE) / bits;
 }
 
-/* Whether a mask has the first so many lanes. */
+/* Whether a mask has the first `lanes` lanes. */
 static bool has_lanes(const struct vector_mask *mask, uint64_t lanes) {
   uint64_t half = MASK_LANES / 2;
   uint64_t low = lanes >= half ? UINT64_MAX : (UINT64_C(1) << lanes) - 1;

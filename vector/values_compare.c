@@ -167,7 +167,7 @@ void vec_get_compare_mask_values(const struct vinci_soc *soc, const struct inst 
   store_u64(to + sizeof(uint64_t), core->compare_mask[1]);
 }
 
-/* The bits that choose: of the register in every repeat the same, else from UB, on and on. */
+/* The bits that choose: of the register the same in every repeat, else the next of UB. */
 static void load_choice(const struct values *values, const struct value_core *core,
                         uint8_t *choice) {
   bool same = values->inst->arg[SELECT_MODE] == SELECT_MODE_REGISTER;

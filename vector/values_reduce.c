@@ -221,7 +221,7 @@ LOOP static int32_t largest_key(const float *restrict values, int32_t *restrict 
   return best;
 }
 
-/* The lane of the extreme: the first of equal ones, the first NaN if there is one. */
+/* The lane of the extreme: the first of equal elements, or the first NaN if there is any. */
 static size_t extreme_lane(const struct reduced *reduced, bool largest) {
   const struct values *in = &reduced->in;
   int32_t keys[SLOTS_MAX];
@@ -268,7 +268,7 @@ static void store_extreme(const struct reduced *reduced, size_t lane) {
 
 static void reduce_index(const struct vinci_soc *soc, const struct inst *inst,
                          const struct value_core *core, bool largest) {
-  static const struct reduction none = {.absent = -0.0f}; /* lanes are compared one by one */
+  static const struct reduction none = {.absent = -0.0f}; /* each lane is compared by itself */
   struct reduced reduced;
   reduce_start(soc, inst, core, &none, &reduced);
   reduced.result_bytes = (size_t)vec_index_result_bytes(inst);

@@ -82,7 +82,8 @@ struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct 
 struct vector_walks vec_convert_half_walks(const struct vinci_soc *soc, const struct inst *inst);
 /* Which half of a block the results go to, in bytes from its start. */
 uint64_t vec_convert_half_offset(const struct inst *inst);
-/* Scale words in UB, by element of a block, and where they lie; 0: the register is the one. */
+/* Scale words in UB, by element of a block, and where they lie; 0: the register has the only scale.
+ */
 uint64_t vec_convert_half_scales(const struct inst *inst, uint64_t *address);
 struct vector_walks vec_reduce_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct inst *inst);
@@ -100,7 +101,7 @@ uint64_t vec_index_result_bytes(const struct inst *inst);
 /* Whether the mask register chooses lanes; counter mode always counts elements. */
 enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };
 
-/* Lanes of an instruction with elements of so many bits (the wider side's). */
+/* Lanes of an instruction with elements of `bits` bits (the wider side's). */
 struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst *inst,
                                  int64_t repeat, unsigned bits, enum vector_masking masking);
 

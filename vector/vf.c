@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Vector functions of the 950: loops of register instructions over contiguous elements, one
- * function an instruction. Cost: the fit of a whole function, start-up and drain and so much per
+ * function an instruction. Cost: the fit of a whole function, start-up and drain and a cost per
  * register of elements; the next function starts when this one has ended. Values: those of the
  * memory-to-memory instruction of the same meaning on as many elements.
  *

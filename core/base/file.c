@@ -122,6 +122,6 @@ enum vinci_status folder_lock(const char *folder, const char *who, int *lock,
   close(file);
   (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = folder},
                       "%s is working in this folder", who);
-  diag_hint(diag, "wait for its end, or name another one");
+  diag_hint(diag, "wait for its end, or name another folder");
   return VINCI_E_USAGE;
 }

@@ -6,7 +6,7 @@
 
 #include "core/check/check_run.h"
 
-/* Shadow memory may take so much; tensors of tens of GB in runs of a few bytes would more. */
+/* Shadow memory may take 1 GiB; tensors of tens of GB in runs of a few bytes would take more. */
 #define SHADOW_BYTES_MAX (UINT64_C(1) << 30)
 
 /* ---- events ------------------------------------------------------------------------ */

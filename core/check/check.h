@@ -58,8 +58,8 @@ struct check_finding {
   uint8_t space;
   bool has_range;
   uint32_t kernel;
-  uint64_t count;   /* instructions that did it */
-  uint64_t counted; /* in the first walk, during a second one */
+  uint64_t count;   /* instructions with this finding */
+  uint64_t counted; /* in the first walk, during a second walk */
   uint64_t serial;  /* of the last of them */
   int64_t address;  /* of the first */
   uint64_t bytes;

@@ -135,8 +135,8 @@ static bool is_like(const struct visit *visit, struct order_tag old) {
          (!visit->target->exact || old.row == tag.row);
 }
 
-/* Whether the access may take the place of an old one: whoever comes after the access comes
- * after the old one. */
+/* Whether the access may take the place of an old access: whoever comes after the access comes
+ * after the old access. */
 static bool supersedes(const struct visit *visit, struct order_tag old) {
   if (!is_like(visit, old))
     return false;

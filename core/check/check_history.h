@@ -53,8 +53,8 @@ struct visit {
   bool written_aside; /* some of the unwritten bytes are WRITTEN_ASIDE */
 };
 
-/* Whether a byte is certainly written when an access comes to it; or only by accesses that have
- * no order with it. */
+/* Whether a byte is certainly written when an access reads it; or only by accesses that are not
+ * ordered with this access. */
 enum written { WRITTEN, WRITTEN_ASIDE, UNWRITTEN };
 
 /* Tag of bytes that an earlier kernel has written: all of it comes before. */

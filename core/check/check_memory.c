@@ -141,8 +141,8 @@ static bool check_gm(struct check_run *run, const struct machine_step *step,
   return true;
 }
 
-/* An operand outside of its memory, though what the instruction makes of it (a load counts
- * fractals from there) lies inside: the simulation does not take it. */
+/* An operand outside of its memory, though what the instruction reads (a load counts fractals
+ * from the operand on) lies inside: the simulation does not take such an operand. */
 static void check_operand(struct check_run *run, const struct machine_step *step,
                           const struct inst_access *access, uint64_t capacity) {
   int64_t value = step->inst->arg[access->arg];

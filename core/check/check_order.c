@@ -200,7 +200,7 @@ void order_begin_block(struct order *order, const struct machine_step *step) {
 
 /* ---- what the instructions do ----------------------------------------------------------- */
 
-/* Ends the present epoch of a pipe; the clock of one who knows of it. */
+/* Ends the present epoch of a pipe; the clock of a pipe that knows of this epoch. */
 static struct order_clock release(struct order_core *core, enum pipe pipe) {
   struct order_clock clock = core->clock[pipe];
   clock.at[pipe] = core->epoch[pipe]++;

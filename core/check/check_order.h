@@ -7,7 +7,7 @@
  * that: another launch may put them side by side.
  *
  * A pipe counts epochs: each act that lets others know of its earlier instructions (a flag
- * set, a signal, a barrier) ends one. An instruction is known by core, block, pipe and epoch.
+ * set, a signal, a barrier) ends an epoch. An instruction is known by core, block, pipe and epoch.
  */
 #ifndef VINCI_CORE_CHECK_CHECK_ORDER_H
 #define VINCI_CORE_CHECK_CHECK_ORDER_H
@@ -16,7 +16,7 @@
 
 struct order;
 
-/* An executed instruction, as memory remembers it. */
+/* What memory remembers of an executed instruction. */
 struct order_tag {
   uint32_t epoch; /* 0: none */
   uint32_t row;

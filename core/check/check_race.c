@@ -83,7 +83,7 @@ static void visit_late(void *context, struct shadow_cell *cell, uint64_t start, 
 
 /* ---- runs of bytes ------------------------------------------------------------------- */
 
-/* Of a load of so many bytes in one run. */
+/* Bytes that a load takes together; `bytes`: of the run. */
 static uint64_t piece_bytes(enum load load, uint64_t bytes) {
   switch (load) {
   case LOAD_FRACTALS:
@@ -182,7 +182,7 @@ static uint8_t tag_flags(const struct check_run *run, const struct inst *inst, e
   return flags;
 }
 
-/* Finds the shadow of an access; false when nothing needs to be known of it. */
+/* Finds the shadow of an access; false when the access needs no check. */
 static bool find_shadow(struct check_run *run, const struct machine_step *step,
                         const struct inst_access *access, struct target *target) {
   *target = (struct target){.access = access, .atomic = history_atomic(step->inst, access)};

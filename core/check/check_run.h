@@ -16,7 +16,7 @@ struct check_tensor {
   struct shadow shadow; /* has pages for those that some kernel writes or that start empty */
   bool has_shadow;
   bool written_here;   /* by the running kernel */
-  bool written_so_far; /* by it or an earlier one */
+  bool written_so_far; /* by the running kernel or an earlier kernel */
   bool starts_written; /* in, inout */
   bool raced;          /* some bytes of it, in the first walk */
 };
@@ -58,7 +58,7 @@ struct finding_event check_event(const struct check_run *run, const struct machi
                                  bool write);
 struct finding_event check_event_of_tag(const struct check_run *run, struct order_tag tag,
                                         bool write);
-/* A finding of the present step, its event being the later one. */
+/* A finding whose later event is the present step. */
 struct check_finding check_finding_of(const struct check_run *run, enum finding_kind kind,
                                       const struct machine_step *step);
 

@@ -149,8 +149,8 @@ static void copy_cell(struct shadow *shadow, struct shadow_page *page, uint32_t 
   cell->more = first_more;
 }
 
-/* Cuts cells so that one begins at `start` and one ends at `end`; returns the index of the first of
- * the range, and in *last that of the one behind it. */
+/* Cuts cells so that one begins at `start` and one ends at `end`; returns the index of the first
+ * cell of the range, and in *last that of the first cell behind the range. */
 static uint32_t isolate(struct shadow *shadow, struct shadow_page *page, uint32_t start,
                         uint32_t end, uint32_t *last) {
   uint32_t first = start ? find(page, start) : 0;
@@ -208,7 +208,7 @@ static void merge(struct shadow_pool *pool, struct shadow_page *page, uint32_t f
   page->count -= gone;
 }
 
-/* The part of a range that lies in one page; the range goes on behind it. */
+/* The part of a range that lies in one page; the range may go on in the next page. */
 struct part {
   struct shadow_page *page;
   uint64_t base;

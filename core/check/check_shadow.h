@@ -16,7 +16,7 @@ enum { SHADOW_OTHERS = 2 };
 enum {
   TAG_READ = 1 << 0,         /* else a write, atomic or not */
   TAG_UNIT_FLAG = 1 << 1,    /* ordered between M and FIX by the hardware, block by block */
-  TAG_BACK_TO_BACK = 1 << 2, /* a mad of so many tiles that the next may follow it */
+  TAG_BACK_TO_BACK = 1 << 2, /* a mad with enough tiles that the next may follow at once */
   TAG_UNIT_TURN = 1 << 3,    /* unit_flag=3: what it has used has changed sides */
   TAG_FIRST = 1 << 4,        /* second walk: the first write of its row, pipe and block */
 };

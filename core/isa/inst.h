@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One executed instruction, and what a unit says of it. The unit folders (cube/,
+ * One executed instruction, and what a unit says of the instruction. The unit folders (cube/,
  * vector/, memhier/) provide the three functions that a row of isa.def names:
  *
  *   void     STEM_cost(const struct vinci_soc *, const struct inst *, struct inst_cost *);
@@ -105,10 +105,10 @@ static inline enum pipe inst_pipe(const struct inst *inst) {
 }
 
 struct inst_cost {
-  uint64_t issue_cycles; /* the pipe may start its next instruction after so many */
+  uint64_t issue_cycles; /* until the pipe may start its next instruction */
   /* Thousandths of a cycle beyond issue_cycles: a stream takes a cycle more now and then. */
   uint64_t issue_rest_mcycles;
-  uint64_t latency_cycles; /* results are there after so many, >= issue_cycles */
+  uint64_t latency_cycles; /* until results are there, >= issue_cycles */
   enum path path;          /* PATH_NONE: moves nothing between spaces */
   uint64_t bytes;          /* moved over the path */
   uint64_t operations;     /* arithmetic work: multiply-accumulates (M) or lane operations (V) */

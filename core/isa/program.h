@@ -149,7 +149,7 @@ struct vinci_trace {
   struct arena arena;
   const char *path;
   uint64_t digest;     /* of the text */
-  uint64_t soc_digest; /* of the SoC it was checked against: no other can run it */
+  uint64_t soc_digest; /* of the SoC it was checked against, which alone can run the program */
   struct program_kernel *kernels;
   uint32_t kernel_count;
   struct program_tensor *tensors;

@@ -298,7 +298,7 @@ static enum vinci_status check_count(const struct stream *stream, const struct i
                       isa->name, (unsigned long long)inst->mask.low, (unsigned long long)bytes);
 }
 
-/* UB of an AIV: the block must have it. */
+/* UB of an AIV: the block must have that AIV. */
 static enum vinci_status check_remote(const struct stream *stream, const struct inst *inst,
                                       const struct inst_access *access, struct vinci_diag *diag) {
   uint32_t there = stream->kernel->mixed ? stream->kernel->vectors_per_cube : 0;

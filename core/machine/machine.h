@@ -2,7 +2,7 @@
 /*
  * The abstract machine: executes the kernels of a trace instruction by instruction in an
  * order that queues, flags and barriers allow, without time. Values and checks are
- * observers of it, which is why neither can depend on the timing model nor change it.
+ * observers of the machine: they can neither depend on the timing model nor change its times.
  *
  * Each core issues its stream in order into one queue per pipe. A pipe executes its queue
  * in order; wait_flag holds it until the flag is set, and a unit flag holds mad and the fixpipe
@@ -25,8 +25,9 @@ struct machine_step {
   uint32_t sub;
   enum pipe pipe; /* that executes it: of flags the side that sets or waits; PIPE_ALL: all */
   /* Waits of the scalar unit in this block (wait_flag to S, wait_flag_dev, pipe_barrier ALL)
-   * that had ended when the instruction was issued, and how many had when the oldest one that
-   * is still in a queue of the core was: what lies before nobody will refer to again. */
+   * that had ended when the instruction was issued, and how many had ended when the oldest
+   * instruction still in a queue of the core was issued: earlier waits matter to no instruction
+   * that is still to come. */
   uint64_t waits;
   uint64_t oldest_waits;
 };
@@ -48,7 +49,7 @@ struct machine_observer {
 enum machine_order {
   MACHINE_PROGRAM_ORDER,   /* as the stream has them, as far as flags allow */
   MACHINE_CONSUMERS_FIRST, /* MTE3 before V before MTE2: who lacks a wait runs too early */
-  MACHINE_PRODUCERS_FIRST, /* MTE2 first: who lacks a wait for a free buffer overwrites it */
+  MACHINE_PRODUCERS_FIRST, /* MTE2 first: who lacks a wait for a free buffer overwrites data */
   MACHINE_SHUFFLED,        /* at random, a few instructions at a time, also among cores */
 };
 
@@ -71,7 +72,7 @@ struct machine_options {
 /*
  * Runs all kernels. VINCI_E_DEADLOCK when nothing can go on, with who waits for what and the
  * trace line in the diagnostic; VINCI_E_INPUT when an instruction is illegal; VINCI_OK also
- * when an observer stopped it. options may be NULL: consumers first, ranges checked.
+ * when an observer stopped the run. options may be NULL: consumers first, ranges checked.
  */
 enum vinci_status machine_run_with(const struct vinci_soc *soc, const struct vinci_trace *trace,
                                    const struct machine_options *options,

@@ -10,7 +10,7 @@
 /* Pipes by how far down the data's way they are. */
 static const uint8_t down_the_way[] = {PIPE_MTE3, PIPE_FIX, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2};
 enum { QUEUED_PIPES = sizeof down_the_way };
-/* MACHINE_SHUFFLED, walk_order_seed: a core gets from 1 to so many steps in a row. */
+/* MACHINE_SHUFFLED, walk_order_seed: a core gets from 1 to TURN_STEPS_MAX steps in a row. */
 enum { TURN_STEPS_MAX = 24 };
 /* Rows of the trace between two looks at progress: a millisecond or so. */
 enum { PROGRESS_ROWS = 1 << 12 };
@@ -109,7 +109,7 @@ static bool can_run(const struct machine_core *core, const struct machine_pipe *
   return pipe->count > 0 && is_free(core, &pipe->queue[pipe->head].inst);
 }
 
-/* Executes an instruction; whether another pipe may have got something to do by it. */
+/* Executes an instruction; whether it may have given another pipe something to do. */
 static bool run_inst(struct machine_core *core, enum pipe id, const struct inst *inst,
                      uint64_t waits) {
   struct machine_step step = machine_step_of(core, inst, id);
@@ -355,7 +355,7 @@ static struct machine_entry *entry_at(const struct machine_pipe *pipe, uint32_t 
   return &pipe->queue[slot < pipe->depth ? slot : slot - pipe->depth];
 }
 
-/* Brings any of the instructions to the head that nothing separates from it. */
+/* Brings to the head any instruction of those before the first flag, barrier or unit flag. */
 static void shuffle_head(struct machine_core *core, enum pipe id) {
   const struct machine_pipe *pipe = &core->pipe[id];
   uint32_t free_count = 0;

@@ -82,7 +82,7 @@ void machine_fail(struct machine *machine, uint32_t core, uint32_t line,
                   const struct misuse *misuse);
 struct machine_step machine_step_of(const struct machine_core *core, const struct inst *inst,
                                     enum pipe pipe);
-/* Tells observers of misuse of a core in a step; ends the run when none takes it. */
+/* Tells observers of misuse of a core in a step; ends the run when no observer takes the misuse. */
 void machine_misused(struct machine *machine, uint32_t core, const struct machine_step *step,
                      const struct misuse *misuse);
 /* Tells the caller how far the run is, and ends it when that is wanted. */

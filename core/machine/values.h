@@ -10,7 +10,7 @@
 
 /* What one core sees. Little-endian, as the hardware. */
 struct value_core {
-  uint8_t *bytes[SPACE_COUNT]; /* by space; an operand's address is an offset into it */
+  uint8_t *bytes[SPACE_COUNT]; /* by space; an operand's address is an offset into the space */
   uint8_t *aiv_ub[2];          /* AIC of a mixed kernel: UB of the AIV of its block */
   uint64_t compare_mask[2];    /* CMPMASK of the vector unit: bits of lanes 0..63 and 64..127 */
 };

@@ -124,7 +124,7 @@ uint64_t result_share_ppm(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : (uint64_t)(((uint128)part * 1000000 + whole / 2) / whole);
 }
 
-/* Share of a bandwidth that so many bytes in the run's time are. */
+/* Share of a bandwidth that `bytes` in the run's time are. */
 uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
                               uint64_t bytes_per_second) {
   uint128 whole = (uint128)result->total_ps * bytes_per_second;
@@ -280,7 +280,7 @@ static enum vinci_status check_pipe(const struct core_result *core, enum pipe pi
     if (counters->busy_cycles || stalls || counters->instructions)
       return diag_error(diag, VINCI_E_INTERNAL,
                         "%s has no pipe %s, but counted %" PRIu64 " busy and %" PRIu64
-                        " stall cycles and %" PRIu64 " instructions on it",
+                        " stall cycles and %" PRIu64 " instructions",
                         name, pipe_name(pipe), counters->busy_cycles, stalls,
                         counters->instructions);
     return VINCI_OK;

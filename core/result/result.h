@@ -63,7 +63,7 @@ struct kernel_result {
   uint64_t end_ps;
   uint64_t first_block_ps, last_block_ps; /* dispatch of the first block and of the last so far */
   uint32_t places;           /* cores, or clusters of a mixed kernel, that can hold a block */
-  enum core_kind kind;       /* that its blocks run on; AIC of a mixed one */
+  enum core_kind kind;       /* that its blocks run on; AIC of a mixed kernel */
   uint32_t vectors_per_cube; /* AIV of a block, 0 unless mixed */
 };
 
@@ -165,7 +165,7 @@ struct hits l2_hits(const struct l2_counters *l2, unsigned accesses);
 struct hits hbm_row_hits(const struct hbm_totals *hbm);
 /* part / whole in millionths, rounded; 0 of nothing is 0. */
 uint64_t result_share_ppm(uint64_t part, uint64_t whole);
-/* Share of a bandwidth that so many bytes in the whole run's time are, in millionths. */
+/* Share of a bandwidth that `bytes` in the whole run's time are, in millionths. */
 uint64_t result_bandwidth_ppm(const struct vinci_result *result, uint64_t bytes,
                               uint64_t bytes_per_second);
 uint64_t result_hbm_ppm(const struct vinci_result *result); /* of the peak of device memory */

@@ -59,7 +59,7 @@ struct counter {
 };
 
 const struct counter *counter_rows(size_t *count);
-/* The next row of a group that has a field; the first one after NULL; NULL after the last one. */
+/* The next row of a group that has a field; the first row after NULL; NULL after the last row. */
 const struct counter *counter_next(const struct counter *row, enum counter_group group);
 /* The row of a metric's name, "pipe.M.busy_cycles"; NULL: there is none. */
 const struct counter *counter_find(const char *name);

@@ -61,7 +61,7 @@ struct pipe_unit {
   struct retire_entry *ring;
   unsigned ring_depth, ring_head, ring_count;
   unsigned transfers;      /* in the ring */
-  bool streaming_overlaps; /* the transfer started last lets others start behind it */
+  bool streaming_overlaps; /* others may start behind the transfer that started last */
   uint64_t next_start_cycle;
   uint64_t owed_mcycles;   /* of the instructions in a row up to now, less than a cycle */
   uint64_t complete_cycle; /* by when all started instructions of known end complete */
@@ -126,7 +126,7 @@ void aicore_record(struct aicore *core, enum pipe pipe, const struct pipe_entry 
                    uint64_t start_cycle, uint64_t end_cycle);
 /* From which cycle on the waiting pipe sees a flag that is set. */
 uint64_t aicore_flag_seen(const struct aicore *core, size_t flag);
-/* Sets a flag at a cycle and wakes who waits for it. */
+/* Sets a flag at a cycle and wakes who waits for the flag. */
 void aicore_set_flag(struct aicore *core, enum pipe src, enum pipe dst, uint32_t id, uint32_t line,
                      uint64_t cycle);
 /* Whether no pipe has anything queued or unfinished; *cycle = when the last completes. */
@@ -149,7 +149,7 @@ void scalar_wake(struct aicore *core, uint64_t cycle);
 /* ---- pipes (core/sim/pipe.c) ---- */
 bool pipe_create(struct aicore *core, struct arena *arena, enum pipe id, uint32_t part);
 void pipe_start(struct pipe_unit *pipe, uint64_t cycle);
-/* Space for one more entry, NULL when the queue is full; pipe_pushed() completes it. */
+/* Space for one more entry, NULL when the queue is full; pipe_pushed() completes the entry. */
 struct pipe_entry *pipe_push(struct pipe_unit *pipe);
 void pipe_pushed(struct pipe_unit *pipe);
 void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);

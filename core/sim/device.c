@@ -196,7 +196,7 @@ static uint64_t issued_instructions(const struct device *device) {
 static void fire_watch(struct engine_event *event, uint64_t now_ps) {
   struct device *device = (struct device *)((char *)event - offsetof(struct device, watch));
   if (engine_next_ps(device->engine) == UINT64_MAX)
-    return; /* nothing else will happen: the run has hung, which ends it */
+    return; /* nothing else will happen: the run has hung and ends here */
   if (now_ps >= cycle_limit_ps(device)) {
     stop_partial(device, "the limit of simulated cycles was reached");
     return;

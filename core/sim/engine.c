@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event queue: a wheel of buckets for the near future, one heap beyond it.
+ * The event queue: a wheel of buckets for the near future, one heap for later events.
  *
  * A bucket covers 2^BUCKET_SHIFT ps, about one core clock cycle, so it rarely
  * holds more than the parts that act in the same cycle; inside it a pairing heap

@@ -19,8 +19,8 @@
 #include "core/base/diag.h"
 #include "core/sim/engine.h"
 
-// libsystemc refers to a user's sc_main. We have none; a program that links this
-// library and defines its own wins over this one.
+// libsystemc refers to a user's sc_main. A program that links this library may define
+// its own sc_main, which then replaces this weak definition.
 extern "C" __attribute__((weak, visibility("default"))) int sc_main(int, char **) { return 0; }
 
 namespace {

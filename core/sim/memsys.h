@@ -35,8 +35,8 @@ struct gm_transfer {
   struct memsys *memory;
   struct gm_transfer *next; /* behind this one on the same port */
   uint64_t start_ps;
-  uint64_t burst;    /* where it is: in this run of bytes, */
-  uint64_t offset;   /* after so many of them */
+  uint64_t burst;    /* the run of bytes that comes next, */
+  uint64_t offset;   /* and the bytes of this run that have been requested */
   uint64_t requests; /* issued and not answered */
   uint64_t end_ps;   /* arrival of the latest answer so far */
 };
@@ -81,7 +81,7 @@ struct network_ops {
    * time. Calls come in the order of (time, port). For memory systems without slices;
    * NULL where the network has to know both ends. */
   uint64_t (*move_ps)(struct network *network, uint32_t port, uint64_t bytes, uint64_t now_ps);
-  /* Makes room for so many messages under way at a time; false when memory is short. */
+  /* Makes room for `messages` messages under way at a time; false when memory is short. */
   bool (*prepare)(struct network *network, struct arena *arena, uint32_t messages);
   /* Sends a message at the present time; NULL where the network knows no ends. */
   void (*send)(struct network *network, struct network_message *message);

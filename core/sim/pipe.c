@@ -94,7 +94,7 @@ static bool start_signal(struct pipe_unit *pipe, const struct pipe_entry *entry,
                          enum retire_kind kind) {
   struct retire_entry *slot = ring_push(pipe);
   if (!slot)
-    return false; /* behind transfers: the pipe is busy, and retiring them wakes it */
+    return false; /* behind transfers: the pipe is busy, and wakes when they retire */
   slot->kind = (uint8_t)kind;
   slot->cycle = max_u64(now, pipe->complete_cycle);
   slot->start_cycle = now;

@@ -85,7 +85,7 @@ static struct vinci_result *new_result(const struct vinci_soc *soc,
   return result;
 }
 
-/* Names outlive the trace: a result keeps no reference to it. */
+/* Names outlive the trace: a result keeps no reference to the trace. */
 static bool own_names(struct vinci_result *result) {
   for (uint32_t k = 0; k < result->kernel_count; k++) {
     result->kernels[k].name = arena_strdup(&result->arena, result->kernels[k].name);

@@ -461,7 +461,7 @@ static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t c
 unsigned hbm_channel_offer_all(struct hbm_channel *ch, const struct hbm_place *places,
                                unsigned count, bool write, uint64_t tag, uint64_t cycle) {
   if (cycle + 1 < ch->cycle)
-    vinci_bug("a burst is offered in cycle %llu, the channel is past it",
+    vinci_bug("a burst is offered in cycle %llu, the channel is in a later cycle",
               (unsigned long long)cycle);
   run_to(ch, cycle);
   unsigned direction = write ? HBM_W : HBM_R, taken = 0;

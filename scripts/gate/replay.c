@@ -331,11 +331,11 @@ static const char *repeat(struct replaying *replaying, const struct gate_point *
   input_path(baseline_path, "config", gate_rows_text(baseline, point->name, "digest.config"), path,
              sizeof path);
   if (!restore_chip(replaying, path))
-    return "the chip of the baseline is not kept beside it";
+    return "the chip of the baseline is not in its folder of inputs";
   input_path(baseline_path, "program", gate_rows_text(baseline, point->name, "digest.program"),
              path, sizeof path);
   if (vinci_trace_load(path, replaying->old_soc, &replaying->old_trace, NULL) != VINCI_OK)
-    return "the program of the baseline is not kept beside it";
+    return "the program of the baseline is not in its folder of inputs";
   if (vinci_run(replaying->old_soc, replaying->old_trace, &replaying->old_options,
                 &replaying->old_result, NULL) != VINCI_OK ||
       vinci_result_total_cycles(replaying->old_result) !=

@@ -103,7 +103,7 @@ static const char *text_argument(struct sandbox *box, int at, const char *what) 
                    "num: the %s must be a text", what);
   const char *text = lua_bounds_text(box->lua, at);
   if (!text)
-    sandbox_refuse(box, lua_bounds_line(box->lua), NULL, "num: the %s has a zero byte in it", what);
+    sandbox_refuse(box, lua_bounds_line(box->lua), NULL, "num: the %s contains a zero byte", what);
   return text;
 }
 
@@ -356,7 +356,7 @@ const char *sandbox_text(struct sandbox *box, int at, const char *what) {
     sandbox_refuse(box, sandbox_locate(box, what), NULL, "%s: must be a text", what);
   const char *text = lua_bounds_text(box->lua, at);
   if (!text)
-    sandbox_refuse(box, sandbox_locate(box, what), NULL, "%s: has a zero byte in it", what);
+    sandbox_refuse(box, sandbox_locate(box, what), NULL, "%s: contains a zero byte", what);
   charge(box, text);
   return text;
 }

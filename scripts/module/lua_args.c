@@ -23,7 +23,7 @@ void lua_args_refuse(lua_State *lua, const char *function, const char *name, con
 /* "vinci.soc" and the like for our objects, the name of the Lua type for others. */
 static const char *type_name(lua_State *lua, int at) {
   if (luaL_getmetafield(lua, at, "__name") == LUA_TSTRING)
-    return lua_tostring(lua, -1); /* the metatable keeps it */
+    return lua_tostring(lua, -1); /* the metatable keeps the string */
   return lua_type(lua, at) == LUA_TNONE ? "missing" : luaL_typename(lua, at);
 }
 
@@ -55,7 +55,7 @@ const char *lua_args_text(lua_State *lua, int at, const char *function, const ch
     refuse_type(lua, at, function, name, "a string");
   const char *text = lua_tolstring(lua, at, &length);
   if (strlen(text) != length)
-    lua_args_refuse(lua, function, name, "has a zero byte in it");
+    lua_args_refuse(lua, function, name, "contains a zero byte");
   return text;
 }
 
@@ -210,7 +210,7 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
       lua_args_refuse(lua, function, name, "has a key that is no string");
     const char *key = lua_bounds_text(lua, value - 1);
     if (!key)
-      lua_args_refuse(lua, function, name, "has a key with a zero byte in it");
+      lua_args_refuse(lua, function, name, "has a key that contains a zero byte");
     const char *text = lua_args_value(lua, value, function, key);
     if (!text)
       lua_args_refuse(lua, function, name,

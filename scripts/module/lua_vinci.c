@@ -111,7 +111,7 @@ void lua_vinci_type(lua_State *lua, const char *type, const luaL_Reg *methods,
   lua_pop(lua, 1);
 }
 
-/* The collector sees a userdata of one pointer: a step in proportion to what is behind it. */
+/* The collector sees a userdata of one pointer: a step in proportion to the bytes it points to. */
 void lua_vinci_weigh(lua_State *lua, size_t bytes) {
   size_t kib = bytes >> 10;
   lua_gc(lua, LUA_GCSTEP, kib < INT_MAX ? (int)kib : INT_MAX);

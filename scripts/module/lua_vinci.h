@@ -57,7 +57,7 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
 _Noreturn void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag);
 /* Pushes a userdata that will hold a pointer of the type. */
 void **lua_vinci_object(lua_State *lua, const char *type);
-/* Stands in an object for what a run uses that calls back: nobody may change or free it. */
+/* Stands in an object for what a run uses that calls back: nobody may change or free the object. */
 extern const char lua_vinci_busy[];
 /* For free_object: what the object on the stack holds, which it then holds no more. */
 void *lua_vinci_take(lua_State *lua, const char *type);

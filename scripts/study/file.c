@@ -143,7 +143,7 @@ static enum vinci_status keep_value(struct lua_file *file, const char *prefix, c
   lua_bounds_look(file->lua);
   const char *text = lua_bounds_text(file->lua, -1);
   if (lua_type(file->lua, -1) == LUA_TSTRING && !text)
-    return lua_file_error(file, diag, "%s has a zero byte in it", what);
+    return lua_file_error(file, diag, "%s contains a zero byte", what);
   if (!text && format_value(file->lua, formatted, sizeof formatted))
     text = formatted;
   if (!text)

@@ -103,7 +103,7 @@ sleep 1
 keep "$vinci" run "$work/tiny.csv" $soc --output="$work/result"
 report "a second run into a folder is refused" "$(expect 2 \
   "$work/result: error: another run is working in this folder
-hint: wait for its end, or name another one"
+hint: wait for its end, or name another folder"
   ls "$work/result")"
 keep "$vinci" check "$work/tiny.csv" $soc --output="$work/result"
 report "so are checks" "$(expect 2 - ; ls "$work/result")"
@@ -145,7 +145,7 @@ if command -v flock >/dev/null; then
   kill "$child"
   report "a second bless is refused" "$(expect 2 \
     "$base.inputs: error: another bless is working in this folder
-hint: wait for its end, or name another one")"
+hint: wait for its end, or name another folder")"
 else
   report "a second bless is refused # SKIP no flock" ''
 fi

@@ -115,7 +115,7 @@ report "no suite named" "$(expect 2 'error: one suite is wanted, not 0')"
 check
 report "a missing baseline" "$(expect 3 "$base: error: cannot read the baseline: No such file or \
 directory
-hint: 'vinci gate bless SUITE --baseline=$base --reason=TEXT' makes one")"
+hint: 'vinci gate bless SUITE --baseline=$base --reason=TEXT' makes a baseline")"
 gate bless "$suite" --baseline="$base"
 report "bless without a reason" "$(expect 2 \
   'error: why are the numbers right? --reason=TEXT is missing'; ls "$base" 2>/dev/null)"
@@ -424,7 +424,7 @@ gate import
 report "import of nothing" "$(expect 2 'error: one list is wanted, not 0')"
 printf 'op,args\nmatmull,m=4 k=4 n=4\n' >"$work/profile.csv"
 gate import "$work/profile.csv" --soc-version=Ascend910B4
-report "import of a list of which nothing can be compiled" "$(expect 3 "$work/profile.csv: error: no row \
+report "import of a list without any row that compiles" "$(expect 3 "$work/profile.csv: error: no row \
 can be compiled; the first: no operator is called matmull")"
 
 printf 'op,args\nmatmul,m=16\nmatmul,m=16 k=16 n=16\n' >"$work/profile.csv"

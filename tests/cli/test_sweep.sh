@@ -83,7 +83,7 @@ report "nothing was made" "$(ls "$work/none" 2>/dev/null)"
 run status "$work/none"
 report "status of no sweep" "$(expect 2 "$work/none: error: is not the folder of a sweep: No such \
 file or directory
-hint: 'vinci sweep run ... --output=DIR' makes one")"
+hint: 'vinci sweep run ... --output=DIR' makes such a folder")"
 run status
 report "status of nothing" "$(expect 2 'error: takes one folder: sweep status DIR')"
 

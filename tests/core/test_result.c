@@ -84,7 +84,7 @@ static void identities_are_checked(void **state) {
 
   result->cores[0].pipe[PIPE_M].busy_cycles = 3;
   check_violation(result, "core0.veccore0 has no pipe M, but counted 3 busy and 0 stall cycles "
-                          "and 0 instructions on it");
+                          "and 0 instructions");
   result->cores[0].pipe[PIPE_M].busy_cycles = 0;
 
   result->cores[0].active_cycles = 16501;

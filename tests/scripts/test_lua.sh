@@ -151,11 +151,11 @@ k:stream "AIV"
 k.vadd { dst = b, src0 = b, src1 = b, rep = 1000, type = "fp16" }
 k:build()'
 # A zero byte would end a text early in C; a length by __len is whatever it says.
-zero='has a zero byte in it'
+zero='contains a zero byte'
 fails "a name with a zero byte" 2 "fails.lua:3: vinci.load: argument 'path' $zero" 'vinci.load(soc, "a.csv\0b")'
 fails "a value with a zero byte" 2 "fails.lua:3: vinci.soc: argument 'l2.size' $zero" \
   'vinci.soc("Ascend910B4", { set = { ["l2.size"] = "8MiB\0" } })'
-fails "a key with a zero byte" 2 "fails.lua:3: vinci.compile: argument 'args' has a key with a zero byte in it" \
+fails "a key with a zero byte" 2 "fails.lua:3: vinci.compile: argument 'args' has a key that contains a zero byte" \
   'vinci.compile(soc, "copy", { ["shape\0"] = 64 })'
 fails "an option with a zero byte" 2 "fails.lua:3: vinci.soc: argument 'options' has a field that is not named" \
   'vinci.soc("Ascend910B4", { ["set\0"] = {} })'
@@ -220,7 +220,7 @@ report "a sweep is stopped and goes on" "$(expect 0 '' '4	string	integer	nil')"
 fails "a gate without a baseline" 2 "fails.lua:3: vinci.gate: argument 'options.baseline' is missing: a string is \
 wanted" 'vinci.gate { suite = "p.lua" }'
 fails "a baseline that is missing" 3 "fails.lua:3: gone.csv: cannot read the baseline: No such file or directory \
-('vinci gate bless SUITE --baseline=gone.csv --reason=TEXT' makes one)" \
+('vinci gate bless SUITE --baseline=gone.csv --reason=TEXT' makes a baseline)" \
   'vinci.gate { suite = "p.lua", baseline = "gone.csv" }'
 fails "bless without a word" 2 "fails.lua:3: why are the numbers right? --reason=TEXT is missing" \
   'vinci.bless { suite = "p.lua", baseline = "p.csv", reason = " " }'

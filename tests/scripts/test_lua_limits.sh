@@ -201,7 +201,7 @@ report "descriptions that never come" "$(refused 'cannot be read: not a file of 
 rm "$work/data/mem/fifo.lua" "$work/data/noc/fifo.lua"
 
 # ---- zero bytes: a text that ends early in C says something else than in Lua ---------------------
-zero='has a zero byte in it'
+zero='contains a zero byte'
 report "a zero byte in a text" "$(
   chip 'return soc { name = "Bad\0", base = "Ascend910B1" }' "name: $zero"
   chip 'return soc { name = "Bad", base = "Ascend910B1\0x" }' "base: $zero"

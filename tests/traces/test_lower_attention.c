@@ -286,7 +286,7 @@ static void errors_say_what_is_not_possible(void **state) {
                 "flash_attention: no legal tiling: cols have to be a multiple of 64, at most 512");
   an_error_says("seq_q=256 cols=512 panel=192",
                 "flash_attention: no legal tiling: cols have to be whole panels, of up to 128 keys "
-                "or a multiple of it");
+                "or a multiple of 128");
   an_error_says("seq_q=256 slice=12",
                 "flash_attention: no legal tiling: a slice is a multiple of 8 rows, at most half "
                 "of the task's");
@@ -301,7 +301,8 @@ static void errors_say_what_is_not_possible(void **state) {
   an_error_says("seq_q=1 seq_k=9999 head_dim=256 splits=9",
                 "flash_attention: no legal tiling: 9999 keys do not make 9 parts of whole steps, "
                 "at most 7");
-  an_error_says("seq_q=256 cores=99", "flash_attention: no legal tiling: there are only 20 cores");
+  an_error_says("seq_q=256 cores=99",
+                "flash_attention: no legal tiling: more cores than the chip has: 99 and 20");
 }
 
 int main(void) {

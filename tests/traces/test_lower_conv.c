@@ -119,10 +119,11 @@ static void gradients_have_no_more_parts_than_panels(void **state) {
   (void)state;
   const char *args[] = {"c=16", "h=8", "w=8", "k=16", "kernel=3x3", "rows=2", "split=4"};
   a_tiling_is_refused(args, 7,
-                      "conv2d_backprop_filter: no legal tiling: there are only 3 panels "
-                      "to be split");
+                      "conv2d_backprop_filter: no legal tiling: more parts than panels: "
+                      "4 and 3");
   args[5] = "rows=7";
-  a_tiling_is_refused(args, 6, "conv2d_backprop_filter: no legal tiling: dy has only 6 rows");
+  a_tiling_is_refused(args, 6,
+                      "conv2d_backprop_filter: no legal tiling: more rows than dy has: 7 and 6");
 }
 
 /* Transfers never come for free: shares of L2's rate that round to nothing count as the least. */

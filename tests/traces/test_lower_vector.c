@@ -246,7 +246,7 @@ static void errors_say_what_is_wrong(void **state) {
   an_error_says("slice shape=4x4 out=5x1", "slice: y reaches beyond dimension 1 of x");
   an_error_says("concat shape=2x3 shape1=3x4",
                 "concat: all shapes need to agree but for dimension 1");
-  an_error_says("reduce_sum shape=4x4 axis=2", "reduce_sum: x has only 2 dimensions");
+  an_error_says("reduce_sum shape=4x4 axis=2", "reduce_sum: the rank of x is only 2");
   an_error_says("swiglu shape=3", "swiglu: the last extent of x is even");
   an_error_says("batch_norm shape=3", "batch_norm: shape has at least 2 extents");
   an_error_says("batch_norm shape=2x3x4x5 format=nc1hwc0", "batch_norm: shape has 5 extents");
@@ -319,7 +319,8 @@ static void errors_say_what_is_wrong(void **state) {
                 "relu: no legal tiling: the tile takes 655360 bytes of UB, there are 188160");
   an_error_says("relu shape=64 cols=128",
                 "relu: no legal tiling: the tile is larger than the 1 x 64 elements to be cut");
-  an_error_says("relu shape=64 blocks=49", "relu: no legal tiling: there are only 40 cores");
+  an_error_says("relu shape=64 blocks=49",
+                "relu: no legal tiling: more cores than the chip has: 49 and 40");
   an_error_says("relu shape=64 blocks=4", "relu: no legal tiling: more cores than tiles: 4 and 1");
 }
 

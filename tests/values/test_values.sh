@@ -131,7 +131,7 @@ reject "Fortran order" 'cannot use this .npy file: it is in Fortran order; save 
 npy "$work/bad.npy" '<M8[ns]' '(2, 128)' ''
 reject "other things than numbers" 'cannot use this .npy file: its elements are not plain numbers of up to 8 bytes'
 echo 'PK' >"$work/bad.npy"
-reject "no .npy file" 'cannot use this .npy file: it does not begin as one'
+reject "no .npy file" 'cannot use this .npy file: its start is not that of .npy files'
 npy "$work/ok.npy" '<f4' '(256,)' ''
 zeros 1024 >>"$work/ok.npy"
 run "$work/bf16.csv" $soc --fill zero -q --input "w=$work/ok.npy" --expect "z=$work/ok.npy"

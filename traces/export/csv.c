@@ -179,7 +179,7 @@ static const char *operator_type(const struct vinci_result *result,
 
 static void write_kernel(const struct vinci_result *result, const struct kernel_result *kernel,
                          FILE *out) {
-  bool alone = result->kernel_count == 1; /* then launch and end belong to it */
+  bool alone = result->kernel_count == 1; /* then launch and end belong to the kernel */
   uint64_t duration_ps = alone ? result->total_ps : kernel->end_ps - kernel->start_ps;
   const char *type = operator_type(result, kernel);
   bool vector = kernel->kind == CORE_AIV;

@@ -184,7 +184,7 @@ struct decimal cell_l2_misses(const struct csv_row *row, const struct csv_column
   return whole_number(l2_hits(&row->core->l2, column->set).misses);
 }
 
-/* In percent; of no access it is 0, as the vendor has it. */
+/* In percent; of no access it is 0, as in the vendor's files. */
 struct decimal cell_l2_hit_rate(const struct csv_row *row, const struct csv_column *column) {
   if (!knows_l2_of_cores(row->result))
     return (struct decimal){""};

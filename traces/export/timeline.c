@@ -3,7 +3,7 @@
  * trace.json: the timeline in the form of the vendor's simulator, for MindStudio
  * Insight, chrome://tracing and ui.perfetto.dev. One process per core, one lane per
  * pipe, one bar (ph X) per instruction, an arrow (ph s, t) from each set_flag to the
- * wait_flag that took it.
+ * wait_flag that took the flag.
  *
  * Bars of a lane never overlap although instructions of a pipe do: a bar runs from the
  * start of its instruction to the end of all that the pipe had in flight by then, cut

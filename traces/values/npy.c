@@ -135,7 +135,7 @@ static enum vinci_status read_header(const char *path, FILE *in, struct npy *npy
   unsigned char prefix[LONG_PREFIX];
   char text[NPY_HEADER_MAX];
   if (fread(prefix, 1, SHORT_PREFIX, in) != SHORT_PREFIX || memcmp(prefix, magic, MAGIC_BYTES) != 0)
-    return reject(path, "it does not begin as one", diag);
+    return reject(path, "its start is not that of .npy files", diag);
   size_t length = (size_t)prefix[8] | (size_t)prefix[9] << 8;
   if (prefix[6] > 3 || prefix[6] == 0)
     return reject(path, "its version is not 1, 2 or 3", diag);

@@ -28,7 +28,7 @@ struct imported {
   const char **args;
   size_t arg_count;
   enum vinci_l2 l2;
-  size_t rows;          /* that ask for it */
+  size_t rows;          /* that ask for this case */
   uint64_t measured_ps; /* of all of them */
 };
 

@@ -18,7 +18,8 @@ struct conv {
   uint64_t block, point_bytes;       /* channels of the map that lie together, and their bytes */
   uint64_t window;                   /* k of one c1: kh * kw * block */
   /* Products in a batch that have channels and weights of their own: batch index z is image
-   * z / groups, channels z % groups; c1 counts the channels of one. All have `channels` results. */
+   * z / groups, channels z % groups; c1 counts the channels of a product. All have `channels`
+   * results. */
   uint64_t groups, channels;
   /* The gradient of the map (conv_load.c): its map is the gradient of the result, with
    * given_h x given_w points, spread_h and spread_w apart, zeros between them. */

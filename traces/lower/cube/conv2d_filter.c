@@ -128,13 +128,14 @@ static bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
   if (tile->rank != 3)
     return lower_refuse(job, "tile is MxKxN");
   if (rows > conv->ho)
-    return lower_refuse(job, "dy has only %" PRIu64 " rows", conv->ho);
+    return lower_refuse(job, "more rows than dy has: %" PRIu64 " and %" PRIu64, rows, conv->ho);
   if (t->bm % FRACTAL_ROWS || t->bk % FRACTAL_ROWS || t->bn % FRACTAL_ROWS)
     return lower_refuse(job, "tiles are whole fractals");
   if (!matmul_fits_l0(job, &op->mm, t))
     return false;
   if (t->cores > cores)
-    return lower_refuse(job, "there are only %" PRIu64 " cores", cores);
+    return lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %" PRIu64, t->cores,
+                        cores);
   bool fits = panels(job, f, rows);
   if (rows * conv->wo > PANEL_POINTS_MAX)
     return lower_refuse(job, "panels have more than %d points", PANEL_POINTS_MAX);
@@ -143,7 +144,8 @@ static bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
   f->chunks = ceil_div(conv->ho, rows);
   f->turns_all = op->images * f->chunks;
   if (split->given && split->size > f->turns_all)
-    return lower_refuse(job, "there are only %" PRIu64 " panels to be split", f->turns_all);
+    return lower_refuse(job, "more parts than panels: %" PRIu64 " and %" PRIu64, split->size,
+                        f->turns_all);
   t->mt = ceil_div(op->mm.m, t->bm);
   t->nt = ceil_div(op->mm.n, t->bn);
   t->turns = ceil_div(f->turns_all, min_u64(split->size, f->turns_all));

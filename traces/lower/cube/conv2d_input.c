@@ -73,7 +73,7 @@ static enum vinci_status setup(struct lower_job *job) {
   if (status != VINCI_OK)
     return status;
   conv_finish(job);
-  if (mm->c0 < FRACTAL_ROWS) { /* a load brings two blocks of k for one */
+  if (mm->c0 < FRACTAL_ROWS) { /* a load brings two blocks of k where one is wanted */
     mm->b_repeats = 1;
     mm->b_spill = mm->c0;
   }

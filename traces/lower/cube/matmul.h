@@ -32,7 +32,7 @@ enum matmul_key {
   MATMUL_SCALE,
   MATMUL_SCALES,
   MATMUL_GENERATION,
-  MATMUL_SPLIT, /* convolutions share the keys from here on, but not this one */
+  MATMUL_SPLIT, /* convolutions share only the keys below */
   MATMUL_TILE,
   MATMUL_PANEL,
   MATMUL_RESIDENT,
@@ -86,15 +86,15 @@ struct matmul {
   bool bias;
   enum matmul_scale scale;
   bool shallow;          /* panels of few steps only */
-  bool coupled;          /* cube and vector core are one */
-  uint64_t scale_word;   /* one for all, as set_quant_pre takes it */
+  bool coupled;          /* cube and vector unit are in the same core */
+  uint64_t scale_word;   /* the same for all columns, as set_quant_pre takes a scale */
   uint64_t cube_mcycles; /* per tile of the cube */
   bool k_align;          /* k lies in whole fractals on both sides */
   uint64_t b_repeats;    /* how often B moves to L0B beyond once */
   uint64_t b_spill;      /* k by which a load of B may go beyond its step */
 };
 
-/* One tiling, with what follows from it. */
+/* One tiling, with the sizes and counts that follow from its keys. */
 struct matmul_tiling {
   uint64_t bm, bk, bn; /* base block in L0, bm in whole fractals */
   uint64_t rows;       /* of the matrix from block to block: bm, or less when bm was rounded up */
@@ -122,7 +122,7 @@ VINCI_MUST_CHECK enum vinci_status matmul_check_cube(struct lower_job *job,
                                                      const struct matmul *mm);
 /* Reads the tiling keys; false, with a reason, when they are not legal. */
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *tiling);
-/* How a panel comes to L1: copies for what is too far apart for one. */
+/* How a panel comes to L1: several copies where rows or columns are too far apart for one copy. */
 enum matmul_way { COPY_AT_ONCE, COPY_BY_ROW, COPY_BY_COLUMN };
 struct matmul_copies {
   enum matmul_way way;
@@ -153,7 +153,7 @@ void matmul_emit(const struct lower_job *job, struct emit *emit);
 
 /* ---- parts of estimates (matmul_cost.c) ---- */
 
-/* What a core does again and again: a block, or a part of one. */
+/* What a core does again and again: a block, or a part of a block. */
 struct cube_round {
   uint64_t count; /* of the busiest core */
   uint64_t m, n, k_tiles, steps;

@@ -6,7 +6,7 @@
  * A block takes as long as its busiest pipe. MTE2 pays a start-up for each panel and moves bytes at
  * the rate of a hit in L2, of a miss for what no other core has fetched, or at the core's share of
  * L2, whichever is slowest; where L0C holds one block only, the cube waits while the fixpipe
- * empties it. All cores together are no faster than device memory.
+ * empties L0C. All cores together are no faster than device memory.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"

@@ -312,7 +312,7 @@ static void free_flags(const struct writer *w, bool set) {
     matmul_coupled_flags(w, set);
 }
 
-/* The copies of a turn that have to be there for the next one. */
+/* The copies of a turn that have to be there for the next turn. */
 static void load_ahead(const struct writer *w, bool outer_first, bool outer_now) {
   struct emit *e = w->e;
   const struct matmul_tiling *t = &w->t;

@@ -104,7 +104,7 @@ struct expr matmul_split_place(const struct writer *w) {
   return x_add(x_name(w->e, "parts"), x_mul(element, ACCUMULATOR_BYTES));
 }
 
-/* Adds the parts of a tile up in the place of the first, and converts it. */
+/* Adds the parts of a tile up in the place of the first part, and converts the sum. */
 static void add_parts(const struct writer *w, const struct sum *sum, struct expr len) {
   struct emit *e = w->e;
   enum dtype type = matmul_accumulator(w->mm);

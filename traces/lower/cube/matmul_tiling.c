@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tilings of matmul: which are legal, and the candidates. */
+#include <inttypes.h>
+
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/cube/conv.h"
@@ -85,7 +87,7 @@ static bool split_panels(struct lower_job *job, const struct matmul *mm, struct 
   t->outer_slots = t->resident != RESIDENT_NONE && outer * 2 + inner * INNER_SLOTS > room ? 1 : 2;
   if (outer * t->outer_slots + inner * INNER_SLOTS > room)
     return lower_refuse(job, "the panels do not fit L1");
-  /* Parts are whole steps; the last part may end within one. */
+  /* Parts are whole steps; the last part may end within a step. */
   uint64_t steps = ceil_div(mm->k, t->bk), most = ceil_div(steps, t->split) * t->bk;
   uint64_t least = min_u64(steps / t->split * t->bk, most - (steps * t->bk - mm->k));
   t->k = t->split > 1 ? most : mm->k;
@@ -159,7 +161,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     return false;
   uint64_t cores = matmul_cores(job->soc);
   if (t->cores > cores)
-    return lower_refuse(job, "there are only %u cores", (unsigned)cores);
+    return lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %" PRIu64, t->cores,
+                        cores);
   if (mm->conv && !is_one_copy(mm->conv, mm, t))
     return lower_refuse(job, "panels are too deep for one copy");
   if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))
@@ -203,7 +206,7 @@ uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *m
   return max_u64(min_u64(a, b - min_u64(b, mm->b_spill)) / unit * unit, unit);
 }
 
-/* A power of two of that, if there is one. */
+/* The largest power of two that L0 and k allow as the depth of a step; else the smallest depth. */
 static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                            uint64_t bn) {
   uint64_t unit = matmul_unit(mm);

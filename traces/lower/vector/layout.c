@@ -322,7 +322,7 @@ static enum vinci_status concat_setup(struct lower_job *job) {
   if (!permute)
     return VINCI_E_NOMEM;
   if (axis >= first->rank)
-    return lower_error(job, "x has only %u dimensions", first->rank);
+    return lower_error(job, "the rank of x is only %u", first->rank);
   copy_shape(permute->out_shape, &permute->out_rank, first);
   permute->in_rank = first->rank;
   permute->inputs = 0;

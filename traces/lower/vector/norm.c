@@ -111,8 +111,8 @@ static bool walks(struct lower_job *job, const struct vkernel *kernel) {
     return lower_refuse(job, "a tile is whole rows, or of one row a multiple of %d columns",
                         ROWWISE_LANES);
   if (norm_is_long(norm) && tile->blocks > tile->space.rows)
-    return lower_refuse(job, "there are only %" PRIu64 " rows for %" PRIu64 " cores",
-                        tile->space.rows, tile->blocks);
+    return lower_refuse(job, "more cores than rows: %" PRIu64 " and %" PRIu64, tile->blocks,
+                        tile->space.rows);
   return rowwise_walks(job, tile, norm->pitch);
 }
 

@@ -224,7 +224,7 @@ static enum vinci_status setup(struct lower_job *job) {
   if (!grad)
     return VINCI_E_NOMEM;
   if (axes > shape->rank)
-    return lower_error(job, "x has only %u dimensions", shape->rank);
+    return lower_error(job, "the rank of x is only %u", shape->rank);
   if (job->soc->arch == ARCH_C100 || job->soc->arch == ARCH_M200)
     return lower_error(job, "not for %s: no signals between its cores", arch_name(job->soc->arch));
   unsigned rows = shape->rank - (unsigned)axes;

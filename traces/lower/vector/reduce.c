@@ -47,7 +47,7 @@ static enum vinci_status group(struct lower_job *job, struct groups *groups) {
   const struct lower_value *shape = lower_get(job, "shape");
   const struct axes axes = axes_of(job);
   if (axes.end > shape->rank || (axes.axis2 && axes.axis2->size >= shape->rank))
-    return lower_error(job, "x has only %u dimensions", shape->rank);
+    return lower_error(job, "the rank of x is only %u", shape->rank);
   if (axes.axis2 && axes.axis2->size >= axes.axis && axes.axis2->size < axes.end)
     return lower_error(job, "axis2=%" PRIu64 " is among the dimensions that axis and axes name",
                        axes.axis2->size);

@@ -108,7 +108,8 @@ bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
 
 bool vtile_has_cores(struct lower_job *job, uint64_t blocks) {
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
-  return blocks <= cores || lower_refuse(job, "there are only %u cores", cores);
+  return blocks <= cores ||
+         lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %u", blocks, cores);
 }
 
 bool vtile_count(struct lower_job *job, struct vtile *tile) {
