@@ -37,10 +37,6 @@ enum noc_traffic noc_traffic_by_name(const char *name) {
   return (enum noc_traffic)i;
 }
 
-const char *noc_level_name(enum noc_level level) {
-  return level < NOC_LEVEL_COUNT ? level_names[level] : "?";
-}
-
 const char *noc_traffic_name(enum noc_traffic traffic) {
   return traffic < NOC_TRAFFIC_COUNT ? traffic_names[traffic] : "?";
 }

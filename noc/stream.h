@@ -41,7 +41,6 @@ enum noc_traffic {
 /* NOC_LEVEL_COUNT and NOC_TRAFFIC_COUNT when there is no such name. */
 enum noc_level noc_level_by_name(const char *name);
 enum noc_traffic noc_traffic_by_name(const char *name);
-const char *noc_level_name(enum noc_level level);
 const char *noc_traffic_name(enum noc_traffic traffic);
 
 enum {

@@ -47,7 +47,7 @@ VINCI_MUST_CHECK enum vinci_status spec_load_soc(const struct run_spec *spec, co
 /* Chips loaded once by name, from which points make copies of their own. */
 enum { CHIPS_MAX = 32 };
 struct chip_cache {
-  const char *data; /* --data, may be NULL */
+  const char *data; /* the folder that holds soc/, may be NULL */
   vinci_soc *soc[CHIPS_MAX];
   size_t count;
 };

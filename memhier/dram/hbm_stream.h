@@ -63,7 +63,6 @@ struct hbm_stream_result {
 };
 
 const char *hbm_stream_name(enum hbm_stream_kind kind);
-const char *hbm_feed_name(enum hbm_feed feed);
 
 /* Sets kind and stride from "seqr", "stride:256"; feed and period from "sat", "load:13.3333". */
 VINCI_MUST_CHECK enum vinci_status hbm_stream_parse_kind(struct hbm_stream *stream,

@@ -21,7 +21,6 @@ static const char *const feed_names[] = {
 };
 
 const char *hbm_stream_name(enum hbm_stream_kind kind) { return stream_names[kind]; }
-const char *hbm_feed_name(enum hbm_feed feed) { return feed_names[feed]; }
 
 static const char *name_at(const void *context, size_t index) {
   return ((const char *const *)context)[index];

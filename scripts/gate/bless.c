@@ -49,7 +49,7 @@ static bool is_in_run(const struct gate_bless *bless, const char *point) {
   return count > 0;
 }
 
-/* Whether an old point stays as it is: with --only those it does not name. */
+/* Whether an old point stays as it is: with a pattern those that the pattern does not match. */
 static bool stays(const struct gate_bless *bless, const char *point) {
   return bless->only && !is_in_run(bless, point);
 }

@@ -127,16 +127,18 @@ static enum vinci_status run_pool(struct sweep_pool *pool, const struct shard *s
   const struct sweep_study *study = pool->study;
   struct sweep_records records;
   uint32_t *todo = NULL;
-  size_t count = 0;
+  size_t count = 0, open = study->point_count;
   enum vinci_status status = sweep_records_read(pool->folder, &records, diag);
   if (status == VINCI_OK)
     status = list_todo(study, shard, &records, &todo, &count, diag);
   sweep_records_free(&records);
+  if (status == VINCI_OK)
+    open = count;
   if (max_points && count > max_points)
     count = (size_t)max_points;
   pool->todo = todo;
   pool->todo_count = count;
-  pool->reused = shard->count == 1 ? study->point_count - count : 0;
+  pool->reused = shard->count == 1 ? study->point_count - open : 0;
   if (status == VINCI_OK && count > 0)
     status = sweep_pool_run(pool, diag);
   free(todo);

@@ -122,7 +122,7 @@ struct sweep_pool {
   struct chip_cache *chips;
   const uint32_t *todo; /* points, in order */
   size_t todo_count;
-  size_t reused; /* for the progress */
+  size_t reused; /* points of the study that are not to run */
   unsigned jobs;
   const char *folder;
   const char *shard; /* first part of the names of journals */

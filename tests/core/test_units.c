@@ -47,7 +47,7 @@ static void rows_of_a_stem_agree_on_their_operands(void **state) {
   assert_true(pairs > OP_COUNT);
 }
 
-/* Numbers by hand: one operand of each family that lies far behind. */
+/* Rows have the operands of the family that their units read: one that lies far behind, of each. */
 static void numbers_of_operands_are_those_of_the_signatures(void **state) {
   (void)state;
   static const struct {

@@ -240,6 +240,12 @@ static void an_error_says(const char *request, const char *text) {
 
 static void errors_say_what_is_wrong(void **state) {
   (void)state;
+  an_error_says("relu shape=1048576x1048576x16777216",
+                "relu: shape has more than 2^40 elements: '1048576x1048576x16777216'");
+  an_error_says("add shape=1048576x1x1048576 shape1=1x1048576x1",
+                "add: y has more than 2^40 elements");
+  an_error_says("gather shape=4x1048576x1024 count=1048576x64",
+                "gather: y has more than 2^40 elements");
   an_error_says("transpose shape=4x4 perm=1x1",
                 "transpose: perm has to name each of the 2 dimensions once");
   an_error_says("transdata shape=4x4 way=nchw_to_nc1hwc0", "transdata: shape has 4 extents");

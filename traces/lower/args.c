@@ -67,6 +67,16 @@ enum vinci_status lower_fits(struct lower_job *job, const char *key, enum dtype 
                      key, number, whole ? "whole numbers" : "numbers", low, high);
 }
 
+enum vinci_status lower_bounded(struct lower_job *job, const uint64_t *shape, unsigned rank) {
+  uint64_t elements = 1;
+  for (unsigned i = 0; i < rank; i++) {
+    if (shape[i] > 0 && elements > LOWER_ELEMENTS_MAX / shape[i])
+      return lower_error(job, "y has more than 2^40 elements");
+    elements *= shape[i];
+  }
+  return VINCI_OK;
+}
+
 bool lower_refuse(struct lower_job *job, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -155,11 +165,12 @@ static enum vinci_status take_shape(struct lower_job *job, const struct lower_ke
   while (true) {
     uint64_t extent;
     if (value->rank == TENSOR_RANK_MAX || !parse_size(next, &extent, &next) ||
-        (extent == 0 && !key->choices) || elements > UINT64_C(1) << 40 ||
-        (*next != '\0' && *next != 'x'))
+        (extent == 0 && !key->choices) || (*next != '\0' && *next != 'x'))
       return lower_error(job, "%s takes 1 to %d extents such as 8x128x512, not '%s'", key->name,
                          TENSOR_RANK_MAX, text);
     value->shape[value->rank++] = extent;
+    if (extent > 0 && elements > LOWER_ELEMENTS_MAX / extent)
+      return lower_error(job, "%s has more than 2^40 elements: '%s'", key->name, text);
     elements *= extent;
     if (*next++ == '\0')
       return VINCI_OK;

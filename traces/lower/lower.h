@@ -195,6 +195,11 @@ void lower_arg_elements(struct lower_call *call, const struct lower_tensor *tens
 VINCI_MUST_CHECK enum vinci_status lower_plan(struct lower_job *job, const char *const *args,
                                               size_t count);
 
+/* The most elements of a tensor: sums of bytes of several tensors fit 64 bits. */
+#define LOWER_ELEMENTS_MAX (UINT64_C(1) << 40)
+/* A usage error when a result, whose shape follows from several others, has more. */
+VINCI_MUST_CHECK enum vinci_status lower_bounded(struct lower_job *job, const uint64_t *shape,
+                                                 unsigned rank);
 /* Product of a shape. */
 static inline uint64_t lower_elements(const uint64_t *shape, unsigned rank) {
   uint64_t count = 1;

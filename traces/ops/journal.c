@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The journal of `vinci run --ops`. */
+/* The journal of a list of operators. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -145,10 +145,11 @@ static void give(struct lower_job *job, enum attention_key key, uint64_t size) {
 /* The largest slice that fits UB, two at least to a step: copies of one overlap work on another. */
 static uint64_t slice_of(const struct lower_job *job, struct attention_tiling *t) {
   derive(job, t);
-  for (t->slice = round_up(ceil_div(t->half, 2), BLOCK_WORDS); t->slice > BLOCK_WORDS;
-       t->slice -= BLOCK_WORDS) {
+  uint64_t ub_bytes = vtile_ub_bytes(job->soc);
+  for (t->slice = round_up(min_u64(ceil_div(t->half, 2), ub_bytes), BLOCK_WORDS);
+       t->slice > BLOCK_WORDS; t->slice -= BLOCK_WORDS) {
     lay_out(job->data, t);
-    if (t->ub_bytes <= vtile_ub_bytes(job->soc))
+    if (t->ub_bytes <= ub_bytes)
       break;
   }
   return t->slice;

@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "traces/format/growing.h"
 
-enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48, CALL_FIELD_BYTES_MAX = 1 << 20 };
+enum { CALL_FIELDS_MAX = 512, CALL_NAME_MAX = 48 };
 
 struct list_reader {
   const char *path;

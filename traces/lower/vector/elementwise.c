@@ -107,7 +107,7 @@ static enum vinci_status broadcast(struct lower_job *job, struct vew *ew) {
     }
     ew->out_shape[ew->out_rank - 1 - i] = out;
   }
-  return VINCI_OK;
+  return lower_bounded(job, ew->out_shape, ew->out_rank);
 }
 
 /* Dimensions from the right after merging, and each operand's strides in them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elementwise operators as data: a program over one to four inputs with numpy's broadcast. The
- * template is in elementwise.c, the operators in unary.c and its like.
+ * Elementwise operators as data: a program over up to VFUNC_INPUTS inputs with numpy's broadcast.
+ * The template is in elementwise.c, the operators in unary.c and its like.
  */
 #ifndef VINCI_TRACES_LOWER_VECTOR_ELEMENTWISE_H
 #define VINCI_TRACES_LOWER_VECTOR_ELEMENTWISE_H
@@ -54,7 +54,7 @@ struct vfunc {
   void (*start)(struct emit *emit, const struct vew *ew);
 };
 
-/* An operand as the template sees that. */
+/* An operand, and where its parts lie in UB. */
 enum vkind { VKIND_FULL, VKIND_ROW, VKIND_COLUMN, VKIND_SCALAR };
 struct vew_operand {
   enum vkind kind;

@@ -104,6 +104,9 @@ static enum vinci_status setup(struct lower_job *job) {
   memcpy(gather->out_shape, count->shape, count->rank * sizeof *count->shape);
   memcpy(gather->out_shape + count->rank, shape->shape + 1,
          (shape->rank - 1) * sizeof *shape->shape);
+  enum vinci_status status = lower_bounded(job, gather->out_shape, gather->out_rank);
+  if (status != VINCI_OK)
+    return status;
   uint64_t cols = lower_elements(shape->shape + 1, shape->rank - 1);
   gather->table_rows = shape->shape[0];
   gather->index = (struct vtile_operand){

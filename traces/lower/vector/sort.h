@@ -36,7 +36,7 @@ struct sort {
   uint64_t numbers_at, a_at, b_at, best_at, ub_bytes;
 };
 
-enum { SORT_RUN = 32, SORT_LIST_MAX = 4095, SORT_ENTRY = 8 };
+enum { SORT_RUN = 32, SORT_ENTRY = 8 };
 
 void sort_emit_rows(struct emit *emit, const struct sort *sort);
 /* Stages of the network for N chunks, one by one: pairs lie `distance` apart in groups of

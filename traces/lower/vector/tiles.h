@@ -15,7 +15,7 @@
 
 #include "traces/lower/lower.h"
 
-enum { VTILE_OUTERS = 6, VTILE_BUFFERS_MAX = 4 };
+enum { VTILE_OUTERS = 6 };
 
 /* What a pass over the tiles does; flags are placed accordingly. */
 enum vtile_parts {
