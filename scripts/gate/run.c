@@ -181,9 +181,16 @@ static struct child *wait_for_child(struct child *children, unsigned jobs, int *
     ends[i] = (struct pollfd){.fd = children[i].pid ? children[i].alive : -1};
   if (poll(ends, jobs, -1) <= 0)
     return NULL;
-  for (unsigned i = 0; i < jobs; i++)
-    if (ends[i].revents != 0 && waitpid(children[i].pid, ended, 0) == children[i].pid)
+  for (unsigned i = 0; i < jobs; i++) {
+    if (ends[i].revents == 0)
+      continue;
+    pid_t waited = waitpid(children[i].pid, ended, 0);
+    /* Where the caller ignores SIGCHLD there is no status, and the rows have to speak. */
+    if (waited < 0 && errno == ECHILD)
+      *ended = 0;
+    if (waited == children[i].pid || (waited < 0 && errno == ECHILD))
       return &children[i];
+  }
   return NULL;
 }
 

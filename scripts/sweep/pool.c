@@ -191,9 +191,13 @@ static void bury(struct parent *parent, unsigned worker, int status) {
 
 static void reap(struct parent *parent) {
   for (unsigned i = 0; i < parent->pool->jobs; i++) {
-    int status;
-    if (parent->workers[i] > 0 && waitpid(parent->workers[i], &status, WNOHANG) > 0)
-      bury(parent, i, status);
+    int status = 0;
+    if (parent->workers[i] <= 0)
+      continue;
+    pid_t waited = waitpid(parent->workers[i], &status, WNOHANG);
+    /* Where the caller ignores SIGCHLD there is no status; what the worker finished is recorded. */
+    if (waited > 0 || (waited < 0 && errno == ECHILD))
+      bury(parent, i, waited > 0 ? status : 0);
   }
 }
 

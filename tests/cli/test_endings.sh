@@ -23,7 +23,7 @@ END
 sed 's/shape=2048/shape=6000000000/' "$work/tiny.csv" >"$work/huge.csv"
 mkfifo "$work/pipe.csv" "$work/pipe.npy" || skip_all "no named pipes"
 
-plan 16
+plan 18
 
 # Waits for a process as long as there is one, ten seconds at most.
 ends() {
@@ -183,3 +183,12 @@ END
 { sleep 0.2; "$vinci" run "$work/tiny.csv" $soc --output="$work/kept" 2>"$work/err"; } | :
 report "what is to be kept is kept although nobody reads the report" "$(
   [ -f "$work/kept/summary.json" ] || ls "$work/kept"; cat "$work/err")"
+
+# ---- processes whose end the caller does not want to hear of ----
+(trap '' CHLD; timeout 60 "$vinci" gate check "$work/suite.lua" --baseline="$base") >"$work/out" 2>&1
+code=$?
+report "a gate ends where SIGCHLD is ignored" "$([ "$code" -eq 0 ] || { echo "$code"; cat "$work/out"; })"
+(trap '' CHLD; timeout 60 "$vinci" sweep run relu shape=1000 $soc --param l2.size=96MiB,192MiB \
+  --output="$work/ignored" -j2) >"$work/out" 2>&1
+code=$?
+report "a sweep ends where SIGCHLD is ignored" "$([ "$code" -eq 0 ] || { echo "$code"; cat "$work/out"; })"

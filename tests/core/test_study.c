@@ -120,6 +120,11 @@ static void an_operator_is_swept_and_stopped(void **state) {
   diag = (struct vinci_diag){0};
   assert_int_equal(vinci_sweep_run(sweep, "stopped", &run, &result, &diag), VINCI_OK);
   assert_true(result.points <= 1 && result.failed == 0);
+  run.shard_count = 1;
+  run.max_points = 1; /* what a limit leaves out is not reused */
+  assert_int_equal(vinci_sweep_run(sweep, "limited", &run, &result, &diag), VINCI_E_LIMIT);
+  diag = (struct vinci_diag){0};
+  assert_int_equal(result.reused, 0);
   struct vinci_sweep_counts counts;
   assert_int_equal(vinci_sweep_collect("stopped", false, &counts, &diag), VINCI_OK);
   assert_int_equal(counts.points, 4);
