@@ -85,6 +85,12 @@ bool lower_refuse(struct lower_job *job, const char *format, ...) {
   return false;
 }
 
+bool lower_has_cores(struct lower_job *job, uint64_t blocks, enum core_kind kind) {
+  unsigned cores = soc_core_count(job->soc, kind);
+  return blocks <= cores ||
+         lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %u", blocks, cores);
+}
+
 bool lower_cannot(struct lower_call *call, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -172,6 +172,8 @@ enum vinci_status lower_error(struct lower_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool lower_refuse(struct lower_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* True, or false with the reason "more cores than the chip has: M and N". */
+bool lower_has_cores(struct lower_job *job, uint64_t blocks, enum core_kind kind);
 /* A usage error unless a type can hold a number: its range, and of integers, that it is whole. */
 VINCI_MUST_CHECK enum vinci_status lower_fits(struct lower_job *job, const char *key,
                                               enum dtype dtype, double number);

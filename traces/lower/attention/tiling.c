@@ -109,10 +109,8 @@ bool attention_tiling(struct lower_job *job, struct attention_tiling *t) {
       (t->panel > ATTENTION_SIDE && t->panel % ATTENTION_SIDE))
     return lower_refuse(job, "cols have to be whole panels, of up to %d keys or a multiple of %d",
                         ATTENTION_SIDE, ATTENTION_SIDE);
-  uint64_t cores = soc_core_count(job->soc, CORE_AIC);
-  if (t->cores > cores)
-    return lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %" PRIu64, t->cores,
-                        cores);
+  if (!lower_has_cores(job, t->cores, CORE_AIC))
+    return false;
   derive(job, t);
   if (!splits_are_legal(job, t))
     return false;

@@ -118,7 +118,7 @@ static bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
   const struct filter *op = job->data;
   const struct conv *conv = &op->conv;
   const struct lower_value *tile = &job->value[FILTER_TILE], *split = &job->value[FILTER_SPLIT];
-  uint64_t rows = job->value[FILTER_ROWS].size, cores = matmul_cores(job->soc);
+  uint64_t rows = job->value[FILTER_ROWS].size;
   *f = (struct filter_tiling){.t = {.bm = tile->shape[0],
                                     .bk = tile->shape[1],
                                     .bn = tile->shape[2],
@@ -133,9 +133,8 @@ static bool filter_tiling(struct lower_job *job, struct filter_tiling *f) {
     return lower_refuse(job, "tiles are whole fractals");
   if (!matmul_fits_l0(job, &op->mm, t))
     return false;
-  if (t->cores > cores)
-    return lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %" PRIu64, t->cores,
-                        cores);
+  if (!lower_has_cores(job, t->cores, emit_cube_core(job->soc)))
+    return false;
   bool fits = panels(job, f, rows);
   if (rows * conv->wo > PANEL_POINTS_MAX)
     return lower_refuse(job, "panels have more than %d points", PANEL_POINTS_MAX);

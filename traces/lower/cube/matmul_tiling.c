@@ -159,10 +159,8 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   if ((t->split > 1 && !matmul_split_fits(job, t)) || !matmul_fits_l0(job, mm, t) ||
       !split_panels(job, mm, t) || (mm->coupled && !matmul_coupled_fits(job, t)))
     return false;
-  uint64_t cores = matmul_cores(job->soc);
-  if (t->cores > cores)
-    return lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %" PRIu64, t->cores,
-                        cores);
+  if (!lower_has_cores(job, t->cores, emit_cube_core(job->soc)))
+    return false;
   if (mm->conv && !is_one_copy(mm->conv, mm, t))
     return lower_refuse(job, "panels are too deep for one copy");
   if (!mm->conv && (t->ka > L1_ROW_MAX || t->kb > L1_ROW_MAX))

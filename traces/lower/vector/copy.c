@@ -57,7 +57,7 @@ static bool cost(struct lower_job *job) {
   if (tile % BLOCK_BYTES != 0 || tile * buffers > (uint64_t)soc->ub_bytes)
     return lower_refuse(job, "tile has to be a multiple of %d up to %s UB", BLOCK_BYTES,
                         buffers > 1 ? "half of" : "all of");
-  if (!vtile_has_cores(job, blocks))
+  if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)))
     return false;
   uint64_t turns = ceil_div(ceil_div(bytes, tile), blocks), run = min_u64(tile, bytes);
   job->cost.blocks = (uint32_t)blocks;

@@ -3,6 +3,7 @@
 #include "traces/lower/vector/kernel.h"
 
 #include "core/base/arith.h"
+#include "traces/lower/vector/unit.h"
 
 void *vkernel_new(struct lower_job *job, size_t size, const struct vkernel_kind *kind) {
   struct vkernel *kernel = lower_data(job, size);
@@ -109,9 +110,8 @@ void vkernel_tiles(struct emit *e, struct vkernel *kernel) {
 }
 
 void vkernel_clear(struct emit *e, const struct vtile *tile) {
-  EMIT(e, "set_vector_mask", F("high", 0),
-       F("low", tile->slot_bytes * tile->buffers / sizeof(float)));
-  EMIT(e, "vector_dup", F("dst", 0), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
+  vmask_count(e, tile->slot_bytes * tile->buffers / sizeof(float));
+  vfill(e, 0, 0, "fp32");
 }
 
 void vkernel_emit(const struct lower_job *job, struct emit *e) {

@@ -103,8 +103,8 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_zeros(struct emit *e, uint64_t count, uint64_t address) {
-  EMIT(e, "set_vector_mask", F("high", 0), F("low", count));
-  EMIT(e, "vector_dup", F("dst", address), F("scalar", 0), F("repeat", 1), W("type", "fp32"));
+  vmask_count(e, count);
+  vfill(e, address, 0, "fp32");
 }
 
 static void store_dgamma(struct emit *e, const struct vgrad *grad) {

@@ -105,10 +105,9 @@ static void put_part(struct emit *e, struct vnorm *norm, const struct pass *pass
 
 static void put_identity(struct emit *e, const struct vnorm *norm, enum vreduction reduction) {
   emit_barrier(e, PIPE_V);
-  EMIT(e, "set_vector_mask", F("high", 0), F("low", ROWWISE_LANES));
-  EMIT(e, "vector_dup", F("dst", norm->address[V_ACCUMULATOR]),
-       F("scalar", vscalar(DTYPE_FP32, vreduction_identity(reduction))), F("repeat", 1),
-       W("type", "fp32"));
+  vmask_count(e, ROWWISE_LANES);
+  vfill(e, norm->address[V_ACCUMULATOR], vscalar(DTYPE_FP32, vreduction_identity(reduction)),
+        "fp32");
 }
 
 /* The number of the row that a pass is for: steps on columns, then its block. */
@@ -147,9 +146,8 @@ void norm_long_emit(struct emit *e, struct vnorm *norm) {
   struct vtile *tile = &norm->kernel.tile;
   vtile_ends(e, tile, true);
   emit_comment(e, "One number of a row, of the eight that are spread at once.");
-  EMIT(e, "set_vector_mask", F("high", 0), F("low", 8));
-  EMIT(e, "vector_dup", F("dst", norm->address[T1]), F("scalar", 0), F("repeat", 1),
-       W("type", "fp32"));
+  vmask_count(e, 8);
+  vfill(e, norm->address[T1], 0, "fp32");
   tile->row = emit_units(e, tile->space.rows, "row");
   tile->n_rows = EXPR(1);
   for (unsigned number = 0; number < norm_passes(norm->norm); number++)

@@ -290,7 +290,7 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
   uint64_t most = 0;
   for (unsigned i = 0; i < permute->passes; i++)
     most = max_u64(most, permute->pass[i].tile.tiles);
-  if (!vtile_has_cores(job, blocks))
+  if (!lower_has_cores(job, blocks, emit_vector_core(job->soc)))
     return false;
   if (blocks > most)
     return vtile_too_few(job, most, blocks);

@@ -156,7 +156,7 @@ static bool cost(struct lower_job *job) {
   if (sort->chunk % unit != 0 || sort->chunk > CHUNK_WHOLE)
     return lower_refuse(job, "chunks of %s are multiples of %" PRIu64 " up to %d",
                         sort->chunk < sort->columns ? "a row" : "whole rows", unit, CHUNK_WHOLE);
-  if (!vtile_has_cores(job, sort->blocks))
+  if (!lower_has_cores(job, sort->blocks, emit_vector_core(job->soc)))
     return false;
   unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
   lay_out(sort);

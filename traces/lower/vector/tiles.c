@@ -106,12 +106,6 @@ bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores) {
   return lower_refuse(job, "more cores than tiles: %" PRIu64 " and %" PRIu64, cores, tiles);
 }
 
-bool vtile_has_cores(struct lower_job *job, uint64_t blocks) {
-  unsigned cores = soc_core_count(job->soc, emit_vector_core(job->soc));
-  return blocks <= cores ||
-         lower_refuse(job, "more cores than the chip has: %" PRIu64 " and %u", blocks, cores);
-}
-
 bool vtile_count(struct lower_job *job, struct vtile *tile) {
   if (tile->rows == 0 || tile->cols == 0 || tile->blocks == 0)
     return lower_refuse(job, "a tile needs rows, columns and a core");
@@ -121,7 +115,7 @@ bool vtile_count(struct lower_job *job, struct vtile *tile) {
                         tile->space.rows, tile->space.cols);
   if (tile->rows > BURSTS_MAX)
     return lower_refuse(job, "a copy has at most %d rows", BURSTS_MAX);
-  if (!vtile_has_cores(job, tile->blocks))
+  if (!lower_has_cores(job, tile->blocks, emit_vector_core(job->soc)))
     return false;
   if (tile->buffers < 1 || tile->buffers > 2)
     return lower_refuse(job, "buffers is 1 or 2");

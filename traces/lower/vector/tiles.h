@@ -72,8 +72,6 @@ static inline struct vtile_operand vtile_whole_rows(const char *name, enum dtype
 
 /* Fills the counts; false, with a reason, when the tiling does not fit the space or the chip. */
 bool vtile_count(struct lower_job *job, struct vtile *tile);
-/* True, or false with the reason "more cores than the chip has: M and N". */
-bool vtile_has_cores(struct lower_job *job, uint64_t blocks);
 /* The reason "more cores than tiles: M and N"; false. */
 bool vtile_too_few(struct lower_job *job, uint64_t tiles, uint64_t cores);
 /* The same without a check, for tilings that have been checked. */
