@@ -87,7 +87,8 @@ struct vinci_sweep_run_options {
   uint64_t shard_index;
   uint64_t shard_count;
   uint64_t max_points; /* run no more; 0: all; without a shard VINCI_E_LIMIT when points are left */
-  /* Called about five times a second; false ends the run with VINCI_E_LIMIT. May be NULL. */
+  /* Called before the first point and about five times a second; false ends the run with
+   * VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, const struct vinci_sweep_progress *progress);
   void *progress_context;
 };

@@ -240,6 +240,9 @@ static enum vinci_status run_workers(struct parent *parent) {
   enum vinci_status status = sweep_journal_open(&parent->crashes, pool->folder, name, parent->diag);
   if (status != VINCI_OK)
     return status;
+  /* Asked before the first worker, so that whoever refuses at once finds no point simulated. */
+  if (!tell(parent))
+    stop(parent);
   for (unsigned i = 0; i < pool->jobs && !parent->board->stop; i++)
     if ((status = start_worker(parent, i)) != VINCI_OK)
       fail(parent, status);

@@ -211,7 +211,7 @@ local swept = sweep(function(done, points, failed)
   assert(points == 4 and done <= 4 and failed == 0)
   calls = calls + 1
 end)
-assert(calls > 0 and #swept.rows == 4 and swept.done + swept.reused == 4)
+assert(calls > 0 and #swept.rows == 4 and swept.done == 4 and swept.reused == 0)
 assert(sweep().reused == 4)
 print(swept.rows[4]["hbm.bandwidth_scale"], type(swept.rows[1].bound), math.type(swept.rows[1].total_cycles), swept.warning)
 END
