@@ -63,6 +63,8 @@ libvinci_core_la_SOURCES += \
 	core/isa/isa_types.def \
 	core/isa/operands.h \
 	core/isa/operands_vector.h \
+	core/isa/known.c \
+	core/isa/known.h \
 	core/isa/program.c \
 	core/isa/program.h \
 	core/isa/program_count.c \

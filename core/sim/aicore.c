@@ -123,6 +123,7 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena) ||
       !pipe_units_create(core, arena))
     return false;
+  core->stream.known = device->known;
   scalar_create(core, part);
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     if (!pipe_create(core, arena, (enum pipe)i, part))

@@ -356,7 +356,9 @@ enum vinci_status device_create(struct device *device) {
                       device->soc->name);
   device->engine = engine_create(&device->arena);
   device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->placement.core_count);
-  if (!device->engine || !device->cores || !create_result(device) || !create_cores(device) ||
+  device->known = ARENA_ARRAY(&device->arena, struct known, 1);
+  if (!device->engine || !device->cores || !device->known || !create_result(device) ||
+      !create_cores(device) ||
       !signals_create(&device->signals, &device->arena, &device->placement))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);

@@ -8,6 +8,7 @@
 #define VINCI_CORE_SIM_DEVICE_H
 
 #include "core/control/signals.h"
+#include "core/isa/known.h"
 #include "core/sim/aicore.h"
 
 struct device {
@@ -23,6 +24,7 @@ struct device {
   struct placement placement;
   struct signals signals;
   struct aicore *cores; /* placement.core_count of them */
+  struct known *known; /* instructions, of all cores */
 
   const struct network_ops *network_ops;
   struct network *network;

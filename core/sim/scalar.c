@@ -142,7 +142,7 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   entry->dtype = (uint8_t)inst_dtype(inst);
   entry->unit_flag = UNIT_FLAG_OFF;
   fill_control(inst, entry);
-  registry_cost((enum isa_op)inst->op)(core->device->soc, inst, &entry->cost);
+  known_cost(core->device->known, core->device->soc, inst, &entry->cost);
   if (entry->cost.uses_gm)
     entry->cost.passes_l2 = stream_passes_l2(&core->stream, inst, entry->cost.gm_address);
 }
