@@ -35,10 +35,12 @@ struct run_settings {
   const char *network;
   const char *l2;
   const char *ops;
+  const char *blocks;
   uint64_t jobs;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
+  bool profile_blocks;
   bool check;
   bool counters;
   struct values_settings values;
@@ -86,6 +88,9 @@ static const struct option_row run_options[] = {
                     "simulate the operators of a CSV list (a profiler's table, GEMMs, "
                     "convolutions, or op,args) and write DIR/op_summary.csv; with flat memory "
                     "unless --memory says otherwise"),
+    OPTION_TEXT_ROW("blocks", 0, struct run_settings, blocks, "CHOICE",
+                    "own (default): --ops chooses the number of blocks, as for any operator; "
+                    "profile: as many as column Block Dim of the list says"),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
@@ -386,14 +391,17 @@ static bool choose_models(struct run_settings *settings) {
   static const char *const memories[] = {"cycle", "flat", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
-  unsigned memory, network, state;
+  static const char *const blocks[] = {"own", "profile", NULL};
+  unsigned memory, network, state, from;
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network) ||
-      !choose("l2", settings->l2, states, &state))
+      !choose("l2", settings->l2, states, &state) ||
+      !choose("blocks", settings->blocks, blocks, &from))
     return false;
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
+  settings->profile_blocks = from == 1;
   char warning[WORKLOAD_WARNING_MAX];
   const char *assumed = settings->l2 ? settings->l2 : settings->ops ? "by kind of operator" : NULL;
   if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
@@ -431,7 +439,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
                                 .sets = settings->sets.items,
                                 .set_count = settings->sets.count},
                   .max_cycles = settings->max_cycles,
-                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1},
+                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
+                  .profile_blocks = settings->profile_blocks},
       .timeout_minutes = settings->timeout_minutes,
       .quiet = settings->quiet,
   };

@@ -219,6 +219,9 @@ struct vinci_ops_options {
   struct vinci_overrides overrides;
   uint64_t max_cycles; /* an operator that takes more core cycles fails; 0: no limit */
   unsigned jobs;       /* operators that run at a time, at most 256; 0: the number of processors */
+  /* As many blocks as a profile says that its operators were launched with (column Block Dim).
+   * Otherwise the number is chosen as for any operator, as a caller without a profile gets. */
+  bool profile_blocks;
   /* Called when the list has been read and then about five times a second; false ends the run with
    * VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);

@@ -117,6 +117,8 @@ libvinci_tests_la_SOURCES = \
 	tests/accuracy/accuracy_exceptions.c \
 	tests/accuracy/accuracy_exceptions.def \
 	tests/accuracy/accuracy_exceptions.h \
+	tests/accuracy/accuracy_rows.c \
+	tests/accuracy/accuracy_rows.h \
 	tests/support/bank_cases.h \
 	tests/support/bank_reference.h \
 	tests/support/checks.h \
@@ -227,6 +229,27 @@ dist_noinst_DATA += \
 	tests/reference/noc/booksim_mesh_latency.csv \
 	tests/reference/noc/booksim_mesh_overload.csv \
 	tests/reference/noc/booksim_parameters.csv \
+	tests/reference/README.md \
+	tests/reference/qwen_step_910b4.csv \
+	tests/reference/samples/addhp_c1.csv \
+	tests/reference/samples/addhp_c2.csv \
+	tests/reference/samples/addhp_c4.csv \
+	tests/reference/samples/addhp_c5.csv \
+	tests/reference/samples/addhp_c6.csv \
+	tests/reference/samples/dcl1_1.csv \
+	tests/reference/samples/dcl1_2.csv \
+	tests/reference/samples/dcl1_4.csv \
+	tests/reference/samples/dcl1_5.csv \
+	tests/reference/samples/dcl1_6.csv \
+	tests/reference/samples/dcub_1.csv \
+	tests/reference/samples/dcub_2.csv \
+	tests/reference/samples/dcub_3.csv \
+	tests/reference/samples/dcub_4.csv \
+	tests/reference/samples/dcub_5.csv \
+	tests/reference/samples/dcub_7.csv \
+	tests/reference/samples/dcub_8.csv \
+	tests/reference/samples/index.csv \
+	tests/reference/samples/vcmp.csv \
 	tests/reference/silicon_calibration.csv \
 	tests/reference/vector_add_910b4.csv
 
@@ -260,20 +283,30 @@ accuracy_programs = \
 	tests/accuracy/accuracy_hbm \
 	tests/accuracy/accuracy_noc \
 	tests/accuracy/accuracy_ops \
+	tests/accuracy/accuracy_published \
 	tests/accuracy/accuracy_samples \
-	tests/accuracy/accuracy_silicon
+	tests/accuracy/accuracy_silicon \
+	tests/accuracy/accuracy_step
 tests_accuracy_accuracy_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_banks_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_fits_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_hbm_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_ops_SOURCES = \
+	tests/accuracy/accuracy_account.c \
+	tests/accuracy/accuracy_account.h \
+	tests/accuracy/accuracy_ops.c \
+	tests/accuracy/accuracy_sources.c
 tests_accuracy_accuracy_ops_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_published_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_samples_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_silicon_LDADD = libvinci_tests.la libvinci_internal.la
+tests_accuracy_accuracy_step_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += $(accuracy_programs)
 # Two at a time, the longest first; five minutes of CPU time. Rows known to be beyond their limit
 # stand in accuracy_exceptions.def.
-accuracy_longest_first = tests/accuracy/accuracy_silicon tests/accuracy/accuracy_noc $(accuracy_programs)
+accuracy_longest_first = tests/accuracy/accuracy_silicon tests/accuracy/accuracy_noc \
+	tests/accuracy/accuracy_published tests/accuracy/accuracy_step $(accuracy_programs)
 accuracy: $(accuracy_programs)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 	printf '%s\n' $(accuracy_longest_first) | awk '!seen[$$0]++' | \
@@ -282,7 +315,8 @@ accuracy: $(accuracy_programs)
 	  test "`cat $$program.code`" = 0 || { echo "$$program: beyond its limits"; status=1; }; \
 	done; exit $$status
 .PHONY: accuracy
-CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code
+CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code \
+	accuracy_*.out/op_summary.csv
 
 # ---- values against references in numpy ----
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la

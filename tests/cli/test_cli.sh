@@ -47,7 +47,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 89
+plan 91
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -348,6 +348,12 @@ report "--ops: what is not supported is listed with its reason" "$(
 run run --ops "$work/profile.csv" --output="$work/ops2" -j 3 -q
 report "--ops: the same bytes with several jobs" "$(expect 0 ''
   cmp "$work/ops1/op_summary.csv" "$work/ops2/op_summary.csv" 2>&1)"
+run run --ops "$work/profile.csv" --output="$work/blocks" --blocks=profile
+report "--ops: the blocks of the profile only when asked for" "$(expect 0 ''
+  grep -q ',matmul m=64 .*cores=4' "$work/blocks/op_summary.csv" || cat "$work/blocks/op_summary.csv"
+  grep ',matmul .*cores=' "$work/ops1/op_summary.csv")"
+run run --ops "$work/profile.csv" --output="$work/blocks" --blocks=theirs
+report "--blocks has two words" "$(expect 2 "error: --blocks is own or profile, not 'theirs'")"
 run run --ops "$work/profile.csv" --output="$work/ops3" --values
 report "--ops keeps no values" "$(expect 2 'error: --ops runs no checks and keeps no values; run its operators one by one for that')"
 for lack in device.cube_cores "device.vector_cores" path.GM_UB.bytes_per_cycle; do

@@ -350,6 +350,8 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     status = folder_make(folder, session->diag);
   if (status == VINCI_OK)
     status = calls_read(list, &session->list, session->diag);
+  if (status == VINCI_OK && !session->options->profile_blocks)
+    calls_withhold_blocks(&session->list);
   if (status == VINCI_OK)
     status = make_room(session);
   if (status != VINCI_OK)

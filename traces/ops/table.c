@@ -69,9 +69,10 @@ void ops_put_header(FILE *out) {
         out);
   for (unsigned i = 0; i < TABLE_PIPES; i++)
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
-  fputs(",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,measured_duration_us,"
-        "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes\n",
-        out);
+  fputs(
+      ",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,measured_duration_us,"
+      "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes\n",
+      out);
 }
 
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome) {
@@ -97,6 +98,7 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   put_us(out, outcome, times->pipe_ps[PIPE_M]);
   put_us(out, outcome, times->pipe_ps[PIPE_V]);
   put_us(out, outcome, times->pipe_ps[PIPE_MTE2]);
+  put_us(out, outcome, times->start_ps);
   put_measured(out, row->measured_ps);
   put_error(out, outcome, times->duration_ps, row->measured_ps, ',');
   put_measured(out, row->measured_mac_ps);

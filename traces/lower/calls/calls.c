@@ -329,3 +329,8 @@ enum vinci_status calls_read(const char *path, struct call_list *out, struct vin
     fclose(file);
   return status;
 }
+
+void calls_withhold_blocks(struct call_list *list) {
+  for (size_t i = 0; i < list->count; i++)
+    list->rows[i].cell[CALL_BLOCKS] = "";
+}
