@@ -4,6 +4,8 @@
 
 #include "core/sim/device.h"
 
+#include <string.h>
+
 /* Sequence numbers of a core's events within one instant. */
 enum { SEQUENCE_FINISH = 2 * PIPE_COUNT };
 
@@ -137,6 +139,8 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   uint64_t cycle = aicore_now(core);
   core->has_block = true;
   core->start_cycle = cycle;
+  core->holds_code = core->code && strcmp(core->code, kernel->name) == 0;
+  core->code = kernel->name;
   if (core->result->blocks_run++ == 0)
     core->result->first_block = blk;
   flags_start_block(&core->flags);

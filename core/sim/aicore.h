@@ -106,6 +106,8 @@ struct aicore {
   struct arrivals *arrivals; /* by id of a signal */
   struct engine_event finish;
   bool has_block;
+  bool holds_code;  /* of its kernel: this block does not wait for it */
+  const char *code; /* name of the kernel whose code the core fetched last */
   uint64_t start_cycle;
   struct result_event *events; /* this core's share of the event store */
   uint64_t event_count, event_capacity, events_dropped;

@@ -123,6 +123,18 @@ void device_core_finished(struct device *device, struct aicore *core) {
     engine_schedule_earliest(device->engine, &device->dispatch, engine_now_ps(device->engine));
 }
 
+static uint64_t cores_of_kernel(const struct device *device, const struct program_kernel *kernel,
+                                enum core_kind kind) {
+  uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
+  return kernel->stream[kind].present
+             ? min_u64(kernel->blocks * per_block, device->placement.kind_count[kind])
+             : 0;
+}
+
+uint64_t device_running_cores(const struct device *device, enum core_kind kind) {
+  return cores_of_kernel(device, device->placement.kernel, kind);
+}
+
 /* ---- flags between cores --------------------------------------------------- */
 
 static void deliver_signal(struct device *device, struct aicore *core, uint32_t id, uint32_t line) {
@@ -240,13 +252,9 @@ static void number_parts(const struct device *device, uint32_t *part) {
 /* Cores of a kind that will ever get a block: dispatch takes each core before one again. */
 static uint32_t used_cores(const struct device *device, enum core_kind kind) {
   uint64_t used = 0;
-  for (uint32_t k = 0; k < device->trace->kernel_count; k++) {
-    const struct program_kernel *kernel = &device->trace->kernels[k];
-    uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
-    if (kernel->stream[kind].present && kernel->blocks * per_block > used)
-      used = kernel->blocks * per_block;
-  }
-  return (uint32_t)min_u64(used, device->placement.kind_count[kind]);
+  for (uint32_t k = 0; k < device->trace->kernel_count; k++)
+    used = max_u64(used, cores_of_kernel(device, &device->trace->kernels[k], kind));
+  return (uint32_t)used;
 }
 
 /* The event store is shared out evenly, so that what a core keeps depends on no other. */

@@ -52,6 +52,8 @@ void device_end_of_time(struct device *device);
 /* Ends the run early with a status. */
 void device_stop(struct device *device, enum vinci_status status);
 void device_core_finished(struct device *device, struct aicore *core);
+/* Cores of a kind that execute blocks of the present kernel at the same time, at most. */
+uint64_t device_running_cores(const struct device *device, enum core_kind kind);
 /* Hands a transfer to the memory system. */
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
 /* A core signals cross-core flag `id` in a mode at the present time. */

@@ -89,7 +89,7 @@ enum { LAUNCH_SHARE = 50 };
 static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, true);
   uint64_t shares = job->cost.shares, all = job->cost.blocks;
-  uint64_t launch = launch_spread_cycles(job->soc, all), total = job->cost.total_cycles;
+  uint64_t launch = start_spread_cycles(job->soc, KERNEL_CUBE, all), total = job->cost.total_cycles;
   if (key == job->op->key_count || walk->given[key].given || shares == 0 || all < 2 ||
       launch * LAUNCH_SHARE < total)
     return;

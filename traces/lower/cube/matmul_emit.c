@@ -104,7 +104,7 @@ static void header(const struct writer *w) {
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_kernel_start(e, KERNEL_CUBE, t->cores);
+  emit_kernel_start(e, KERNEL_CUBE);
   fill_l1(w);
 }
 

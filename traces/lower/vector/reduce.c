@@ -383,7 +383,7 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
     put_result(e, job, reduce->result);
   if (reduce->segments > 1)
     emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
-  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce), tile->blocks);
+  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce));
   emit_plain(e, "set_mask_count");
   (reduce->form == VREDUCE_ROWS ? rows_emit : vreduce_region_emit)(e, reduce);
 }
