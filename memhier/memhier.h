@@ -11,11 +11,10 @@
 
 /* ---- what both models do with a transfer ---- */
 
-/* Rate of the engine itself: the given one of its path, or the transfer's own if that is less. */
-static inline uint64_t transfer_rate(const struct gm_transfer *transfer, int64_t mbytes_per_cycle) {
-  uint64_t limit = transfer->mbytes_per_cycle_limit;
-  uint64_t rate = (uint64_t)mbytes_per_cycle;
-  return limit > 0 ? min_u64(rate, limit) : rate;
+/* How long the engine needs for lines of L2, at least. */
+static inline uint64_t transfer_lines_ps(const struct gm_transfer *transfer, uint64_t lines) {
+  return (uint64_t)((uint128)lines * transfer->line_mcycles * (PS_PER_SECOND / MILLI) /
+                    transfer->core_hz);
 }
 
 /* How long the engine needs for bytes at a rate. */

@@ -25,7 +25,7 @@ struct gm_transfer {
   uint64_t bursts; /* runs of burst_bytes, stride_bytes from start to start */
   uint64_t burst_bytes;
   uint64_t stride_bytes;
-  uint64_t mbytes_per_cycle_limit; /* slower than the path's own rate; 0 = the path's */
+  uint64_t line_mcycles; /* of the engine for each line of L2, at least; thousandths */
   uint64_t core_hz;
   /* Called in PHASE_DELIVER at the time the last byte has arrived. */
   void (*done)(struct gm_transfer *transfer, uint64_t now_ps);

@@ -170,7 +170,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
       .bursts = cost->gm_bursts,
       .burst_bytes = cost->gm_burst_bytes,
       .stride_bytes = cost->gm_stride_bytes,
-      .mbytes_per_cycle_limit = cost->mbytes_per_cycle_limit,
+      .line_mcycles = cost->line_mcycles,
       .core_hz = core->clock.hz,
       .done = transfer_done,
       .owner = pipe,

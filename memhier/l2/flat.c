@@ -37,6 +37,7 @@ struct memsys {
 /* A piece about to move. */
 struct piece {
   uint64_t bytes;
+  uint64_t lines;        /* of the hardware's L2, whole or in part, where the engine counts them */
   uint64_t miss_bytes;   /* of them to be fetched from device memory */
   uint64_t device_bytes; /* what device memory delivers for them: whole granules */
   uint64_t written_back_bytes;
@@ -79,6 +80,10 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   struct l2_outcome outcome =
       l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
   piece->bytes += bytes;
+  if (transfer->line_mcycles > 0) {
+    uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
+    piece->lines += (address + bytes - 1) / line_bytes - address / line_bytes + 1;
+  }
   piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
   uint64_t misses = l2_count(outcome.misses);
   if (!transfer->write && misses > 0) {
@@ -101,12 +106,12 @@ static struct piece take_piece(struct memsys *memory, struct gm_transfer *transf
 static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer *transfer,
                           const struct piece *piece) {
   const struct path_cost *path = &memory->soc->path[transfer->path];
-  uint64_t hit_rate = transfer_rate(transfer, path->mbytes_per_cycle);
-  uint64_t miss_rate = path->hbm_mbytes_per_cycle > 0
-                           ? transfer_rate(transfer, path->hbm_mbytes_per_cycle)
-                           : hit_rate;
-  return transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
-         transfer_ps(transfer, piece->miss_bytes, miss_rate);
+  uint64_t hit_rate = (uint64_t)path->mbytes_per_cycle;
+  uint64_t miss_rate =
+      path->hbm_mbytes_per_cycle > 0 ? (uint64_t)path->hbm_mbytes_per_cycle : hit_rate;
+  uint64_t bytes_ps = transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
+                      transfer_ps(transfer, piece->miss_bytes, miss_rate);
+  return max_u64(bytes_ps, transfer_lines_ps(transfer, piece->lines));
 }
 
 /* Moves one piece from now_ps on; returns when it has arrived. */

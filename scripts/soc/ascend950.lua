@@ -206,11 +206,7 @@ return soc {
     L0C_UB = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "L0C_TO_UB_91095: largest error 1.5 %") },
   },
 
-  nd2nz = {
-    startup_cycles = assumed(760),
-    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "assumed", like_c220),
-    minimum_cycles = assumed(781),
-  },
+  nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
   memory = "hbm2e_3200",

@@ -137,11 +137,7 @@ return soc {
     L0C_UB = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
   },
 
-  nd2nz = {
-    startup_cycles = assumed(760),
-    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "assumed", like_c220),
-    minimum_cycles = assumed(781),
-  },
+  nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
   memory_map = "M3",

@@ -82,9 +82,9 @@ static void every_mad_pays_its_issue(void **state) {
 static void every_panel_pays_its_start(void **state) {
   (void)state;
   vinci_soc *soc = chip();
-  soc->nd2nz_startup_mcycles = 100000 * 1000;
+  soc->path[PATH_GM_L1].startup_mcycles = 100000 * 1000;
   uint64_t before = estimate(soc, MATMUL);
-  soc->nd2nz_startup_mcycles += MORE * 1000;
+  soc->path[PATH_GM_L1].startup_mcycles += MORE * 1000;
   /* Two panels a turn; the first two come in alone. */
   assert_int_equal(estimate(soc, MATMUL), before + (BLOCKS * PANELS + 1) * 2 * MORE);
   vinci_soc_free(soc);

@@ -63,6 +63,11 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
          (copies - 1) * (uint64_t)path->overlap_issue_mcycles / MILLI + bytes * MILLI / rate;
 }
 
+uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes) {
+  uint64_t lines = rows * ceil_div(row_bytes, (uint64_t)soc->l2_line_bytes);
+  return lines * (uint64_t)soc->nd2nz_line_mcycles / MILLI;
+}
+
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes) {
   uint64_t l2_bytes = (uint64_t)soc->l2_bytes;
   uint64_t bytes = in_bytes + (out_bytes > l2_bytes ? out_bytes - l2_bytes : 0);
