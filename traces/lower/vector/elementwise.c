@@ -192,7 +192,11 @@ static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
 /* ---- buffers ---------------------------------------------------------------------------- */
 
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
-  return ew->kernel.tile.rows == 1 && operand->kind == VKIND_ROW ? VKIND_FULL : operand->kind;
+  if (ew->kernel.tile.rows > 1)
+    return operand->kind;
+  if (operand->kind == VKIND_COLUMN && ew->func.blocks)
+    return VKIND_SCALAR;
+  return operand->kind == VKIND_ROW ? VKIND_FULL : operand->kind;
 }
 
 static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {

@@ -33,14 +33,15 @@ struct vew;
 struct vfunc {
   unsigned inputs, outputs;
   unsigned types;
-  bool in_place;                 /* output i is input i */
-  bool as_first;                 /* the result has the type of the first input */
-  bool casts;                    /* the program is the conversion to the key `to` */
-  bool serial;                   /* each step waits for the one before */
-  uint64_t tile;                 /* elements of a tile of the vendor's kernel; 0: what UB holds */
-  uint8_t boolean;               /* bit per input: a condition, an 8-bit integer, as fp16 */
-  uint8_t bits;                  /* bit per input: one bit for each element, packed */
-  bool truth;                    /* the result is 0 or 1, computed in fp16, stored as uint8 */
+  bool in_place;   /* output i is input i */
+  bool as_first;   /* the result has the type of the first input */
+  bool casts;      /* the program is the conversion to the key `to` */
+  bool serial;     /* each step waits for the one before */
+  bool blocks;     /* numbers of rows stay blocks that all lanes read, in tiles of one row */
+  uint64_t tile;   /* elements of a tile of the vendor's kernel; 0: what UB holds */
+  uint8_t boolean; /* bit per input: a condition, an 8-bit integer, as fp16 */
+  uint8_t bits;    /* bit per input: one bit for each element, packed */
+  bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
