@@ -102,6 +102,7 @@ return soc {
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "register width"),
     offset_fetch_cycles = assumed(8),
+    accumulate_cycles = assumed(2),
     ONE = {
       startup_cycles = num(53.1, "cycle", "PTO", "measured", "fit of TMINS: 1.059 x iterations + 53.1"),
       cycles_per_repeat = num(1.059, "cycle", "PTO", "measured", "same fit"),

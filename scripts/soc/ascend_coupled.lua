@@ -92,6 +92,7 @@ return soc {
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
     offset_fetch_cycles = assumed(8),
+    accumulate_cycles = assumed(2),
     ONE = vector_class(24, 1, 3, "PTO"),
     ONE_INT = vector_class(24, 1, 4, "PTO"),
     TWO = vector_class(22, 2, 3, "DKX"),

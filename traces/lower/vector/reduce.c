@@ -219,6 +219,10 @@ struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, st
     now = converted;
   }
   if (reduce->squares) {
+    /* The vendor's norm takes the absolute value for every p (TBE, lp_norm_reduce_v2). */
+    VROW(unit, V(X0), V(X0), "vabs", F("dst", converted), F("src", now), F("repeat", 1),
+         W("type", "fp32"));
+    now = converted;
     VROW(unit, V(X0), V(X0), "vmul", F("dst", converted), F("src0", now), F("src1", now),
          F("repeat", 1), W("type", "fp32"));
     now = converted;
