@@ -197,6 +197,43 @@ static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
          LARGE_BLOCKS_PER_CORE * cores;
 }
 
+/* ---- the blocks of MatMulV3 (matmul_v3_base_tiling.cpp of the public repository ops-nn) ---- */
+
+enum { LIBRARY_SHORT = 128, LIBRARY_LONG = 256, LIBRARY_STEP_BYTES = 128, LIBRARY_BAND = 4 };
+
+/* Elements that blocks of bm x bn load for each k. */
+static uint64_t loads_per_k(const struct matmul *mm, uint64_t bm, uint64_t bn) {
+  return ceil_div(mm->m, bm) * mm->n + ceil_div(mm->n, bn) * mm->m;
+}
+
+/* Blocks have more columns than rows where k runs along neither or one of the operands' rows. With
+ * one operand transposed a side with work for half of the cores may ask for more rows. */
+static bool library_is_tall(const struct matmul *mm, uint64_t cores) {
+  uint64_t half = cores / 2 * LIBRARY_LONG;
+  bool m_large = mm->m >= half, n_large = mm->n >= half;
+  if (mm->trans_a == mm->trans_b)
+    return mm->trans_a;
+  if (m_large && n_large)
+    return loads_per_k(mm, LIBRARY_LONG, LIBRARY_SHORT) <
+           loads_per_k(mm, LIBRARY_SHORT, LIBRARY_LONG);
+  return m_large || (!n_large && mm->m > mm->n);
+}
+
+/* The block that the library takes whenever each core gets one; false: the shape is smaller, or the
+ * chip has not the buffers for the block. */
+static bool library_tile(const struct vinci_soc *soc, const struct matmul *mm, uint64_t tile[3]) {
+  uint64_t cores = matmul_cores(soc);
+  if (mm->shallow || mm->coupled || mm->batch > 1 || mm->m < LIBRARY_LONG || mm->n < LIBRARY_LONG)
+    return false;
+  bool tall = library_is_tall(mm, cores);
+  tile[0] = tall ? LIBRARY_LONG : LIBRARY_SHORT;
+  tile[1] = LIBRARY_STEP_BYTES / mm->element_bytes;
+  tile[2] = tall ? LIBRARY_SHORT : LIBRARY_LONG;
+  return ceil_div(mm->m, tile[0]) * ceil_div(mm->n, tile[2]) >= cores &&
+         tile[0] * tile[2] * ACCUMULATOR_BYTES <= (uint64_t)soc->l0c_bytes &&
+         matmul_deepest_step(soc, mm, tile[0], tile[2], tile[1]) >= tile[1];
+}
+
 uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                              uint64_t bn, uint64_t unit) {
   uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
@@ -317,9 +354,29 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
+/*
+ * The library's only tiling: the operand with the shorter side comes in panels twice as deep, and
+ * four rows of blocks are walked together. False where it has none, or where a key asks for
+ * another.
+ */
+static bool library_candidate(struct lower_job *job) {
+  enum { EVEN, DEEP_A, DEEP_B }; /* kinds of set_panels() */
+  const struct matmul *mm = job->data;
+  uint64_t tile[3];
+  if (job->value[MATMUL_SPLIT].given || matmul_key(job, MATMUL_TILE)->given ||
+      matmul_key(job, MATMUL_RESIDENT)->given || !library_tile(job->soc, mm, tile))
+    return false;
+  set_panels(job, tile, mm->bias ? EVEN : tile[0] < tile[2] ? DEEP_A : DEEP_B, 1);
+  uint64_t *band = &matmul_key(job, MATMUL_BAND)->size;
+  *band = min_u64(LIBRARY_BAND, ceil_div(mm->m, tile[0]));
+  return true;
+}
+
 bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
+  if (library_candidate(job))
+    return index == 0;
   const struct matmul *mm = job->data;
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
