@@ -79,9 +79,9 @@ static uint64_t weights_depth(const struct matmul *mm, uint64_t bn, uint64_t roo
 static uint64_t left_of(uint64_t room, uint64_t held) { return held < room ? room - held : 0; }
 
 /*
- * The cores that the vendor's library gives a forward convolution: those that take whole images, the
- * same number each, where there are as many images as cores. All five profiled layers of 32 images
- * have 16 of 24 cores, also where parts of the channels would have filled all of them.
+ * The cores that the vendor's library gives a forward convolution: those that take whole images,
+ * the same number each, where there are as many images as cores. All five profiled layers of 32
+ * images have 16 of 24 cores, also where parts of the channels would have filled all of them.
  */
 static void share_images(struct lower_job *job) {
   const struct matmul *mm = job->data;
