@@ -242,8 +242,8 @@ uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *m
 }
 
 /* The largest power of two that L0 and k allow as the depth of a step; else the smallest depth. */
-static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
-                           uint64_t bn) {
+static uint64_t power_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                            uint64_t bn) {
   uint64_t unit = matmul_unit(mm);
   uint64_t depth = min_u64(matmul_deepest_step(soc, mm, bm, bn, unit), round_up(mm->k, unit));
   /* Whole steps in a panel of a power of two. */
@@ -251,6 +251,14 @@ static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm,
     if (depth >= power)
       return power;
   return unit;
+}
+
+/* MatMulV2 in fp32 takes steps of 16: in profiles its scalar time grows with k / 16, and its cube
+ * time with the latency of as many mads. */
+static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                           uint64_t bn) {
+  bool small = mm->shallow && matmul_stored(mm->type) == DTYPE_FP32;
+  return small ? matmul_unit(mm) : power_depth(soc, mm, bm, bn);
 }
 
 /* All of k in one panel of the kind that MatMulV2 has. */
@@ -265,8 +273,9 @@ static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_
   uint64_t unit = INNER_SLOTS * mm->element_bytes * (tile[0] * a + tile[2] * b);
   uint64_t room = l1_room(job->soc, mm, tile[2]);
   uint64_t depth = max_u64(min_u64(room / unit / bk * bk, part), bk);
+  uint64_t shallow = SHALLOW_STEPS * power_depth(job->soc, mm, tile[0], tile[2]);
   if (mm->shallow)
-    depth = max_u64(min_u64(depth, SHALLOW_STEPS * bk / deeper / bk * bk), bk);
+    depth = max_u64(min_u64(depth, shallow / deeper / bk * bk), bk);
   if (split > 1)
     depth = round_up(ceil_div(part, ceil_div(part, depth * deeper) * deeper), bk);
   matmul_set_tiling(job, tile, depth * a, depth * b, RESIDENT_NONE);
