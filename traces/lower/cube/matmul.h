@@ -108,6 +108,7 @@ struct matmul_tiling {
   uint64_t outer_slots; /* panels of the outer operand in L1; of the inner one there are two */
   uint64_t outer_k, inner_k;
   uint64_t c_slots;       /* blocks in L0C */
+  bool unit_flags;        /* cube and fixpipe hand L0C over fractal by fractal */
   uint64_t mt, nt;        /* blocks of m and n */
   uint64_t blocks_total;  /* of all batches and parts */
   uint64_t groups, turns; /* outer and inner panels of a block */

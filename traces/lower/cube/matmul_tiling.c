@@ -136,6 +136,13 @@ static bool is_one_copy(const struct conv *conv, const struct matmul *mm,
   return ka <= UINT16_MAX && ceil_div(ka, conv->window) <= BURSTS_MAX && bursts <= BURSTS_MAX;
 }
 
+/* MatMulV3 sets enUnitFlag (mat_mul_v3_common.h of ops-nn). Mad and fixpipe use the same fractals.
+ */
+static bool has_unit_flags(const struct matmul *mm, const struct matmul_tiling *t) {
+  return !mm->shallow && !mm->coupled && !mm->conv && !mm->nz_c && t->split == 1 &&
+         mm->element_bytes > 1 && mm->scale == SCALE_NONE;
+}
+
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct lower_value *tile = matmul_key(job, MATMUL_TILE);
@@ -172,6 +179,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     t->cores = min_u64(t->cores, t->blocks_total);
   t->band = min_u64(t->band, t->mt);
   t->c_slots = matmul_c_slots(job->soc, t);
+  t->unit_flags = has_unit_flags(mm, t);
   return true;
 }
 
