@@ -115,6 +115,7 @@ libvinci_core_la_SOURCES += \
 	core/sim/engine.h \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
+	core/sim/pipe_l1.c \
 	core/sim/pipe_units.c \
 	core/sim/run.c \
 	core/sim/scalar.c

@@ -150,6 +150,7 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
     if (core_has_pipe(core->kind, (enum pipe)i))
       pipe_start(&core->pipe[i], cycle);
   unit_flags_start_block(&core->units);
+  core->l1_wait_mcycles = 0;
   scalar_start(core, cycle);
 }
 

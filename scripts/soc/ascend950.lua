@@ -38,6 +38,7 @@ return soc {
     banks_per_group = num(2, "count", "DK", "documented", "of 32 KiB"),
     row_bytes = num(32, "B", "DK", "documented"),
     bank_stride = num(256 * KiB, "B", "DK", "documented"),
+    write_bytes_per_cycle = num(0, "B", "MOP", "assumed", "no measurement of reads and writes at once"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },

@@ -32,6 +32,7 @@ return soc {
     banks_per_group = num(0, "count", "DK", "assumed", no_map),
     row_bytes = num(0, "B", "DK", "assumed", no_map),
     bank_stride = num(0, "B", "DK", "assumed", no_map),
+    write_bytes_per_cycle = num(0, "B", "MOP", "assumed", "no measurement of reads and writes at once"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },

@@ -189,7 +189,7 @@ bool matmul_cost(struct lower_job *job) {
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   cost->blocks = (uint32_t)t.cores;
-  cost->shares = t.split > 1 ? 0 : t.blocks_total;
+  cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);
   return true;
 }
