@@ -114,6 +114,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
 	core/sim/pipe_units.c \
+	core/sim/kept.c \
+	core/sim/kept.h \
 	core/sim/run.c \
 	core/sim/scalar.c
 
