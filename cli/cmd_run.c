@@ -36,6 +36,7 @@ struct run_settings {
   const char *l2;
   const char *ops;
   uint64_t jobs;
+  bool sequence;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
@@ -88,6 +89,9 @@ static const struct option_row run_options[] = {
                     "unless --memory says otherwise"),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
+    OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
+                    "with --ops: run a profile in its order on one chip, with its gaps; each row "
+                    "finds in L2 what those before have left, and the table says what"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
     OPTION_FLAG_ROW("counters", 0, struct run_settings, counters,
@@ -431,7 +435,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
                                 .sets = settings->sets.items,
                                 .set_count = settings->sets.count},
                   .max_cycles = settings->max_cycles,
-                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1},
+                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
+                  .sequence = settings->sequence},
       .timeout_minutes = settings->timeout_minutes,
       .quiet = settings->quiet,
   };

@@ -54,9 +54,9 @@ static enum vinci_status simulate(struct run_list *list, struct watching *watchi
       vinci_ops_run(list->list, list->output, &list->options, result, &ended);
   if (status == VINCI_E_LIMIT && result->operators > 0)
     return diag_error(diag, VINCI_E_LIMIT,
-                      "%s; %s/op_summary.csv has %zu of %zu operators, and the same command goes "
-                      "on from there",
-                      monitor_reason(), list->output, result->done, result->operators);
+                      "%s; %s/op_summary.csv has %zu of %zu operators, and the same command %s",
+                      monitor_reason(), list->output, result->done, result->operators,
+                      list->options.sequence ? "starts over" : "goes on from there");
   *diag = ended;
   return status;
 }
