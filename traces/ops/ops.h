@@ -32,9 +32,10 @@ struct ops_outcome {
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
   /* Of a sequence: */
-  uint64_t start_ps;       /* since the start of the first row */
-  uint64_t l2_input_bytes; /* of what the row reads, */
-  uint64_t l2_found_bytes; /* and what of these L2 held at the start */
+  uint64_t start_ps;             /* since the start of the first row */
+  uint64_t l2_input_bytes;       /* of what the row reads, */
+  uint64_t l2_found_bytes;       /* and what of these L2 held at the start */
+  uint64_t l2_overwritten_bytes; /* of the memory of its results, what L2 held */
   char l2_from[OPS_FROM_BYTES];
 };
 

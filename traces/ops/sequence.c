@@ -113,12 +113,23 @@ static void look_for(const struct ops_sequence *sequence, const struct sequence_
          use->written ? "written" : "read", use->before + 1);
 }
 
+/* Memory that the row writes anew: its lines throw no others out. */
+static uint64_t overwritten(const struct ops_sequence *sequence, const struct sequence_use *use) {
+  const struct sequence_tensor *tensor = &sequence->tensors.tensors[use->tensor];
+  return min_u64(tensor->bytes, kept_find(sequence->memory, tensor->address, tensor->bytes).valid);
+}
+
 static void look(const struct ops_sequence *sequence, size_t index, struct ops_outcome *outcome) {
   const struct sequence_row *row = &sequence->tensors.rows[index];
   for (unsigned i = 0; i < row->inputs; i++) {
     const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
     if (use->tensor != SEQUENCE_NONE && !use->fresh)
       look_for(sequence, use, i + 1, outcome);
+  }
+  for (unsigned i = row->inputs; i < row->inputs + row->outputs; i++) {
+    const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+    if (use->tensor != SEQUENCE_NONE)
+      outcome->l2_overwritten_bytes += overwritten(sequence, use);
   }
 }
 

@@ -72,14 +72,16 @@ void ops_put_header(FILE *out, bool sequence) {
   fputs(",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,measured_duration_us,"
         "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes",
         out);
-  fputs(sequence ? ",sim_start_us,l2_input_bytes,l2_found_bytes,l2_from\n" : "\n", out);
+  fputs(sequence ? ",sim_start_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
+                 : "\n",
+        out);
 }
 
 /* Also of rows that were not simulated. */
 static void put_sequence(FILE *out, const struct ops_outcome *outcome) {
-  fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",",
+  fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
           decimal_ratio(outcome->start_ps, PS_PER_SECOND / 1000000, 3).text,
-          outcome->l2_input_bytes, outcome->l2_found_bytes);
+          outcome->l2_input_bytes, outcome->l2_found_bytes, outcome->l2_overwritten_bytes);
   put_cell(out, outcome->l2_from);
 }
 

@@ -32,9 +32,24 @@ static const struct sequence_use *uses_of(const struct matching *matching, size_
   return GROWING_AT(&matching->uses, struct sequence_use, matching->out->rows[row].first_use);
 }
 
+/* The same extents but for those of 1. */
+static bool same_extents(const uint64_t *a, unsigned a_rank, const struct lower_tensor *b) {
+  unsigned i = 0, j = 0;
+  for (;; i++, j++) {
+    while (i < a_rank && a[i] == 1)
+      i++;
+    while (j < b->rank && b->shape[j] == 1)
+      j++;
+    if (i == a_rank || j == b->rank)
+      return i == a_rank && j == b->rank;
+    if (a[i] != b->shape[j])
+      return false;
+  }
+}
+
 static bool has_shape(const struct sequence_tensor *tensor, const struct lower_tensor *shape) {
-  return tensor->rank == shape->rank &&
-         memcmp(tensor->shape, shape->shape, shape->rank * sizeof *shape->shape) == 0;
+  return same_extents(tensor->shape, tensor->rank, shape) ||
+         same_extents(tensor->view, tensor->view_rank, shape);
 }
 
 static bool same_kind(const struct sequence_tensor *tensor, const struct lower_tensor *shape) {
@@ -60,12 +75,13 @@ static size_t new_tensor(struct matching *matching, const struct lower_tensor *s
   *tensor = (struct sequence_tensor){.bytes = calls_tensor_bytes(shape),
                                      .dtype = shape->dtype,
                                      .rank = shape->rank,
+                                     .view_rank = shape->rank,
                                      .pooled = pooled,
                                      .writer = SEQUENCE_NONE,
-                                     .first = matching->row,
                                      .touched = SEQUENCE_NONE,
                                      .older = matching->newest[key]};
   memcpy(tensor->shape, shape->shape, sizeof tensor->shape);
+  memcpy(tensor->view, shape->shape, sizeof tensor->view);
   return matching->newest[key] = matching->tensors.count - 1;
 }
 
@@ -149,30 +165,44 @@ static bool is_taken(const struct matching *matching, size_t tensor) {
   return false;
 }
 
-/* The latest output that no row has read. */
-static size_t find_unread(const struct matching *matching, const struct lower_tensor *shape) {
+/* The latest output that no row has read, of those that are kept for gradients or of the others. */
+static size_t find_unread(const struct matching *matching, const struct lower_tensor *shape,
+                          bool saved) {
   size_t tensor = matching->newest[key_of(shape)];
   for (unsigned i = 0; tensor != SEQUENCE_NONE && i < CANDIDATES_MAX; i++) {
     const struct sequence_tensor *known = at(matching, tensor);
-    if (known->writer != SEQUENCE_NONE && known->readers == 0 && same_kind(known, shape) &&
-        !is_taken(matching, tensor))
+    if (known->writer != SEQUENCE_NONE && known->readers == 0 && known->saved == saved &&
+        same_kind(known, shape) && !is_taken(matching, tensor))
       return tensor;
     tensor = known->older;
   }
   return SEQUENCE_NONE;
 }
 
+/* How well a tensor that rows have used goes with an input. An operand of a sum that is used again
+ * is what a sum has given: the residual stream of a network, rather than its normalised form. */
+static unsigned fitness(const struct matching *matching, const struct sequence_tensor *known,
+                        const struct lower_tensor *shape) {
+  const struct call_row *rows = matching->out->list->rows;
+  bool sums = strcmp(matching->call.type, "Add") == 0 && known->writer != SEQUENCE_NONE &&
+              strcmp(rows[known->writer].cell[CALL_TYPE], "Add") == 0;
+  return has_shape(known, shape) ? 1 + sums : 0;
+}
+
 /* The one that was used last; one of the same shape first. */
-static size_t find_used(const struct matching *matching, const struct lower_tensor *shape) {
+static size_t find_used(const struct matching *matching, const struct lower_tensor *shape,
+                        bool any_shape) {
   size_t best = SEQUENCE_NONE, tensor = matching->newest[key_of(shape)];
+  unsigned best_fitness = 0;
   for (unsigned i = 0; tensor != SEQUENCE_NONE && i < CANDIDATES_MAX; i++) {
     const struct sequence_tensor *known = at(matching, tensor);
-    if (known->pooled && same_kind(known, shape) && !is_taken(matching, tensor)) {
-      bool fits = has_shape(known, shape);
-      bool best_fits = best != SEQUENCE_NONE && has_shape(at(matching, best), shape);
-      if (best == SEQUENCE_NONE || fits > best_fits ||
-          (fits == best_fits && known->touched > at(matching, best)->touched))
-        best = tensor;
+    unsigned fits = fitness(matching, known, shape);
+    if (!known->parameter && !known->spent && same_kind(known, shape) && (fits > 0 || any_shape) &&
+        !is_taken(matching, tensor) &&
+        (best == SEQUENCE_NONE || fits > best_fitness ||
+         (fits == best_fitness && known->touched > at(matching, best)->touched))) {
+      best = tensor;
+      best_fitness = fits;
     }
     tensor = known->older;
   }
@@ -181,30 +211,47 @@ static size_t find_used(const struct matching *matching, const struct lower_tens
 
 /* What a row has just converted into this parameter. */
 static size_t find_converted(const struct matching *matching, const struct lower_tensor *shape) {
-  size_t tensor = find_unread(matching, shape);
+  size_t tensor = find_unread(matching, shape, false);
   if (tensor == SEQUENCE_NONE || !has_shape(at(matching, tensor), shape))
     return SEQUENCE_NONE;
   const struct call_row *writer = &matching->out->list->rows[at(matching, tensor)->writer];
   return changes_layout(writer->cell[CALL_TYPE]) ? tensor : SEQUENCE_NONE;
 }
 
+/* Of those that are neither parameters nor made known by a gradient. */
+static size_t find_known(const struct matching *matching, const struct lower_tensor *shape) {
+  size_t tensor = find_unread(matching, shape, false);
+  if (tensor == SEQUENCE_NONE)
+    tensor = find_used(matching, shape, false);
+  if (tensor == SEQUENCE_NONE)
+    tensor = find_unread(matching, shape, true);
+  return tensor == SEQUENCE_NONE ? find_used(matching, shape, true) : tensor;
+}
+
 static size_t find_input(struct matching *matching, unsigned index) {
   const struct lower_tensor *shape = &matching->call.input[index];
   bool parameter = is_parameter(&matching->call, index);
-  size_t tensor = parameter ? find_converted(matching, shape) : find_unread(matching, shape);
-  if (tensor == SEQUENCE_NONE && !parameter)
-    tensor = find_used(matching, shape);
-  return tensor == SEQUENCE_NONE ? new_tensor(matching, shape, false) : tensor;
+  size_t tensor = parameter ? find_converted(matching, shape) : find_known(matching, shape);
+  if (tensor == SEQUENCE_NONE) {
+    tensor = new_tensor(matching, shape, false);
+    if (tensor != SEQUENCE_NONE)
+      at(matching, tensor)->parameter = parameter;
+  }
+  return tensor;
 }
 
 /* ---- gradients ---------------------------------------------------------------------------- */
 
-/* The latest row of a type before this one. */
-static size_t latest_of(const struct matching *matching, const char *type, size_t length) {
+/* The latest row before this one whose type is that of the row without the word Grad. */
+static size_t latest_forward(const struct matching *matching) {
+  const char *type = matching->call.type, *grad = strstr(type, "Grad");
   const struct call_list *list = matching->out->list;
+  char forward[sizeof matching->call.type];
+  if (!grad)
+    return SEQUENCE_NONE;
+  snprintf(forward, sizeof forward, "%.*s%s", (int)(grad - type), type, grad + strlen("Grad"));
   for (size_t row = matching->row; row-- > 0;)
-    if (strlen(list->rows[row].cell[CALL_TYPE]) == length &&
-        memcmp(list->rows[row].cell[CALL_TYPE], type, length) == 0)
+    if (strcmp(list->rows[row].cell[CALL_TYPE], forward) == 0)
       return row;
   return SEQUENCE_NONE;
 }
@@ -250,27 +297,43 @@ static unsigned count_inputs(const struct lower_call *call, const struct lower_t
   return count;
 }
 
-/* The inputs of a row RmsNormGrad that a row RmsNorm has read or written. What comes from the rows
- * after in the network is of the kind of its output, and no row has read it. */
-static void match_gradient(struct matching *matching) {
-  const char *type = matching->call.type, *grad = strstr(type, "Grad");
-  size_t length = grad ? (size_t)(grad - type) : 0;
-  size_t row = length > 0 ? latest_of(matching, type, length) : SEQUENCE_NONE;
+/* The row that this one is the gradient of. */
+static size_t find_forward(const struct matching *matching) {
+  size_t row = latest_forward(matching);
   while (row != SEQUENCE_NONE &&
          (matching->out->rows[row].taken & TAKEN_GRADIENT || !fits_gradient(matching, row)))
     row = matching->out->rows[row].same_type;
+  return row;
+}
+
+/* The inputs of a row RmsNormGrad that a row RmsNorm has read or written. What comes from the rows
+ * after it in the network has the kind of one of its outputs, and no row has read that. There are
+ * more inputs of this kind then than RmsNorm has; else it is the first one. */
+static void match_gradient(struct matching *matching) {
+  const struct lower_call *call = &matching->call;
+  size_t row = find_forward(matching);
   if (row == SEQUENCE_NONE)
     return;
   struct sequence_row *forward = &matching->out->rows[row];
   const struct sequence_use *uses = uses_of(matching, row);
+  bool more = false;
   forward->taken |= TAKEN_GRADIENT;
-  for (unsigned i = 0; i < matching->call.input_count; i++) {
-    const struct lower_tensor *shape = &matching->call.input[i];
-    if (is_tracked(shape) && matching->input[i] == SEQUENCE_NONE &&
-        count_inputs(&matching->call, shape) > count_kind(matching, uses, forward->inputs, shape))
-      matching->input[i] = find_unread(matching, shape);
-    if (is_tracked(shape))
-      take_from(matching, i, uses, forward->inputs + forward->outputs);
+  for (unsigned i = 0; i < call->input_count; i++)
+    if (is_tracked(&call->input[i]) && !more &&
+        count_inputs(call, &call->input[i]) >
+            count_kind(matching, uses, forward->inputs, &call->input[i]))
+      more = true;
+  for (unsigned i = 0; i < call->input_count; i++) {
+    const struct lower_tensor *shape = &call->input[i];
+    if (!is_tracked(shape))
+      continue;
+    unsigned read = count_kind(matching, uses, forward->inputs, shape);
+    bool output = count_kind(matching, uses + forward->inputs, forward->outputs, shape) > 0;
+    if (count_inputs(call, shape) > read || (!more && output)) {
+      matching->input[i] = find_unread(matching, shape, false);
+      more = true;
+    }
+    take_from(matching, i, uses, forward->inputs + forward->outputs);
   }
 }
 
@@ -299,9 +362,7 @@ static void match_product(struct matching *matching) {
   const struct lower_call *call = &matching->call;
   if (!is_product(call))
     return;
-  matching->input[0] = find_unread(matching, &call->input[0]);
-  if (matching->input[0] == SEQUENCE_NONE)
-    matching->input[0] = find_used(matching, &call->input[0]);
+  matching->input[0] = find_known(matching, &call->input[0]);
   if (matching->input[0] == SEQUENCE_NONE)
     return;
   bool weight = sums_rows(call), plain = is_plain(call);
@@ -378,6 +439,26 @@ static void keep_use(struct matching *matching, size_t tensor, bool fresh) {
   use->written = known->touched != SEQUENCE_NONE && known->touched == known->writer;
 }
 
+static void note_read(struct matching *matching, unsigned index) {
+  struct sequence_tensor *tensor = at(matching, matching->input[index]);
+  const struct lower_tensor *shape = &matching->call.input[index];
+  tensor->touched = tensor->last = matching->row;
+  tensor->readers++;
+  tensor->spent = strstr(matching->call.type, "Grad") != NULL;
+  tensor->view_rank = shape->rank;
+  memcpy(tensor->view, shape->shape, sizeof tensor->view);
+}
+
+static void note_written(struct matching *matching, unsigned index) {
+  struct sequence_tensor *tensor = at(matching, matching->output[index]);
+  const struct lower_call *call = &matching->call;
+  tensor->touched = tensor->last = tensor->writer = matching->row;
+  tensor->readers = 0;
+  tensor->spent = false;
+  tensor->saved = call->output_count > 1 && call->input_count > 0 &&
+                  call->output[index].dtype != call->input[0].dtype;
+}
+
 static void keep_row(struct matching *matching) {
   struct sequence_row *row = &matching->out->rows[matching->row];
   const struct lower_call *call = &matching->call;
@@ -389,17 +470,11 @@ static void keep_row(struct matching *matching) {
   for (unsigned i = 0; i < call->output_count; i++)
     keep_use(matching, matching->output[i], true);
   for (unsigned i = 0; i < call->input_count; i++)
-    if (matching->input[i] != SEQUENCE_NONE) {
-      at(matching, matching->input[i])->touched = matching->row;
-      at(matching, matching->input[i])->last = matching->row;
-      at(matching, matching->input[i])->readers++;
-    }
+    if (matching->input[i] != SEQUENCE_NONE)
+      note_read(matching, i);
   for (unsigned i = 0; i < call->output_count; i++)
-    if (matching->output[i] != SEQUENCE_NONE) {
-      struct sequence_tensor *tensor = at(matching, matching->output[i]);
-      tensor->touched = tensor->last = tensor->writer = matching->row;
-      tensor->readers = 0;
-    }
+    if (matching->output[i] != SEQUENCE_NONE)
+      note_written(matching, i);
 }
 
 static void match_row(struct matching *matching) {

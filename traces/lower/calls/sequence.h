@@ -29,16 +29,20 @@
 struct sequence_tensor {
   uint64_t bytes;
   enum dtype dtype;
-  unsigned rank;
-  uint64_t shape[TENSOR_RANK_MAX];
   uint64_t address;
-  bool placed;        /* has an address */
-  bool pooled;        /* freed after its last use; else its memory stays its own */
-  size_t writer;      /* the row that wrote last; SEQUENCE_NONE: no row of the list */
-  size_t first, last; /* rows that use the tensor */
-  size_t touched;     /* the row that used it last, while rows are matched */
-  unsigned readers;   /* rows that have read what was written last */
-  size_t older;       /* with as many bytes of this type */
+  bool placed; /* has an address */
+  bool pooled; /* freed after its last use; else its memory stays its own */
+  size_t last; /* row that uses the tensor */
+  /* While rows are matched: */
+  unsigned rank, view_rank; /* when it was made, and as the last row saw it */
+  uint64_t shape[TENSOR_RANK_MAX], view[TENSOR_RANK_MAX];
+  size_t writer;    /* the row that wrote last; SEQUENCE_NONE: no row of the list */
+  size_t touched;   /* the row that used it last */
+  unsigned readers; /* rows that have read what was written last */
+  bool parameter;
+  bool saved;   /* a result beside the main one, of another type: kept for the gradient */
+  bool spent;   /* a gradient has read it */
+  size_t older; /* the one before with as many bytes of this type */
 };
 
 /* What a tensor of a row is. */

@@ -35,7 +35,6 @@ static struct block *block_at(const struct sequence_pool *pool, size_t index) {
   return GROWING_AT(&pool->blocks, struct block, index);
 }
 
-
 bool sequence_pool_create(struct sequence *sequence) {
   sequence->pool = calloc(1, sizeof *sequence->pool);
   if (sequence->pool)
