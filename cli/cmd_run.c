@@ -341,6 +341,10 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  if (settings->sequence) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--sequence needs --ops=LIST");
+    return cli_fail(&diag);
+  }
   if (misspells_operator(words)) {
     (void)operator_unknown(words->items[0], &diag);
     return cli_fail(&diag);
@@ -399,7 +403,9 @@ static bool choose_models(struct run_settings *settings) {
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
   char warning[WORKLOAD_WARNING_MAX];
-  const char *assumed = settings->l2 ? settings->l2 : settings->ops ? "by kind of operator" : NULL;
+  const char *assumed = settings->l2                           ? settings->l2
+                        : settings->ops && !settings->sequence ? "by kind of operator"
+                                                               : NULL;
   if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
                                               warning, sizeof warning))
     fprintf(stderr, "warning: %s\n", warning);
@@ -418,6 +424,11 @@ static int run_operators(const struct run_settings *settings, const struct text_
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "--ops runs no checks and keeps no values; run its "
                      "operators one by one for that");
+    return cli_fail(&diag);
+  }
+  if (settings->sequence && settings->jobs > 1) {
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "--sequence runs one operator after the other; leave out --jobs");
     return cli_fail(&diag);
   }
   struct run_list list = {

@@ -2,9 +2,10 @@
 /*
  * The rows of a profile in their order on one chip. Each row starts when the row before has ended
  * and the profile's gap has passed, with what L2 holds then. L2 writes back what it throws out and
- * nothing else, so that dirty lines stay through a gap. A row that cannot be simulated takes its
- * measured time, and its tensors pass through L2: no more of them than device memory can move in
- * that time, where it is known.
+ * nothing else, so that dirty lines stay through a gap. A row on cores that cannot be simulated
+ * takes its measured time, and its tensors pass through L2: no more of them than device memory can
+ * move in that time, where it is known. Communication and what else runs beside the cores changes
+ * nothing in L2: profiles do not say which memory it uses.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -150,6 +151,8 @@ static void pass(struct ops_sequence *sequence, size_t index) {
   const struct sequence_row *row = &sequence->tensors.rows[index];
   const struct call_row *call = &sequence->tensors.list->rows[index];
   uint64_t address, bytes, all = 0;
+  if (!calls_on_cores(call))
+    return;
   for (unsigned i = 0; i < row->inputs + row->outputs; i++)
     all += moves(sequence, row, i, &address, &bytes) ? bytes : 0;
   uint64_t most = call->measured_ps == 0 ? all

@@ -455,7 +455,7 @@ static void note_written(struct matching *matching, unsigned index) {
   tensor->touched = tensor->last = tensor->writer = matching->row;
   tensor->readers = 0;
   tensor->spent = false;
-  tensor->saved = call->output_count > 1 && call->input_count > 0 &&
+  tensor->saved = call->output_count > 1 && call->input_count > 0 && !strstr(call->type, "Grad") &&
                   call->output[index].dtype != call->input[0].dtype;
 }
 
@@ -481,7 +481,7 @@ static void match_row(struct matching *matching) {
   struct lower_call *call = &matching->call;
   const struct call_row *row = &matching->out->list->rows[matching->row];
   *call = (struct lower_call){0};
-  if (!calls_parse(row, call) || !calls_on_cores(row))
+  if (!calls_parse(row, call))
     call->input_count = call->output_count = 0;
   for (unsigned i = 0; i < LOWER_TENSORS_MAX; i++)
     matching->input[i] = matching->output[i] = SEQUENCE_NONE;
