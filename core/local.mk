@@ -117,6 +117,8 @@ libvinci_core_la_SOURCES += \
 	core/sim/pipe.c \
 	core/sim/pipe_l1.c \
 	core/sim/pipe_units.c \
+	core/sim/kept.c \
+	core/sim/kept.h \
 	core/sim/run.c \
 	core/sim/scalar.c
 

@@ -26,7 +26,20 @@ void device_stop(struct device *device, enum vinci_status status) {
   engine_stop(device->engine);
 }
 
+/* From where the trace has a tensor to where kept memory has that tensor. */
+static uint64_t kept_address(const struct device *device, uint64_t address) {
+  const struct vinci_trace *trace = device->trace;
+  uint32_t nearest = 0;
+  for (uint32_t i = 1; i < trace->tensor_count; i++)
+    if (trace->tensors[i].address <= address &&
+        trace->tensors[i].address > trace->tensors[nearest].address)
+      nearest = i;
+  return address - trace->tensors[nearest].address + device->kept->addresses[nearest];
+}
+
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
+  if (device->kept && device->trace->tensor_count > 0)
+    transfer->address = kept_address(device, transfer->address);
   device->memory_ops->start(device->memory, transfer, start_ps);
 }
 
@@ -339,6 +352,7 @@ static bool create_memory(struct device *device) {
       .ports = device->placement.core_count * PIPE_COUNT,
       .cluster_of_core = cluster_of_core,
       .gm_bytes = device->trace->gm_bytes,
+      .tags = device->kept ? device->kept->tags : NULL,
   };
   device->network_ops = model.network;
   device->memory_ops = model.memory;

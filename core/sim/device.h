@@ -11,10 +11,17 @@
 #include "core/isa/known.h"
 #include "core/sim/aicore.h"
 
+/* Memory that outlives the run (core/sim/kept.h). */
+struct device_kept {
+  struct memsys *tags;       /* of memsys_ops.create_tags() */
+  const uint64_t *addresses; /* of the tensors, in the order of the trace */
+};
+
 struct device {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
   struct vinci_run_options options;
+  const struct device_kept *kept; /* NULL: fresh memory */
   struct vinci_diag *diag;
   struct arena arena; /* all of one run's model */
   struct engine *engine;
@@ -41,6 +48,12 @@ struct device {
   struct engine_event watch; /* progress and cycle limit */
 };
 
+/* vinci_run(), on kept memory unless that is NULL. */
+VINCI_MUST_CHECK enum vinci_status device_run(const struct vinci_soc *soc,
+                                              const struct vinci_trace *trace,
+                                              const struct vinci_run_options *options,
+                                              const struct device_kept *kept,
+                                              struct vinci_result **out, struct vinci_diag *diag);
 /* Builds the chip for a trace. */
 enum vinci_status device_create(struct device *device);
 /* Brings L2 into the state that the options ask for; once the memory system is there. */
