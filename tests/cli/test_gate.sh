@@ -6,6 +6,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/await.sh"
 vinci=${VINCI:?}
 # The test may run where bless refuses to.
 unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
@@ -260,14 +261,20 @@ mv "$work/add.csv" "$work/away.csv"
 check
 report "a program that is gone" "$(expect 2 '' 'No such file'; verdict add CRASHED)"
 mkfifo "$work/add.csv"
-"$vinci" gate check "$suite" --baseline="$base" >"$work/out" 2>"$work/err" &
+"$vinci" gate check "$suite" --baseline="$base" --only=add >"$work/out" 2>"$work/err" &
 parent=$!
-sleep 1
-kill -KILL "$(tr ' ' '\n' <"/proc/$parent/task/$parent/children" | head -n 1)"
+# The process of the only point, which waits for the pipe.
+point() { tr -d ' ' <"/proc/$parent/task/$parent/children"; }
+has_point() { has_ended $parent || [ -n "$(point)" ]; }
+await has_point
+kill -KILL "$(point)"
 wait $parent
 code=$? out=$(cat "$work/out") err=$(cat "$work/err")
 report "a process that dies" "$(expect 8 '' 'ended by signal 9'; verdict add CRASHED)"
-(cat "$work/good.csv" >"$work/add.csv"; sleep 0.3; sed '/^vadd/p' "$work/good.csv" >"$work/add.csv") &
+# The second text is for the second run: the first has read to the end when nobody has the pipe open.
+# (Who waits in open() does not have it open yet.)
+is_left() { ! ls -l /proc/[0-9]*/fd 2>/dev/null | grep -qF "${work##*/}/add.csv"; }
+(cat "$work/good.csv" >"$work/add.csv"; await is_left; sed '/^vadd/p' "$work/good.csv" >"$work/add.csv") &
 check --repeat=2 -j1
 wait
 report "results that differ from run to run" "$(expect 9 '' 'two runs of the point gave different';
