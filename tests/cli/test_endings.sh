@@ -157,8 +157,10 @@ else
 fi
 
 # ---- a reader that goes ----------------------------------------------------------------------------
-# A pipe whose reader has gone: opened for both, then for writing, then left by the reader. 141: ended by SIGPIPE.
+# A pipe whose reader has gone: opened for both, then for writing, then left by the reader. 141: ended
+# by SIGPIPE.
 mkfifo "$work/closed"
+# shellcheck disable=SC2094 # that is what makes the pipe
 exec 3<>"$work/closed" 4>"$work/closed" 3>&-
 seq 20000 | sed 's/.*/print(&)/' >"$work/print.lua"
 report "a closed pipe ends every verb silently, in one way" "$(
