@@ -104,8 +104,8 @@ run check $soc ''
 report "check of a trace without a name" "$(expect 2 "error: the name of a trace is empty
 hint: '-' reads standard input")"
 run run "$example"
-report "no chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
-hint: 'vinci soc list' shows the names")"
+report "no chip" "$(expect 2 "error: which chip? Its name is missing
+hint: --soc-version=NAME names the chip; 'vinci soc list' shows the names")"
 run run "$example" --soc-version Ascend910B5
 report "unknown chip" "$(expect 2 - ; printf '%s\n' "$err" |
   grep -q "^error: unknown SoC 'Ascend910B5'" || echo "$err")"

@@ -149,9 +149,19 @@ if command -v flock >/dev/null; then
   await is_locked
   keep bless third
   kill "$child"
+  mkdir "$work/new.csv.inputs"
+  (flock 9 && exec sleep 600) 9<"$work/new.csv.inputs" &
+  child=$!
+  is_locked() { ! flock -n "$work/new.csv.inputs" true; }
+  await is_locked
+  "$vinci" gate bless "$work/suite.lua" --baseline="$work/new.csv" --reason=first 2>/dev/null
+  new=$?
+  kill "$child"
   report "a second bless is refused" "$(expect 2 \
     "$base.inputs: error: another bless is working in this folder
-hint: wait for its end, or name another folder")"
+hint: wait for its end, or name another folder"
+    [ "$new" -eq 2 ] || echo "exit code $new"
+    [ -d "$work/new.csv.inputs" ] || echo "the folder of the other process has gone")"
 else
   report "a second bless is refused # SKIP no flock" ''
 fi

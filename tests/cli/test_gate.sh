@@ -116,10 +116,11 @@ report "no suite named" "$(expect 2 'error: one suite is wanted, not 0')"
 check
 report "a missing baseline" "$(expect 3 "$base: error: cannot read the baseline: No such file or \
 directory
-hint: 'vinci gate bless SUITE --baseline=$base --reason=TEXT' makes a baseline")"
+hint: 'vinci gate bless SUITE --baseline=FILE --reason=TEXT' makes a baseline of a suite")"
 gate bless "$suite" --baseline="$base"
 report "bless without a reason" "$(expect 2 \
-  'error: why are the numbers right? --reason=TEXT is missing'; ls "$base" 2>/dev/null)"
+  'error: a reason is needed: why are the numbers right?
+hint: --reason=TEXT goes into the log beside the baseline'; ls "$base" 2>/dev/null)"
 gate bless "$suite" --baseline="$base" --reason='first numbers'
 report "bless makes a baseline" "$(expect 0 '' "blessed 2 points in $base"
   [ "$(head -n 1 "$base")" = '# vinci gate baseline' ] || head -n 1 "$base")"
@@ -144,7 +145,7 @@ for name in CI GITHUB_ACTIONS; do
   bless_with $name=true
   report "bless refuses where $name is set" "$(expect 2 \
     "error: bless is not for continuous integration ($name is set)
-hint: bless where the change is made and commit the baseline; or say --allow-ci")"
+hint: --allow-ci blesses nevertheless; better bless where the change is made, and commit the baseline")"
 done
 bless_with CI=true --allow-ci
 report "but for --allow-ci" "$(expect 0 '')"
@@ -425,8 +426,8 @@ gate bless "$work/made.lua" --baseline="$work/made.csv" --reason=imported
 gate check "$work/made.lua" --baseline="$work/made.csv"
 report "which can be gated" "$(expect 0 '' '3 points: 3 PASS')"
 gate import "$work/profile.csv"
-report "import without a chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
-hint: 'vinci soc list' shows the names")"
+report "import without a chip" "$(expect 2 "error: which chip? Its name is missing
+hint: --soc-version=NAME names the chip; 'vinci soc list' shows the names")"
 gate import
 report "import of nothing" "$(expect 2 'error: one list is wanted, not 0')"
 printf 'op,args\nmatmull,m=4 k=4 n=4\n' >"$work/profile.csv"

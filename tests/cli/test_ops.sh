@@ -68,7 +68,7 @@ printf '%s\n' "$header" 'Relu,"1024,1024",FLOAT16,ND,"1024,1024",FLOAT16,ND,' \
   'MatMulV2,"8,2048;2048,2048",FLOAT16;FLOAT16,ND;ND,"8,2048",FLOAT16,ND,' >"$work/states.csv"
 printf 'op,args\n%s\n%s\n' relu,shape=4096 'matmul,m=16 k=32 n=48' >"$work/plain.csv"
 run states $soc --set l2.size=8MiB
-found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start is assumed (by kind of operator): a larger L2 keeps more of the inputs, and what it has to write back stays the same; --l2=empty assumes nothing' \
+found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start is assumed (by kind of operator): a larger L2 keeps more of the inputs, and what it has to write back stays the same; l2=empty assumes nothing' \
   ',warm,0' ',used,2097152')
 run plain $soc
 report "L2 at the start, told and warned of" "$found$(problems 0 '' ',warm,0' ',used,0')"

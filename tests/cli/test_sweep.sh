@@ -51,8 +51,8 @@ run run $soc --output="$work/none"
 report "nothing to run" "$(expect 2 'error: nothing to run: no study, no trace, no operator
 hint: for example matmul m=512 k=512 n=512 dtype=fp16')"
 run run "$work/tiny.csv" --output="$work/none"
-report "no chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
-hint: 'vinci soc list' shows the names")"
+report "no chip" "$(expect 2 "error: which chip? Its name is missing
+hint: --soc-version=NAME names the chip; 'vinci soc list' shows the names")"
 run run "$work/tiny.csv" $soc --output="$work/none" --param l2.size
 report "a parameter without values" "$(expect 2 "error: parameter 'l2.size' has no values
 hint: write KEY=V1,V2, for example l2.size=96MiB,192MiB")"

@@ -115,7 +115,7 @@ report "the only C++ is core/sim/engine_systemc.cc" "$(find $folders \
 report "sources have at most 600 lines, headers 250" "$(for file in $code; do
   case $file in
   *.def) continue ;; # a table is as long as the hardware is rich
-  core/vinci.h | core/vinci_study.h) limit=400 ;; # installed: the whole interface
+  core/vinci.h) limit=400 ;; # installed: the whole interface of one run
   *.h) limit=250 ;;
   *) limit=600 ;;
   esac
