@@ -101,7 +101,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 97
+plan 98
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -209,6 +209,12 @@ slower() {
 slower "slower device memory" --set=hbm.bandwidth_scale=0.05 'hbm.bandwidth_scale 1 -> 0.05'
 slower "a longer start-up" --set=path.GM_UB.startup_cycles=900 'path.GM_UB.startup_cycles '
 slower "a slower launch" --set=launch.base=9us 'launch.base '
+cp -r "$base.inputs" "$work/inputs"
+for config in "$base.inputs"/config-*.csv; do echo 'soc,Ascend910B4' >>"$config"; done
+check --set=launch.base=9us
+report "inputs that name two chips" "$(expect 1 '' 'no comparison of events: the chip of the baseline is not in')"
+rm -r "$base.inputs"
+mv "$work/inputs" "$base.inputs"
 cp -r "$srcdir/scripts" "$work/data" && chmod -R u+w "$work/data"
 cat >"$work/data/soc/Ascend910B4.lua.new" <<'END'
 END
