@@ -12,7 +12,6 @@
 
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/gate/bless.h"
 #include "scripts/gate/gate.h"
 
 enum { PATH_SIZE = 4096 };

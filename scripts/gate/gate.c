@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
-#include "scripts/gate/bless.h"
 #include "scripts/gate/gate.h"
 
 /* ---- opening ------------------------------------------------------------------------------ */

@@ -24,7 +24,12 @@ END
 sed 's/shape=2048/shape=1000000000/' "$work/tiny.csv" >"$work/huge.csv"
 mkfifo "$work/pipe.csv" "$work/pipe.npy" || skip_all "no named pipes"
 
-plan 18
+plan 19
+
+# A minute is the least limit of time: this run is looked at last.
+mkfifo "$work/late.csv"
+"$vinci" run "$work/tiny.csv" "$work/late.csv" $soc --timeout=1 >"$work/late.out" 2>"$work/late.err" &
+late=$!
 
 # stopped SIGNAL ARGUMENT...: a run that is stuck gets a signal; $out, $err, $code and
 # what went wrong in $stuck.
@@ -213,3 +218,10 @@ report "a gate ends where SIGCHLD is ignored" "$([ "$code" -eq 0 ] || { echo "$c
   --output="$work/ignored" -j2) >"$work/out" 2>&1
 code=$?
 report "a sweep ends where SIGCHLD is ignored" "$([ "$code" -eq 0 ] || { echo "$code"; cat "$work/out"; })"
+
+# ---- a limit of time ----
+stuck=$(ends "$late")
+wait "$late"
+code=$? out=$(cat "$work/late.out") err=$(cat "$work/late.err")
+report "a limit of time ends the wait for a trace" "$(echo "$stuck" | grep .
+  expect 7 "error: the time given by --timeout is over before $work/late.csv ran" 'tiny on Ascend910B4')"

@@ -13,9 +13,11 @@ await() {
   done
 }
 
-# Whether process $1 has gone. (A child that has ended and was not waited for is a zombie.)
+# Whether process $1 has gone. A child that has ended is a zombie until the shell takes notice, which may be
+# while grep runs.
 has_ended() {
-  ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+  ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null ||
+    ! kill -0 "$1" 2>/dev/null
 }
 
 # Waits for the end of process $1; says so and kills it when it does not end.
