@@ -257,7 +257,7 @@ mkdir "$work/same"
 "$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=60 >/dev/null 2>&1 &
 child=$!
 await has_lines same 21
-kill -KILL $child
+kill_at_once $child
 wait $child 2>/dev/null
 sed -n '1,5p' "$work/same/op_summary.journal" >"$work/head"
 printf '7 1 500 0123456789abcdef\nhalf a li' >>"$work/head"

@@ -5,6 +5,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/await.sh"
 vinci=${VINCI:?}
 soc=--soc-version=Ascend910B1
 example=$srcdir/traces/examples/matmul_2048_fp16.csv
@@ -280,7 +281,7 @@ for records in 2 9 17; do
   many -q -j2 --output="$work/killed" &
   child=$!
   until_done "$work/killed" $records
-  kill -9 $child
+  kill_at_once $child
   wait $child 2>/dev/null
 done 2>/dev/null
 run status "$work/killed"

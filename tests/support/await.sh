@@ -26,12 +26,21 @@ ends() {
   has_ended "$1" || { echo "still runs"; kill -KILL "$1"; }
 }
 
+# Kills process $1 and waits for the processes that it had started, which the kernel ends a little later.
+kill_at_once() {
+  workers=$(cat "/proc/$1/task/$1/children")
+  kill -KILL "$1"
+  for worker in $workers; do
+    await has_ended "$worker"
+  done
+}
+
 # The states below are those of a process that runs; one that has gone is waited for no longer.
 
 # Process $1 handles SIGINT and sleeps. A process of ours sleeps only in the call that the test has made
 # last for ever: opening or reading a pipe. Several looks, as reading a file may be a short sleep.
 is_stuck() {
-  for look in 1 2 3 4; do
+  for _ in 1 2 3 4; do
     has_ended "$1" || awk '/^State:/ { sleeps = $2 == "S" }
       /^SigCgt:/ { handles = $2 ~ /[2367abef]$/ }
       END { exit !(sleeps && handles) }' "/proc/$1/status" || return 1
