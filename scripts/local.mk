@@ -4,7 +4,6 @@
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
 	scripts/gate/bless.c \
-	scripts/gate/bless.h \
 	scripts/gate/compare.c \
 	scripts/gate/explain.c \
 	scripts/gate/gate.c \

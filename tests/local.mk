@@ -109,6 +109,7 @@ endif
 check_PROGRAMS = $(test_programs) tests/values/driver
 TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
+EXTRA_DIST += tests/support/await.sh
 EXTRA_DIST += tests/support/tap.sh
 
 # What several tests share.

@@ -73,11 +73,9 @@ void ops_put_header(FILE *out, bool sequence) {
       ",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,measured_duration_us,"
       "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes",
       out);
-  fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from
-                   "
-                 : "
-                   ",
-            out);
+  fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
+                 : "\n",
+        out);
 }
 
 /* Also of rows that were not simulated. */
