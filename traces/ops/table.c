@@ -71,8 +71,22 @@ void ops_put_header(FILE *out) {
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
   fputs(
       ",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,measured_duration_us,"
-      "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes\n",
+      "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
+      "expected_rows,expected_median,expected_p90,not_calibrated\n",
       out);
+}
+
+/* How far the duration may be off. The class is a pointer of another process: not used here. */
+static void put_expected(FILE *out, const struct ops_outcome *outcome) {
+  const struct expected_error *expected = &outcome->expected;
+  if (outcome->end == OPS_OK) {
+    fprintf(out, "%u,%s,", expected->rows, decimal_ratio(expected->median_permille, 1000, 3).text);
+    fprintf(out, "%s,", decimal_ratio(expected->p90_permille, 1000, 3).text);
+    put_cell(out, expected->outside);
+    fputc('\n', out);
+  } else {
+    fputs("N/A,N/A,N/A,N/A\n", out);
+  }
 }
 
 void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome) {
@@ -106,7 +120,8 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   put_text(out, outcome->soc);
   put_text(out, outcome->args);
   if (outcome->end == OPS_OK)
-    fprintf(out, "%s,%" PRIu64 "\n", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
+    fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
   else
-    fputs("N/A,N/A\n", out);
+    fputs("N/A,N/A,", out);
+  put_expected(out, outcome);
 }
