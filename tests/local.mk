@@ -296,6 +296,7 @@ tests_accuracy_accuracy_noc_LDADD = libvinci_tests.la libvinci_internal.la
 tests_accuracy_accuracy_ops_SOURCES = \
 	tests/accuracy/accuracy_account.c \
 	tests/accuracy/accuracy_account.h \
+	tests/accuracy/accuracy_expected.c \
 	tests/accuracy/accuracy_ops.c \
 	tests/accuracy/accuracy_sources.c
 tests_accuracy_accuracy_ops_LDADD = libvinci_tests.la libvinci_internal.la
@@ -316,6 +317,14 @@ accuracy: $(accuracy_programs)
 	  test "`cat $$program.code`" = 0 || { echo "$$program: beyond its limits"; status=1; }; \
 	done; exit $$status
 .PHONY: accuracy
+# The table of expected errors that reports tell: its head stays, its rows are written anew.
+expected_table = $(srcdir)/traces/export/expected.def
+expected-errors: tests/accuracy/accuracy_ops
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
+	sed -n '1,/clang-format off/p' $(expected_table) >expected.def.new && \
+	tests/accuracy/accuracy_ops expected >>expected.def.new && \
+	cp expected.def.new $(expected_table); status=$$?; rm -f expected.def.new; exit $$status
+.PHONY: expected-errors
 CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/accuracy*.code \
 	accuracy_*.out/op_summary.csv
 

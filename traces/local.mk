@@ -7,6 +7,9 @@ libvinci_traces_la_SOURCES = \
 	traces/export/csv.h \
 	traces/export/csv_cells.c \
 	traces/export/csv_columns.c \
+	traces/export/expected.c \
+	traces/export/expected.def \
+	traces/export/expected.h \
 	traces/export/export.h \
 	traces/export/findings.c \
 	traces/export/folder.c \

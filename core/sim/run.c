@@ -80,6 +80,8 @@ static struct vinci_result *new_result(const struct vinci_soc *soc,
     vinci_result_free(result);
     return NULL;
   }
+  result->op = trace->op;
+  result->op_dtype = trace->tensor_count > 0 ? trace->tensors[0].dtype : DTYPE_COUNT;
   result->config_digest = soc_digest(soc);
   result->input_digest = trace->digest;
   return result;

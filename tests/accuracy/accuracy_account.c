@@ -78,12 +78,13 @@ void accuracy_account_print(const struct accuracy_rows *rows) {
       "a block; gap: duration less core;\nwork: core less the model's start of the kernel, on "
       "both sides; pipes: where they were busy for 10 %% of the duration or more\n");
   print_head("class");
-  for (unsigned class = 0; class <= CLASS_COUNT; class ++) {
+  for (unsigned class = 0; class <= EXPECTED_CLASS_COUNT; class ++) {
     *sums = (struct sums){0};
     for (size_t i = 0; i < rows->count; i++)
-      if (class == CLASS_COUNT || rows->row[i].class == class)
+      if (class == EXPECTED_CLASS_COUNT || rows->row[i].class == class)
         add_row(sums, &rows->row[i]);
-    print_sums(class == CLASS_COUNT ? "all" : accuracy_class_name((enum accuracy_class) class),
+    print_sums(class == EXPECTED_CLASS_COUNT ? "all"
+                                             : expected_class_name((enum expected_class) class),
                sums);
   }
   print_head("type");
@@ -113,8 +114,8 @@ static const struct target {
     {"duration, mean", FIGURE_MEAN, MEASURE_DURATION, -1, 0.10},
     {"duration, median", FIGURE_MEDIAN, MEASURE_DURATION, -1, 0.06},
     {"duration, rows beyond 50 %", FIGURE_BEYOND, MEASURE_DURATION, -1, 0},
-    {"duration, matmul, mean", FIGURE_MEAN, MEASURE_DURATION, CLASS_MATMUL, 0.06},
-    {"duration, convolution, mean", FIGURE_MEAN, MEASURE_DURATION, CLASS_CONV, 0.06},
+    {"duration, matmul, mean", FIGURE_MEAN, MEASURE_DURATION, EXPECTED_MATMUL, 0.06},
+    {"duration, convolution, mean", FIGURE_MEAN, MEASURE_DURATION, EXPECTED_CONV, 0.06},
     {"core time, mean", FIGURE_MEAN, MEASURE_CORE, -1, 0.12},
     {"vec time, mean", FIGURE_MEAN, MEASURE_VEC, -1, 0.15},
     {"mte2 time, mean", FIGURE_MEAN, MEASURE_MTE2, -1, 0.15},

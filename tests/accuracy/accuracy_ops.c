@@ -6,7 +6,8 @@
  * Prints the rows, the account of time by class, type and pipe, the errors by source, and the
  * targets.
  *
- * One argument: the memory model, flat (default) or cycle, which takes a quarter of an hour.
+ * One argument: the memory model, flat (default) or cycle, which takes a quarter of an hour; or
+ * expected, which prints the table of expected errors for `make expected-errors`.
  */
 #include <math.h>
 #include <stdio.h>
@@ -79,8 +80,8 @@ static void print_rows(const struct accuracy_rows *rows) {
   printf("Operators against profiles, own blocks (us, duration from launch to end)\n  %-12s %-27s "
          "%-44s %10s %10s %9s\n",
          "SoC", "operator", "inputs", "measured", "simulated", "error");
-  for (unsigned class = 0; class < CLASS_COUNT; class ++) {
-    printf("%s\n", accuracy_class_name((enum accuracy_class) class));
+  for (unsigned class = 0; class < EXPECTED_CLASS_COUNT; class ++) {
+    printf("%s\n", expected_class_name((enum expected_class) class));
     for (size_t i = 0; i < rows->count; i++)
       if (rows->row[i].class == class && rows->row[i].simulated)
         print_row(&rows->row[i]);
@@ -100,7 +101,7 @@ static bool cube_is_judged(const struct accuracy_row *row) {
   const char *lowered = row->result->cell[CALL_LOWERED];
   if (starts(row->source->cell[CALL_TYPE], "MatMulV3"))
     return true;
-  return row->class == CLASS_CONV &&
+  return row->class == EXPECTED_CONV &&
          (strstr(lowered, "kernel=3x3") || strstr(lowered, "kernel=5x5"));
 }
 
@@ -143,16 +144,21 @@ static void read_rows(const char *memory, bool profile_blocks, struct accuracy_r
   snprintf(path, sizeof path, "%s/tests/reference/silicon_calibration.csv", top ? top : ".");
   struct accuracy_run run = {
       .list = path,
-      .folder = profile_blocks ? "accuracy_ops_profile.out"
-                               : "accuracy_ops_own.out",
+      .folder = profile_blocks ? "accuracy_ops_profile.out" : "accuracy_ops_own.out",
       .options = {.overrides = {.memory = memory}, .jobs = 1, .profile_blocks = profile_blocks}};
   accuracy_rows_read(&run, rows);
 }
 
 int main(int argc, char **argv) {
   struct accuracy_rows own, profile;
-  const char *memory = argc > 1 ? argv[1] : "flat";
+  bool expected = argc > 1 && strcmp(argv[1], "expected") == 0;
+  const char *memory = argc > 1 && !expected ? argv[1] : "flat";
   read_rows(memory, false, &own);
+  if (expected) {
+    accuracy_expected_print(&own);
+    accuracy_rows_free(&own);
+    return EXIT_SUCCESS;
+  }
   read_rows(memory, true, &profile);
   print_rows(&own);
   accuracy_account_print(&own);
@@ -160,6 +166,7 @@ int main(int argc, char **argv) {
   bool met = accuracy_account_judge(program, &own, &profile);
   met &= judge_cube(&profile);
   met &= judge_correlation(&own);
+  met &= argc > 1 || accuracy_expected_holds(&own);
   met &= accuracy_exceptions_hold(program);
   accuracy_rows_free(&own);
   accuracy_rows_free(&profile);

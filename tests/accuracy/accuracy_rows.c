@@ -12,18 +12,9 @@
 /* A pipe that was busy for less of the duration says nothing about the kernel. */
 static const double least_share = 0.10;
 
-static const char *const class_names[CLASS_COUNT] = {
-    "matmul", "convolution", "convolution, backward", "data movement", "vector", "attention"};
-
-const char *accuracy_class_name(enum accuracy_class class) { return class_names[class]; }
-
 static void give_up(const struct vinci_diag *diag) {
   vinci_diag_print(diag, stderr);
   exit(EXIT_FAILURE);
-}
-
-static bool starts(const char *text, const char *start) {
-  return strncmp(text, start, strlen(start)) == 0;
 }
 
 static bool ends(const char *text, const char *end) {
@@ -31,21 +22,12 @@ static bool ends(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-static enum accuracy_class class_of(const char *type) {
-  static const char *const moves[] = {"TransData", "Transpose", "Concat", "Slice",  "TensorMove",
-                                      "Gather",    "ZerosLike", "Ones",   "MemSet", "Pad"};
-  if (starts(type, "MatMul") || starts(type, "BatchMatMul"))
-    return CLASS_MATMUL;
-  if (starts(type, "Conv2DBack"))
-    return CLASS_CONV_BACK;
-  if (starts(type, "Conv2D"))
-    return CLASS_CONV;
-  if (starts(type, "FlashAttention"))
-    return CLASS_ATTENTION;
-  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
-    if (starts(type, moves[i]))
-      return CLASS_MOVE;
-  return CLASS_VECTOR;
+/* By the operator that stands for the row's type: "matmul m=4 ...". */
+static enum expected_class class_of(const struct call_row *result) {
+  char op[LOWER_WORD_MAX];
+  const char *lowered = result->cell[CALL_LOWERED];
+  snprintf(op, sizeof op, "%.*s", (int)strcspn(lowered, " "), lowered);
+  return expected_class_of(op);
 }
 
 /* ---- times ---- */
@@ -99,7 +81,7 @@ static void pair(struct accuracy_row *row, const struct call_row *source,
   const char *soc = result->cell[CALL_SOC], *type = source->cell[CALL_TYPE];
   *row = (struct accuracy_row){.source = source,
                                .result = result,
-                               .class = class_of(type),
+                               .class = class_of(result),
                                .simulated = strcmp(result->cell[CALL_STATUS], "ok") == 0,
                                .second = ends(type, "@AIV") &&
                                          strcmp(source->cell[CALL_CORE], "MIX_AIC") == 0};

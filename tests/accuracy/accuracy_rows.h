@@ -7,18 +7,8 @@
 #define VINCI_TESTS_ACCURACY_ACCURACY_ROWS_H
 
 #include "core/vinci_study.h"
+#include "traces/export/expected.h"
 #include "traces/lower/calls/calls.h"
-
-enum accuracy_class {
-  CLASS_MATMUL,
-  CLASS_CONV,
-  CLASS_CONV_BACK,
-  CLASS_MOVE,
-  CLASS_VECTOR,
-  CLASS_ATTENTION,
-  CLASS_COUNT
-};
-const char *accuracy_class_name(enum accuracy_class class);
 
 /* Times in microseconds; NAN: not known. */
 struct accuracy_times {
@@ -30,7 +20,7 @@ struct accuracy_times {
 
 struct accuracy_row {
   const struct call_row *source, *result;
-  enum accuracy_class class;
+  enum expected_class class;
   bool simulated;
   bool second; /* the AIV part of the kernel in the row before, whose duration counts once */
   struct accuracy_times measured, model;

@@ -48,7 +48,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 91
+plan 96
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -328,6 +328,20 @@ report "compile writes a trace that run takes" "$(expect 0 ''
     echo "run OP differs from run of its trace")"
 run compile copy $soc shape=4x4 --explain
 report "compile --explain shows the tiling" "$(expect 0 '' 'Tiling    tile=')"
+run run relu $soc shape=1024x1024 dtype=fp32
+report "an operator's duration has an expected error" "$(expect 0 '' \
+  'Expected  error of the duration: median')"
+for case in 'Ascend310P3 relu:no row is of Ascend310P3' \
+  'Ascend910B4 relu --set=l2.size=96MiB:numbers of the chip are changed' \
+  'Ascend910B4 relu --blocks=own:' 'Ascend910B4 conv2d:no row is of Ascend910B4'; do
+  chip=${case%% *} op=${case#* }
+  shape='shape=1024x1024 dtype=fp32'
+  case $op in conv2d*) shape='n=8 c=64 h=56 w=56 k=64 kernel=3x3 dtype=fp32' ;; esac
+  # shellcheck disable=SC2086
+  run run ${op%%:*} -s "$chip" $shape --json
+  report "expected error outside of the calibration: $case" "$(printf '%s\n' "$out" |
+    grep -q "\"expected_error\": {.*\"outside\": \"${case#*:}[;\"]" || echo "$out" | grep expected)"
+done
 # ---- lists of operators ------------------------------------------------------------------
 cat >"$work/profile.csv" <<'END'
 soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us,mac_us

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "traces/export/expected.h"
 #include "traces/export/export.h"
 
 enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than "1 more" */
@@ -119,6 +120,21 @@ static void print_start(const struct vinci_result *result, FILE *out) {
           decimal_ratio((code + work) * 100, cores * result->total_cycles, 1).text);
 }
 
+/* How far the duration may be off, by what measured rows of the same class have shown. */
+static void print_expected(const struct vinci_result *result, FILE *out) {
+  struct expected_error error = expected_error(result);
+  if (error.rows > 0)
+    fprintf(
+        out,
+        "Expected  error of the duration: median %s %%, 9 of 10 within %s %% (%u measured rows, "
+        "%s)\n",
+        decimal_ratio(error.median_permille, 10, 1).text,
+        decimal_ratio(error.p90_permille, 10, 1).text, error.rows, error.class);
+  if (*error.outside)
+    fprintf(out, "%s not calibrated: %s\n", error.rows > 0 ? "         " : "Expected ",
+            error.outside);
+}
+
 /* "label: text" in lines that begin under the label. */
 static void print_wrapped(const char *label, const char *text, FILE *out) {
   enum { INDENT = 10, LINE_END = 96 };
@@ -147,6 +163,7 @@ static void print_head(const struct vinci_result *result, FILE *out) {
           bound == BOUND_NONE ? "not" : bound_name(bound), result->partial ? ", PARTIAL" : "");
   fprintf(out, "\nDuration  %s us from launch to last completion, launch overhead included\n",
           decimal_ratio(result->total_ps, 1000000, 3).text);
+  print_expected(result, out);
   fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
           decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);
   fputs("Work ran  on ", out);

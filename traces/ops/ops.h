@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/study/workload.h"
+#include "traces/export/expected.h"
 #include "traces/lower/calls/calls.h"
 
 enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64, OPS_FROM_BYTES = 768 };
@@ -29,6 +30,7 @@ struct ops_outcome {
   char soc[OPS_SOC_BYTES];
   char args[OPS_ARGS_BYTES]; /* "matmul m=4 ..." */
   struct call_times times;
+  struct expected_error expected;
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
   /* Of a sequence: */

@@ -67,6 +67,7 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
   *worker->done_permille = 0;
   if (status == VINCI_OK) {
     calls_times(result, &outcome->times);
+    outcome->expected = expected_error(result);
     outcome->l2_start = result->l2_start;
     outcome->l2_owed_bytes = result->l2_start_owed_bytes;
   }

@@ -71,11 +71,24 @@ void ops_put_header(FILE *out, bool sequence) {
     fprintf(out, ",%s_time(us),%s_ratio", table_names[i], table_names[i]);
   fputs(
       ",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,measured_duration_us,"
-      "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes",
+      "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
+      "expected_rows,expected_median,expected_p90,not_calibrated",
       out);
   fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
                  : "\n",
         out);
+}
+
+/* How far the duration may be off. The class is a pointer of another process: not used here. */
+static void put_expected(FILE *out, const struct ops_outcome *outcome) {
+  const struct expected_error *expected = &outcome->expected;
+  if (outcome->end == OPS_OK) {
+    fprintf(out, "%u,%s,", expected->rows, decimal_ratio(expected->median_permille, 1000, 3).text);
+    fprintf(out, "%s,", decimal_ratio(expected->p90_permille, 1000, 3).text);
+    put_cell(out, expected->outside);
+  } else {
+    fputs("N/A,N/A,N/A,N/A", out);
+  }
 }
 
 /* Also of rows that were not simulated. */
@@ -118,11 +131,12 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   put_text(out, outcome->soc);
   put_text(out, outcome->args);
   if (outcome->end != OPS_OK)
-    fputs("N/A,N/A", out);
+    fputs("N/A,N/A,", out);
   else if (sequence)
-    fputs("sequence,0", out);
+    fputs("sequence,0,", out);
   else
-    fprintf(out, "%s,%" PRIu64, result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
+    fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
+  put_expected(out, outcome);
   if (sequence)
     put_sequence(out, outcome);
   fputc('\n', out);
