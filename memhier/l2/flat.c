@@ -67,6 +67,18 @@ static struct memsys *flat_create(struct arena *arena, struct engine *engine,
   return memory;
 }
 
+/* Lines that the next bytes of a run begin on: one that is cut by the end of a piece counts once.
+ */
+static uint64_t new_lines(const struct memsys *memory, const struct gm_transfer *transfer,
+                          uint64_t bytes) {
+  if (transfer->line_mcycles == 0)
+    return 0;
+  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
+  uint64_t address = transfer_position(transfer);
+  bool begins = transfer->offset == 0 || address % line_bytes == 0;
+  return (address + bytes - 1) / line_bytes - address / line_bytes + begins;
+}
+
 /* Looks up the bytes of one run that lie in one L2 line, and moves the position past them. */
 static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, uint64_t room,
                           struct piece *piece) {
@@ -80,10 +92,7 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   struct l2_outcome outcome =
       l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
   piece->bytes += bytes;
-  if (transfer->line_mcycles > 0) {
-    uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
-    piece->lines += (address + bytes - 1) / line_bytes - address / line_bytes + 1;
-  }
+  piece->lines += new_lines(memory, transfer, bytes);
   piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
   uint64_t misses = l2_count(outcome.misses);
   if (!transfer->write && misses > 0) {
