@@ -38,6 +38,7 @@ struct memsys {
 struct piece {
   uint64_t bytes;
   uint64_t lines;        /* of the hardware's L2, whole or in part, where the engine counts them */
+  uint64_t shared_bytes; /* that two requests of the engine ask for: moved twice */
   uint64_t miss_bytes;   /* of them to be fetched from device memory */
   uint64_t device_bytes; /* what device memory delivers for them: whole granules */
   uint64_t written_back_bytes;
@@ -93,11 +94,15 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
       l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
   piece->bytes += bytes;
   piece->lines += new_lines(memory, transfer, bytes);
+  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
+  uint64_t shared = transfer_shared_granules(transfer, bytes, line_bytes) * L2_GRANULE_BYTES;
+  piece->shared_bytes += shared;
   piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
   uint64_t misses = l2_count(outcome.misses);
   if (!transfer->write && misses > 0) {
     piece->miss_bytes += bytes * misses / (misses + l2_count(outcome.hits));
-    piece->device_bytes += misses * L2_GRANULE_BYTES;
+    piece->device_bytes +=
+        misses * L2_GRANULE_BYTES + shared * misses / (misses + l2_count(outcome.hits));
   }
   transfer_advance(transfer, bytes);
   return bytes;
@@ -118,7 +123,8 @@ static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer 
   uint64_t hit_rate = (uint64_t)path->mbytes_per_cycle;
   uint64_t miss_rate =
       path->hbm_mbytes_per_cycle > 0 ? (uint64_t)path->hbm_mbytes_per_cycle : hit_rate;
-  uint64_t bytes_ps = transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
+  uint64_t hit_bytes = piece->bytes + piece->shared_bytes - piece->miss_bytes;
+  uint64_t bytes_ps = transfer_ps(transfer, hit_bytes, hit_rate) +
                       transfer_ps(transfer, piece->miss_bytes, miss_rate);
   return max_u64(bytes_ps, transfer_lines_ps(transfer, piece->lines));
 }
@@ -127,8 +133,8 @@ static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer 
 static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
   struct piece piece = take_piece(memory, transfer);
   uint64_t end_ps = now_ps + engine_ps(memory, transfer, &piece);
-  end_ps = max_u64(
-      end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
+  end_ps = max_u64(end_ps, memory->network_ops->move_ps(memory->network, transfer->port,
+                                                        piece.bytes + piece.shared_bytes, now_ps));
   if (piece.device_bytes > 0)
     end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
   /* Incoming bytes need the room of written-back bytes: a full L2 moves at HBM's rate. */

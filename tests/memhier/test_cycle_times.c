@@ -90,6 +90,36 @@ static uint64_t store_cycles(const vinci_soc *soc, unsigned count, const char *a
   return cycles(soc, text, VINCI_L2_WARM);
 }
 
+/* Ten copies of 64 KiB that begin at an address, in cycles and bytes of device memory. */
+static uint64_t copies_at(const vinci_soc *soc, unsigned address, uint64_t *fetched) {
+  char text[500];
+  snprintf(text, sizeof text,
+           HEAD(1) "loop,i,10\n copy_gm_to_ubuf_align_b16,dst=0,src=x+i*131072+%u,len_burst=65536\n"
+                   "endloop\n",
+           address);
+  vinci_result *result = run(soc, text, VINCI_L2_EMPTY);
+  uint64_t total = result->total_cycles;
+  *fetched = result->hbm.read_bytes;
+  vinci_result_free(result);
+  return total;
+}
+
+/* Requests of 512 bytes, which between granules bring five of them in place of four. */
+static void requests_between_granules_fetch_more(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  uint64_t aligned_bytes, bytes, aligned = copies_at(soc, 0, &aligned_bytes);
+  assert_int_equal(aligned_bytes, 10 * 65536);
+  (void)copies_at(soc, 128, &bytes);
+  assert_int_equal(bytes, 10 * 65536);
+  for (unsigned address = 2; address < LINE; address += 94) {
+    assert_true(copies_at(soc, address, &bytes) > aligned);
+    /* 127 requests meet inside of granules, and one granule more is touched. */
+    assert_int_equal(bytes, 10 * (65536 + 128 * 128));
+  }
+  vinci_soc_free(soc);
+}
+
 /* The answer ends the last write; the copy behind a write does not wait for that. */
 static void a_write_ends_with_its_answer(void **state) {
   (void)state;
@@ -255,6 +285,7 @@ int main(void) {
       cmocka_unit_test(a_hit_takes_the_measured_start_up),
       cmocka_unit_test(a_long_copy_has_the_rate_of_its_path),
       cmocka_unit_test(reordered_rows_take_an_engines_time_for_each_line),
+      cmocka_unit_test(requests_between_granules_fetch_more),
       cmocka_unit_test(a_write_ends_with_its_answer),
       cmocka_unit_test(a_window_of_a_line_waits_for_each_answer),
       cmocka_unit_test(all_slices_share_the_bandwidth_of_l2),

@@ -288,6 +288,26 @@ static void an_engine_may_take_time_for_lines(void **state) {
   free_bench(&bench);
 }
 
+/* Runs of 4 requests of a line that meet inside of granules: 17 granules and 3 of them twice. */
+static void requests_that_share_granules_move_them_twice(void **state) {
+  (void)state;
+  enum { ROWS = 5 };
+  struct bench bench = new_bench();
+  uint64_t end_ps = 0;
+  struct gm_transfer rows = new_transfer(&bench, 0, 0x1000 + 2, 2048, &end_ps);
+  rows.bursts = ROWS;
+  rows.stride_bytes = 4096;
+  flat().memory->start(bench.memory, &rows, 0);
+  engine_run_until(bench.engine, UINT64_MAX - 1);
+  struct vinci_result *result = result_create();
+  flat().memory->report(bench.memory, end_ps, result);
+  assert_int_equal(result->gm_read_bytes, ROWS * 2048);
+  assert_int_equal(result->l2.read_misses, ROWS * 17);
+  assert_int_equal(result->hbm.read_bytes, ROWS * 20 * GRANULE);
+  vinci_result_free(result);
+  free_bench(&bench);
+}
+
 static void an_empty_transfer_ends_at_once(void **state) {
   (void)state;
   struct bench bench = new_bench();
@@ -389,6 +409,7 @@ int main(void) {
       cmocka_unit_test(device_memory_keeps_its_bandwidth),
       cmocka_unit_test(one_transfer_moves_at_the_paths_rate),
       cmocka_unit_test(an_engine_may_take_time_for_lines),
+      cmocka_unit_test(requests_that_share_granules_move_them_twice),
       cmocka_unit_test(an_empty_transfer_ends_at_once),
       cmocka_unit_test(transfers_of_a_port_queue),
       cmocka_unit_test(ports_share_the_bandwidth_of_l2),
