@@ -29,6 +29,18 @@ static inline uint64_t transfer_position(const struct gm_transfer *transfer) {
   return transfer->address + transfer->burst * transfer->stride_bytes + transfer->offset;
 }
 
+/*
+ * Engines cut a run of bytes into requests of a line from the first byte on. Where that is not the
+ * first byte of a granule, requests meet inside granules, and both ask for the granule at nearly
+ * the same time. Returns how many granules of the next bytes are asked for twice.
+ */
+static inline uint64_t transfer_shared_granules(const struct gm_transfer *transfer, uint64_t bytes,
+                                                uint64_t request_bytes) {
+  if ((transfer_position(transfer) - transfer->offset) % L2_GRANULE_BYTES == 0)
+    return 0;
+  return (transfer->offset + bytes - 1) / request_bytes - transfer->offset / request_bytes;
+}
+
 /* Moves the position on inside a run of bytes, and from its end to the next run. */
 static inline void transfer_advance(struct gm_transfer *transfer, uint64_t bytes) {
   transfer->offset += bytes;

@@ -72,6 +72,8 @@ static const struct soc_param path_params[] = {
                  #from " to " #to ": start to start of copies that overlap"),                      \
       PATH_PARAM(id, sustained_mbytes_per_cycle, "sustained_bytes_per_cycle", MBYTES_PER_CYCLE,    \
                  FAMILY_MILLI_MAX, #from " to " #to ": start to end, at best; 0 = no limit"),      \
+      PATH_PARAM(id, acknowledge_mcycles, "acknowledge_cycles", MCYCLES, FAMILY_MILLI_MAX,         \
+                 #from " to " #to ": from the last byte sent to the answer that ends a write"),    \
       PATH_PARAM(id, request_bytes, "request_bytes", BYTES, FAMILY_REQUEST_MAX,                    \
                  #from " to " #to ": largest request to GM; 0 = unknown"),                         \
       PATH_PARAM(id, spread_mcycles, "spread_cycles", MCYCLES, FAMILY_MILLI_MAX,                   \

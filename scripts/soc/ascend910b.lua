@@ -9,6 +9,7 @@
 -- GM paths: one engine per core fetches; bytes in flight are start-up times rate.
 local outstanding = "bytes in flight (bytes_per_cycle x startup_cycles) over the round trip of device memory that GM_UB implies, 125.6 x 190.2 / 62 = 385 cycles"
 local no_table = "no published measurement"
+local answer = "MTE3 of 52 kernels of one block: median 208.4 cycles + bytes / 93.6, half of them within 198 and 220. The table of UB_GM times copies that follow each other: 137.8 cycles + bytes / 93.6"
 local request = "what one core asks GM for at once"
 local request_l1 = "GM to L1; 128 B on all other paths"
 
@@ -252,9 +253,8 @@ return soc {
       request_bytes = num(256, "B", "MOP", "documented", request_l1),
     },
     GM_UB = {
-      startup_cycles = num(190.2, "cycle", "KPP", "measured", "GM_TO_UB_910b3, 25 rows 1 to 188 KiB: median error 0.9 %, largest 6.9 %; the 910b1 table flattens at 47 B/cycle, which the profiler's limit contradicts"),
+      startup_cycles = num(190.2, "cycle", "KPP", "measured", "GM_TO_UB_910b3, 25 rows 1 to 188 KiB: median error 0.9 %, largest 8.5 % (1 KiB takes 216 there; kernels of one block load up to 512 B in 175 to 200 cycles); the 910b1 table flattens at 47 B/cycle, which the profiler's limit contradicts"),
       bytes_per_cycle = num(125.6, "B/cycle", "KPP", "measured", "same fit"),
-      minimum_cycles = num(216.4, "cycle", "KPP", "measured", "same fit, row of 1 KiB"),
       hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "measured", "vector-add samples on a 910B4: pairs of 4 KiB and of 40 KiB copies take 190 + bytes/62 each"),
       overlap_issue_cycles = num(20.6, "cycle", "DKX", "measured", "stream of independent 128 B DataCopyPad copies on 48 cores"),
       request_bytes = num(128, "B", "MOP", "documented", request),
@@ -294,12 +294,14 @@ return soc {
     L1_GM = {
       startup_cycles = num(137.8, "cycle", "KPP", "assumed", no_table .. "; as UB_GM, the same engine"),
       request_bytes = num(128, "B", "MOP", "documented", request),
+      acknowledge_cycles = num(70.6, "cycle", "MSI", "assumed", no_table .. "; as UB_GM, the same engine"),
       bytes_per_cycle = num(115.7, "B/cycle", "MOP", "derived", "limit of one 910B1 core, 199.43 GiB/s at 1850 MHz; the platform files say 128"),
     },
     UB_GM = {
       startup_cycles = num(137.8, "cycle", "KPP", "measured", "UB_TO_GM_910b1, 38 rows 1 to 75 KiB: median error 0.3 %, largest 3.9 %"),
       bytes_per_cycle = num(93.6, "B/cycle", "KPP", "measured", "same fit"),
       sustained_bytes_per_cycle = num(65.8, "B/cycle", "KPP", "measured", "same fit; rows from 30 KiB on; the platform files say 64"),
+      acknowledge_cycles = num(70.6, "cycle", "MSI", "derived", answer),
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     UB_UB = {
@@ -308,6 +310,7 @@ return soc {
     L0C_GM = {
       minimum_cycles = num(88.8, "cycle", "KPP", "measured", "L0C_TO_GM_910b1 and L0C_TO_GM_TRANS_910b1, 49 rows 1 to 128 KiB: flat to 10 KiB, then bytes / 119.4; median error 2.2 %, largest 8.7 %"),
       bytes_per_cycle = num(119.4, "B/cycle", "KPP", "measured", "same fit"),
+      acknowledge_cycles = num(70.6, "cycle", "MSI", "assumed", no_table .. "; as UB_GM, the same way back"),
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     L0C_L1 = {
