@@ -89,8 +89,8 @@ static void set_costs(struct vinci_soc *soc) {
 static void set_kernels(struct vinci_soc *soc) {
   soc->code_sharing_ppm = 250000;
   for (unsigned i = 0; i < KERNEL_CODE_COUNT; i++)
-    soc->kernel[i] =
-        (struct kernel_start){.head_cycles = 1009 + 503 * i, .code_cycles = 151 + 89 * i};
+    soc->kernel[i] = (struct kernel_start){
+        .issue_cycles = 3 + i, .head_cycles = 1009 + 503 * i, .code_cycles = 151 + 89 * i};
 }
 
 static struct vinci_soc *make(const char *name, enum arch arch) {
