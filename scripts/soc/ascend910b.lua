@@ -69,6 +69,7 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "derived", "task duration minus core time, median of 542 vector kernels with 1 block"),
     per_block = num(0.022 * us, "s", "MSI", "derived", "task duration minus mean core time of 1,281 vector kernels with 40 blocks: at least 1.04 us; 1.38 us the median of casts, which are short and even; (1.38 us - 0.54 us) / 39"),
+    per_cluster = num(0.08 * us, "s", "MSI", "derived", "the same difference less base of kernels that leave cores free: 0.27 us with 4 blocks, 0.6 with 8, 1.5 with 22 and 23, 1.4 to 1.8 with 47 of 48 and 0.7 with all 48 (Relu, ReluGrad), 1.0 to 1.5 for convolutions on 16 of 24; so it grows by 0.07 to 0.09 us with each block up to the number of clusters"),
   },
 
   -- Before the first copy of a block, by kind of kernel. Profiles with the miss rate of the
@@ -83,7 +84,7 @@ return soc {
   kernel = {
     ELEMENTWISE = {
       issue_cycles = num(13, "cycle", "DK", "documented", "instruction log of the Add sample with queues, c220: 99 instructions from a copy to its vadd, 8 of them flags, masks, barrier and vadd: 12.4 each" .. "; profiles of Mul and Cast give 9 to 18"),
-      head_cycles = num(180, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 480 cycles, less issue_cycles of their 23 to 28 instructions"),
+      head_cycles = num(220, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 480 cycles, less issue_cycles of their 23 to 28 instructions"),
       code_cycles = num(500, "cycle", "MSI", "derived", "Cast of 1024 elements, 1 block: 28 launches without misses 0.60 us, 27 with misses 0.88 us"),
     },
     SLICE = {

@@ -31,6 +31,7 @@ static void set_cores(struct vinci_soc *soc) {
 static void set_memory(struct vinci_soc *soc) {
   soc->launch_base_ps = FIXTURE_LAUNCH * 1000;
   soc->launch_block_ps = FIXTURE_BLOCK * 1000;
+  soc->launch_cluster_ps = FIXTURE_CLUSTER * 1000;
   soc->nd2nz_startup_mcycles = 701000;
   soc->nd2nz_mbytes_per_cycle = 97000;
   soc->nd2nz_minimum_mcycles = 757000;
