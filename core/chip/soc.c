@@ -95,6 +95,8 @@ static const struct soc_param kernel_params[] = {
 #define X(id, text)                                                                                \
   KERNEL_PARAM(id, head_cycles, "head_cycles",                                                     \
                "scalar work of a block before its first copy: " text),                             \
+      KERNEL_PARAM(id, issue_cycles, "issue_cycles",                                               \
+                   "scalar cycles of each instruction, 0 = scalar.issue_cycles: " text),           \
       KERNEL_PARAM(id, code_cycles, "code_cycles",                                                 \
                    "wait of a core that alone fetches the code of its kernel: " text),
     KERNEL_CODE_LIST(X)

@@ -58,7 +58,8 @@ struct vector_class_cost {
 
 /*
  * Kinds of kernels of the vendor's library, which differ in the size of their code: id and
- * members. Lowering takes the numbers of a kind for what a block does before its first copy.
+ * members. Lowering takes the numbers of a kind for what a block does before its first copy, and
+ * for the scalar work of its instructions.
  */
 #define KERNEL_CODE_LIST(X)                                                                        \
   X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
@@ -67,7 +68,9 @@ struct vector_class_cost {
   X(REDUCE, "reductions, softmax")                                                                 \
   X(FORMAT, "changes of format")                                                                   \
   X(PERMUTE, "permutations")                                                                       \
-  X(CUBE, "matrix products, convolutions")
+  X(CUBE, "matrix products")                                                                       \
+  X(CONV, "convolutions and their gradients")                                                      \
+  X(ATTENTION, "attention and its gradient")
 
 enum kernel_code {
 #define X(id, text) KERNEL_##id,
@@ -77,8 +80,9 @@ enum kernel_code {
 };
 
 struct kernel_start {
-  int64_t head_cycles; /* scalar work of each block */
-  int64_t code_cycles; /* wait of a core that alone fetches the code; with others: code.sharing */
+  int64_t issue_cycles; /* scalar work of each instruction of a block */
+  int64_t head_cycles;  /* scalar work of each block */
+  int64_t code_cycles;  /* wait of a core that alone fetches the code; with others: code.sharing */
 };
 
 struct path_cost {

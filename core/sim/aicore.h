@@ -87,9 +87,10 @@ struct scalar_unit {
   uint64_t cycle;      /* the unit's own time, at or ahead of the engine's */
   unsigned stall;      /* enum stall while the unit waits, else NOT_STALLED */
   enum pipe full_pipe; /* STALL_QUEUE_FULL: whose queue is full */
-  bool ended;          /* the stream; pipes may still work */
-  bool loaded;         /* inst holds an instruction not issued yet */
-  struct inst inst;    /* its mask and registers are those of the core */
+  uint64_t issue_cycles;
+  bool ended;       /* the stream; pipes may still work */
+  bool loaded;      /* inst holds an instruction not issued yet */
+  struct inst inst; /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
 

@@ -71,6 +71,7 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "derived", "task duration minus core time, median of 542 vector kernels with 1 block"),
     per_block = num(0.022 * us, "s", "MSI", "derived", "task duration minus mean core time of 1,281 vector kernels with 40 blocks: at least 1.04 us; 1.38 us the median of casts, which are short and even; (1.38 us - 0.54 us) / 39"),
+    per_cluster = num(0.08 * us, "s", "MSI", "derived", "the same difference less base of kernels that leave cores free: 0.27 us with 4 blocks, 0.6 with 8, 1.5 with 22 and 23, 1.4 to 1.8 with 47 of 48 and 0.7 with all 48 (Relu, ReluGrad), 1.0 to 1.5 for convolutions on 16 of 24; so it grows by 0.07 to 0.09 us with each block up to the number of clusters"),
   },
 
   -- Before the first copy of a block, by kind of kernel. Profiles with the miss rate of the
@@ -84,32 +85,49 @@ return soc {
   },
   kernel = {
     ELEMENTWISE = {
-      head_cycles = num(480, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 0.29 us, 0.19 to 0.37 us"),
+      issue_cycles = num(13, "cycle", "DK", "documented", "instruction log of the Add sample with queues, c220: 99 instructions from a copy to its vadd, 8 of them flags, masks, barrier and vadd: 12.4 each" .. "; profiles of Mul and Cast give 9 to 18"),
+      head_cycles = num(220, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 480 cycles, less issue_cycles of their 23 to 28 instructions"),
       code_cycles = num(500, "cycle", "MSI", "derived", "Cast of 1024 elements, 1 block: 28 launches without misses 0.60 us, 27 with misses 0.88 us"),
     },
     SLICE = {
-      head_cycles = num(840, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD, 1 block: 0.53 and 0.49 us"),
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(650, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD, 1 block: 880 and 800 cycles, less issue_cycles of their 12 to 23 instructions"),
       code_cycles = num(750, "cycle", "MSI", "derived", "Slice, 1 block: 0.91 us without misses, 1.41 us with; ConcatD, 22 blocks: 2.4 and 3.4 us more than its pipes"),
     },
     NORM = {
-      head_cycles = num(2200, "cycle", "MSI", "derived", "2 rows of LpNormV2 of 1 block: scalar 1.37 us"),
+      issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of RmsNorm and its gradient give 6 to 14"),
+      head_cycles = num(1900, "cycle", "MSI", "derived", "2 rows of LpNormV2 of 1 block: scalar 2260 cycles, less issue_cycles of 31 instructions"),
       code_cycles = num(1250, "cycle", "MSI", "derived", "LpNormV2, 1 block: core time 0.76 us more than its pipes"),
     },
     REDUCE = {
-      head_cycles = num(4400, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 2.6 us, 1.8 to 4.9 us"),
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(4000, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 4500 cycles, less issue_cycles of 30 instructions"),
       code_cycles = num(900, "cycle", "MSI", "derived", "ReduceSum, LogSoftmax: 4.5 to 10 us more than their pipes with 32 to 47 blocks; with 1 block 1.3 to 2.2 us"),
     },
     FORMAT = {
-      head_cycles = num(3300, "cycle", "MSI", "derived", "TransData with little data: scalar time from 1.78 us up, 2.0 us with 8 blocks"),
+      issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of TransData into and out of FRACTAL_Z give 13 to 17"),
+      head_cycles = num(2000, "cycle", "MSI", "derived", "TransData, 8 rows with little data: 3200 to 4800 cycles, less issue_cycles of 50 to 240 instructions: median"),
       code_cycles = num(420, "cycle", "MSI", "derived", "TransData: 1.6 us more than its pipes with 8 blocks, 2.3 and 3.8 us with 32"),
     },
     PERMUTE = {
-      head_cycles = num(8000, "cycle", "MSI", "derived", "5 rows of Transpose: scalar time 4.0 to 5.0 us, also where only 160 elements move"),
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(7700, "cycle", "MSI", "derived", "5 rows of Transpose: scalar time 7300 to 9000 cycles, also where only 160 elements move; less issue_cycles of their instructions"),
       code_cycles = num(600, "cycle", "MSI", "derived", "Transpose of 160 elements on 48 blocks: 5 us more than its pipes"),
     },
     CUBE = {
+      issue_cycles = num(27, "cycle", "MSI", "measured", "13 rows of bf16 products with 14 shapes: scalar cycles per instruction of their lowered traces, 23 to 32, median 27; fp32 with few rows 35 to 60"),
       head_cycles = num(1500, "cycle", "MSI", "assumed", "no row with little data; with code_cycles the 3.6 to 5.7 us, 1.2 us of them fill and drain, for which cores of 4 rows that MTE2 bounds (fp32, m=32, 16 and 24 blocks) are busy longer than MTE2"),
       code_cycles = num(600, "cycle", "MSI", "derived", "the same rows"),
+    },
+    CONV = {
+      issue_cycles = num(13, "cycle", "MSI", "measured", "3 rows of Conv2D and 3 of Conv2DBackpropInput with 3x3: scalar cycles per instruction of their lowered traces, 12 to 15; 5x5, 11x11 and gradients of filters up to 46"),
+      head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
+      code_cycles = num(600, "cycle", "MSI", "assumed", "as CUBE"),
+    },
+    ATTENTION = {
+      issue_cycles = num(20, "cycle", "MSI", "derived", "vector cores of 4 rows of FlashAttentionScore and its gradient: 16 to 30 scalar cycles per instruction of their lowered traces"),
+      head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
+      code_cycles = num(600, "cycle", "MSI", "assumed", "as CUBE"),
     },
   },
 

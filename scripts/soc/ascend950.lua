@@ -81,6 +81,7 @@ return soc {
   launch = {
     base = num(0.7 * us, "s", "DKX", "derived", "task duration minus core time: 0.6 to 0.8 us whatever the blocks"),
     per_block = num(0, "s", "DKX", "derived", "no growth with the blocks"),
+    per_cluster = num(0, "s", "DKX", "derived", "no growth with the blocks"),
   },
 
   cube = {

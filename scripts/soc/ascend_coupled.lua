@@ -72,6 +72,7 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "assumed", like_c220),
     per_block = num(0.022 * us, "s", "MSI", "assumed", like_c220),
+    per_cluster = num(0.08 * us, "s", "MSI", "assumed", like_c220),
   },
 
   cube = {

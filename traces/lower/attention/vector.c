@@ -468,6 +468,7 @@ static void clear(struct writer *w) {
 
 void fa_vector_stream(struct writer *w) {
   emit_stream(w->e, CORE_AIV);
+  emit_kernel_start(w->e, KERNEL_ATTENTION);
   fa_count_tasks(w);
   clear(w);
   if (!w->at->gradient) {
