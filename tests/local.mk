@@ -57,6 +57,7 @@ unit_tests = \
 	tests/traces/test_lower_cube \
 	tests/traces/test_lower_expr \
 	tests/traces/test_lower_vector \
+	tests/traces/test_lower_vendor \
 	tests/traces/test_samples \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
@@ -65,6 +66,7 @@ unit_tests = \
 	tests/values/test_values_run \
 	tests/vector/test_banks \
 	tests/vector/test_known \
+	tests/vector/test_compares \
 	tests/vector/test_values_lanes \
 	tests/vector/test_values_vector
 

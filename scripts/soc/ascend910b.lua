@@ -180,13 +180,13 @@ return soc {
     COMPARE = {
       startup_cycles = num(36, "cycle", "PTO", "assumed", "14 + 22, defaults of the model, not calibrated"),
       cycles_per_repeat = num(1, "cycle", "KPP", "derived", "5 + 2.00 x repeats with both sources in one group of UB banks"),
-      offset_cycles = num(5, "cycle", "KPP", "measured", "same table"),
+      offset_cycles = num(5, "cycle", "KPP", "measured", "same table; where the bits do not fill whole 32-byte blocks, and nothing where they do"),
       minimum_cycles = num(7, "cycle", "KPP", "measured"),
     },
     COMPARE_SCALAR = {
       startup_cycles = num(36, "cycle", "PTO", "assumed", "as vcmpv"),
       cycles_per_repeat = num(1.026, "cycle", "KPP", "measured", "fit over 1 to 31 repeats, which take 6 cycles more than repeats up to 5 and 7 more from 7 on: largest error 4.7 %"),
-      offset_cycles = num(6.2, "cycle", "KPP", "measured", "same fit"),
+      offset_cycles = num(6.2, "cycle", "KPP", "measured", "same fit; where the bits do not fill whole 32-byte blocks, and nothing where they do"),
       minimum_cycles = num(7, "cycle", "KPP", "measured"),
     },
     THREE = {
