@@ -23,7 +23,8 @@ HEADS = [(1, 1, 1, 64, "BNSD", "fp16"), (2, 4, 2, 17, "SBH", "bf16"), (1, 3, 1, 
          (2, 2, 2, 256, "BSH", "fp16"), (1, 8, 2, 128, "BNSD", "bf16")]
 TILINGS = [["rows=16", "cols=64", "panel=64", "slice=8", "cores=3"],
            ["rows=32", "cols=128", "panel=32", "cores=2"], ["rows=64", "cols=256", "panel=256"],
-           ["rows=48", "cols=192", "panel=64"], ["rows=128", "cols=384", "panel=128", "diagonal=whole"]]
+           ["rows=48", "cols=192", "panel=64"], ["rows=128", "cols=384", "panel=128", "diagonal=whole"],
+           ["rows=32", "cols=128", "panel=64", "carry=gm"]]
 EXTRAS = [["scale=0.5"], [], ["statistics=1"]]
 TOLERANCE = {"fp16": (1e-3, 4e-3), "bf16": (8e-3, 3e-2)}
 # dV sums roundings of P, dQ and dK those of dS and of O in delta, over all rows.

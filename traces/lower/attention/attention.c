@@ -84,6 +84,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .causal = value[ATTENTION_CAUSAL].word && queries > 1,
       .statistics = !gradient && value[ATTENTION_STATISTICS].word,
       .gradient = gradient,
+      .carried = !gradient && value[ATTENTION_CARRY].word,
       .scale = value[ATTENTION_SCALE].present ? value[ATTENTION_SCALE].number
                                               : inverse_root((double)depth),
       .q = strides(layout, batch, heads, queries, depth),
@@ -181,6 +182,7 @@ static bool from_tensors(struct lower_call *call) {
     return false;
   if (strcmp(call->type, "FlashAttentionScore") == 0)
     lower_arg(call, "statistics=1");
+  lower_arg(call, "carry=gm");
   return true;
 }
 
