@@ -180,9 +180,10 @@ static bool put_arguments(struct lower_call *call, const struct lower_tensor *ro
 static bool from_tensors(struct lower_call *call) {
   if (!put_arguments(call, &call->output[0]))
     return false;
-  if (strcmp(call->type, "FlashAttentionScore") == 0)
+  if (strcmp(call->type, "FlashAttentionScore") == 0) {
     lower_arg(call, "statistics=1");
-  lower_arg(call, "carry=gm");
+    lower_arg(call, "carry=gm");
+  }
   return true;
 }
 
