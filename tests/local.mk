@@ -33,6 +33,7 @@ unit_tests = \
 	tests/core/test_run \
 	tests/core/test_soc \
 	tests/core/test_study \
+	tests/core/test_l1_port \
 	tests/core/test_unit_flag \
 	tests/core/test_units \
 	tests/cube/test_cube \

@@ -28,7 +28,7 @@ return soc {
     banks_per_group = num(2, "count", "DK", "documented", "of 32 KiB"),
     row_bytes = num(32, "B", "DK", "documented"),
     bank_stride = num(256 * KiB, "B", "DK", "documented"),
-    write_bytes_per_cycle = num(256, "B", "MOP", "derived", "width of the write port. That MTE1 waits for it follows from MTE1 times of 12 MatMulV3 kernels of the calibration list: loads at the documented rates / (1 - bytes written / 256 / core cycles) gives all of them within 6 %"),
+    write_bytes_per_cycle = num(256, "B", "MOP", "derived", "width of the write port. That MTE1 waits follows from 12 MatMulV3 kernels of the calibration list with ND operands: loads at the documented rates / (1 - bytes written / 256 / core cycles) gives all MTE1 times within 6 %; convolutions, with plain copies, show no wait"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
