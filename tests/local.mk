@@ -75,6 +75,7 @@ script_tests = \
 	tests/cli/test_gate.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_readme.sh \
+	tests/cli/test_sequence.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \

@@ -112,6 +112,12 @@ static bool is_plain(const struct lower_call *call) {
   return a[1] == b[0] && c[0] == a[0] && c[1] == b[1];
 }
 
+/* [M,K] and [N,K]: the linear layer itself. Shapes that say several things are taken for this. */
+static bool is_linear(const struct lower_call *call) {
+  const uint64_t *a = call->input[0].shape, *b = call->input[1].shape, *c = call->output[0].shape;
+  return a[1] == b[1] && c[0] == a[0] && c[1] == b[0];
+}
+
 /* What fills a tensor without reading it. */
 static bool fills(const struct lower_call *call) {
   return strcmp(call->type, "ZerosLike") == 0 || strcmp(call->type, "OnesLike") == 0 ||
@@ -360,7 +366,7 @@ static size_t find_product(struct matching *matching, const struct lower_tensor 
 /* Products of a linear layer's backward pass: with the weight, then with the layer's input. */
 static void match_product(struct matching *matching) {
   const struct lower_call *call = &matching->call;
-  if (!is_product(call))
+  if (!is_product(call) || is_linear(call))
     return;
   matching->input[0] = find_known(matching, &call->input[0]);
   if (matching->input[0] == SEQUENCE_NONE)
