@@ -34,14 +34,14 @@ struct sequence_tensor {
   bool pooled; /* freed after its last use; else its memory stays its own */
   size_t last; /* row that uses the tensor */
   /* While rows are matched: */
-  unsigned rank, view_rank; /* when it was made, and as the last row saw it */
+  unsigned rank, view_rank; /* of the new tensor, and of the view of the last row */
   uint64_t shape[TENSOR_RANK_MAX], view[TENSOR_RANK_MAX];
   size_t writer;    /* the row that wrote last; SEQUENCE_NONE: no row of the list */
   size_t touched;   /* the row that used it last */
   unsigned readers; /* rows that have read what was written last */
   bool parameter;
   bool saved;   /* a result beside the main one, of another type: kept for the gradient */
-  bool spent;   /* a gradient has read it */
+  bool spent;   /* a gradient has read the tensor */
   size_t older; /* the one before with as many bytes of this type */
 };
 
@@ -49,7 +49,7 @@ struct sequence_tensor {
 struct sequence_use {
   size_t tensor; /* SEQUENCE_NONE: absent, a scalar, or of a type without a size */
   size_t before; /* the row that used it last before this one, SEQUENCE_NONE: none */
-  bool written;  /* and that row wrote it */
+  bool written;  /* by that row */
   bool fresh;    /* what is there is not read: the row fills it */
 };
 
