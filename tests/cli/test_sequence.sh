@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4 # an L2 of 96 MiB
 
 work_folder test_sequence
-plan 28
+plan 29
 
 header='Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats'
 mib=1048576
@@ -206,6 +206,12 @@ run late
 report "a start that is no time" "$(expect 3 - | cat
   case $err in
   *":2:"*": error: 'soon' is no start time in microseconds"*) ;;
+  *) echo "$err" ;;
+  esac)"
+keep "$vinci" run --ops "$work/pair.csv" --sequence --output="$work/none" -s Ascend999
+report "a chip that is not there" "$(expect 2 - | cat
+  case $err in
+  *Ascend999*) ;;
   *) echo "$err" ;;
   esac)"
 run pair --l2=warm

@@ -50,7 +50,7 @@ struct sequence_use {
   size_t tensor; /* SEQUENCE_NONE: absent, a scalar, or of a type without a size */
   size_t before; /* the row that used it last before this one, SEQUENCE_NONE: none */
   bool written;  /* by that row */
-  bool fresh;    /* what is there is not read: the row fills it */
+  bool fresh;    /* the row fills the tensor and does not read what was there */
 };
 
 struct sequence_row {
@@ -83,7 +83,7 @@ VINCI_MUST_CHECK bool sequence_pool_create(struct sequence *sequence);
 /*
  * Device memory, row by row in order. PyTorch's caching allocator is assumed: what has been freed
  * is given out again, the smallest block that is large enough first, so that L2 may still hold the
- * lines. A tensor is freed after the last row that uses it. Tensors that no row has written stay
+ * lines. A tensor is freed after its last row. Tensors that no row has written stay
  * where they are.
  */
 VINCI_MUST_CHECK bool sequence_begin_row(struct sequence *sequence, size_t row);
