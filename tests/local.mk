@@ -58,6 +58,7 @@ unit_tests = \
 	tests/traces/test_lower_expr \
 	tests/traces/test_lower_vector \
 	tests/traces/test_samples \
+	tests/traces/test_sequence \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \

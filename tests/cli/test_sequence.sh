@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4 # an L2 of 96 MiB
 
 work_folder test_sequence
-plan 29
+plan 31
 
 header='Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats'
 mib=1048576
@@ -171,6 +171,18 @@ list grad "$(relu pre 100 512,1024 512,1024)" \
 run grad
 report "a gradient takes what its forward row has read and written" "$(
   is 5 l2_from "1: $mib of $mib, written by row 4; 2: $mib of $mib, read by row 2; 3: 2048 of 2048, written by row 2; 4: 2048 of 2048, read by row 2")"
+
+list reuse "$(relu a 100 2048,2048 2048,2048)" "$(relu b 110 2048,2048 2048,2048)" \
+  "$(relu c 120 2048,2048 2048,2048)"
+run reuse
+report "a result that takes the memory of a tensor that is gone" "$(is 2 l2_overwritten_bytes 0
+  is 3 l2_overwritten_bytes $((8 * mib))
+  is 3 l2_found_bytes $((8 * mib)))"
+list huge "x|MyOwn|AI_VECTOR_CORE|100||4000000000,4000|FLOAT|4000000000,4000|FLOAT" \
+  "$(relu b 110 1024,1024 1024,1024)"
+run huge
+report "tensors beyond device memory do not count" "$(expect 0 -
+  is 1 l2_input_bytes 0)"
 
 # ---- both models of memory, twice the same ------------------------------------------------------------
 run pair --memory=cycle

@@ -53,6 +53,12 @@ void ops_sequence_free(struct ops_sequence *sequence) {
   free(sequence);
 }
 
+/* What device memory cannot hold is no tensor of this chip. */
+static bool is_there(const struct ops_sequence *sequence, const struct sequence_use *use) {
+  return use->tensor != SEQUENCE_NONE &&
+         sequence->tensors.tensors[use->tensor].bytes <= (uint64_t)sequence->soc->hbm_bytes;
+}
+
 static size_t index_of(const struct ops_sequence *sequence, const struct call_row *row) {
   return (size_t)(row - sequence->tensors.list->rows);
 }
@@ -124,12 +130,12 @@ static void look(const struct ops_sequence *sequence, size_t index, struct ops_o
   const struct sequence_row *row = &sequence->tensors.rows[index];
   for (unsigned i = 0; i < row->inputs; i++) {
     const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-    if (use->tensor != SEQUENCE_NONE && !use->fresh)
+    if (is_there(sequence, use) && !use->fresh)
       look_for(sequence, use, i + 1, outcome);
   }
   for (unsigned i = row->inputs; i < row->inputs + row->outputs; i++) {
     const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-    if (use->tensor != SEQUENCE_NONE)
+    if (is_there(sequence, use))
       outcome->l2_overwritten_bytes += overwritten(sequence, use);
   }
 }
@@ -139,7 +145,7 @@ static void look(const struct ops_sequence *sequence, size_t index, struct ops_o
 static bool moves(const struct ops_sequence *sequence, const struct sequence_row *row, unsigned i,
                   uint64_t *address, uint64_t *bytes) {
   const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-  if (use->tensor == SEQUENCE_NONE || (i < row->inputs && use->fresh))
+  if (!is_there(sequence, use) || (i < row->inputs && use->fresh))
     return false;
   *address = sequence->tensors.tensors[use->tensor].address;
   *bytes = sequence->tensors.tensors[use->tensor].bytes;
@@ -223,8 +229,9 @@ static uint64_t address_of(struct ops_sequence *sequence, const struct sequence_
 static void pass_others(struct ops_sequence *sequence, const struct sequence_row *row,
                         const bool *used) {
   for (unsigned i = row->inputs; i < row->inputs + row->outputs; i++) {
-    size_t index = sequence->tensors.uses[row->first_use + i].tensor;
-    bool known = index == SEQUENCE_NONE || used[i];
+    const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+    size_t index = use->tensor;
+    bool known = !is_there(sequence, use) || used[i];
     for (unsigned j = 0; j < row->inputs && !known; j++)
       known = used[j] && sequence->tensors.uses[row->first_use + j].tensor == index;
     if (!known)
