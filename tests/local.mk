@@ -60,6 +60,7 @@ unit_tests = \
 	tests/traces/test_lower_vector \
 	tests/traces/test_lower_vendor \
 	tests/traces/test_samples \
+	tests/traces/test_sequence \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \
@@ -79,6 +80,7 @@ script_tests = \
 	tests/cli/test_gate.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_readme.sh \
+	tests/cli/test_sequence.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \

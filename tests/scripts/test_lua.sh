@@ -189,6 +189,10 @@ k.vadd { dest = 0 }'
 echo 'return { soc = "Ascend910B4", memory = "flat", points = { { name = "p", op = "copy", shape = 64 } } }' >p.lua
 fails "a sweep of nothing" 2 "fails.lua:3: vinci.sweep: argument 'options' wants one of study, trace and op" \
   'vinci.sweep { output = "none" }'
+fails "a list that is not named" 2 "fails.lua:3: vinci.ops: argument 'options.list' is missing: a string is wanted" \
+  'vinci.ops { output = "none" }'
+fails "a sequence of several jobs" 2 "fails.lua:3: vinci.ops: argument 'options.jobs' does not apply to a sequence" \
+  'vinci.ops { list = "l.csv", output = "none", jobs = 2, sequence = true }'
 fails "a sweep that goes nowhere" 2 "fails.lua:3: vinci.sweep: argument 'options.output' is missing: a string is \
 wanted" 'vinci.sweep { op = "copy" }'
 fails "a parameter without values" 2 "fails.lua:3: vinci.sweep: argument 'options.params' has an entry that is \
