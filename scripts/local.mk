@@ -118,8 +118,8 @@ dist_mem_DATA = \
 	scripts/mem/hbm2_2000.lua \
 	scripts/mem/hbm2_2400.lua \
 	scripts/mem/hbm2e_3200.lua \
-	scripts/mem/hbm2e_910b1.lua \
-	scripts/mem/hbm2e_910b4.lua \
+	scripts/mem/hbm_950.lua \
+	scripts/mem/hbm2_910.lua \
 	scripts/mem/lpddr4x_4266.lua \
 	scripts/mem/sources.lua
 

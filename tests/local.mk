@@ -84,6 +84,7 @@ script_tests = \
 	tests/cli/test_stream.sh \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \
+	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \
 	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
@@ -114,8 +115,7 @@ endif
 check_PROGRAMS = $(test_programs) tests/values/driver
 TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
-EXTRA_DIST += tests/support/await.sh
-EXTRA_DIST += tests/support/tap.sh
+EXTRA_DIST += tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh
 
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la

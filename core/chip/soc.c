@@ -378,8 +378,17 @@ uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
 
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc) {
   enum { PPM = 1000000 };
-  return (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
-                    (uint64_t)soc->hbm_bandwidth_scale / PPM);
+  uint128 nominal =
+      (uint128)(uint64_t)soc->hbm_bytes_per_second * (uint64_t)soc->hbm_bandwidth_scale / PPM;
+  return (uint64_t)(nominal * (uint64_t)soc->hbm_pin_share / PPM);
+}
+
+uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc) {
+  const struct mem_spec *mem = soc->memory;
+  uint64_t peak = soc_hbm_bytes_per_second(soc);
+  if (!mem || mem->rfc_cycles >= mem->refi_cycles)
+    return peak;
+  return peak - (uint64_t)((uint128)peak * (uint64_t)mem->rfc_cycles / (uint64_t)mem->refi_cycles);
 }
 
 uint64_t soc_channel_hz(const struct vinci_soc *soc) {

@@ -165,12 +165,14 @@ uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t 
 /* Where the n-th core of a kind stands: cluster, and number in the cluster. */
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
                     uint32_t *member);
-/* Clock of a core kind. */
 /* Of a channel of device memory, such that all together have the bandwidth; soc->memory is set. */
 uint64_t soc_channel_hz(const struct vinci_soc *soc);
+/* Clock of a core kind. */
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
-/* Of device memory, what-if factor included. */
+/* What the pins of device memory move, what-if factor included. */
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
+/* The same, less the time in which the memory refreshes: what reads or writes alone can reach. */
+uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc);
 /* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this type.
  */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);

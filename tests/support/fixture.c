@@ -53,6 +53,7 @@ static void set_memory(struct vinci_soc *soc) {
   soc->hbm_bytes = INT64_C(32) << 30;
   soc->hbm_bytes_per_second = INT64_C(1000000000000);
   soc->hbm_bandwidth_scale = 1000000;
+  soc->hbm_pin_share = 1000000;
   soc->hbm_mixed_efficiency = 900000;
 }
 
