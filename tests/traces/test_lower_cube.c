@@ -249,7 +249,7 @@ static uint64_t moves(const struct vinci_result *result, enum path path) {
 /*
  * Blocks that the published tiling of MatMulV3 takes when each core gets one: each panel of A
  * serves the columns of its block, each panel of B the rows, and a step loads both. Panels are 512
- * deep for the shorter side, 256 for the longer one.
+ * deep for the shorter side, 256 for the other.
  */
 static void blocks_are_those_of_the_library(void **state) {
   static const struct {
