@@ -38,6 +38,7 @@ void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
   uint64_t tiles = ceil_div(round->m, (uint64_t)soc->cube_m) *
                    ceil_div(round->n, (uint64_t)soc->cube_n) * round->k_tiles;
   uint64_t loads = round->steps * (startup(soc, PATH_L1_L0A) + startup(soc, PATH_L1_L0B)) / MILLI;
+  job->cost.cube_steps = round->count * round->steps;
   job->cost.cube_cycles =
       round->count * (tiles * mm->cube_mcycles + round->steps * (uint64_t)soc->cube_issue_mcycles) /
       MILLI;
@@ -52,6 +53,21 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
   return startup(soc, path) / MILLI + cube_cycles_at(bytes, cube_rate(soc, path, cores));
 }
 
+/*
+ * The scalar unit issues every instruction: of a step the waits and flags of MTE1 and M, two loads
+ * and a mad; of a panel of one operand the copy and two flags, each set and waited for; of a block
+ * the same for the fixpipe.
+ */
+static uint64_t scalar_cycles(const struct lower_job *job, uint64_t panels, uint64_t blocks) {
+  enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 5, OPERANDS = 2, BLOCK_INSTRUCTIONS = 5 };
+  const struct matmul *mm = job->data;
+  const struct kernel_start *kernel = &job->soc->kernel[mm->conv ? KERNEL_CONV : KERNEL_CUBE];
+  uint64_t each =
+      (uint64_t)(kernel->issue_cycles ? kernel->issue_cycles : job->soc->scalar_issue_cycles);
+  return each * (job->cost.cube_steps * STEP_INSTRUCTIONS + panels * OPERANDS * PANEL_INSTRUCTIONS +
+                 blocks * BLOCK_INSTRUCTIONS);
+}
+
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start) {
   const struct lower_cost *cost = &job->cost;
@@ -60,6 +76,7 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
     cube += cost->fix_cycles + blocks * block_start;
   uint64_t steady =
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
+  steady = max_u64(steady, scalar_cycles(job, panels, blocks));
   return steady + cost->mte2_cycles / panels + cost->fix_cycles / blocks + launch;
 }
 
