@@ -35,10 +35,13 @@ struct run_settings {
   const char *network;
   const char *l2;
   const char *ops;
+  const char *blocks;
   uint64_t jobs;
+  bool sequence;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
+  bool profile_blocks;
   bool check;
   bool counters;
   struct values_settings values;
@@ -86,8 +89,14 @@ static const struct option_row run_options[] = {
                     "simulate the operators of a CSV list (a profiler's table, GEMMs, "
                     "convolutions, or op,args) and write DIR/op_summary.csv; with flat memory "
                     "unless --memory says otherwise"),
+    OPTION_TEXT_ROW("blocks", 0, struct run_settings, blocks, "CHOICE",
+                    "own (default): --ops chooses the number of blocks, as for any operator; "
+                    "profile: as many as column Block Dim of the list says"),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
+    OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
+                    "with --ops: run a profile in its order on one chip, with its gaps; each row "
+                    "finds in L2 what those before have left, and the table says what"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
     OPTION_FLAG_ROW("counters", 0, struct run_settings, counters,
@@ -265,10 +274,11 @@ static enum vinci_status check_program(const struct batch *batch, const vinci_tr
 
 /* The trace, or what the operator is lowered to. */
 static enum vinci_status open_trace(const struct batch *batch, const char *path,
-                                    vinci_trace **trace, struct vinci_diag *diag) {
+                                    const struct monitor *monitor, vinci_trace **trace,
+                                    struct vinci_diag *diag) {
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s ran", path);
-  monitor_begin_reading(path, "ran", closing(batch));
+  monitor_begin_reading(monitor, path, "ran", closing(batch));
   enum vinci_status status = batch->args ? vinci_compile(batch->soc, path, batch->args->items,
                                                          batch->args->count, trace, diag)
                                          : vinci_trace_load(path, batch->soc, trace, diag);
@@ -277,9 +287,9 @@ static enum vinci_status open_trace(const struct batch *batch, const char *path,
 }
 
 static enum vinci_status prepare_values(const struct batch *batch, const vinci_trace *trace,
-                                        const char *path, vinci_values **values,
-                                        struct vinci_diag *diag) {
-  monitor_begin_reading(path, "ran", closing(batch));
+                                        const char *path, const struct monitor *monitor,
+                                        vinci_values **values, struct vinci_diag *diag) {
+  monitor_begin_reading(monitor, path, "ran", closing(batch));
   enum vinci_status status =
       values_prepare(&batch->settings->values, batch->soc, trace, values, diag);
   monitor_end_reading();
@@ -291,13 +301,13 @@ static void run_trace(struct batch *batch, const char *path) {
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   vinci_values *values = NULL;
-  enum vinci_status status = open_trace(batch, path, &trace, &diag);
   struct monitor monitor;
   monitor_start(&monitor, path, batch->settings->timeout_minutes, batch->settings->quiet);
+  enum vinci_status status = open_trace(batch, path, &monitor, &trace, &diag);
   if (status == VINCI_OK && batch->settings->check)
     status = check_program(batch, trace, path, &monitor, &diag);
   if (status == VINCI_OK)
-    status = prepare_values(batch, trace, path, &values, &diag);
+    status = prepare_values(batch, trace, path, &monitor, &values, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, &monitor, &result, &diag);
   if (result)
@@ -337,6 +347,10 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  if (settings->sequence) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--sequence needs --ops=LIST");
+    return cli_fail(&diag);
+  }
   if (misspells_operator(words)) {
     (void)operator_unknown(words->items[0], &diag);
     return cli_fail(&diag);
@@ -386,16 +400,21 @@ static bool choose_models(struct run_settings *settings) {
   static const char *const memories[] = {"cycle", "flat", NULL};
   static const char *const networks[] = {"packet", "flit", NULL};
   static const char *const states[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
-  unsigned memory, network, state;
+  static const char *const blocks[] = {"own", "profile", NULL};
+  unsigned memory, network, state, from;
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network) ||
-      !choose("l2", settings->l2, states, &state))
+      !choose("l2", settings->l2, states, &state) ||
+      !choose("blocks", settings->blocks, blocks, &from))
     return false;
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
+  settings->profile_blocks = from == 1;
   char warning[WORKLOAD_WARNING_MAX];
-  const char *assumed = settings->l2 ? settings->l2 : settings->ops ? "by kind of operator" : NULL;
+  const char *assumed = settings->l2                           ? settings->l2
+                        : settings->ops && !settings->sequence ? "by kind of operator"
+                                                               : NULL;
   if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
                                               warning, sizeof warning))
     fprintf(stderr, "warning: %s\n", warning);
@@ -416,6 +435,11 @@ static int run_operators(const struct run_settings *settings, const struct text_
                      "operators one by one for that");
     return cli_fail(&diag);
   }
+  if (settings->sequence && settings->jobs > 1) {
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "--sequence runs one operator after the other; leave out --jobs");
+    return cli_fail(&diag);
+  }
   struct run_list list = {
       .list = settings->ops,
       .output = settings->output,
@@ -431,7 +455,9 @@ static int run_operators(const struct run_settings *settings, const struct text_
                                 .sets = settings->sets.items,
                                 .set_count = settings->sets.count},
                   .max_cycles = settings->max_cycles,
-                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1},
+                  .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
+                  .profile_blocks = settings->profile_blocks,
+                  .sequence = settings->sequence},
       .timeout_minutes = settings->timeout_minutes,
       .quiet = settings->quiet,
   };

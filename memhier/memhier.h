@@ -95,13 +95,20 @@ struct l2_place {
   uint16_t way; /* the first to try */
 };
 
+/*
+ * As many lines in a row as there are sets take each set once. Each such round begins at a set of
+ * its own, so that rows of a pitch which divides their number of sets do not gather in few sets.
+ * (How the hardware chooses sets is not published.)
+ */
 static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t line) {
-  if (l2->set_count.value == 0)
+  uint64_t sets = l2->set_count.value;
+  if (sets == 0)
     return (struct l2_place){.line = line};
   uint64_t round = divide(line, &l2->set_count);
-  return (struct l2_place){.line = line,
-                           .set = (uint32_t)(line - round * l2->set_count.value),
-                           .mark = round & UINT8_MAX};
+  uint64_t first = ((uint64_t)((uint32_t)round * UINT32_C(0x9E3779B1)) * sets) >> 32;
+  uint64_t set = line - round * sets + first;
+  return (struct l2_place){
+      .line = line, .set = (uint32_t)(set < sets ? set : set - sets), .mark = round & UINT8_MAX};
 }
 
 /* The tags of a large L2 lie in the host's memory. These calls fetch what later look-ups need into
@@ -156,6 +163,9 @@ static inline bool l2_hit(struct l2_tags *l2, const struct l2_place *place, uint
 /* The same for an access that takes no room in L2: granules that are there hit, the rest passes. */
 struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                           bool write);
+/* Adds the bytes of these granules that are in L2, and of these the dirty ones. */
+void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+             uint64_t *valid, uint64_t *dirty);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
 uint32_t l2_granules(uint64_t offset, uint64_t bytes);
 /* One of both lookups for a run inside one line, bytes > 0, with the cache's own counters. */
@@ -176,13 +186,14 @@ static inline void l2_count_outcome(struct l2_counters *counters, const struct l
 }
 
 /*
- * Device memory as one resource of a given bandwidth, first come first served. When
- * reads and writes mix, bus turnarounds and row conflicts cost a share of the bandwidth:
+ * Device memory as one resource of a given bandwidth less refresh, first come first served. When
+ * reads and writes mix, bus turnarounds and row conflicts cost a share of that:
  * among the last 64 accesses, once a quarter goes the other way, only
- * hbm.mixed_efficiency of the peak is left; fewer cost in proportion.
+ * hbm.mixed_efficiency is left; fewer cost in proportion.
  */
 struct hbm_flat {
-  uint64_t bytes_per_second;
+  uint64_t bytes_per_second;        /* peak */
+  uint64_t stream_bytes_per_second; /* less refresh */
   uint64_t mixed_loss_ppm;
   uint64_t free_ps;
   uint64_t writes; /* the last 64 accesses, 1 = write */

@@ -7,6 +7,9 @@ libvinci_traces_la_SOURCES = \
 	traces/export/csv.h \
 	traces/export/csv_cells.c \
 	traces/export/csv_columns.c \
+	traces/export/expected.c \
+	traces/export/expected.def \
+	traces/export/expected.h \
 	traces/export/export.h \
 	traces/export/findings.c \
 	traces/export/folder.c \
@@ -57,6 +60,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/list.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
+	traces/lower/calls/sequence.c \
+	traces/lower/calls/sequence.h \
+	traces/lower/calls/sequence_pool.c \
 	traces/lower/calls/suite.c \
 	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
@@ -106,6 +112,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
+	traces/lower/vector/rope.c \
+	traces/lower/vector/rope.h \
 	traces/lower/vector/rowwise.c \
 	traces/lower/vector/rowwise.h \
 	traces/lower/vector/sort.c \
@@ -120,6 +128,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/ops.h \
 	traces/ops/row.c \
 	traces/ops/run.c \
+	traces/ops/sequence.c \
 	traces/ops/table.c \
 	traces/values/compare.c \
 	traces/values/npy.c \

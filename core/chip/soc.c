@@ -93,10 +93,12 @@ static const struct soc_param path_params[] = {
 
 static const struct soc_param kernel_params[] = {
 #define X(id, text)                                                                                \
-  KERNEL_PARAM(id, start_cycles, "start_cycles",                                                   \
-               "from the start of a block to its first copy: " text),                              \
-      KERNEL_PARAM(id, block_cycles, "cycles_per_block",                                           \
-                   "additional cycles for each block of the kernel after the first: " text),
+  KERNEL_PARAM(id, head_cycles, "head_cycles",                                                     \
+               "scalar work of a block before its first copy: " text),                             \
+      KERNEL_PARAM(id, issue_cycles, "issue_cycles",                                               \
+                   "scalar cycles of each instruction, 0 = scalar.issue_cycles: " text),           \
+      KERNEL_PARAM(id, code_cycles, "code_cycles",                                                 \
+                   "wait of a core that alone fetches the code of its kernel: " text),
     KERNEL_CODE_LIST(X)
 #undef X
 };
@@ -376,8 +378,17 @@ uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
 
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc) {
   enum { PPM = 1000000 };
-  return (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
-                    (uint64_t)soc->hbm_bandwidth_scale / PPM);
+  uint128 nominal =
+      (uint128)(uint64_t)soc->hbm_bytes_per_second * (uint64_t)soc->hbm_bandwidth_scale / PPM;
+  return (uint64_t)(nominal * (uint64_t)soc->hbm_pin_share / PPM);
+}
+
+uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc) {
+  const struct mem_spec *mem = soc->memory;
+  uint64_t peak = soc_hbm_bytes_per_second(soc);
+  if (!mem || mem->rfc_cycles >= mem->refi_cycles)
+    return peak;
+  return peak - (uint64_t)((uint128)peak * (uint64_t)mem->rfc_cycles / (uint64_t)mem->refi_cycles);
 }
 
 uint64_t soc_channel_hz(const struct vinci_soc *soc) {
@@ -406,6 +417,12 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
   default:
     return 0;
   }
+}
+
+uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores) {
+  enum { PPM = 1000000 };
+  uint128 others = (uint128)alone_cycles * (uint64_t)soc->code_sharing_ppm * (cores - 1);
+  return alone_cycles + (uint64_t)(others / PPM);
 }
 
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe) {

@@ -148,6 +148,7 @@ struct program_kernel {
 struct vinci_trace {
   struct arena arena;
   const char *path;
+  const char *op;      /* that this was lowered from, a text that outlives all traces; else NULL */
   uint64_t digest;     /* of the text */
   uint64_t soc_digest; /* of the SoC it was checked against, which alone can run the program */
   struct program_kernel *kernels;

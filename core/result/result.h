@@ -102,6 +102,8 @@ struct vinci_result {
   struct arena arena;
   struct vinci_soc *soc; /* copy of the one that ran, owned */
   const char *trace_path;
+  const char *op;      /* that the trace was lowered from; NULL: not known */
+  enum dtype op_dtype; /* of its first tensor */
   uint64_t config_digest;
   uint64_t input_digest;
   bool partial;

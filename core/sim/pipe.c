@@ -182,6 +182,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
       .done = transfer_done,
       .owner = pipe,
   };
+  pipe_l1_copy_started(core, slot, now);
   pipe->transfers++;
   pipe->moving++;
   pipe->streaming_overlaps = cost->overlaps;
@@ -203,8 +204,10 @@ static uint64_t issue_distance(struct pipe_unit *pipe, const struct inst_cost *c
 
 static void start_unit(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   const struct inst_cost *cost = &entry->cost;
-  uint64_t end = now + cost->latency_cycles;
-  pipe->next_start_cycle = now + issue_distance(pipe, cost, now);
+  uint64_t distance = issue_distance(pipe, cost, now);
+  uint64_t wait = pipe_l1_wait(pipe->core, cost, distance);
+  uint64_t end = now + cost->latency_cycles + wait;
+  pipe->next_start_cycle = now + distance + wait;
   pipe->complete_cycle = max_u64(pipe->complete_cycle, end);
   aicore_record(pipe->core, pipe->id, entry, now, end);
 }
@@ -296,6 +299,7 @@ static void retire_transfer(struct pipe_unit *pipe, const struct retire_entry *s
   pipe->transfers--;
   pipe->retired_cycle = max_u64(pipe->retired_cycle, slot->cycle);
   pipe->complete_cycle = max_u64(pipe->complete_cycle, slot->cycle);
+  pipe_l1_copy_ended(pipe->core, slot);
   aicore_record(pipe->core, pipe->id, &slot->entry, slot->start_cycle, slot->cycle);
   if (slot->entry.unit_flag == UNIT_FLAG_TURN)
     pipe_units_moved(pipe->core, slot->start_cycle + slot->entry.cost.latency_cycles,

@@ -44,6 +44,13 @@ struct piece {
   uint64_t written_back_bytes;
 };
 
+static bool create_l2(struct memsys *memory, struct arena *arena, uint64_t gm_bytes) {
+  struct l2_geometry geometry = {.capacity_bytes = (uint64_t)memory->soc->l2_bytes,
+                                 .line_bytes = L2_FLAT_LINE_BYTES,
+                                 .ways = L2_FLAT_WAYS};
+  return l2_create(&memory->l2, arena, geometry, gm_bytes);
+}
+
 static struct memsys *flat_create(struct arena *arena, struct engine *engine,
                                   const struct vinci_soc *soc,
                                   const struct network_ops *network_ops, struct network *network,
@@ -60,12 +67,22 @@ static struct memsys *flat_create(struct arena *arena, struct engine *engine,
       .ports = ARENA_ARRAY(arena, struct port, shape->ports),
   };
   hbm_flat_create(&memory->hbm, soc);
-  struct l2_geometry geometry = {.capacity_bytes = (uint64_t)soc->l2_bytes,
-                                 .line_bytes = L2_FLAT_LINE_BYTES,
-                                 .ways = L2_FLAT_WAYS};
-  if (!memory->ports || !l2_create(&memory->l2, arena, geometry, shape->gm_bytes))
+  if (!memory->ports)
+    return NULL;
+  if (shape->tags)
+    memory->l2 = shape->tags->l2;
+  else if (!create_l2(memory, arena, shape->gm_bytes))
     return NULL;
   return memory;
+}
+
+static struct memsys *flat_create_tags(struct arena *arena, const struct vinci_soc *soc,
+                                       uint64_t gm_bytes) {
+  struct memsys *memory = ARENA_NEW(arena, struct memsys);
+  if (!memory)
+    return NULL;
+  *memory = (struct memsys){.soc = soc};
+  return create_l2(memory, arena, gm_bytes) ? memory : NULL;
 }
 
 /* Lines that the next bytes of a run begin on: one that is cut by the end of a piece counts once.
@@ -198,12 +215,36 @@ static void flat_start(struct memsys *memory, struct gm_transfer *transfer, uint
   port->last = transfer;
 }
 
+/* The place of the first bytes of a range, up to the end of their line; returns how many. */
+static uint64_t place_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                         struct l2_place *place, uint32_t *granules) {
+  uint64_t offset = address % L2_FLAT_LINE_BYTES;
+  uint64_t in_line = min_u64(bytes, L2_FLAT_LINE_BYTES - offset);
+  *place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
+  *granules = l2_granules(offset, in_line);
+  return in_line;
+}
+
+static void flat_pass(struct memsys *memory, uint64_t address, uint64_t bytes, bool write) {
+  struct l2_place place;
+  uint32_t granules;
+  for (uint64_t end = address + bytes; address < end;) {
+    address += place_at(memory, address, end - address, &place, &granules);
+    (void)l2_look_up(&memory->l2, &place, granules, write);
+  }
+}
+
 static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
-  for (uint64_t end = address + bytes, in_line; address < end; address += in_line) {
-    uint64_t offset = address % L2_FLAT_LINE_BYTES;
-    in_line = min_u64(end - address, L2_FLAT_LINE_BYTES - offset);
-    struct l2_place place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
-    (void)l2_look_up(&memory->l2, &place, l2_granules(offset, in_line), false);
+  flat_pass(memory, address, bytes, false);
+}
+
+static void flat_find(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                      uint64_t *valid, uint64_t *dirty) {
+  struct l2_place place;
+  uint32_t granules;
+  for (uint64_t end = address + bytes; address < end;) {
+    address += place_at(memory, address, end - address, &place, &granules);
+    l2_find(&memory->l2, &place, granules, valid, dirty);
   }
 }
 
@@ -225,6 +266,9 @@ static void flat_report(const struct memsys *memory, uint64_t total_ps,
 const struct memsys_ops memhier_flat_ops = {
     .name = "flat",
     .create = flat_create,
+    .create_tags = flat_create_tags,
+    .find = flat_find,
+    .pass = flat_pass,
     .preload = flat_preload,
     .owe = flat_owe,
     .start = flat_start,

@@ -32,6 +32,7 @@ return soc {
     banks_per_group = num(0, "count", "DK", "assumed", no_map),
     row_bytes = num(0, "B", "DK", "assumed", no_map),
     bank_stride = num(0, "B", "DK", "assumed", no_map),
+    write_bytes_per_cycle = num(0, "B", "MOP", "assumed", "no measurement of reads and writes at once"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
@@ -71,6 +72,7 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "assumed", like_c220),
     per_block = num(0.022 * us, "s", "MSI", "assumed", like_c220),
+    per_cluster = num(0.08 * us, "s", "MSI", "assumed", like_c220),
   },
 
   cube = {
@@ -92,6 +94,7 @@ return soc {
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
     offset_fetch_cycles = assumed(8),
+    accumulate_cycles = assumed(2),
     ONE = vector_class(24, 1, 3, "PTO"),
     ONE_INT = vector_class(24, 1, 4, "PTO"),
     TWO = vector_class(22, 2, 3, "DKX"),
@@ -140,7 +143,7 @@ return soc {
   nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
-  memory_map = "M3",
+  memory_map = "pair",
   topology = "mesh",
   noc = {
     columns = num(6, "count", "HC31", "documented", "mesh of the 910: 6 columns, 4 rows"),
@@ -158,6 +161,7 @@ return soc {
   hbm = {
     interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "INI", "documented", "the figure as it stands"),
-    mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
+    pin_share = num(1, "ratio", "INI", "assumed", "the figure as it stands"),
+    mixed_efficiency = num(0.84, "ratio", "MSI", "assumed", like_c220),
   },
 }

@@ -5,6 +5,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/await.sh"
 vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 example=$srcdir/traces/examples/add1_tile20480.csv
@@ -47,7 +48,7 @@ run() { keep "$vinci" "$@"; }
 # Without the part of summary.json that may differ between two runs.
 without_host() { sed '/^  "host": /d' "$1"; }
 
-plan 89
+plan 96
 
 # ---- words -----------------------------------------------------------------------------
 run
@@ -103,8 +104,8 @@ run check $soc ''
 report "check of a trace without a name" "$(expect 2 "error: the name of a trace is empty
 hint: '-' reads standard input")"
 run run "$example"
-report "no chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
-hint: 'vinci soc list' shows the names")"
+report "no chip" "$(expect 2 "error: which chip? Its name is missing
+hint: --soc-version=NAME names the chip; 'vinci soc list' shows the names")"
 run run "$example" --soc-version Ascend910B5
 report "unknown chip" "$(expect 2 - ; printf '%s\n' "$err" |
   grep -q "^error: unknown SoC 'Ascend910B5'" || echo "$err")"
@@ -175,11 +176,11 @@ report "control characters of a description are shown" "$(expect 0 '' 'Noted: a\
 
 run soc show Ascend910B4 --set noc.topology=ring --set memory.timing.RP=20
 report "show tells names and numbers of the memory, and what was changed" "$(expect 0 '' '! noc.topology  ring '
-  for line in '^? memory.timing.CL ' '^! memory.timing.RP .* 20 cycle  override' '^  memory.name   hbm2e_910b4 '; do
+  for line in '^? memory.timing.CL ' '^! memory.timing.RP .* 20 cycle  override' '^  memory.name   hbm2e_3200 '; do
     printf '%s\n' "$out" | grep -q "$line" || echo "no line $line"
   done)"
-run soc diff Ascend910B1 Ascend910B4
-report "diff tells them too" "$(expect 0 '' 'memory.name          hbm2e_910b1        hbm2e_910b4
+run soc diff Ascend910B1 Ascend910A
+report "diff tells them too" "$(expect 0 '' 'memory.name                              hbm2e_3200         hbm2_910
 '; printf '%s\n' "$out" | grep -q '^memory.timing.CL ' || echo "no timing")"
 
 # ---- run -------------------------------------------------------------------------------
@@ -257,18 +258,18 @@ run run "$example" $soc --max-cycles=100000
 report "a limit has its exit code, and partial results" "$(expect 7 - 'PARTIAL'
   printf '%s\n' "$err" | grep -q '^error: .*partial' || echo "$err")"
 for signal in INT TERM; do
-  "$vinci" run "$work/endless.csv" $soc --timeout=1 >"$work/out" 2>"$work/err" &
+  "$vinci" run "$work/endless.csv" $soc --timeout=60 >"$work/out" 2>"$work/err" &
   child=$!
-  sleep 1
+  await has_used "$child" 1
   kill -$signal "$child" 2>/dev/null
   wait "$child"
   code=$? out=$(cat "$work/out") err=$(cat "$work/err")
   report "interrupted by SIG$signal" \
     "$(expect 7 'error: interrupted; results are partial' PARTIAL)"
 done
-"$vinci" check "$work/endless.csv" $soc --timeout=1 --json >"$work/out" 2>"$work/err" &
+"$vinci" check "$work/endless.csv" $soc --timeout=60 --json >"$work/out" 2>"$work/err" &
 child=$!
-sleep 1
+await has_used "$child" 1
 kill -INT "$child" 2>/dev/null
 wait "$child"
 code=$? out=$(cat "$work/out") err=$(cat "$work/err")
@@ -327,6 +328,20 @@ report "compile writes a trace that run takes" "$(expect 0 ''
     echo "run OP differs from run of its trace")"
 run compile copy $soc shape=4x4 --explain
 report "compile --explain shows the tiling" "$(expect 0 '' 'Tiling    tile=')"
+run run relu $soc shape=1024x1024 dtype=fp32
+report "an operator's duration has an expected error" "$(expect 0 '' \
+  'Expected  error of the duration: median')"
+for case in 'Ascend310P3 relu:no row is of Ascend310P3' \
+  'Ascend910B4 relu --set=l2.size=96MiB:numbers of the chip are changed' \
+  'Ascend910B4 relu --blocks=own:' 'Ascend910B4 conv2d:no row is of Ascend910B4'; do
+  chip=${case%% *} op=${case#* }
+  shape='shape=1024x1024 dtype=fp32'
+  case $op in conv2d*) shape='n=8 c=64 h=56 w=56 k=64 kernel=3x3 dtype=fp32' ;; esac
+  # shellcheck disable=SC2086
+  run run ${op%%:*} -s "$chip" $shape --json
+  report "expected error outside of the calibration: $case" "$(printf '%s\n' "$out" |
+    grep -q "\"expected_error\": {.*\"outside\": \"${case#*:}[;\"]" || echo "$out" | grep expected)"
+done
 # ---- lists of operators ------------------------------------------------------------------
 cat >"$work/profile.csv" <<'END'
 soc,op,core,input_shapes,output_shapes,dtypes,formats,blocks,duration_us,mac_us
@@ -348,6 +363,12 @@ report "--ops: what is not supported is listed with its reason" "$(
 run run --ops "$work/profile.csv" --output="$work/ops2" -j 3 -q
 report "--ops: the same bytes with several jobs" "$(expect 0 ''
   cmp "$work/ops1/op_summary.csv" "$work/ops2/op_summary.csv" 2>&1)"
+run run --ops "$work/profile.csv" --output="$work/blocks" --blocks=profile
+report "--ops: the blocks of the profile only when asked for" "$(expect 0 ''
+  grep -q ',matmul m=64 .*cores=4' "$work/blocks/op_summary.csv" || cat "$work/blocks/op_summary.csv"
+  grep ',matmul .*cores=' "$work/ops1/op_summary.csv")"
+run run --ops "$work/profile.csv" --output="$work/blocks" --blocks=theirs
+report "--blocks has two words" "$(expect 2 "error: --blocks is own or profile, not 'theirs'")"
 run run --ops "$work/profile.csv" --output="$work/ops3" --values
 report "--ops keeps no values" "$(expect 2 'error: --ops runs no checks and keeps no values; run its operators one by one for that')"
 for lack in device.cube_cores "device.vector_cores" path.GM_UB.bytes_per_cycle; do
@@ -380,6 +401,7 @@ report "--l2: an unknown state" "$(expect 2 "error: --l2 is empty, warm, streami
 run run --ops "$work/gemm.csv" $soc
 report "--ops without --output" "$(expect 2 'error: --ops needs --output=DIR')"
 
-run run matmul m=32 k=64 n=64 cores=1 -s Ascend910B4 --memory=flat --set kernel.CUBE.start_cycles=4321
+run run matmul m=32 k=64 n=64 cores=1 -s Ascend910B4 --memory=flat --set kernel.CUBE.head_cycles=4321 \
+  --set kernel.CUBE.code_cycles=765
 report "the report tells what a kernel takes to start" "$(printf '%s\n' "$out" |
-  grep -q '^Start     4321 cycles of scalar rows on a core, .* % of the run (kernel' || echo "$out")"
+  grep -q '^Start     765 cycles of a core wait for code, 4321 are scalar rows: .* % of the run (kernel' || echo "$out")"

@@ -19,6 +19,8 @@ static const char *const golden_summary[] = {
     "  \"total_cycles\": 16500,",
     "  \"duration_us\": 10.0,",
     "  \"bound\": \"latency\",",
+    "  \"expected_error\": {\"class\": \"\", \"rows\": 0, \"median\": 0.0, \"p90\": 0.0, "
+    "\"outside\": \"a trace names no operator\"},",
     "  \"partial\": false,",
     "  \"cores\": [",
     "    {",
@@ -105,6 +107,7 @@ static const char *const golden_report[] = {
     "add_custom on AscendTest: 2 blocks, 10.000 us, 16500 cycles, latency bound",
     "",
     "Duration  10.000 us from launch to last completion, launch overhead included",
+    "Expected  not calibrated: a trace names no operator",
     "Cycles    16500 at 1650 MHz core clock",
     "Work ran  on 2 of 3 AIV cores",
     "Bound     latency: nothing is busy 80 % of the time; pipe V of the AIV cores is busy 60.0 % of",

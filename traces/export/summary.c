@@ -11,9 +11,10 @@
 
 #include "core/base/clock.h"
 #include "core/result/metrics.h"
+#include "traces/export/expected.h"
 #include "traces/export/export.h"
 
-enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6 };
+enum { SUMMARY_SCHEMA = 1, PS_PER_US_DIGITS = 6, PPM_DIGITS = 6, PERMILLE_DIGITS = 3 };
 
 /* All names, joined by "+". */
 static void write_kernel_names(struct json_writer *json, const struct vinci_result *result) {
@@ -168,6 +169,18 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
   json_end(json);
 }
 
+/* Shares; of a trace that no operator was lowered to, rows is 0 and outside says so. */
+static void write_expected(struct json_writer *json, const struct vinci_result *result) {
+  struct expected_error error = expected_error(result);
+  json_object(json, "expected_error", true);
+  json_text(json, "class", error.class);
+  json_number(json, "rows", error.rows);
+  json_decimal(json, "median", decimal_exact(error.median_permille, PERMILLE_DIGITS));
+  json_decimal(json, "p90", decimal_exact(error.p90_permille, PERMILLE_DIGITS));
+  json_text(json, "outside", error.outside);
+  json_end(json);
+}
+
 /* The only part that may differ between two runs. */
 static void write_host(struct json_writer *json, const struct vinci_result *result) {
   double microseconds = result->cpu_seconds * 1e6;
@@ -194,6 +207,7 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   json_hex64(&json, "input_digest", result->input_digest);
   write_kernel_names(&json, result);
   write_run(&json, &list, "");
+  write_expected(&json, result);
   json_bool(&json, "partial", result->partial);
   write_cores(&json, result);
   write_pipe_sums(&json, result);

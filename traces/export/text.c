@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "traces/export/expected.h"
 #include "traces/export/export.h"
 
 enum { ROWS_SHOWN = 8 }; /* of cores and kernels; one more is shown rather than "1 more" */
@@ -99,18 +100,39 @@ static void print_dispatch(const struct vinci_result *result, FILE *out) {
           decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
 }
 
-/* Scalar work that the trace states, of the cores that had some: the start of a kernel. */
+/* Waits for code, and scalar work that the trace states, of the cores that had some: the start of a
+ * kernel. */
 static void print_start(const struct vinci_result *result, FILE *out) {
-  uint64_t cycles = 0, cores = 0;
+  uint64_t work = 0, code = 0, cores = 0;
   for (uint32_t i = 0; i < result->core_count; i++) {
-    cycles += result->cores[i].scalar_work_cycles;
-    cores += result->cores[i].scalar_work_cycles > 0;
+    const struct core_result *core = &result->cores[i];
+    uint64_t waits = core->pipe[PIPE_S].stall_cycles[STALL_CODE];
+    work += core->scalar_work_cycles;
+    code += waits;
+    cores += core->scalar_work_cycles + waits > 0;
   }
   if (cores == 0)
     return;
-  fprintf(out, "Start     %" PRIu64 " cycles of scalar rows on a core, ", cycles / cores);
+  fprintf(out,
+          "Start     %" PRIu64 " cycles of a core wait for code, %" PRIu64 " are scalar rows: ",
+          code / cores, work / cores);
   fprintf(out, "%s %% of the run (kernel.* of the chip)\n",
-          decimal_ratio(cycles * 100, cores * result->total_cycles, 1).text);
+          decimal_ratio((code + work) * 100, cores * result->total_cycles, 1).text);
+}
+
+/* How far the duration may be off, by what measured rows of the same class have shown. */
+static void print_expected(const struct vinci_result *result, FILE *out) {
+  struct expected_error error = expected_error(result);
+  if (error.rows > 0)
+    fprintf(
+        out,
+        "Expected  error of the duration: median %s %%, 9 of 10 within %s %% (%u measured rows, "
+        "%s)\n",
+        decimal_ratio(error.median_permille, 10, 1).text,
+        decimal_ratio(error.p90_permille, 10, 1).text, error.rows, error.class);
+  if (*error.outside)
+    fprintf(out, "%s not calibrated: %s\n", error.rows > 0 ? "         " : "Expected ",
+            error.outside);
 }
 
 /* "label: text" in lines that begin under the label. */
@@ -141,6 +163,7 @@ static void print_head(const struct vinci_result *result, FILE *out) {
           bound == BOUND_NONE ? "not" : bound_name(bound), result->partial ? ", PARTIAL" : "");
   fprintf(out, "\nDuration  %s us from launch to last completion, launch overhead included\n",
           decimal_ratio(result->total_ps, 1000000, 3).text);
+  print_expected(result, out);
   fprintf(out, "Cycles    %" PRIu64 " at %s MHz core clock\n", result->total_cycles,
           decimal_ratio((uint128)result->soc->core_hz, 1000000, 0).text);
   fputs("Work ran  on ", out);

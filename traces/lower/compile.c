@@ -76,6 +76,8 @@ enum vinci_status vinci_compile(const vinci_soc *soc, const char *op, const char
   enum vinci_status status = vinci_compile_text(soc, op, args, arg_count, &text, diag);
   if (status == VINCI_OK)
     status = vinci_trace_parse(op, text, strlen(text), soc, out, diag);
+  if (status == VINCI_OK)
+    (*out)->op = lower_find(op)->name;
   vinci_text_free(text);
   return status;
 }

@@ -318,12 +318,14 @@ void calls_times(const struct vinci_result *result, struct call_times *out) {
   *out = (struct call_times){.duration_ps = result->total_ps};
   uint64_t cores[CORE_KIND_COUNT] = {0};
   uint64_t pipe_ps[CORE_KIND_COUNT][PIPE_COUNT] = {{0}}, active_ps[CORE_KIND_COUNT] = {0};
+  uint64_t start_ps[CORE_KIND_COUNT] = {0};
   for (uint32_t i = 0; i < result->core_count; i++) {
     const struct core_result *core = &result->cores[i];
     if (core->blocks_run == 0)
       continue;
     cores[core->kind]++;
     active_ps[core->kind] += cycles_ps(core->active_cycles, core->hz);
+    start_ps[core->kind] += cycles_ps(core->scalar_work_cycles, core->hz);
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
       pipe_ps[core->kind][pipe] +=
           cycles_ps(result_profiled_cycles(&core->pipe[pipe], (enum pipe)pipe), core->hz);
@@ -332,6 +334,7 @@ void calls_times(const struct vinci_result *result, struct call_times *out) {
   if (cores[out->kind] == 0)
     return;
   out->core_ps = active_ps[out->kind] / cores[out->kind];
+  out->start_ps = start_ps[out->kind] / cores[out->kind];
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     out->pipe_ps[pipe] = pipe_ps[out->kind][pipe] / cores[out->kind];
   if (out->kind == CORE_AIC && cores[CORE_AIV])

@@ -253,6 +253,7 @@ enum vinci_status calls_write_suite(const struct calls_suite *suite,
   enum vinci_status status = workload_choose(&suite->models, &ignored, diag);
   if (status == VINCI_OK)
     status = calls_read(suite->list, &importing.list, diag);
+  calls_withhold_blocks(&importing.list); /* as vinci run --ops */
   if (status == VINCI_OK)
     status = import_rows(&importing, diag);
   if (status == VINCI_OK && suite->output)

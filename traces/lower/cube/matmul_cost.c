@@ -55,7 +55,7 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start) {
   const struct lower_cost *cost = &job->cost;
-  uint64_t cube = cost->cube_cycles, launch = launch_spread_cycles(job->soc, t->cores);
+  uint64_t cube = cost->cube_cycles, launch = start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
   if (t->c_slots == 1)
     cube += cost->fix_cycles + blocks * block_start;
   uint64_t steady =
@@ -197,7 +197,7 @@ bool matmul_cost(struct lower_job *job) {
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   cost->blocks = (uint32_t)t.cores;
-  cost->shares = t.split > 1 ? 0 : t.blocks_total;
+  cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);
   return true;
 }

@@ -219,6 +219,10 @@ struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, st
     now = converted;
   }
   if (reduce->squares) {
+    /* The vendor's norm takes the absolute value for every p (TBE, lp_norm_reduce_v2). */
+    VROW(unit, V(X0), V(X0), "vabs", F("dst", converted), F("src", now), F("repeat", 1),
+         W("type", "fp32"));
+    now = converted;
     VROW(unit, V(X0), V(X0), "vmul", F("dst", converted), F("src0", now), F("src1", now),
          F("repeat", 1), W("type", "fp32"));
     now = converted;
@@ -277,7 +281,8 @@ static void split(const struct lower_job *job, uint64_t cores, struct vreduce *r
     vreduce_region_split(cores, reduce);
 }
 
-/* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit. */
+/* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit.
+ * Regions have passed the rules of their own. */
 static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce) {
   const struct vtile *tile = &reduce->tile;
   struct vtile counted = *tile;
@@ -286,7 +291,7 @@ static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce)
     counted.space.outer[0] = reduce->outer;
   }
   vtile_counts(&counted);
-  if (!vtile_count(job, &counted) && reduce->form == VREDUCE_ROWS)
+  if (reduce->form == VREDUCE_ROWS && !vtile_count(job, &counted))
     return false;
   if (reduce->form != VREDUCE_ROWS) {
     uint64_t units = vreduce_units(reduce);
@@ -383,7 +388,7 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
     put_result(e, job, reduce->result);
   if (reduce->segments > 1)
     emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
-  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce), tile->blocks);
+  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce));
   emit_plain(e, "set_mask_count");
   (reduce->form == VREDUCE_ROWS ? rows_emit : vreduce_region_emit)(e, reduce);
 }
