@@ -96,15 +96,18 @@ struct load {
   bool nz;
 };
 
-/* Copies that reorder rows: they follow each other without a pause, so that one start-up shows. */
+/*
+ * Copies that reorder rows overlap: with two panels in L1, one starts up while the engine takes the
+ * lines of the other. What a copy has of start-up beyond that shows in half.
+ */
 static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *load,
                                uint64_t byte_cycles) {
-  const struct path_cost *path = &soc->path[PATH_GM_L1];
-  uint64_t row_bytes = max_u64(load->row, 1), next = (uint64_t)path->overlap_issue_mcycles;
-  if (next == 0)
-    next = (uint64_t)path->startup_mcycles;
-  uint64_t rows = estimate_reorder(soc, ceil_div(load->bytes, row_bytes), row_bytes);
-  return panel_start(soc) + max_u64(max_u64(rows, byte_cycles), load->copies * next / MILLI);
+  uint64_t row_bytes = max_u64(load->row, 1);
+  uint64_t rows = ceil_div(load->bytes, row_bytes);
+  uint64_t moving = max_u64(estimate_reorder(soc, rows, row_bytes), byte_cycles);
+  uint64_t starts = load->copies * panel_start(soc);
+  return soc->path[PATH_GM_L1].overlap_issue_mcycles > 0 ? max_u64(moving, (moving + starts) / 2)
+                                                         : moving + starts;
 }
 
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
