@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/chip/mem.h"
 #include "core/sim/memsys.h"
 #include "memhier/memhier.h"
 #include "tests/support/fixture.h"
@@ -85,6 +86,24 @@ static void passing_writes_are_written_back(void **state) {
     l2_access(&l2, i * LINE, LINE, false, false);
   assert_int_equal(l2.counters.writebacks, LINE / GRANULE);
   arena_free(&arena);
+}
+
+/* Rows of a pitch that divides the number of sets fill half of L2: nearly all of them stay. */
+static void rows_of_any_pitch_stay(void **state) {
+  (void)state;
+  enum { SETS = 96, CAPACITY_LINES = SETS * L2_FLAT_WAYS, ROWS = CAPACITY_LINES / 2 };
+  static const uint64_t pitches[] = {1, 6, 48, SETS, 4 * SETS, 5};
+  for (size_t i = 0; i < sizeof pitches / sizeof *pitches; i++) {
+    struct arena arena = {0};
+    struct l2_tags l2 = new_l2(&arena, (uint64_t)CAPACITY_LINES * LINE);
+    for (uint64_t row = 0; row < ROWS; row++)
+      l2_access(&l2, row * pitches[i] * LINE, GRANULE, false, false);
+    assert_int_equal(l2.counters.read_misses, ROWS);
+    for (uint64_t row = 0; row < ROWS; row++)
+      l2_access(&l2, row * pitches[i] * LINE, GRANULE, false, false);
+    assert_true(l2.counters.read_hits >= ROWS * 9 / 10);
+    arena_free(&arena);
+  }
 }
 
 /* What leaves is named, each line once. */
@@ -186,6 +205,33 @@ static void device_memory_keeps_its_bandwidth(void **state) {
   assert_in_range(mixed_ps, expected_ps * 99 / 100, expected_ps * 101 / 100);
   soc->hbm_bandwidth_scale *= 2;
   assert_in_range(stream_ps(soc, ACCESSES, 0), ideal_ps / 2 - ACCESSES, ideal_ps / 2);
+  vinci_soc_free(soc);
+}
+
+/* A tenth of the time goes to refreshes: ten percent less of the bandwidth, in both directions. */
+static void refreshes_take_their_share(void **state) {
+  (void)state;
+  enum { ACCESSES = 1000 };
+  vinci_soc *soc = fixture_soc();
+  struct mem_spec *before = soc->memory, memory = {.refi_cycles = 0, .rfc_cycles = 100};
+  soc->memory = &memory;
+  uint64_t without_ps = stream_ps(soc, ACCESSES, 0);
+  memory.refi_cycles = 1000;
+  uint64_t reads_ps = stream_ps(soc, ACCESSES, 0), writes_ps = stream_ps(soc, ACCESSES, 1);
+  assert_in_range(reads_ps, without_ps * 10 / 9 - ACCESSES, without_ps * 10 / 9 + ACCESSES);
+  assert_int_equal(writes_ps, reads_ps);
+  soc->memory = before;
+  vinci_soc_free(soc);
+}
+
+/* Pins that move half of the nominal bandwidth take twice as long. */
+static void pins_set_the_pace(void **state) {
+  (void)state;
+  enum { ACCESSES = 1000 };
+  vinci_soc *soc = fixture_soc();
+  uint64_t whole_ps = stream_ps(soc, ACCESSES, 0);
+  soc->hbm_pin_share /= 2;
+  assert_in_range(stream_ps(soc, ACCESSES, 0), 2 * whole_ps - ACCESSES, 2 * whole_ps + ACCESSES);
   vinci_soc_free(soc);
 }
 
@@ -403,11 +449,14 @@ int main(void) {
       cmocka_unit_test(streamed_writes_are_written_back),
       cmocka_unit_test(parts_of_a_line_stay),
       cmocka_unit_test(passing_writes_are_written_back),
+      cmocka_unit_test(rows_of_any_pitch_stay),
       cmocka_unit_test(victims_are_lines_that_were_written),
       cmocka_unit_test(owed_lines_go_back_in_their_share),
       cmocka_unit_test(owed_lines_wait_for_those_that_leave),
       cmocka_unit_test(no_cache_never_hits),
       cmocka_unit_test(device_memory_keeps_its_bandwidth),
+      cmocka_unit_test(refreshes_take_their_share),
+      cmocka_unit_test(pins_set_the_pace),
       cmocka_unit_test(one_transfer_moves_at_the_paths_rate),
       cmocka_unit_test(an_engine_may_take_time_for_lines),
       cmocka_unit_test(requests_that_share_granules_move_them_twice),
