@@ -32,6 +32,9 @@ static uint64_t startup(const struct vinci_soc *soc, enum path path) {
   return (uint64_t)soc->path[path].startup_mcycles;
 }
 
+/* Of one step in L0: two loads, a mad, their flags. */
+enum { STEP_INSTRUCTIONS = 8 };
+
 void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
                       const struct cube_round *round) {
   const struct vinci_soc *soc = job->soc;
@@ -41,6 +44,9 @@ void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
   job->cost.cube_cycles =
       round->count * (tiles * mm->cube_mcycles + round->steps * (uint64_t)soc->cube_issue_mcycles) /
       MILLI;
+  const struct kernel_start *kernel = &soc->kernel[mm->conv ? KERNEL_CONV : KERNEL_CUBE];
+  job->cost.scalar_cycles =
+      round->count * round->steps * STEP_INSTRUCTIONS * (uint64_t)kernel->issue_cycles;
   job->cost.mte1_cycles =
       round->count *
       (cube_cycles_at(round->a_bytes, (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle) +
@@ -60,6 +66,7 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
     cube += cost->fix_cycles + blocks * block_start;
   uint64_t steady =
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
+  steady = max_u64(steady, cost->scalar_cycles);
   return steady + cost->mte2_cycles / panels + cost->fix_cycles / blocks + launch;
 }
 
