@@ -26,9 +26,9 @@
 struct lower_cost {
   uint64_t total_cycles;
   uint64_t cube_cycles; /* busiest core */
-  uint64_t cube_steps;  /* mads of that core */
   uint64_t vector_cycles;
   uint64_t mte1_cycles;
+  uint64_t scalar_cycles; /* of the instructions of tiles; 0 where a template does not count */
   uint64_t mte2_cycles;
   uint64_t mte3_cycles;
   uint64_t fix_cycles;

@@ -32,16 +32,29 @@ static uint64_t startup(const struct vinci_soc *soc, enum path path) {
   return (uint64_t)soc->path[path].startup_mcycles;
 }
 
+/*
+ * The scalar unit issues every instruction. Of a step in L0: two loads, a mad, and the flags
+ * between MTE1 and M. Of a panel of each operand: the copy, and two flags, each set and waited for.
+ */
+enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 2 * 5 };
+
+static uint64_t scalar_cycles(const struct vinci_soc *soc, enum kernel_code code,
+                              const struct cube_round *round) {
+  int64_t each = soc->kernel[code].issue_cycles;
+  return (uint64_t)(each ? each : soc->scalar_issue_cycles) * round->count *
+         (round->steps * STEP_INSTRUCTIONS + round->panels * PANEL_INSTRUCTIONS);
+}
+
 void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
                       const struct cube_round *round) {
   const struct vinci_soc *soc = job->soc;
   uint64_t tiles = ceil_div(round->m, (uint64_t)soc->cube_m) *
                    ceil_div(round->n, (uint64_t)soc->cube_n) * round->k_tiles;
   uint64_t loads = round->steps * (startup(soc, PATH_L1_L0A) + startup(soc, PATH_L1_L0B)) / MILLI;
-  job->cost.cube_steps = round->count * round->steps;
   job->cost.cube_cycles =
       round->count * (tiles * mm->cube_mcycles + round->steps * (uint64_t)soc->cube_issue_mcycles) /
       MILLI;
+  job->cost.scalar_cycles = scalar_cycles(soc, mm->conv ? KERNEL_CONV : KERNEL_CUBE, round);
   job->cost.mte1_cycles =
       round->count *
       (cube_cycles_at(round->a_bytes, (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle) +
@@ -53,21 +66,6 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
   return startup(soc, path) / MILLI + cube_cycles_at(bytes, cube_rate(soc, path, cores));
 }
 
-/*
- * The scalar unit issues every instruction: of a step the waits and flags of MTE1 and M, two loads
- * and a mad; of a panel of one operand the copy and two flags, each set and waited for; of a block
- * the same for the fixpipe.
- */
-static uint64_t scalar_cycles(const struct lower_job *job, uint64_t panels, uint64_t blocks) {
-  enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 5, OPERANDS = 2, BLOCK_INSTRUCTIONS = 5 };
-  const struct matmul *mm = job->data;
-  const struct kernel_start *kernel = &job->soc->kernel[mm->conv ? KERNEL_CONV : KERNEL_CUBE];
-  uint64_t each =
-      (uint64_t)(kernel->issue_cycles ? kernel->issue_cycles : job->soc->scalar_issue_cycles);
-  return each * (job->cost.cube_steps * STEP_INSTRUCTIONS + panels * OPERANDS * PANEL_INSTRUCTIONS +
-                 blocks * BLOCK_INSTRUCTIONS);
-}
-
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start) {
   const struct lower_cost *cost = &job->cost;
@@ -76,7 +74,7 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
     cube += cost->fix_cycles + blocks * block_start;
   uint64_t steady =
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
-  steady = max_u64(steady, scalar_cycles(job, panels, blocks));
+  steady = max_u64(steady, cost->scalar_cycles);
   return steady + cost->mte2_cycles / panels + cost->fix_cycles / blocks + launch;
 }
 
@@ -173,6 +171,7 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
                                    .n = n,
                                    .k_tiles = k * es / (uint64_t)soc->cube_k_bytes,
                                    .steps = ceil_div(t->k, t->bk),
+                                   .panels = t->groups,
                                    .a_bytes = m * k * es,
                                    .b_bytes = n * k * es * (1 + mm->b_repeats)};
   cube_cost_rounds(job, mm, &block);
