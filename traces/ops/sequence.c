@@ -4,11 +4,13 @@
  * and the profile's gap has passed, with what L2 holds then. L2 writes back what it throws out and
  * nothing else, so that dirty lines stay through a gap. A row on cores that cannot be simulated
  * takes its measured time, and its tensors pass through L2: no more of them than device memory can
- * move in that time, where it is known. Profiles do not say which memory communication uses. It has
- * all dirty lines written back: in a profile of a training step (910B4, two communication steps
- * before kernels that stream), kernels behind communication write at the rate of an L2 without
- * dirty lines, while those behind a pause of 1.9 ms do not. Other rows beside the cores change
- * nothing.
+ * move in that time, where it is known.
+ *
+ * Profiles do not say which memory communication uses. Communication has all dirty lines written
+ * back: in profiles of training steps on a 910B4 (a lookup behind a receive, norms behind a sum
+ * over chips) and a 910B2 (copies behind a sum), kernels take as long as with an L2 without dirty
+ * lines. Behind a pause of 1.9 ms without communication they do not. Other rows beside the cores
+ * change nothing.
  */
 #include <inttypes.h>
 #include <stdlib.h>
