@@ -166,6 +166,8 @@ struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint
 /* Adds the bytes of these granules that are in L2, and of these the dirty ones. */
 void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
              uint64_t *valid, uint64_t *dirty);
+/* Writes all dirty lines back; they stay. */
+void l2_clean(struct l2_tags *l2);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
 uint32_t l2_granules(uint64_t offset, uint64_t bytes);
 /* One of both lookups for a run inside one line, bytes > 0, with the cache's own counters. */

@@ -47,6 +47,8 @@ void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool 
   kept->ops->pass(kept->tags, address, bytes, write);
 }
 
+void kept_clean(struct kept_memory *kept) { kept->ops->clean(kept->tags); }
+
 enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *trace,
                            const uint64_t *addresses, const struct vinci_run_options *options,
                            struct vinci_result **out, struct vinci_diag *diag) {

@@ -26,6 +26,9 @@ struct kept_bytes kept_find(const struct kept_memory *kept, uint64_t address, ui
 /* Reads or writes a range, as a kernel does whose instructions are not known; takes no time. */
 void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool write);
 
+/* Writes back what is dirty, which stays in L2; takes no time. */
+void kept_clean(struct kept_memory *kept);
+
 /* vinci_run() on this memory; l2_start of the options does not count. addresses: of the tensors of
  * the trace, in their order, each a multiple of PROGRAM_TENSOR_ALIGNMENT. */
 VINCI_MUST_CHECK enum vinci_status kept_run(struct kept_memory *kept,

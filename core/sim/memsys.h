@@ -118,6 +118,8 @@ struct memsys_ops {
                uint64_t *dirty);
   /* Reads or writes a range; takes no time and counts nothing. */
   void (*pass)(struct memsys *tags, uint64_t address, uint64_t bytes, bool write);
+  /* Writes back what is dirty; takes no time and counts nothing. */
+  void (*clean)(struct memsys *tags);
   /* Brings bytes into L2 before the run, clean; takes no time and counts nothing. */
   void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes);
   /* Lets bytes above an address be written back, as if they were dirty lines of kernels before: of

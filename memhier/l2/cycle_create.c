@@ -146,6 +146,11 @@ static void cycle_pass(struct memsys *memory, uint64_t address, uint64_t bytes, 
   }
 }
 
+static void cycle_clean(struct memsys *memory) {
+  for (uint64_t i = 0; i < memory->slice_count.value; i++)
+    l2_clean(&memory->slices[i]);
+}
+
 static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
   cycle_pass(memory, address, bytes, false);
 }
@@ -206,6 +211,7 @@ const struct memsys_ops memhier_cycle_ops = {
     .create_tags = cycle_create_tags,
     .find = cycle_find,
     .pass = cycle_pass,
+    .clean = cycle_clean,
     .preload = cycle_preload,
     .owe = cycle_owe,
     .start = cycle_start,

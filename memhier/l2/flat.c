@@ -234,6 +234,8 @@ static void flat_pass(struct memsys *memory, uint64_t address, uint64_t bytes, b
   }
 }
 
+static void flat_clean(struct memsys *memory) { l2_clean(&memory->l2); }
+
 static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
   flat_pass(memory, address, bytes, false);
 }
@@ -269,6 +271,7 @@ const struct memsys_ops memhier_flat_ops = {
     .create_tags = flat_create_tags,
     .find = flat_find,
     .pass = flat_pass,
+    .clean = flat_clean,
     .preload = flat_preload,
     .owe = flat_owe,
     .start = flat_start,

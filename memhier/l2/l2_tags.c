@@ -124,6 +124,11 @@ void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t gr
   *dirty += (uint64_t)l2_count(way->dirty & granules) * L2_GRANULE_BYTES;
 }
 
+void l2_clean(struct l2_tags *l2) {
+  for (uint64_t i = 0; i < l2->set_count.value * l2->geometry.ways; i++)
+    l2->ways[i].dirty = 0;
+}
+
 uint32_t l2_granules(uint64_t offset, uint64_t bytes) {
   uint64_t first = offset / L2_GRANULE_BYTES;
   uint64_t last = (offset + bytes - 1) / L2_GRANULE_BYTES;

@@ -8,7 +8,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4 # an L2 of 96 MiB
 
 work_folder test_sequence
-plan 31
+plan 32
 
 header='Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats'
 mib=1048576
@@ -135,6 +135,14 @@ list beside "$(relu a 100 1024,1024 1024,1024)" "hcom|hcom_allReduce_|COMMUNICAT
 run beside
 report "communication runs beside the cores" "$(is 3 sim_start_us "$(cell 1 sim_duration_us)"
   is 2 sim_start_us 5.000)"
+
+# 160 MiB written leave L2 full of dirty lines; a kernel that only reads waits for their way back.
+norm='n|LpNormV2|AI_VECTOR_CORE|2000|10|4194304|FLOAT||FLOAT'
+list dirty "z|ZerosLike|AI_VECTOR_CORE|100|100|41943040|FLOAT|41943040|FLOAT" "$norm" \
+  "z|ZerosLike|AI_VECTOR_CORE|3000|100|41943040|FLOAT|41943040|FLOAT" \
+  "hcom|hcom_allReduce_|COMMUNICATION|3200|5|N/A|N/A|N/A|N/A" "$norm"
+run dirty
+report "communication has dirty lines written back, a pause does not" "$(faster 5 2)"
 
 # ---- tensors -------------------------------------------------------------------------------------------
 list place "z|ZerosLike|AI_VECTOR_CORE|100|10|1024,1024|FLOAT|1024,1024|FLOAT" \

@@ -114,6 +114,8 @@ bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *t
                          size_t size);
 /* Whether a row ran on AI Cores, as far as its cell says where. */
 bool calls_on_cores(const struct call_row *row);
+/* Whether a row is a transfer between chips. */
+bool calls_communicates(const struct call_row *row);
 /* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
 bool calls_parse(const struct call_row *row, struct lower_call *call);
 

@@ -155,6 +155,11 @@ bool calls_on_cores(const struct call_row *row) {
   return true;
 }
 
+bool calls_communicates(const struct call_row *row) {
+  const char *core = row->cell[CALL_CORE];
+  return strcasecmp(core, "COMMUNICATION") == 0 || strcasecmp(core, "HCCL") == 0;
+}
+
 /* The vendor's kernels take all cores that have something to do, also where fewer were quicker. */
 static void add_blocks(struct lower_call *call, const struct lower_op *op) {
   static const char name[] = "blocks";
