@@ -105,8 +105,9 @@ static unsigned rows_of(const char *request, const char *inst) {
   return found;
 }
 
-/* What the published kernels issue per tile: rms_norm of 128 columns an addition for each 64 of
- * them; adamw 7 multiplications or additions with a number, two roots of powers apart. */
+/* What the published kernels issue for a tile: rms_norm of 128 columns an addition for each 64 of
+ * them, rope two copies of halves, adamw six products with a number; before the tiles, adamw
+ * takes two powers. */
 static void kernels_have_the_published_steps(void **state) {
   (void)state;
   assert_int_equal(rows_of("rms_norm shape=4096x8x128 dtype=bf16", "\n  vadd,"), 2);

@@ -218,7 +218,7 @@ static const struct vstep adamw_steps[] = {
 /*
  * The vendor's kernel computes b1^t and b2^t itself, by Power of Ascend C on a block (asc-devkit,
  * adv_api/detail/math/power, float): T0 is the base, T1 the power; then the sign, and whether the
- * result is 1 or no number, each waiting for the step before. Its scalar unit reads the result.
+ * result is 1 or not a number, each waiting for the step before. The scalar unit reads the result.
  */
 #define BITS(...) AS(DTYPE_UINT16, 1, __VA_ARGS__)
 static const struct vstep power_steps[] = {
@@ -236,7 +236,7 @@ static const struct vstep power_steps[] = {
     U("vabs", T2, T1), Q("vcmpvs_eq", T3, T2, 1), Q("vcmpvs_eq", T3, T2, 0),
     BITS(B_("vand", T3, T3, T3)), Q("vcmpvs_eq", T3, T2, 1), Q("vcmpvs_eq", T3, T2, 0),
     BITS(B_("vor", T3, T3, T3)), BITS(B_("vand", T3, T3, T3)), FILL(T3, 0), SELECT(T2, T2, T2, T3),
-    /* Whether it is no number. */
+    /* Whether the result is not a number. */
     U("vabs", T2, T1), Q("vcmpvs_eq", T3, T2, 1), BITS(B_("vor", T3, T3, T3)),
     Q("vcmpvs_eq", T3, T2, 1), Q("vcmpvs_eq", T3, T2, 0), BITS(B_("vor", T3, T3, T3)),
     BITS(B_("vor", T3, T3, T3)), FILL(T3, 0), SELECT(T2, T2, T2, T3), END};

@@ -29,7 +29,7 @@ static void put_lanes(struct emit *e, const struct spread *spread, struct expr a
        W("type", bits_name(spread->in->computed)));
 }
 
-/* The number of the only row, all over it. */
+/* The number of the only row, in all columns. */
 static void put_number(struct vunit *unit, const struct spread *spread) {
   vunit_count(unit, spread->ew->kernel.tile.n_cols);
   EMIT(unit->emit, "vcopy", F("dst", spread->in->spread), F("src", spread->source), F("repeat", 1),

@@ -226,8 +226,8 @@ void norm_put_result(const struct vnorm *norm, struct rowwise *rows) {
                 x_add(norm->kernel.tile.slot, norm->out.address), rows->unit.reg[Y0]);
 }
 
-/* With one buffer, the next tile comes in as soon as the inputs are converted, and the last one may
- * go out until the result is. */
+/* With one buffer, the next tile comes in once the inputs are converted, and the result of the last
+ * tile goes out until this result is converted. */
 static void compute(struct emit *e, struct vkernel *kernel) {
   const struct vnorm *norm = (struct vnorm *)kernel;
   const struct vtile *tile = &kernel->tile;

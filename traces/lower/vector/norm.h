@@ -41,7 +41,7 @@ static inline bool norm_is_long(const struct vnorm *norm) {
   return norm->kernel.tile.cols < norm->kernel.tile.space.cols;
 }
 
-/* Whether the tile is of whole rows and as the vendor's kernel has it. */
+/* Whether the tile has whole rows, as many as in the vendor's kernel. */
 static inline bool norm_as_vendor(const struct vnorm *norm) {
   return norm->norm->small && norm->pitch <= NORM_SMALL && !norm_is_long(norm);
 }

@@ -11,7 +11,7 @@
 #include "traces/lower/vector/unit.h"
 
 enum { FLOAT_BYTES = 4, HEAD_FLAG = 2 };
-/* UB of the vendor's kernel is shared by so many operands of a tile, in its type, after a reserve.
+/* The vendor's kernel cuts UB, less a reserve, into N shares; each operand of a tile takes a share.
  */
 enum { RESERVED_BYTES = 2048, SHARES_FP32 = 8, SHARES_NARROW = 24 };
 enum { IN_COS, IN_SIN, TABLES };
