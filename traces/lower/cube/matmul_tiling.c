@@ -355,11 +355,24 @@ void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t k
   *matmul_key(job, MATMUL_BAND) = matmul_size(band_of(cores, tile[0], tile[2], mt));
 }
 
+/* Columns of a block: where cores share columns evenly, a part of a core's share. */
+static uint64_t columns_of(const struct lower_job *job, uint64_t side) {
+  const struct matmul *mm = job->data;
+  uint64_t unit = matmul_unit(mm);
+  if (!matmul_is_flat(mm))
+    return matmul_even(mm->n, side, unit);
+  uint64_t share = round_up(mm->n, FRACTAL_ROWS) / even_cores(job->soc, mm);
+  uint64_t columns = matmul_even(share, side, unit);
+  while (columns > unit && share % columns)
+    columns -= unit;
+  return columns;
+}
+
 static void tile_of(const struct lower_job *job, uint64_t m_side, uint64_t n_side,
                     uint64_t tile[3]) {
   const struct matmul *mm = job->data;
   tile[0] = matmul_even(mm->m, m_side, m_unit(mm));
-  tile[2] = matmul_even(mm->n, n_side, matmul_unit(mm));
+  tile[2] = columns_of(job, n_side);
   tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);
 }
 
