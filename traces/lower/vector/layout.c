@@ -236,6 +236,9 @@ static bool call_transdata(struct lower_call *call) {
   lower_arg_shape(call, "shape", plain->shape, plain->rank);
   lower_arg(call, "c0=%" PRIu64, blocks->shape[blocks->rank - 1]);
   lower_arg_dtype(call, "dtype", x);
+  /* One buffer for what comes in and one for what leaves, as the published schedules of
+   * TransData have it: keys of its tilings never ask for two. */
+  lower_arg(call, "buffers=1");
   /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
   uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
   uint64_t bytes = lower_elements(plain->shape, plain->rank) * vtile_bytes(x->dtype);
