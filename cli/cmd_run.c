@@ -37,6 +37,7 @@ struct run_settings {
   const char *ops;
   const char *blocks;
   uint64_t jobs;
+  bool sequence;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
@@ -93,6 +94,9 @@ static const struct option_row run_options[] = {
                     "profile: as many as column Block Dim of the list says"),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
+    OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
+                    "with --ops: run a profile in its order on one chip, with its gaps; each row "
+                    "finds in L2 what those before have left, and the table says what"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
     OPTION_FLAG_ROW("counters", 0, struct run_settings, counters,
@@ -342,6 +346,10 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  if (settings->sequence) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--sequence needs --ops=LIST");
+    return cli_fail(&diag);
+  }
   if (misspells_operator(words)) {
     (void)operator_unknown(words->items[0], &diag);
     return cli_fail(&diag);
@@ -403,7 +411,9 @@ static bool choose_models(struct run_settings *settings) {
   settings->l2_start = (enum vinci_l2)state;
   settings->profile_blocks = from == 1;
   char warning[WORKLOAD_WARNING_MAX];
-  const char *assumed = settings->l2 ? settings->l2 : settings->ops ? "by kind of operator" : NULL;
+  const char *assumed = settings->l2                           ? settings->l2
+                        : settings->ops && !settings->sequence ? "by kind of operator"
+                                                               : NULL;
   if (!settings->quiet && workload_l2_warning(settings->sets.items, settings->sets.count, assumed,
                                               warning, sizeof warning))
     fprintf(stderr, "warning: %s\n", warning);
@@ -424,6 +434,11 @@ static int run_operators(const struct run_settings *settings, const struct text_
                      "operators one by one for that");
     return cli_fail(&diag);
   }
+  if (settings->sequence && settings->jobs > 1) {
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "--sequence runs one operator after the other; leave out --jobs");
+    return cli_fail(&diag);
+  }
   struct run_list list = {
       .list = settings->ops,
       .output = settings->output,
@@ -440,7 +455,8 @@ static int run_operators(const struct run_settings *settings, const struct text_
                                 .set_count = settings->sets.count},
                   .max_cycles = settings->max_cycles,
                   .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
-                  .profile_blocks = settings->profile_blocks},
+                  .profile_blocks = settings->profile_blocks,
+                  .sequence = settings->sequence},
       .timeout_minutes = settings->timeout_minutes,
       .quiet = settings->quiet,
   };

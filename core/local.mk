@@ -63,6 +63,8 @@ libvinci_core_la_SOURCES += \
 	core/isa/isa_types.def \
 	core/isa/operands.h \
 	core/isa/operands_vector.h \
+	core/isa/known.c \
+	core/isa/known.h \
 	core/isa/program.c \
 	core/isa/program.h \
 	core/isa/program_count.c \
@@ -113,7 +115,10 @@ libvinci_core_la_SOURCES += \
 	core/sim/engine.h \
 	core/sim/memsys.h \
 	core/sim/pipe.c \
+	core/sim/pipe_l1.c \
 	core/sim/pipe_units.c \
+	core/sim/kept.c \
+	core/sim/kept.h \
 	core/sim/run.c \
 	core/sim/scalar.c
 

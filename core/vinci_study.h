@@ -222,6 +222,10 @@ struct vinci_ops_options {
   /* As many blocks as a profile says that its operators were launched with (column Block Dim).
    * Otherwise the number is chosen as for any operator, as a caller without a profile gets. */
   bool profile_blocks;
+  /* A profile in its order on one chip: each row finds in L2 what the rows before have left, and
+   * the gaps of the profile are kept. Needs the tensors of the rows, one chip, and no l2; runs one
+   * operator at a time, and starts over when the run was ended. */
+  bool sequence;
   /* Called when the list has been read and then about five times a second; false ends the run with
    * VINCI_E_LIMIT. May be NULL. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);
@@ -235,6 +239,10 @@ struct vinci_ops_result {
   size_t ok, unsupported, failed;
   size_t limited; /* have reached max_cycles */
   size_t crashed; /* their process died; the same call tries them again */
+  /* Of a sequence: what all rows read, and what of that L2 held when they started; the durations of
+   * the rows that are ok and were measured. */
+  uint64_t input_bytes, found_bytes;
+  uint64_t simulated_ps, measured_ps;
 };
 
 /*

@@ -11,11 +11,10 @@
 
 /* ---- what both models do with a transfer ---- */
 
-/* Rate of the engine itself: the given one of its path, or the transfer's own if that is less. */
-static inline uint64_t transfer_rate(const struct gm_transfer *transfer, int64_t mbytes_per_cycle) {
-  uint64_t limit = transfer->mbytes_per_cycle_limit;
-  uint64_t rate = (uint64_t)mbytes_per_cycle;
-  return limit > 0 ? min_u64(rate, limit) : rate;
+/* How long the engine needs for lines of L2, at least. */
+static inline uint64_t transfer_lines_ps(const struct gm_transfer *transfer, uint64_t lines) {
+  return (uint64_t)((uint128)lines * transfer->line_mcycles * (PS_PER_SECOND / MILLI) /
+                    transfer->core_hz);
 }
 
 /* How long the engine needs for bytes at a rate. */
@@ -145,6 +144,9 @@ static inline bool l2_hit(struct l2_tags *l2, const struct l2_place *place, uint
 /* The same for an access that takes no room in L2: granules that are there hit, the rest passes. */
 struct l2_outcome l2_pass(struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
                           bool write);
+/* Adds the bytes of these granules that are in L2, and of these the dirty ones. */
+void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+             uint64_t *valid, uint64_t *dirty);
 /* Bits of the granules that [offset, offset + bytes) of a line touches. */
 uint32_t l2_granules(uint64_t offset, uint64_t bytes);
 /* One of both lookups for a run inside one line, bytes > 0, with the cache's own counters. */

@@ -64,6 +64,7 @@ unit_tests = \
 	tests/traces/test_trace_format \
 	tests/values/test_values_run \
 	tests/vector/test_banks \
+	tests/vector/test_known \
 	tests/vector/test_values_lanes \
 	tests/vector/test_values_vector
 

@@ -60,6 +60,9 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/list.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
+	traces/lower/calls/sequence.c \
+	traces/lower/calls/sequence.h \
+	traces/lower/calls/sequence_pool.c \
 	traces/lower/calls/suite.c \
 	traces/lower/calls/suite.h \
 	traces/lower/calls/time.c \
@@ -123,6 +126,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/ops.h \
 	traces/ops/row.c \
 	traces/ops/run.c \
+	traces/ops/sequence.c \
 	traces/ops/table.c \
 	traces/values/compare.c \
 	traces/values/npy.c \

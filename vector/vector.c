@@ -51,6 +51,16 @@ struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst 
   return lanes;
 }
 
+/* Whether each repeat reads what the one before has written. */
+static bool accumulates(const struct bank_traffic *traffic) {
+  const struct bank_operand *write = &traffic->write;
+  for (unsigned i = 0; i < traffic->reads; i++)
+    if (write->blocks > 0 && write->repeat_stride == 0 && traffic->read[i].repeat_stride == 0 &&
+        traffic->read[i].row == write->row)
+      return true;
+  return false;
+}
+
 void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct vector_work work,
                  struct inst_cost *cost) {
   const struct isa_row *row = isa_row((enum isa_op)inst->op);
@@ -62,6 +72,8 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
     loss = banks_loss(soc, work.traffic, slope);
   uint64_t steady = slope * work.repeats + work.extra_mcycles + loss.group_mcycles;
   steady += loss.bank_mcycles;
+  if (work.traffic && accumulates(work.traffic))
+    steady = max_u64(steady, (uint64_t)soc->accumulate_mcycles * work.repeats);
   uint64_t issue =
       max_u64(steady + (uint64_t)numbers->offset_mcycles, (uint64_t)numbers->minimum_mcycles);
   uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);

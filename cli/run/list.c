@@ -6,7 +6,10 @@
 
 #include "cli/cli.h"
 #include "cli/support/monitor.h"
+#include "core/base/decimal.h"
 #include "core/base/diag.h"
+
+#define PS_PER_MS UINT64_C(1000000000)
 
 struct watching {
   const struct run_list *list;
@@ -28,6 +31,23 @@ static bool watch(void *context, const struct vinci_ops_progress *progress) {
                                                .all = progress->operators});
 }
 
+static void report_sequence(const struct vinci_ops_result *result) {
+  printf(
+      "L2: empty before the first row; of %s GB that the rows read, %s %% were there when the row "
+      "began (columns l2_found_bytes, l2_from)\n",
+      decimal_ratio(result->input_bytes, 1000000000, 3).text,
+      decimal_ratio(result->found_bytes * 100, result->input_bytes, 1).text);
+  if (result->measured_ps == 0)
+    return;
+  bool less = result->simulated_ps < result->measured_ps;
+  uint64_t apart = less ? result->measured_ps - result->simulated_ps
+                        : result->simulated_ps - result->measured_ps;
+  printf("Durations: %s ms simulated, %s ms measured (%s%s %%) in the rows that have both\n",
+         decimal_ratio(result->simulated_ps, PS_PER_MS, 3).text,
+         decimal_ratio(result->measured_ps, PS_PER_MS, 3).text, less ? "-" : "+",
+         decimal_ratio(apart * 100, result->measured_ps, 1).text);
+}
+
 static void report(const struct run_list *list, const struct vinci_ops_result *result) {
   const char *l2 = list->options.overrides.l2;
   if (result->known > 0)
@@ -35,7 +55,9 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   printf("%zu of %zu operators simulated, %zu unsupported, %zu failed: %s/op_summary.csv\n",
          result->ok, result->operators, result->unsupported,
          result->failed + result->limited + result->crashed, list->output);
-  if (l2)
+  if (list->options.sequence)
+    report_sequence(result);
+  else if (l2)
     printf("L2 at the start: %s for all, as asked\n", l2);
   else
     printf(
@@ -54,9 +76,9 @@ static enum vinci_status simulate(struct run_list *list, struct watching *watchi
       vinci_ops_run(list->list, list->output, &list->options, result, &ended);
   if (status == VINCI_E_LIMIT && result->operators > 0)
     return diag_error(diag, VINCI_E_LIMIT,
-                      "%s; %s/op_summary.csv has %zu of %zu operators, and the same command goes "
-                      "on from there",
-                      monitor_reason(), list->output, result->done, result->operators);
+                      "%s; %s/op_summary.csv has %zu of %zu operators, and the same command %s",
+                      monitor_reason(), list->output, result->done, result->operators,
+                      list->options.sequence ? "starts over" : "goes on from there");
   *diag = ended;
   return status;
 }

@@ -91,10 +91,10 @@ static const struct soc_param path_params[] = {
 
 static const struct soc_param kernel_params[] = {
 #define X(id, text)                                                                                \
-  KERNEL_PARAM(id, start_cycles, "start_cycles",                                                   \
-               "from the start of a block to its first copy: " text),                              \
-      KERNEL_PARAM(id, block_cycles, "cycles_per_block",                                           \
-                   "additional cycles for each block of the kernel after the first: " text),
+  KERNEL_PARAM(id, head_cycles, "head_cycles",                                                     \
+               "scalar work of a block before its first copy: " text),                             \
+      KERNEL_PARAM(id, code_cycles, "code_cycles",                                                 \
+                   "wait of a core that alone fetches the code of its kernel: " text),
     KERNEL_CODE_LIST(X)
 #undef X
 };
@@ -404,6 +404,12 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
   default:
     return 0;
   }
+}
+
+uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores) {
+  enum { PPM = 1000000 };
+  uint128 others = (uint128)alone_cycles * (uint64_t)soc->code_sharing_ppm * (cores - 1);
+  return alone_cycles + (uint64_t)(others / PPM);
 }
 
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe) {

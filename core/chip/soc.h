@@ -58,7 +58,7 @@ struct vector_class_cost {
 
 /*
  * Kinds of kernels of the vendor's library, which differ in the size of their code: id and
- * members. Lowering takes the numbers of a kind for what a core does before its first copy.
+ * members. Lowering takes the numbers of a kind for what a block does before its first copy.
  */
 #define KERNEL_CODE_LIST(X)                                                                        \
   X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
@@ -77,8 +77,8 @@ enum kernel_code {
 };
 
 struct kernel_start {
-  int64_t start_cycles; /* each core, whatever the number of blocks */
-  int64_t block_cycles; /* more for each block: cores fetch code from the same addresses in turn */
+  int64_t head_cycles; /* scalar work of each block */
+  int64_t code_cycles; /* wait of a core that alone fetches the code; with others: code.sharing */
 };
 
 struct path_cost {
@@ -168,6 +168,8 @@ uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
 /* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this type.
  */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
+/* The wait for code that takes one core alone N cycles, on each of several cores that fetch it. */
+uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores);
 /* Depth of a pipe's issue queue. */
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);
 

@@ -9,6 +9,7 @@
   X(BARRIER, "pipe_barrier", "drains for a barrier", "drains for barriers")                        \
   X(CROSS_CORE, "cross_core", "waits for a flag of another core",                                  \
     "waits for flags of other cores")                                                              \
+  X(CODE, "code_fetch", "the scalar unit waits for code of the kernel", "waits for code")          \
   X(QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full",                         \
     "finds issue queues full")                                                                     \
   X(UNIT_FLAG, "unit_flag", "waits for L0C blocks that mad or the fixpipe has not handed over",    \

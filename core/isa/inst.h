@@ -126,9 +126,10 @@ struct inst_cost {
   uint64_t gm_bursts;
   uint64_t gm_burst_bytes;
   uint64_t gm_stride_bytes; /* from start to start */
-  /* Engines that move slower than the path, as the reordering of nd2nz; 0: as the path. */
-  uint64_t mbytes_per_cycle_limit; /* thousandths of a byte per cycle */
-  uint64_t minimum_cycles;         /* from start to last byte, at least */
+  /* Of the engine for each line of L2 that a run touches, at least, as the reordering of nd2nz
+   * takes; thousandths of a cycle. */
+  uint64_t line_mcycles;
+  uint64_t minimum_cycles; /* from start to last byte, at least */
 };
 
 /* Repetition of runs of bytes. */

@@ -311,6 +311,9 @@ static enum vinci_status check_remote(const struct stream *stream, const struct 
 
 enum vinci_status stream_check_access(struct stream *stream, const struct inst *inst,
                                       struct vinci_diag *diag) {
+  struct known_inst *known = stream->known ? known_find(stream->known, inst) : NULL;
+  if (known && known->in_range)
+    return VINCI_OK;
   if (check_count(stream, inst, diag) != VINCI_OK)
     return VINCI_E_INPUT;
   struct inst_access access[INST_ACCESS_MAX];
@@ -322,6 +325,8 @@ enum vinci_status stream_check_access(struct stream *stream, const struct inst *
         check_range(stream, inst, &access[i], diag) != VINCI_OK)
       return VINCI_E_INPUT;
   }
+  if (known)
+    known->in_range = true;
   return VINCI_OK;
 }
 

@@ -8,6 +8,7 @@
 #ifndef VINCI_CORE_ISA_STREAM_H
 #define VINCI_CORE_ISA_STREAM_H
 
+#include "core/isa/known.h"
 #include "core/isa/program.h"
 
 struct stream {
@@ -20,6 +21,7 @@ struct stream {
   uint64_t turns;        /* loop, endloop and let rows, so far */
   uint32_t tensor_hint;  /* where the last GM range was found */
   bool unchecked_ranges; /* whoever executes looks at them */
+  struct known *known;   /* instructions that were checked before; NULL: not kept */
   int64_t *variables;
   int64_t *loop_count; /* by loop variable */
 };

@@ -72,6 +72,10 @@ uint64_t result_pipe_stalls(const struct pipe_counters *counters) {
   return sum;
 }
 
+uint64_t result_profiled_cycles(const struct pipe_counters *counters, enum pipe pipe) {
+  return counters->busy_cycles + (pipe == PIPE_FIX ? counters->stall_cycles[STALL_UNIT_FLAG] : 0);
+}
+
 /* kind CORE_KIND_COUNT: every kind. */
 static void sum_pipe(const struct vinci_result *result, enum core_kind kind, enum pipe pipe,
                      bool active_only, struct pipe_counters *sum, uint64_t *total_cycles) {

@@ -4,6 +4,8 @@
 
 #include "core/sim/device.h"
 
+#include <string.h>
+
 /* Sequence numbers of a core's events within one instant. */
 enum { SEQUENCE_FINISH = 2 * PIPE_COUNT };
 
@@ -123,6 +125,7 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena) ||
       !pipe_units_create(core, arena))
     return false;
+  core->stream.known = device->known;
   scalar_create(core, part);
   for (unsigned i = 0; i < PIPE_COUNT; i++)
     if (!pipe_create(core, arena, (enum pipe)i, part))
@@ -136,6 +139,8 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   uint64_t cycle = aicore_now(core);
   core->has_block = true;
   core->start_cycle = cycle;
+  core->holds_code = core->code && strcmp(core->code, kernel->name) == 0;
+  core->code = kernel->name;
   if (core->result->blocks_run++ == 0)
     core->result->first_block = blk;
   flags_start_block(&core->flags);
@@ -145,6 +150,7 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
     if (core_has_pipe(core->kind, (enum pipe)i))
       pipe_start(&core->pipe[i], cycle);
   unit_flags_start_block(&core->units);
+  core->l1_wait_mcycles = 0;
   scalar_start(core, cycle);
 }
 

@@ -46,6 +46,7 @@ struct retire_entry {
   bool done;      /* RETIRE_TRANSFER: all bytes have arrived */
   uint64_t cycle; /* earliest cycle; RETIRE_TRANSFER: when it was done */
   uint64_t start_cycle;
+  uint64_t reader_cycles; /* a copy to L1: cycles that MTE1 had been busy at its start */
   struct pipe_entry entry;
   struct gm_transfer transfer;
 };
@@ -104,8 +105,11 @@ struct aicore {
   struct unit_flags units;
   uint64_t *unit_cycle; /* by unit of L0C: from when on its state holds; may lie ahead of now */
   struct arrivals *arrivals; /* by id of a signal */
+  uint64_t l1_wait_mcycles;  /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;
+  bool holds_code;  /* of its kernel: this block does not wait for it */
+  const char *code; /* name of the kernel whose code the core fetched last */
   uint64_t start_cycle;
   struct result_event *events; /* this core's share of the event store */
   uint64_t event_count, event_capacity, events_dropped;
@@ -156,6 +160,13 @@ void pipe_wake(struct pipe_unit *pipe, uint64_t cycle);
 void pipe_account(struct pipe_unit *pipe, uint64_t cycle);
 /* Starts the head of M at a cycle that has passed while it waited for units of L0C. */
 void pipe_start_late(struct pipe_unit *pipe, uint64_t cycle);
+
+/* ---- the port of L1: MTE1 waits while MTE2 writes (core/sim/pipe_l1.c) ---- */
+/* A copy has started, or ended at a cycle. */
+void pipe_l1_copy_started(struct aicore *core, struct retire_entry *copy, uint64_t now);
+void pipe_l1_copy_ended(struct aicore *core, const struct retire_entry *copy);
+/* Cycles by which a load of MTE1 that takes `cycles` takes longer. */
+uint64_t pipe_l1_wait(struct aicore *core, const struct inst_cost *cost, uint64_t cycles);
 
 /* ---- unit flags of L0C: what pipes M and FIX ask and tell (core/sim/pipe_units.c) ---- */
 bool pipe_units_create(struct aicore *core, struct arena *arena);

@@ -26,7 +26,20 @@ void device_stop(struct device *device, enum vinci_status status) {
   engine_stop(device->engine);
 }
 
+/* From where the trace has a tensor to where kept memory has that tensor. */
+static uint64_t kept_address(const struct device *device, uint64_t address) {
+  const struct vinci_trace *trace = device->trace;
+  uint32_t nearest = 0;
+  for (uint32_t i = 1; i < trace->tensor_count; i++)
+    if (trace->tensors[i].address <= address &&
+        trace->tensors[i].address > trace->tensors[nearest].address)
+      nearest = i;
+  return address - trace->tensors[nearest].address + device->kept->addresses[nearest];
+}
+
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
+  if (device->kept && device->trace->tensor_count > 0)
+    transfer->address = kept_address(device, transfer->address);
   device->memory_ops->start(device->memory, transfer, start_ps);
 }
 
@@ -121,6 +134,18 @@ void device_core_finished(struct device *device, struct aicore *core) {
     end_kernel(device);
   else if (has_blocks_left(device))
     engine_schedule_earliest(device->engine, &device->dispatch, engine_now_ps(device->engine));
+}
+
+static uint64_t cores_of_kernel(const struct device *device, const struct program_kernel *kernel,
+                                enum core_kind kind) {
+  uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
+  return kernel->stream[kind].present
+             ? min_u64(kernel->blocks * per_block, device->placement.kind_count[kind])
+             : 0;
+}
+
+uint64_t device_running_cores(const struct device *device, enum core_kind kind) {
+  return cores_of_kernel(device, device->placement.kernel, kind);
 }
 
 /* ---- flags between cores --------------------------------------------------- */
@@ -240,13 +265,9 @@ static void number_parts(const struct device *device, uint32_t *part) {
 /* Cores of a kind that will ever get a block: dispatch takes each core before one again. */
 static uint32_t used_cores(const struct device *device, enum core_kind kind) {
   uint64_t used = 0;
-  for (uint32_t k = 0; k < device->trace->kernel_count; k++) {
-    const struct program_kernel *kernel = &device->trace->kernels[k];
-    uint64_t per_block = kernel->mixed && kind == CORE_AIV ? soc_vectors_per_cube(device->soc) : 1;
-    if (kernel->stream[kind].present && kernel->blocks * per_block > used)
-      used = kernel->blocks * per_block;
-  }
-  return (uint32_t)min_u64(used, device->placement.kind_count[kind]);
+  for (uint32_t k = 0; k < device->trace->kernel_count; k++)
+    used = max_u64(used, cores_of_kernel(device, &device->trace->kernels[k], kind));
+  return (uint32_t)used;
 }
 
 /* The event store is shared out evenly, so that what a core keeps depends on no other. */
@@ -331,6 +352,7 @@ static bool create_memory(struct device *device) {
       .ports = device->placement.core_count * PIPE_COUNT,
       .cluster_of_core = cluster_of_core,
       .gm_bytes = device->trace->gm_bytes,
+      .tags = device->kept ? device->kept->tags : NULL,
   };
   device->network_ops = model.network;
   device->memory_ops = model.memory;
@@ -356,7 +378,9 @@ enum vinci_status device_create(struct device *device) {
                       device->soc->name);
   device->engine = engine_create(&device->arena);
   device->cores = ARENA_ARRAY(&device->arena, struct aicore, device->placement.core_count);
-  if (!device->engine || !device->cores || !create_result(device) || !create_cores(device) ||
+  device->known = ARENA_ARRAY(&device->arena, struct known, 1);
+  if (!device->engine || !device->cores || !device->known || !create_result(device) ||
+      !create_cores(device) ||
       !signals_create(&device->signals, &device->arena, &device->placement))
     return diag_error(device->diag, VINCI_E_NOMEM, "out of memory for the model of %s",
                       device->soc->name);

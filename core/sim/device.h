@@ -8,12 +8,20 @@
 #define VINCI_CORE_SIM_DEVICE_H
 
 #include "core/control/signals.h"
+#include "core/isa/known.h"
 #include "core/sim/aicore.h"
+
+/* Memory that outlives the run (core/sim/kept.h). */
+struct device_kept {
+  struct memsys *tags;       /* of memsys_ops.create_tags() */
+  const uint64_t *addresses; /* of the tensors, in the order of the trace */
+};
 
 struct device {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
   struct vinci_run_options options;
+  const struct device_kept *kept; /* NULL: fresh memory */
   struct vinci_diag *diag;
   struct arena arena; /* all of one run's model */
   struct engine *engine;
@@ -23,6 +31,7 @@ struct device {
   struct placement placement;
   struct signals signals;
   struct aicore *cores; /* placement.core_count of them */
+  struct known *known; /* instructions, of all cores */
 
   const struct network_ops *network_ops;
   struct network *network;
@@ -39,6 +48,12 @@ struct device {
   struct engine_event watch; /* progress and cycle limit */
 };
 
+/* vinci_run(), on kept memory unless that is NULL. */
+VINCI_MUST_CHECK enum vinci_status device_run(const struct vinci_soc *soc,
+                                              const struct vinci_trace *trace,
+                                              const struct vinci_run_options *options,
+                                              const struct device_kept *kept,
+                                              struct vinci_result **out, struct vinci_diag *diag);
 /* Builds the chip for a trace. */
 enum vinci_status device_create(struct device *device);
 /* Brings L2 into the state that the options ask for; once the memory system is there. */
@@ -50,6 +65,8 @@ void device_end_of_time(struct device *device);
 /* Ends the run early with a status. */
 void device_stop(struct device *device, enum vinci_status status);
 void device_core_finished(struct device *device, struct aicore *core);
+/* Cores of a kind that execute blocks of the present kernel at the same time, at most. */
+uint64_t device_running_cores(const struct device *device, enum core_kind kind);
 /* Hands a transfer to the memory system. */
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps);
 /* A core signals cross-core flag `id` in a mode at the present time. */

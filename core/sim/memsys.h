@@ -25,7 +25,7 @@ struct gm_transfer {
   uint64_t bursts; /* runs of burst_bytes, stride_bytes from start to start */
   uint64_t burst_bytes;
   uint64_t stride_bytes;
-  uint64_t mbytes_per_cycle_limit; /* slower than the path's own rate; 0 = the path's */
+  uint64_t line_mcycles; /* of the engine for each line of L2, at least; thousandths */
   uint64_t core_hz;
   /* Called in PHASE_DELIVER at the time the last byte has arrived. */
   void (*done)(struct gm_transfer *transfer, uint64_t now_ps);
@@ -99,7 +99,8 @@ struct memsys_shape {
   uint32_t part;  /* first of MEMSYS_PARTS */
   uint32_t ports; /* cores * PIPE_COUNT */
   const uint32_t *cluster_of_core;
-  uint64_t gm_bytes; /* end of the last tensor */
+  uint64_t gm_bytes;   /* end of the last tensor */
+  struct memsys *tags; /* of create_tags(): L2 holds what is there; NULL: an L2 of its own */
 };
 enum { MEMSYS_PARTS = 2, NETWORK_PARTS = 2 };
 
@@ -109,6 +110,14 @@ struct memsys_ops {
   struct memsys *(*create)(struct arena *arena, struct engine *engine, const struct vinci_soc *soc,
                            const struct network_ops *network_ops, struct network *network,
                            const struct memsys_shape *shape);
+  /* What L2 holds, alone: for runs one after the other, and for find() and pass(). */
+  struct memsys *(*create_tags)(struct arena *arena, const struct vinci_soc *soc,
+                                uint64_t gm_bytes);
+  /* Adds up the bytes of a range that are in L2, and of these the dirty ones, in whole granules. */
+  void (*find)(const struct memsys *tags, uint64_t address, uint64_t bytes, uint64_t *valid,
+               uint64_t *dirty);
+  /* Reads or writes a range; takes no time and counts nothing. */
+  void (*pass)(struct memsys *tags, uint64_t address, uint64_t bytes, bool write);
   /* Brings bytes into L2 before the run, clean; takes no time and counts nothing. */
   void (*preload)(struct memsys *memory, uint64_t address, uint64_t bytes);
   /* Lets bytes above an address be written back, as if they were dirty lines of kernels before: of

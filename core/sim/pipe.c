@@ -170,11 +170,12 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
       .bursts = cost->gm_bursts,
       .burst_bytes = cost->gm_burst_bytes,
       .stride_bytes = cost->gm_stride_bytes,
-      .mbytes_per_cycle_limit = cost->mbytes_per_cycle_limit,
+      .line_mcycles = cost->line_mcycles,
       .core_hz = core->clock.hz,
       .done = transfer_done,
       .owner = pipe,
   };
+  pipe_l1_copy_started(core, slot, now);
   pipe->transfers++;
   pipe->streaming_overlaps = cost->overlaps;
   pipe->next_start_cycle = now + cost->issue_cycles;
@@ -195,8 +196,10 @@ static uint64_t issue_distance(struct pipe_unit *pipe, const struct inst_cost *c
 
 static void start_unit(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   const struct inst_cost *cost = &entry->cost;
-  uint64_t end = now + cost->latency_cycles;
-  pipe->next_start_cycle = now + issue_distance(pipe, cost, now);
+  uint64_t distance = issue_distance(pipe, cost, now);
+  uint64_t wait = pipe_l1_wait(pipe->core, cost, distance);
+  uint64_t end = now + cost->latency_cycles + wait;
+  pipe->next_start_cycle = now + distance + wait;
   pipe->complete_cycle = max_u64(pipe->complete_cycle, end);
   aicore_record(pipe->core, pipe->id, entry, now, end);
 }
@@ -288,6 +291,7 @@ static void retire_transfer(struct pipe_unit *pipe, const struct retire_entry *s
   pipe->transfers--;
   pipe->retired_cycle = max_u64(pipe->retired_cycle, slot->cycle);
   pipe->complete_cycle = max_u64(pipe->complete_cycle, slot->cycle);
+  pipe_l1_copy_ended(pipe->core, slot);
   aicore_record(pipe->core, pipe->id, &slot->entry, slot->start_cycle, slot->cycle);
   if (slot->entry.unit_flag == UNIT_FLAG_TURN)
     pipe_units_moved(pipe->core, slot->start_cycle + slot->entry.cost.latency_cycles, slot->cycle);

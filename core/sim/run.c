@@ -129,12 +129,13 @@ static enum vinci_status simulate(struct device *device) {
   return device_report_hang(device, device->diag);
 }
 
-enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
-                            const struct vinci_run_options *options, struct vinci_result **out,
-                            struct vinci_diag *diag) {
+enum vinci_status device_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                             const struct vinci_run_options *options,
+                             const struct device_kept *kept, struct vinci_result **out,
+                             struct vinci_diag *diag) {
   double start_seconds = cpu_seconds();
   *out = NULL;
-  struct device device = {.soc = soc, .trace = trace, .diag = diag};
+  struct device device = {.soc = soc, .trace = trace, .kept = kept, .diag = diag};
   if (options) {
     size_t size = options->struct_size;
     if (size == 0 || size > sizeof device.options)
@@ -161,4 +162,10 @@ enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trac
   device.result->peak_rss_bytes = peak_rss_bytes();
   *out = device.result;
   return status;
+}
+
+enum vinci_status vinci_run(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                            const struct vinci_run_options *options, struct vinci_result **out,
+                            struct vinci_diag *diag) {
+  return device_run(soc, trace, options, NULL, out, diag);
 }

@@ -142,7 +142,7 @@ static void fill_entry(const struct aicore *core, struct pipe_entry *entry) {
   entry->dtype = (uint8_t)inst_dtype(inst);
   entry->unit_flag = UNIT_FLAG_OFF;
   fill_control(inst, entry);
-  registry_cost((enum isa_op)inst->op)(core->device->soc, inst, &entry->cost);
+  known_cost(core->device->known, core->device->soc, inst, &entry->cost);
   if (entry->cost.uses_gm)
     entry->cost.passes_l2 = stream_passes_l2(&core->stream, inst, entry->cost.gm_address);
 }
@@ -190,6 +190,18 @@ static void signal_from_scalar(struct aicore *core, uint64_t now) {
                   (uint32_t)inst->arg[CROSS_SET_ID], inst->line);
 }
 
+/* A core keeps the code of a kernel for its later blocks. */
+static void fetch_code(struct aicore *core, uint64_t alone_cycles) {
+  struct scalar_unit *scalar = &core->scalar;
+  uint64_t start = scalar->cycle;
+  if (!core->holds_code)
+    end_wait(scalar, STALL_CODE,
+             scalar->cycle + soc_code_cycles(core->device->soc, alone_cycles,
+                                             device_running_cores(core->device, core->kind)));
+  scalar->counters->instructions++;
+  record_scalar(core, start);
+}
+
 static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   const struct inst *inst = &scalar->inst;
@@ -207,6 +219,9 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
     spend(scalar, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
     core->result->scalar_work_cycles += (uint64_t)inst->arg[SCALAR_WORK_CYCLES];
     record_scalar(core, start);
+    return DONE;
+  case OP_CODE_FETCH:
+    fetch_code(core, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
     return DONE;
   default:
     inst_write_registers(&scalar->inst);

@@ -49,12 +49,13 @@ static uint64_t window_ps(struct engine_port *port, struct line_batch *batch, ui
   return at_ps;
 }
 
-/* Rate and bytes in flight of the transfer that is now first in the port. */
+/* Pace and bytes in flight of the transfer that is now first in the port. */
 static void begin_first(struct engine_port *port) {
   const struct vinci_soc *soc = port->memory->soc;
   const struct gm_transfer *transfer = port->first;
-  uint64_t rate = transfer_rate(transfer, soc->path[transfer->path].mbytes_per_cycle);
+  uint64_t rate = (uint64_t)soc->path[transfer->path].mbytes_per_cycle;
   port->granule_time = transfer_ps(transfer, (uint64_t)L2_GRANULE_BYTES * GRANULE_TIME_UNITS, rate);
+  port->line_ps = transfer_lines_ps(transfer, 1);
   port->window_bytes = cycle_window_bytes(soc, transfer->path);
 }
 
@@ -62,7 +63,8 @@ static void issue_run(struct engine_port *port, struct line_batch *batch, uint64
   const struct line_run *run = cycle_next_run(batch);
   struct gm_transfer *transfer = port->first;
   port->next_issue_ps =
-      at_ps + run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS;
+      at_ps + max_u64(run->moved_bytes / L2_GRANULE_BYTES * port->granule_time / GRANULE_TIME_UNITS,
+                      port->line_ps);
   port->bytes_in_flight += run->moved_bytes;
   port->in_flight++;
   if (port->memory->network_ops->arrivals)

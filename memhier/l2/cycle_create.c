@@ -62,8 +62,7 @@ static bool create_slices(struct memsys *memory, struct arena *arena, uint64_t g
       .ways = (uint32_t)soc->l2_ways,
   };
   memory->slices = ARENA_ARRAY(arena, struct l2_tags, memory->slice_count.value);
-  if (!memory->slices ||
-      !calendars_create(&memory->slice_calendars, arena, (uint32_t)memory->slice_count.value))
+  if (!memory->slices)
     return false;
   uint64_t share = gm_bytes / memory->slice_count.value + (uint64_t)soc->l2_line_bytes;
   for (uint32_t i = 0; i < memory->slice_count.value; i++)
@@ -117,16 +116,46 @@ static struct memsys *cycle_create(struct arena *arena, struct engine *engine,
                           network_ops->idle_ps(network, (uint64_t)soc->l2_line_bytes, true);
   if (!create_ports(memory, arena, shape) ||
       !network_ops->prepare(network, arena, memory->request_count) ||
-      !create_slices(memory, arena, shape->gm_bytes) || !create_channels(memory, arena))
+      !calendars_create(&memory->slice_calendars, arena, (uint32_t)memory->slice_count.value) ||
+      !create_channels(memory, arena))
+    return NULL;
+  if (shape->tags)
+    memory->slices = shape->tags->slices;
+  else if (!create_slices(memory, arena, shape->gm_bytes))
     return NULL;
   return memory;
 }
 
-static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
+static struct memsys *cycle_create_tags(struct arena *arena, const struct vinci_soc *soc,
+                                        uint64_t gm_bytes) {
+  struct memsys *memory = ARENA_NEW(arena, struct memsys);
+  if (!memory)
+    return NULL;
+  *memory = (struct memsys){.soc = soc,
+                            .slice_count = divisor_of((uint64_t)soc->l2_slices),
+                            .line_bytes = divisor_of((uint64_t)soc->l2_line_bytes)};
+  return create_slices(memory, arena, gm_bytes) ? memory : NULL;
+}
+
+static void cycle_pass(struct memsys *memory, uint64_t address, uint64_t bytes, bool write) {
   for (uint64_t end = address + bytes; address < end;) {
     struct line_run run;
     cycle_run_at(memory, address, end - address, &run);
-    (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, false);
+    (void)l2_look_up(&memory->slices[run.slice], &run.place, run.granules, write);
+    address += run.bytes;
+  }
+}
+
+static void cycle_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
+  cycle_pass(memory, address, bytes, false);
+}
+
+static void cycle_find(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                       uint64_t *valid, uint64_t *dirty) {
+  for (uint64_t end = address + bytes; address < end;) {
+    struct line_run run;
+    cycle_run_at(memory, address, end - address, &run);
+    l2_find(&memory->slices[run.slice], &run.place, run.granules, valid, dirty);
     address += run.bytes;
   }
 }
@@ -174,6 +203,9 @@ static void cycle_report(const struct memsys *memory, uint64_t total_ps,
 const struct memsys_ops memhier_cycle_ops = {
     .name = "cycle",
     .create = cycle_create,
+    .create_tags = cycle_create_tags,
+    .find = cycle_find,
+    .pass = cycle_pass,
     .preload = cycle_preload,
     .owe = cycle_owe,
     .start = cycle_start,

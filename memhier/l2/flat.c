@@ -37,10 +37,18 @@ struct memsys {
 /* A piece about to move. */
 struct piece {
   uint64_t bytes;
+  uint64_t lines;        /* of the hardware's L2, whole or in part, where the engine counts them */
   uint64_t miss_bytes;   /* of them to be fetched from device memory */
   uint64_t device_bytes; /* what device memory delivers for them: whole granules */
   uint64_t written_back_bytes;
 };
+
+static bool create_l2(struct memsys *memory, struct arena *arena, uint64_t gm_bytes) {
+  struct l2_geometry geometry = {.capacity_bytes = (uint64_t)memory->soc->l2_bytes,
+                                 .line_bytes = L2_FLAT_LINE_BYTES,
+                                 .ways = L2_FLAT_WAYS};
+  return l2_create(&memory->l2, arena, geometry, gm_bytes);
+}
 
 static struct memsys *flat_create(struct arena *arena, struct engine *engine,
                                   const struct vinci_soc *soc,
@@ -58,12 +66,22 @@ static struct memsys *flat_create(struct arena *arena, struct engine *engine,
       .ports = ARENA_ARRAY(arena, struct port, shape->ports),
   };
   hbm_flat_create(&memory->hbm, soc);
-  struct l2_geometry geometry = {.capacity_bytes = (uint64_t)soc->l2_bytes,
-                                 .line_bytes = L2_FLAT_LINE_BYTES,
-                                 .ways = L2_FLAT_WAYS};
-  if (!memory->ports || !l2_create(&memory->l2, arena, geometry, shape->gm_bytes))
+  if (!memory->ports)
+    return NULL;
+  if (shape->tags)
+    memory->l2 = shape->tags->l2;
+  else if (!create_l2(memory, arena, shape->gm_bytes))
     return NULL;
   return memory;
+}
+
+static struct memsys *flat_create_tags(struct arena *arena, const struct vinci_soc *soc,
+                                       uint64_t gm_bytes) {
+  struct memsys *memory = ARENA_NEW(arena, struct memsys);
+  if (!memory)
+    return NULL;
+  *memory = (struct memsys){.soc = soc};
+  return create_l2(memory, arena, gm_bytes) ? memory : NULL;
 }
 
 /* Looks up the bytes of one run that lie in one L2 line, and moves the position past them. */
@@ -79,6 +97,10 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   struct l2_outcome outcome =
       l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
   piece->bytes += bytes;
+  if (transfer->line_mcycles > 0) {
+    uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
+    piece->lines += (address + bytes - 1) / line_bytes - address / line_bytes + 1;
+  }
   piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
   uint64_t misses = l2_count(outcome.misses);
   if (!transfer->write && misses > 0) {
@@ -101,12 +123,12 @@ static struct piece take_piece(struct memsys *memory, struct gm_transfer *transf
 static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer *transfer,
                           const struct piece *piece) {
   const struct path_cost *path = &memory->soc->path[transfer->path];
-  uint64_t hit_rate = transfer_rate(transfer, path->mbytes_per_cycle);
-  uint64_t miss_rate = path->hbm_mbytes_per_cycle > 0
-                           ? transfer_rate(transfer, path->hbm_mbytes_per_cycle)
-                           : hit_rate;
-  return transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
-         transfer_ps(transfer, piece->miss_bytes, miss_rate);
+  uint64_t hit_rate = (uint64_t)path->mbytes_per_cycle;
+  uint64_t miss_rate =
+      path->hbm_mbytes_per_cycle > 0 ? (uint64_t)path->hbm_mbytes_per_cycle : hit_rate;
+  uint64_t bytes_ps = transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
+                      transfer_ps(transfer, piece->miss_bytes, miss_rate);
+  return max_u64(bytes_ps, transfer_lines_ps(transfer, piece->lines));
 }
 
 /* Moves one piece from now_ps on; returns when it has arrived. */
@@ -178,12 +200,36 @@ static void flat_start(struct memsys *memory, struct gm_transfer *transfer, uint
   port->last = transfer;
 }
 
+/* The place of the first bytes of a range, up to the end of their line; returns how many. */
+static uint64_t place_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                         struct l2_place *place, uint32_t *granules) {
+  uint64_t offset = address % L2_FLAT_LINE_BYTES;
+  uint64_t in_line = min_u64(bytes, L2_FLAT_LINE_BYTES - offset);
+  *place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
+  *granules = l2_granules(offset, in_line);
+  return in_line;
+}
+
+static void flat_pass(struct memsys *memory, uint64_t address, uint64_t bytes, bool write) {
+  struct l2_place place;
+  uint32_t granules;
+  for (uint64_t end = address + bytes; address < end;) {
+    address += place_at(memory, address, end - address, &place, &granules);
+    (void)l2_look_up(&memory->l2, &place, granules, write);
+  }
+}
+
 static void flat_preload(struct memsys *memory, uint64_t address, uint64_t bytes) {
-  for (uint64_t end = address + bytes, in_line; address < end; address += in_line) {
-    uint64_t offset = address % L2_FLAT_LINE_BYTES;
-    in_line = min_u64(end - address, L2_FLAT_LINE_BYTES - offset);
-    struct l2_place place = l2_place_of(&memory->l2, address / L2_FLAT_LINE_BYTES);
-    (void)l2_look_up(&memory->l2, &place, l2_granules(offset, in_line), false);
+  flat_pass(memory, address, bytes, false);
+}
+
+static void flat_find(const struct memsys *memory, uint64_t address, uint64_t bytes,
+                      uint64_t *valid, uint64_t *dirty) {
+  struct l2_place place;
+  uint32_t granules;
+  for (uint64_t end = address + bytes; address < end;) {
+    address += place_at(memory, address, end - address, &place, &granules);
+    l2_find(&memory->l2, &place, granules, valid, dirty);
   }
 }
 
@@ -205,6 +251,9 @@ static void flat_report(const struct memsys *memory, uint64_t total_ps,
 const struct memsys_ops memhier_flat_ops = {
     .name = "flat",
     .create = flat_create,
+    .create_tags = flat_create_tags,
+    .find = flat_find,
+    .pass = flat_pass,
     .preload = flat_preload,
     .owe = flat_owe,
     .start = flat_start,

@@ -115,6 +115,15 @@ struct l2_outcome l2_look_up(struct l2_tags *l2, const struct l2_place *place, u
   return outcome;
 }
 
+void l2_find(const struct l2_tags *l2, const struct l2_place *place, uint32_t granules,
+             uint64_t *valid, uint64_t *dirty) {
+  const struct l2_way *way = l2->set_count.value != 0 ? find_way(l2, place) : NULL;
+  if (!way)
+    return;
+  *valid += (uint64_t)l2_count(way->valid & granules) * L2_GRANULE_BYTES;
+  *dirty += (uint64_t)l2_count(way->dirty & granules) * L2_GRANULE_BYTES;
+}
+
 uint32_t l2_granules(uint64_t offset, uint64_t bytes) {
   uint64_t first = offset / L2_GRANULE_BYTES;
   uint64_t last = (offset + bytes - 1) / L2_GRANULE_BYTES;

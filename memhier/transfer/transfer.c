@@ -106,3 +106,24 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
   cost->gm_burst_bytes = runs.bytes;
   cost->gm_stride_bytes = runs.stride_bytes;
 }
+
+void transfer_overlap(const struct vinci_soc *soc, struct inst_cost *cost) {
+  uint64_t next = ceil_div((uint64_t)soc->path[cost->path].overlap_issue_mcycles, MILLI);
+  if (!cost->uses_gm || next == 0 || next >= cost->latency_cycles)
+    return;
+  cost->overlaps = true;
+  cost->issue_cycles = next;
+}
+
+void transfer_reorder(const struct vinci_soc *soc, struct transfer_runs rows,
+                      struct inst_cost *cost) {
+  if (!cost->uses_gm)
+    return;
+  uint64_t line_bytes = (uint64_t)soc->l2_line_bytes;
+  cost->line_mcycles = (uint64_t)soc->nd2nz_line_mcycles;
+  /* Rows without gaps are one run, whose lines are fewer than those of the rows. */
+  if (cost->gm_burst_bytes > rows.bytes)
+    cost->line_mcycles = cost->line_mcycles * rows.count * ceil_div(rows.bytes, line_bytes) /
+                         (cost->gm_bursts * ceil_div(cost->gm_burst_bytes, line_bytes));
+  transfer_overlap(soc, cost);
+}

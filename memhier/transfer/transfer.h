@@ -123,5 +123,13 @@ void transfer_cost_local(const struct vinci_soc *soc, enum path path, uint64_t b
 /* Cost of a copy to or from GM: the GM side is the runs from gm_address on. */
 void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_address,
                       struct transfer_runs runs, struct inst_cost *cost);
+/* Lets the next copy of such a form start up while this one streams, where the path knows how. */
+void transfer_overlap(const struct vinci_soc *soc, struct inst_cost *cost);
+/*
+ * A copy that reorders rows of GM on the way into L1: the engine takes each line of L2 that a row
+ * touches, whole or in part, by itself. Short rows therefore cost as much as rows of a line.
+ */
+void transfer_reorder(const struct vinci_soc *soc, struct transfer_runs rows,
+                      struct inst_cost *cost);
 
 #endif

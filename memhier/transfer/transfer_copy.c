@@ -98,14 +98,10 @@ void transfer_align_runs(const struct inst *inst, struct transfer_runs *src,
 void transfer_align_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   bool from_gm = align_reads_gm(inst);
-  enum path path = transfer_path(inst);
-  transfer_cost_gm(soc, path, transfer_address(inst, from_gm ? TRANSFER_SRC : TRANSFER_DST),
+  transfer_cost_gm(soc, transfer_path(inst),
+                   transfer_address(inst, from_gm ? TRANSFER_SRC : TRANSFER_DST),
                    align_gm_runs(inst, from_gm ? ALIGN_SRC_GAP : ALIGN_DST_GAP), cost);
-  uint64_t next = ceil_div((uint64_t)soc->path[path].overlap_issue_mcycles, MILLI);
-  if (!cost->uses_gm || next == 0 || next >= cost->latency_cycles)
-    return;
-  cost->overlaps = true;
-  cost->issue_cycles = next;
+  transfer_overlap(soc, cost);
 }
 
 unsigned transfer_align_access(const struct vinci_soc *soc, const struct inst *inst,
@@ -148,10 +144,9 @@ void transfer_nd2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   transfer_cost_gm(soc, transfer_path(inst), transfer_address(inst, TRANSFER_SRC),
                    nd2nz_gm_runs(inst), cost);
-  cost->latency_cycles = ceil_div((uint64_t)soc->nd2nz_startup_mcycles, MILLI);
-  cost->issue_cycles = cost->latency_cycles;
-  cost->minimum_cycles = ceil_div((uint64_t)soc->nd2nz_minimum_mcycles, MILLI);
-  cost->mbytes_per_cycle_limit = (uint64_t)soc->nd2nz_mbytes_per_cycle;
+  struct transfer_runs rows = transfer_nd2nz_rows(inst);
+  rows.count *= (uint64_t)inst->arg[ND2NZ_NUMBER];
+  transfer_reorder(soc, rows, cost);
 }
 
 unsigned transfer_nd2nz_access(const struct vinci_soc *soc, const struct inst *inst,

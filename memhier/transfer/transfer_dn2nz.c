@@ -24,10 +24,7 @@ void transfer_dn2nz_cost(const struct vinci_soc *soc, const struct inst *inst,
   struct transfer_runs rows = rows_of(inst);
   rows.count *= (uint64_t)inst->arg[DN2NZ_NUMBER];
   transfer_cost_gm(soc, transfer_path(inst), transfer_address(inst, TRANSFER_SRC), rows, cost);
-  cost->latency_cycles = ceil_div((uint64_t)soc->nd2nz_startup_mcycles, MILLI);
-  cost->issue_cycles = cost->latency_cycles;
-  cost->minimum_cycles = ceil_div((uint64_t)soc->nd2nz_minimum_mcycles, MILLI);
-  cost->mbytes_per_cycle_limit = (uint64_t)soc->nd2nz_mbytes_per_cycle;
+  transfer_reorder(soc, rows, cost);
 }
 
 unsigned transfer_dn2nz_access(const struct vinci_soc *soc, const struct inst *inst,

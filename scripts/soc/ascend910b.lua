@@ -27,6 +27,7 @@ return soc {
     banks_per_group = num(2, "count", "DK", "documented", "of 32 KiB"),
     row_bytes = num(32, "B", "DK", "documented"),
     bank_stride = num(256 * KiB, "B", "DK", "documented"),
+    write_bytes_per_cycle = num(256, "B", "MOP", "derived", "width of the write port. That MTE1 waits for it follows from MTE1 times of 12 MatMulV3 kernels of the calibration list: loads at the documented rates / (1 - bytes written / 256 / core cycles) gives all of them within 6 %"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
@@ -71,38 +72,43 @@ return soc {
     per_block = num(0.022 * us, "s", "MSI", "derived", "task duration minus mean core time of 1,281 vector kernels with 40 blocks: at least 1.04 us; 1.38 us the median of casts, which are short and even; (1.38 us - 0.54 us) / 39"),
   },
 
-  -- From the start of a block to its first copy, by kind of kernel, from the same profiles.
-  -- start_cycles: rows of one block with little data, core time less that of the data.
-  -- cycles_per_block: the median over rows of at least 32 blocks, those below 10 us where a kind has
-  -- such rows, else below 30 us, of (core time measured - core time simulated without) / blocks.
+  -- Before the first copy of a block, by kind of kernel. Profiles with the miss rate of the
+  -- instruction cache tell launches that find their code in the core from those that fetch it:
+  -- where no code is fetched, the core time of small kernels is the sum of their pipes.
+  -- head_cycles: scalar time of rows with little data.
+  -- code_cycles: core time with misses less that without, or less the sum of the pipes; with
+  -- several blocks divided by what code.sharing makes of them.
+  code = {
+    sharing = num(0.3, "ratio", "MSI", "derived", "wait of elementwise kernels, cold less warm: 0.30 us with 1 block, 0.5 with 4, 1.0 with 8, 1.4 with 23, 3.4 with 47, 3.7 to 4.9 with 40: 0.3 us x (1 + 0.3 x (blocks - 1)) within a third"),
+  },
   kernel = {
     ELEMENTWISE = {
-      start_cycles = num(1300, "cycle", "MSI", "derived", "2 rows of OnesLike, 12 of Mul and Add of one element"),
-      cycles_per_block = num(160, "cycle", "MSI", "derived", "18 rows of Relu, ReluGrad, Cast, Mul, TensorMove"),
+      head_cycles = num(480, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 0.29 us, 0.19 to 0.37 us"),
+      code_cycles = num(500, "cycle", "MSI", "derived", "Cast of 1024 elements, 1 block: 28 launches without misses 0.60 us, 27 with misses 0.88 us"),
     },
     SLICE = {
-      start_cycles = num(2000, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD"),
-      cycles_per_block = num(160, "cycle", "MSI", "derived", "as ELEMENTWISE; 2 rows of ConcatD agree"),
+      head_cycles = num(840, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD, 1 block: 0.53 and 0.49 us"),
+      code_cycles = num(750, "cycle", "MSI", "derived", "Slice, 1 block: 0.91 us without misses, 1.41 us with; ConcatD, 22 blocks: 2.4 and 3.4 us more than its pipes"),
     },
     NORM = {
-      start_cycles = num(3900, "cycle", "MSI", "derived", "2 rows of LpNormV2"),
-      cycles_per_block = num(160, "cycle", "MSI", "derived", "2 rows of RmsNorm"),
+      head_cycles = num(2200, "cycle", "MSI", "derived", "2 rows of LpNormV2 of 1 block: scalar 1.37 us"),
+      code_cycles = num(1250, "cycle", "MSI", "derived", "LpNormV2, 1 block: core time 0.76 us more than its pipes"),
     },
     REDUCE = {
-      start_cycles = num(7600, "cycle", "MSI", "derived", "3 rows of ReduceSum"),
-      cycles_per_block = num(570, "cycle", "MSI", "derived", "7 rows of ReduceSum and LogSoftmax"),
+      head_cycles = num(4400, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 2.6 us, 1.8 to 4.9 us"),
+      code_cycles = num(900, "cycle", "MSI", "derived", "ReduceSum, LogSoftmax: 4.5 to 10 us more than their pipes with 32 to 47 blocks; with 1 block 1.3 to 2.2 us"),
     },
     FORMAT = {
-      start_cycles = num(300, "cycle", "MSI", "derived", "no row of one block; what is left of 2 rows of 8 blocks"),
-      cycles_per_block = num(660, "cycle", "MSI", "derived", "24 rows of TransData"),
+      head_cycles = num(3300, "cycle", "MSI", "derived", "TransData with little data: scalar time from 1.78 us up, 2.0 us with 8 blocks"),
+      code_cycles = num(420, "cycle", "MSI", "derived", "TransData: 1.6 us more than its pipes with 8 blocks, 2.3 and 3.8 us with 32"),
     },
     PERMUTE = {
-      start_cycles = num(300, "cycle", "MSI", "derived", "as FORMAT"),
-      cycles_per_block = num(880, "cycle", "MSI", "derived", "5 rows of Transpose"),
+      head_cycles = num(8000, "cycle", "MSI", "derived", "5 rows of Transpose: scalar time 4.0 to 5.0 us, also where only 160 elements move"),
+      code_cycles = num(600, "cycle", "MSI", "derived", "Transpose of 160 elements on 48 blocks: 5 us more than its pipes"),
     },
     CUBE = {
-      start_cycles = num(5000, "cycle", "MSI", "derived", "4 rows that MTE2 bounds (fp32, m=32): cores are busy 3.6 to 5.7 us longer than MTE2, 1.2 us of which fill and drain"),
-      cycles_per_block = num(0, "cycle", "MSI", "assumed", "all rows have 16 to 24 blocks, so the two numbers cannot be told apart"),
+      head_cycles = num(1500, "cycle", "MSI", "assumed", "no row with little data; with code_cycles the 3.6 to 5.7 us, 1.2 us of them fill and drain, for which cores of 4 rows that MTE2 bounds (fp32, m=32, 16 and 24 blocks) are busy longer than MTE2"),
+      code_cycles = num(600, "cycle", "MSI", "derived", "the same rows"),
     },
   },
 
@@ -126,6 +132,7 @@ return soc {
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
     offset_fetch_cycles = num(8, "cycle", "KPP", "measured", "vgatherb: steps at 9, 17 and 25 repeats; 64 offsets are those of 8 repeats"),
+    accumulate_cycles = num(2, "cycle", "MSI", "derived", "ReduceSum of 4096 x 151936 in fp32 takes 2.10 cycles of the vector unit for 64 elements, LpNormV2 6.08 with abs (1) and a square (2)"),
     ONE = {
       startup_cycles = num(24, "cycle", "PTO", "derived", "middle of the isolated fits: vrelu, vmaxs 23, vrsqrt 24, vmuls, vlrelu 26"),
       cycles_per_repeat = num(1, "cycle", "KPP", "measured"),
@@ -309,10 +316,9 @@ return soc {
     },
   },
 
+  -- Samples: 906 MB of rows of 2 KiB that hit L2 in 190 us on 24 cores of a 910B1.
   nd2nz = {
-    startup_cycles = num(760, "cycle", "KPP", "measured", "GM_TO_L1_TRANS_910b1: the 11 of 20 rows that set a new best rate (sizes near multiples of 32 KiB), with the rate held at that of the plain copy; median error 5.7 %, largest 16.7 %; other sizes take up to 1.7 times as long. The time does not depend on the bytes but on the unpublished shape: it is flat from 20 to 44 KiB, 1.7 times that at 52 and 60 KiB and back at 68 KiB; not modelled"),
-    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "measured", "that of plain copies, 187 cycles + bytes / 170.6 without spread, which reordering cannot exceed; a free fit gives 213"),
-    minimum_cycles = num(781, "cycle", "KPP", "measured", "row of 4 KiB"),
+    line_cycles = num(4.77, "cycle", "DKX", "derived", "data_copy, GM to L1, quarters that fit L2: 107.3 B/cycle of each core with rows of whole lines of 512 B. What else is known agrees: a stream of copies of 64 rows of 128 B takes at most 5.7 cycles per row, MTE2 of products on a 910B4 5.0 to 6.0 cycles per row of 256 or 512 B, and the least of GM_TO_L1_TRANS_910b1, 781 cycles at 4 and at 12 KiB, is that of 128 rows behind the start-up of the path"),
   },
 
   -- Where cores, slices and memory sit on the network is not published.

@@ -38,6 +38,7 @@ return soc {
     banks_per_group = num(2, "count", "DK", "documented", "of 32 KiB"),
     row_bytes = num(32, "B", "DK", "documented"),
     bank_stride = num(256 * KiB, "B", "DK", "documented"),
+    write_bytes_per_cycle = num(0, "B", "MOP", "assumed", "no measurement of reads and writes at once"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
@@ -102,6 +103,7 @@ return soc {
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "register width"),
     offset_fetch_cycles = assumed(8),
+    accumulate_cycles = assumed(2),
     ONE = {
       startup_cycles = num(53.1, "cycle", "PTO", "measured", "fit of TMINS: 1.059 x iterations + 53.1"),
       cycles_per_repeat = num(1.059, "cycle", "PTO", "measured", "same fit"),
@@ -206,11 +208,7 @@ return soc {
     L0C_UB = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented", "L0C_TO_UB_91095: largest error 1.5 %") },
   },
 
-  nd2nz = {
-    startup_cycles = assumed(760),
-    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "assumed", like_c220),
-    minimum_cycles = assumed(781),
-  },
+  nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
   memory = "hbm2e_3200",

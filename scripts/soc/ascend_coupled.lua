@@ -32,6 +32,7 @@ return soc {
     banks_per_group = num(0, "count", "DK", "assumed", no_map),
     row_bytes = num(0, "B", "DK", "assumed", no_map),
     bank_stride = num(0, "B", "DK", "assumed", no_map),
+    write_bytes_per_cycle = num(0, "B", "MOP", "assumed", "no measurement of reads and writes at once"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
@@ -92,6 +93,7 @@ return soc {
   vector = {
     repeat_bytes = num(256, "B", "DK", "documented", "8 blocks of 32 B"),
     offset_fetch_cycles = assumed(8),
+    accumulate_cycles = assumed(2),
     ONE = vector_class(24, 1, 3, "PTO"),
     ONE_INT = vector_class(24, 1, 4, "PTO"),
     TWO = vector_class(22, 2, 3, "DKX"),
@@ -137,11 +139,7 @@ return soc {
     L0C_UB = { startup_cycles = num(2.2, "cycle", "KPP", "assumed", "no public measurement; as L1_L0A of dav-c220") },
   },
 
-  nd2nz = {
-    startup_cycles = assumed(760),
-    bytes_per_cycle = num(170.6, "B/cycle", "KPP", "assumed", like_c220),
-    minimum_cycles = assumed(781),
-  },
+  nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
   memory_map = "M3",

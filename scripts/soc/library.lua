@@ -4,10 +4,10 @@
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
 
-local function start(cycles, per_block)
+local function start(head, code)
   return {
-    start_cycles = num(cycles, "cycle", "MSI", "assumed", like_c220),
-    cycles_per_block = num(per_block, "cycle", "MSI", "assumed", like_c220),
+    head_cycles = num(head, "cycle", "MSI", "assumed", like_c220),
+    code_cycles = num(code, "cycle", "MSI", "assumed", like_c220),
   }
 end
 
@@ -19,16 +19,17 @@ return soc {
   ub = {
     reserved = num(8 * KiB + 256, "B", "DK", "documented", "dav-c220: 256 B, and 8 KiB unless a compiler option gives them back; dav-c310: 6 KiB stack of vector functions and 2 KiB"),
   },
+  code = { sharing = num(0.3, "ratio", "MSI", "assumed", like_c220) },
   kernel = {
     core_bytes_min = num(4 * KiB, "B", "MSI", "assumed", "rows of small elementwise kernels take fewer cores than the chip has"),
     turn_cycles = num(64, "cycle", "MSI", "assumed", "some 20 flags, loops and scalar instructions"),
     stage_cycles = num(2000, "cycle", "SMP", "assumed", "pipes run dry, cores wait for the slowest one and its signal, the next data come from device memory; no measurement is public"),
-    ELEMENTWISE = start(1300, 160),
-    SLICE = start(2000, 160),
-    NORM = start(3900, 160),
-    REDUCE = start(7600, 570),
-    FORMAT = start(300, 660),
-    PERMUTE = start(300, 880),
-    CUBE = start(5000, 0),
+    ELEMENTWISE = start(480, 500),
+    SLICE = start(840, 750),
+    NORM = start(2200, 1250),
+    REDUCE = start(4400, 900),
+    FORMAT = start(3300, 420),
+    PERMUTE = start(8000, 600),
+    CUBE = start(1500, 600),
   },
 }

@@ -400,6 +400,7 @@ report "--l2: an unknown state" "$(expect 2 "error: --l2 is empty, warm, streami
 run run --ops "$work/gemm.csv" $soc
 report "--ops without --output" "$(expect 2 'error: --ops needs --output=DIR')"
 
-run run matmul m=32 k=64 n=64 cores=1 -s Ascend910B4 --memory=flat --set kernel.CUBE.start_cycles=4321
+run run matmul m=32 k=64 n=64 cores=1 -s Ascend910B4 --memory=flat --set kernel.CUBE.head_cycles=4321 \
+  --set kernel.CUBE.code_cycles=765
 report "the report tells what a kernel takes to start" "$(printf '%s\n' "$out" |
-  grep -q '^Start     4321 cycles of scalar rows on a core, .* % of the run (kernel' || echo "$out")"
+  grep -q '^Start     765 cycles of a core wait for code, 4321 are scalar rows: .* % of the run (kernel' || echo "$out")"

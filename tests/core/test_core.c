@@ -35,6 +35,15 @@ static void assert_cycles(const char *text, uint64_t expected) {
   vinci_soc_free(soc);
 }
 
+static uint64_t code_waits(struct run run) {
+  uint64_t cycles = 0;
+  assert_int_equal(run.status, VINCI_OK);
+  for (uint32_t i = 0; i < run.result->core_count; i++)
+    cycles += run.result->cores[i].pipe[PIPE_S].stall_cycles[STALL_CODE];
+  vinci_result_free(run.result);
+  return cycles;
+}
+
 /* ---- timing ------------------------------------------------------------------ */
 
 static void one_instruction_takes_its_latency(void **state) {
@@ -204,6 +213,26 @@ static void stalls_are_counted_by_reason(void **state) {
   const struct core_result *without = &run.result->cores[1];
   assert_int_equal(without->pipe[PIPE_S].idle_cycles, without->total_cycles);
   vinci_result_free(run.result);
+}
+
+/* 100 cycles alone; in the fixture each other core lengthens the wait by a quarter. */
+static void cores_that_fetch_the_same_code_wait_longer(void **state) {
+  (void)state;
+#define CODE "code_fetch,cycles=100\n"
+  assert_cycles(HEAD(1) AIV CODE VADD(10), LAUNCH + 100 + ADD);
+  assert_int_equal(code_waits(runs_text(HEAD(1) AIV CODE)), 100);
+  assert_int_equal(code_waits(runs_text(HEAD(3) AIV CODE)), 3 * 150);
+}
+
+static void a_core_keeps_the_code_of_its_kernel(void **state) {
+  (void)state;
+  /* 100 blocks on the 40 cores: 39 others. */
+  assert_int_equal(code_waits(runs_text(HEAD(100) AIV CODE)), 40 * (100 + 39 * 25));
+  /* Two rows: two parts of the code. */
+  assert_int_equal(code_waits(runs_text(HEAD(1) AIV CODE CODE)), 200);
+#define KERNEL(name) "kernel,name=" name ",arch=dav-c220,blocks=1\n" AIV CODE
+  assert_int_equal(code_waits(runs_text("trace,version=1\n" KERNEL("a") KERNEL("a"))), 100);
+  assert_int_equal(code_waits(runs_text("trace,version=1\n" KERNEL("a") KERNEL("b"))), 200);
 }
 
 static void stalls_of_every_part_have_their_reason(void **state) {
@@ -498,6 +527,8 @@ int main(void) {
       cmocka_unit_test(a_block_ends_with_its_scalar_unit),
       cmocka_unit_test(a_full_queue_stalls_the_scalar_unit),
       cmocka_unit_test(stalls_are_counted_by_reason),
+      cmocka_unit_test(cores_that_fetch_the_same_code_wait_longer),
+      cmocka_unit_test(a_core_keeps_the_code_of_its_kernel),
       cmocka_unit_test(stalls_of_every_part_have_their_reason),
       cmocka_unit_test(vector_cores_count_in_a_clock_of_their_own),
       cmocka_unit_test(blocks_are_dispatched_one_after_the_other),

@@ -164,6 +164,7 @@ static void stalls_keep_their_keys(void **state) {
       {STALL_WAIT_FLAG, "wait_flag", "waits for a flag of another pipe"},
       {STALL_BARRIER, "pipe_barrier", "drains for a barrier"},
       {STALL_CROSS_CORE, "cross_core", "waits for a flag of another core"},
+      {STALL_CODE, "code_fetch", "the scalar unit waits for code of the kernel"},
       {STALL_QUEUE_FULL, "queue_full", "the scalar unit finds an issue queue full"},
       {STALL_UNIT_FLAG, "unit_flag",
        "waits for L0C blocks that mad or the fixpipe has not handed over"},

@@ -56,7 +56,7 @@ static const struct relation relations[] = {
      {{"path.GM_", ".bytes_per_cycle"},
       {"path.UB_GM.b", ""},
       {"path.L0C_GM.b", ""},
-      {"nd2nz.bytes_per_cycle", ""}},
+      {"nd2nz.line_cycles", ""}},
      {125, 200},
      false},
     {"clock", {{"clock.", ""}}, {125, 200}, false},

@@ -45,6 +45,14 @@ static void bound_follows_the_busiest_resource(void **state) {
   vinci_result_free(result);
 }
 
+static void profiles_count_the_fixpipe_from_its_issue(void **state) {
+  (void)state;
+  struct pipe_counters pipe = {.busy_cycles = 100,
+                               .stall_cycles = {[STALL_UNIT_FLAG] = 30, [STALL_WAIT_FLAG] = 7}};
+  assert_int_equal(result_profiled_cycles(&pipe, PIPE_FIX), 130);
+  assert_int_equal(result_profiled_cycles(&pipe, PIPE_M), 100);
+}
+
 /* Copies of 2 bytes touch a granule of 128 each: L2 hands over 2 of them. */
 static void l2_is_charged_for_bytes_moved(void **state) {
   (void)state;
@@ -120,6 +128,7 @@ static void identities_are_checked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bound_follows_the_busiest_resource),
+      cmocka_unit_test(profiles_count_the_fixpipe_from_its_issue),
       cmocka_unit_test(l2_is_charged_for_bytes_moved),
       cmocka_unit_test(identities_are_checked),
   };

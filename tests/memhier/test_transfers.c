@@ -30,7 +30,7 @@ static void gm_copy_names_its_runs(void **state) {
   assert_int_equal(cost.gm_bursts, 3);
   assert_int_equal(cost.gm_burst_bytes, 128);
   assert_int_equal(cost.gm_stride_bytes, 192);
-  assert_int_equal(cost.mbytes_per_cycle_limit, 0);
+  assert_int_equal(cost.line_mcycles, 0);
   assert_int_equal(test_bytes(&inst, "src", READ), 2 * 192 + 128);
   assert_int_equal(test_bytes(&inst, "dst", WRITE), 384);
 }
@@ -191,7 +191,7 @@ static void aligned_store_writes_bytes_exactly(void **state) {
   assert_int_equal(test_bytes(&inst, "dst", WRITE), 0);
 }
 
-static void nd2nz_is_slower_than_its_path(void **state) {
+static void nd2nz_counts_lines_of_rows(void **state) {
   (void)state;
   struct inst inst = test_inst(OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B16, DTYPE_COUNT);
   test_set(&inst, "n", 100);
@@ -204,11 +204,28 @@ static void nd2nz_is_slower_than_its_path(void **state) {
   assert_int_equal(cost.gm_bursts, 100);
   assert_int_equal(cost.gm_burst_bytes, 80);
   assert_int_equal(cost.gm_stride_bytes, 4096);
-  assert_int_equal(cost.latency_cycles, T_ND2NZ_STARTUP);
-  assert_int_equal(cost.minimum_cycles, T_ND2NZ_MINIMUM);
-  assert_int_equal(cost.mbytes_per_cycle_limit, T_ND2NZ_RATE * 1000);
+  assert_int_equal(cost.latency_cycles, T_GM_STARTUP);
+  assert_int_equal(cost.issue_cycles, T_GM_STARTUP);
+  assert_int_equal(cost.minimum_cycles, 0);
+  assert_int_equal(cost.line_mcycles, T_ND2NZ_LINE * 1000);
+  assert_false(cost.overlaps); /* the test SoC knows no overlap */
   assert_int_equal(test_bytes(&inst, "src", READ), 99 * 4096 + 80);
   assert_int_equal(test_bytes(&inst, "dst", WRITE), 2 * 112 * 32 + 100 * 32);
+}
+
+static void nd2nz_copies_overlap(void **state) {
+  (void)state;
+  struct inst inst = test_inst(OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B16, DTYPE_COUNT);
+  test_set(&inst, "n", 3);
+  test_set(&inst, "d", 64);
+  test_set(&inst, "src_d", 100);
+  struct vinci_soc *soc = test_soc();
+  soc->path[PATH_GM_L1].overlap_issue_mcycles = 20600;
+  struct inst_cost cost;
+  transfer_nd2nz_cost(soc, &inst, &cost);
+  assert_true(cost.overlaps);
+  assert_int_equal(cost.issue_cycles, 21);
+  assert_int_equal(cost.latency_cycles, T_GM_STARTUP);
 }
 
 static void nd2nz_of_several_matrices(void **state) {
@@ -226,6 +243,7 @@ static void nd2nz_of_several_matrices(void **state) {
   assert_int_equal(cost.gm_bursts, 4); /* rows of a matrix follow without gap */
   assert_int_equal(cost.gm_burst_bytes, 512);
   assert_int_equal(cost.gm_stride_bytes, 1024);
+  assert_int_equal(cost.line_mcycles, 16 * T_ND2NZ_LINE * 1000); /* 16 rows of 32 bytes in a line */
   assert_int_equal(test_bytes(&inst, "dst", WRITE), 4 * 512);
   test_set(&inst, "n", 0);
   assert_false(test_cost(&inst).uses_gm);
@@ -407,7 +425,8 @@ int main(void) {
       cmocka_unit_test(paths_follow_the_operands),
       cmocka_unit_test(aligned_forms_overlap_and_pad),
       cmocka_unit_test(aligned_store_writes_bytes_exactly),
-      cmocka_unit_test(nd2nz_is_slower_than_its_path),
+      cmocka_unit_test(nd2nz_counts_lines_of_rows),
+      cmocka_unit_test(nd2nz_copies_overlap),
       cmocka_unit_test(nd2nz_of_several_matrices),
       cmocka_unit_test(load2d_moves_fractals),
       cmocka_unit_test(transposing_load_moves_squares),

@@ -31,9 +31,7 @@ static void set_cores(struct vinci_soc *soc) {
 static void set_memory(struct vinci_soc *soc) {
   soc->launch_base_ps = FIXTURE_LAUNCH * 1000;
   soc->launch_block_ps = FIXTURE_BLOCK * 1000;
-  soc->nd2nz_startup_mcycles = 701000;
-  soc->nd2nz_mbytes_per_cycle = 97000;
-  soc->nd2nz_minimum_mcycles = 757000;
+  soc->nd2nz_line_mcycles = 5300;
   soc->l2_bytes = INT64_C(64) << 20;
   soc->l2_bytes_per_second = INT64_C(4000000000000);
   soc->window_cycles = 199;
@@ -87,9 +85,10 @@ static void set_costs(struct vinci_soc *soc) {
 
 /* What a kernel's cores do before they work; distinct, and more for code of more kinds. */
 static void set_kernels(struct vinci_soc *soc) {
+  soc->code_sharing_ppm = 250000;
   for (unsigned i = 0; i < KERNEL_CODE_COUNT; i++)
     soc->kernel[i] =
-        (struct kernel_start){.start_cycles = 1009 + 503 * i, .block_cycles = 151 + 89 * i};
+        (struct kernel_start){.head_cycles = 1009 + 503 * i, .code_cycles = 151 + 89 * i};
 }
 
 static struct vinci_soc *make(const char *name, enum arch arch) {

@@ -25,9 +25,8 @@ enum {
   T_GM_STARTUP = 200,
   T_LOCAL_STARTUP = 2,
   T_RATE = 128, /* bytes per cycle of every path */
-  T_ND2NZ_STARTUP = 300,
-  T_ND2NZ_RATE = 100,
-  T_ND2NZ_MINIMUM = 780,
+  T_ND2NZ_LINE = 7,
+  T_L2_LINE = 512,
 };
 
 static inline struct vinci_soc *test_soc(void) {
@@ -55,9 +54,8 @@ static inline struct vinci_soc *test_soc(void) {
   soc.cube_fp32_mcycles = 2000;
   soc.cube_issue_mcycles = T_ISSUE_MCYCLES;
   soc.cube_startup_mcycles = T_CUBE_STARTUP * 1000;
-  soc.nd2nz_startup_mcycles = T_ND2NZ_STARTUP * 1000;
-  soc.nd2nz_mbytes_per_cycle = T_ND2NZ_RATE * 1000;
-  soc.nd2nz_minimum_mcycles = T_ND2NZ_MINIMUM * 1000;
+  soc.nd2nz_line_mcycles = T_ND2NZ_LINE * 1000;
+  soc.l2_line_bytes = T_L2_LINE;
   return &soc;
 }
 

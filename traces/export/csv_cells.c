@@ -63,12 +63,16 @@ struct decimal cell_cycles(const struct csv_row *row, const struct csv_column *c
   return whole_number(row->total_cycles);
 }
 
+static uint64_t profiled_cycles(const struct csv_row *row, const struct csv_column *column) {
+  return result_profiled_cycles(&row->core->pipe[column->pipe], column->pipe);
+}
+
 struct decimal cell_pipe_time(const struct csv_row *row, const struct csv_column *column) {
-  return microseconds(row, row->core->pipe[column->pipe].busy_cycles);
+  return microseconds(row, profiled_cycles(row, column));
 }
 
 struct decimal cell_pipe_ratio(const struct csv_row *row, const struct csv_column *column) {
-  return ratio(row, row->core->pipe[column->pipe].busy_cycles, 1);
+  return ratio(row, profiled_cycles(row, column), 1);
 }
 
 /* Transfers alone: flags and barriers pass through the same queue but are not the pipe's. */
@@ -85,9 +89,9 @@ struct decimal cell_scalar_wait(const struct csv_row *row, const struct csv_colu
   return microseconds(row, row->core->pipe[PIPE_S].stall_cycles[STALL_WAIT_FLAG]);
 }
 
-/* While the pipe was busy; the vendor writes NA when it never was. */
+/* In the time of the pipe; the vendor writes NA when there is none. */
 struct decimal cell_active_bandwidth(const struct csv_row *row, const struct csv_column *column) {
-  uint64_t busy = row->core->pipe[column->pipe].busy_cycles;
+  uint64_t busy = profiled_cycles(row, column);
   if (busy == 0)
     return not_available();
   return decimal_ratio((uint128)path_set_bytes(row, column->set) * row->core->hz,

@@ -100,18 +100,24 @@ static void print_dispatch(const struct vinci_result *result, FILE *out) {
           decimal_ratio(kernel->last_block_ps, 1000000, 3).text);
 }
 
-/* Scalar work that the trace states, of the cores that had some: the start of a kernel. */
+/* Waits for code, and scalar work that the trace states, of the cores that had some: the start of a
+ * kernel. */
 static void print_start(const struct vinci_result *result, FILE *out) {
-  uint64_t cycles = 0, cores = 0;
+  uint64_t work = 0, code = 0, cores = 0;
   for (uint32_t i = 0; i < result->core_count; i++) {
-    cycles += result->cores[i].scalar_work_cycles;
-    cores += result->cores[i].scalar_work_cycles > 0;
+    const struct core_result *core = &result->cores[i];
+    uint64_t waits = core->pipe[PIPE_S].stall_cycles[STALL_CODE];
+    work += core->scalar_work_cycles;
+    code += waits;
+    cores += core->scalar_work_cycles + waits > 0;
   }
   if (cores == 0)
     return;
-  fprintf(out, "Start     %" PRIu64 " cycles of scalar rows on a core, ", cycles / cores);
+  fprintf(out,
+          "Start     %" PRIu64 " cycles of a core wait for code, %" PRIu64 " are scalar rows: ",
+          code / cores, work / cores);
   fprintf(out, "%s %% of the run (kernel.* of the chip)\n",
-          decimal_ratio(cycles * 100, cores * result->total_cycles, 1).text);
+          decimal_ratio((code + work) * 100, cores * result->total_cycles, 1).text);
 }
 
 /* How far the duration may be off, by what measured rows of the same class have shown. */

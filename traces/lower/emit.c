@@ -183,12 +183,15 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc) {
   return soc->arch == ARCH_C100 || soc->arch == ARCH_M200 ? CORE_AICORE : CORE_AIC;
 }
 
-void emit_kernel_start(struct emit *e, enum kernel_code code, uint64_t blocks) {
-  uint64_t cycles = estimate_start(e->soc, code, blocks);
-  if (cycles == 0)
+void emit_kernel_start(struct emit *e, enum kernel_code code) {
+  const struct kernel_start *kernel = &e->soc->kernel[code];
+  if (kernel->code_cycles == 0 && kernel->head_cycles == 0)
     return;
-  emit_comment(e, "Start of the kernel: arguments, and code that all cores fetch.");
-  EMIT(e, "scalar", F("cycles", cycles));
+  emit_comment(e, "Start of the kernel: code that all cores fetch, then arguments and addresses.");
+  if (kernel->code_cycles > 0)
+    EMIT(e, "code_fetch", F("cycles", (uint64_t)kernel->code_cycles));
+  if (kernel->head_cycles > 0)
+    EMIT(e, "scalar", F("cycles", (uint64_t)kernel->head_cycles));
 }
 
 void emit_stream(struct emit *emit, enum core_kind kind) {

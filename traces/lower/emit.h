@@ -111,12 +111,9 @@ void emit_stream(struct emit *emit, enum core_kind kind);
 enum core_kind emit_vector_core(const struct vinci_soc *soc);
 enum core_kind emit_cube_core(const struct vinci_soc *soc);
 
-/*
- * What a core of a kernel of this kind does before its first copy, from the chip's kernel.*
- * numbers: a start of its own, and code that all cores fetch from the same addresses, one after the
- * other.
- */
-void emit_kernel_start(struct emit *emit, enum kernel_code code, uint64_t blocks);
+/* What a block of a kernel of this kind does before its first copy, from the chip's kernel.*
+ * numbers: its core waits for the code, and the scalar unit reads arguments and computes. */
+void emit_kernel_start(struct emit *emit, enum kernel_code code);
 
 void emit_barrier(struct emit *emit, enum pipe pipe);
 

@@ -44,7 +44,13 @@ uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_
 
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
   const struct kernel_start *kernel = &soc->kernel[code];
-  return (uint64_t)kernel->start_cycles + (uint64_t)kernel->block_cycles * (blocks - 1);
+  return (uint64_t)kernel->head_cycles +
+         soc_code_cycles(soc, (uint64_t)kernel->code_cycles, blocks);
+}
+
+uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
+  return launch_spread_cycles(soc, blocks) + estimate_start(soc, code, blocks) -
+         estimate_start(soc, code, 1);
 }
 
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies) {
@@ -55,6 +61,11 @@ uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t 
     rate = min_u64(rate, (uint64_t)path->hbm_mbytes_per_cycle);
   return (uint64_t)path->startup_mcycles / MILLI +
          (copies - 1) * (uint64_t)path->overlap_issue_mcycles / MILLI + bytes * MILLI / rate;
+}
+
+uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes) {
+  uint64_t lines = rows * ceil_div(row_bytes, (uint64_t)soc->l2_line_bytes);
+  return lines * (uint64_t)soc->nd2nz_line_mcycles / MILLI;
 }
 
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes) {

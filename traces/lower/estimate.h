@@ -19,11 +19,15 @@ uint64_t launch_cores(const struct vinci_soc *soc, uint64_t cores, uint64_t piec
 uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_t pieces,
                             uint64_t piece_cycles);
 
-/* From the start of a block to its first copy: a start of its own, and code that all cores fetch.
- */
+/* From the start of a block to its first copy: the wait for code that all cores fetch, and scalar
+ * work. */
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
+/* What more blocks than one add: to the launch, and to the wait for code. */
+uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
 /* Copies of one core that together move N bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);
+/* Copies that reorder rows on the way into L1: what the engine takes for their lines of L2. */
+uint64_t estimate_reorder(const struct vinci_soc *soc, uint64_t rows, uint64_t row_bytes);
 /* Of all cores, what device memory takes: what is written stays in L2 as far as L2 can hold that.
  */
 uint64_t estimate_memory(const struct vinci_soc *soc, uint64_t in_bytes, uint64_t out_bytes);

@@ -22,17 +22,27 @@ static void keep_given(struct lower_job *job, const struct lower_value *given) {
   }
 }
 
-static bool same_tiling(const struct lower_job *job, const struct lower_value *other) {
-  char one[LOWER_WORD_MAX * 4], two[LOWER_WORD_MAX * 4];
-  for (size_t i = 0; i < job->op->key_count; i++) {
-    const struct lower_key *key = &job->op->keys[i];
-    if (!key->tiling)
-      continue;
-    bool first = lower_format_arg(key, &job->value[i], one, sizeof one);
-    bool second = lower_format_arg(key, &other[i], two, sizeof two);
-    if (first != second || (first && strcmp(one, two) != 0))
-      return false;
+static bool same_value(const struct lower_key *key, const struct lower_value *one,
+                       const struct lower_value *other) {
+  if (!one->present || !other->present)
+    return one->present == other->present;
+  switch (key->kind) {
+  case LOWER_SIZE:
+    return one->size == other->size;
+  case LOWER_SHAPE:
+    return one->rank == other->rank &&
+           memcmp(one->shape, other->shape, one->rank * sizeof *one->shape) == 0;
+  case LOWER_NUMBER:
+    return one->number == other->number;
+  default:
+    return one->word == other->word;
   }
+}
+
+static bool same_tiling(const struct lower_job *job, const struct lower_value *other) {
+  for (size_t i = 0; i < job->op->key_count; i++)
+    if (job->op->keys[i].tiling && !same_value(&job->op->keys[i], &job->value[i], &other[i]))
+      return false;
   return true;
 }
 
@@ -79,7 +89,7 @@ enum { LAUNCH_SHARE = 50 };
 static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, true);
   uint64_t shares = job->cost.shares, all = job->cost.blocks;
-  uint64_t launch = launch_spread_cycles(job->soc, all), total = job->cost.total_cycles;
+  uint64_t launch = start_spread_cycles(job->soc, KERNEL_CUBE, all), total = job->cost.total_cycles;
   if (key == job->op->key_count || walk->given[key].given || shares == 0 || all < 2 ||
       launch * LAUNCH_SHARE < total)
     return;

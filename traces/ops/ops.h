@@ -10,7 +10,7 @@
 #include "traces/export/expected.h"
 #include "traces/lower/calls/calls.h"
 
-enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64 };
+enum { OPS_STATUS_BYTES = 240, OPS_ARGS_BYTES = 512, OPS_SOC_BYTES = 64, OPS_FROM_BYTES = 768 };
 
 /* How a row ended. */
 enum ops_end {
@@ -33,6 +33,12 @@ struct ops_outcome {
   struct expected_error expected;
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
+  /* Of a sequence: */
+  uint64_t start_ps;             /* since the start of the first row */
+  uint64_t l2_input_bytes;       /* of what the row reads, */
+  uint64_t l2_found_bytes;       /* and what of these L2 held at the start */
+  uint64_t l2_overwritten_bytes; /* of the memory of its results, what L2 held */
+  char l2_from[OPS_FROM_BYTES];
 };
 
 /* ---- one row (row.c) ---- */
@@ -42,6 +48,7 @@ struct ops_request {
   const char *data;     /* the folder that holds soc/, may be NULL */
   enum vinci_memory memory;
   enum vinci_network network;
+  bool sequence; /* one chip, rows in their order */
   bool l2_given; /* else by operator */
   enum vinci_l2 l2_start;
 };
@@ -49,8 +56,9 @@ struct ops_request {
 struct ops_worker {
   const struct ops_request *request;
   const struct call_list *list;
-  const atomic_bool *stop;    /* the run shall end */
-  atomic_uint *done_permille; /* of the row, while it runs; else 0 */
+  const atomic_bool *stop;       /* the run shall end */
+  atomic_uint *done_permille;    /* of the row, while it runs; else 0 */
+  struct ops_sequence *sequence; /* NULL: each row on a fresh chip */
   vinci_soc *soc;
   char soc_name[OPS_SOC_BYTES];
 };
@@ -64,9 +72,29 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
                  struct ops_outcome *outcome);
 void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
 
+/* ---- rows in their order on one chip (sequence.c) ---- */
+/* Into worker->sequence, also when it fails. */
+VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker,
+                                                       struct vinci_diag *diag);
+void ops_sequence_free(struct ops_sequence *sequence);
+/* Places the tensors of the next row and tells what L2 holds of them; false when memory is short.
+ */
+VINCI_MUST_CHECK bool ops_sequence_begin(struct ops_sequence *sequence, const struct call_row *row,
+                                         struct ops_outcome *outcome);
+VINCI_MUST_CHECK enum vinci_status
+ops_sequence_run(struct ops_sequence *sequence, const struct call_row *call,
+                 const struct vinci_trace *trace, const struct vinci_run_options *options,
+                 struct vinci_result **result, struct vinci_diag *diag);
+/* A row that was not simulated leaves its tensors in L2 all the same. */
+void ops_sequence_end(struct ops_sequence *sequence, const struct call_row *row,
+                      const struct ops_outcome *outcome);
+/* A whole row that another process has run. */
+VINCI_MUST_CHECK bool ops_sequence_skip(struct ops_sequence *sequence, const struct call_row *row);
+
 /* ---- the table (table.c) ---- */
-void ops_put_header(FILE *out);
-void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome);
+void ops_put_header(FILE *out, bool sequence);
+void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,
+                 bool sequence);
 
 /*
  * ---- the journal (journal.c) ----

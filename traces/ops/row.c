@@ -61,7 +61,9 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
   if (status == VINCI_OK && !calls_check_outputs(row, trace, reason, sizeof reason))
     status = diag_error(diag, VINCI_E_USAGE, "%s", reason);
   if (status == VINCI_OK)
-    status = vinci_run(worker->soc, trace, &options, &result, diag);
+    status = worker->sequence
+                 ? ops_sequence_run(worker->sequence, row, trace, &options, &result, diag)
+                 : vinci_run(worker->soc, trace, &options, &result, diag);
   *worker->done_permille = 0;
   if (status == VINCI_OK) {
     calls_times(result, &outcome->times);
@@ -97,16 +99,12 @@ static enum ops_end end_of(enum vinci_status status) {
   }
 }
 
-void ops_run_row(struct ops_worker *worker, const struct call_row *row,
-                 struct ops_outcome *outcome) {
+static void run_row(struct ops_worker *worker, const struct call_row *row,
+                    struct ops_outcome *outcome) {
   struct vinci_diag diag = {0};
   struct arena arena = {0};
   struct call_request request = {0};
-  const char *soc = ops_soc_of(worker->request, row);
-  snprintf(outcome->soc, sizeof outcome->soc, "%s", soc);
-  if (ops_take_soc(worker, soc, &diag) != VINCI_OK) {
-    ops_end_row(outcome, OPS_FAILED, diag.text);
-  } else if (!calls_resolve(worker->list, row, worker->soc, &arena, &request)) {
+  if (!calls_resolve(worker->list, row, worker->soc, &arena, &request)) {
     ops_end_row(outcome, OPS_UNSUPPORTED, request.reason);
   } else {
     keep_args(&request, outcome);
@@ -115,4 +113,21 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
       ops_end_row(outcome, end_of(status), status == VINCI_OK ? "" : diag.text);
   }
   arena_free(&arena);
+}
+
+void ops_run_row(struct ops_worker *worker, const struct call_row *row,
+                 struct ops_outcome *outcome) {
+  struct vinci_diag diag = {0};
+  const char *soc = ops_soc_of(worker->request, row);
+  snprintf(outcome->soc, sizeof outcome->soc, "%s", soc);
+  if (ops_take_soc(worker, soc, &diag) != VINCI_OK) {
+    ops_end_row(outcome, OPS_FAILED, diag.text);
+  } else if (!worker->sequence) {
+    run_row(worker, row, outcome);
+  } else if (!ops_sequence_begin(worker->sequence, row, outcome)) {
+    ops_end_row(outcome, OPS_FAILED, "out of memory for the tensors of the row");
+  } else {
+    run_row(worker, row, outcome);
+    ops_sequence_end(worker->sequence, row, outcome);
+  }
 }

@@ -56,6 +56,7 @@ struct session {
   size_t done, known;         /* rows with an end; those of an earlier run */
   size_t written;             /* rows in the table */
   size_t ends[OPS_ENDS];
+  uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
   FILE *table;
   char table_path[PATH_MAX];
   struct ops_journal journal;
@@ -69,7 +70,8 @@ struct session {
 static uint64_t identity_of(const struct ops_request *request, const struct call_list *list) {
   const char *revision = vinci_model_revision();
   uint64_t numbers[] = {list->count,       request->memory,   request->network,
-                        request->l2_given, request->l2_start, request->spec.max_cycles};
+                        request->l2_given, request->l2_start, request->spec.max_cycles,
+                        request->sequence};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
   struct ops_worker worker = {.request = request, .list = list};
@@ -115,7 +117,8 @@ static void write_lines(struct session *session) {
 
 static void keep_known(void *context, struct ops_record record) {
   struct session *session = context;
-  if (record.row >= session->list.count || session->records[record.row].text) {
+  if (session->request.sequence || record.row >= session->list.count ||
+      session->records[record.row].text) {
     free(record.text);
     return;
   }
@@ -126,6 +129,16 @@ static void keep_known(void *context, struct ops_record record) {
   session->done++;
 }
 
+static void add_up(struct session *session, size_t row) {
+  const struct ops_outcome *outcome = &session->board->outcome[row];
+  session->input_bytes += outcome->l2_input_bytes;
+  session->found_bytes += outcome->l2_found_bytes;
+  if (outcome->end != OPS_OK || session->list.rows[row].measured_ps == 0)
+    return;
+  session->simulated_ps += outcome->times.duration_ps;
+  session->measured_ps += session->list.rows[row].measured_ps;
+}
+
 /* A row has ended: journal, then table. */
 static void keep_row(struct session *session, size_t row) {
   const struct ops_outcome *outcome = &session->board->outcome[row];
@@ -133,7 +146,7 @@ static void keep_row(struct session *session, size_t row) {
   size_t length;
   FILE *out = open_memstream(&record->text, &length);
   if (out)
-    ops_put_row(out, &session->list.rows[row], outcome);
+    ops_put_row(out, &session->list.rows[row], outcome, session->request.sequence);
   if (!out || fclose(out) != 0) {
     session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory for the table");
     return;
@@ -142,7 +155,8 @@ static void keep_row(struct session *session, size_t row) {
   record->end = outcome->end;
   session->ends[outcome->end]++;
   session->done++;
-  if (session->status == VINCI_OK && record->end != OPS_CRASHED)
+  add_up(session, row);
+  if (session->status == VINCI_OK && record->end != OPS_CRASHED && !session->request.sequence)
     session->status = ops_journal_add(&session->journal, record, session->diag);
   write_lines(session);
 }
@@ -162,6 +176,15 @@ static bool tell(struct session *session) {
 
 /* ---- processes ---- */
 
+/* Rows that a process has ended which died of a later one: their instructions are not run again. */
+static bool begin_sequence(struct session *session, struct ops_worker *worker) {
+  struct vinci_diag diag = {0};
+  bool good = ops_sequence_create(worker, &diag) == VINCI_OK;
+  for (size_t i = 0; good && i < session->board->next; i++)
+    good = ops_sequence_skip(worker->sequence, &session->list.rows[i]);
+  return good;
+}
+
 /* What a process does until there are no more rows, or the run shall end. */
 static void work(struct session *session, size_t process, int tell) {
   struct board *board = session->board;
@@ -169,7 +192,8 @@ static void work(struct session *session, size_t process, int tell) {
                               .list = &session->list,
                               .stop = &board->stop,
                               .done_permille = &board->done_permille[process]};
-  for (size_t i; (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
+  bool good = !session->request.sequence || begin_sequence(session, &worker);
+  for (size_t i; good && (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
     struct ops_outcome *outcome = &board->outcome[i];
     board->held[process] = i;
     if (outcome->end != OPS_OPEN)
@@ -181,6 +205,7 @@ static void work(struct session *session, size_t process, int tell) {
       break;
     board->held[process] = NO_ROW;
   }
+  ops_sequence_free(worker.sequence);
   vinci_soc_free(worker.soc);
 }
 
@@ -323,11 +348,42 @@ static enum vinci_status take_options(struct session *session) {
   session->jobs = workload_jobs(options->jobs, JOBS_MAX);
   request->spec.max_cycles = options->max_cycles;
   request->data = options->overrides.data_dir;
+  request->sequence = options->sequence;
+  if (options->sequence)
+    session->jobs = 1;
   request->memory = models.memory;
   request->network = models.network;
   request->l2_given = request->spec.models.l2 != NULL;
   request->l2_start = models.l2_start;
   return status;
+}
+
+/* Whether the list says what a sequence needs. */
+static enum vinci_status check_sequence(struct session *session, const char *path) {
+  const struct call_list *list = &session->list;
+  if (!session->request.sequence)
+    return VINCI_OK;
+  if (session->request.l2_given)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "a sequence takes no state of L2: L2 holds what the rows before have left");
+  static const enum call_column needed[] = {CALL_IN_SHAPES, CALL_OUT_SHAPES};
+  static const char *const names[] = {"Input Shapes", "Output Shapes"};
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    if (!list->has[needed[i]]) {
+      struct diag_position at = {.path = path};
+      (void)diag_error_at(session->diag, VINCI_E_INPUT, at,
+                          "the list has no column \"%s\", which a sequence needs", names[i]);
+      diag_hint(session->diag, "the profiler's kernel_details.csv has all that a sequence needs");
+      return VINCI_E_INPUT;
+    }
+  for (size_t i = 1; i < list->count; i++)
+    if (strcmp(ops_soc_of(&session->request, &list->rows[i]),
+               ops_soc_of(&session->request, list->rows)) != 0) {
+      struct diag_position at = {.path = path, .line = list->rows[i].line};
+      return diag_error_at(session->diag, VINCI_E_INPUT, at,
+                           "this row names another chip; a sequence runs on one chip");
+    }
+  return VINCI_OK;
 }
 
 /* Memory that the processes share, and what is kept of rows. */
@@ -353,6 +409,8 @@ static enum vinci_status begin(struct session *session, const char *list, const 
   if (status == VINCI_OK && !session->options->profile_blocks)
     calls_withhold_blocks(&session->list);
   if (status == VINCI_OK)
+    status = check_sequence(session, list);
+  if (status == VINCI_OK)
     status = make_room(session);
   if (status != VINCI_OK)
     return status;
@@ -370,7 +428,7 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     table_failed(session);
     return session->status;
   }
-  ops_put_header(session->table);
+  ops_put_header(session->table, session->request.sequence);
   write_lines(session);
   return session->status;
 }
@@ -383,7 +441,11 @@ static void fill_result(const struct session *session, struct vinci_ops_result *
                                    .unsupported = session->ends[OPS_UNSUPPORTED],
                                    .failed = session->ends[OPS_FAILED],
                                    .limited = session->ends[OPS_LIMIT],
-                                   .crashed = session->ends[OPS_CRASHED]};
+                                   .crashed = session->ends[OPS_CRASHED],
+                                   .input_bytes = session->input_bytes,
+                                   .found_bytes = session->found_bytes,
+                                   .simulated_ps = session->simulated_ps,
+                                   .measured_ps = session->measured_ps};
 }
 
 /* What the caller has to know beside the table. */
@@ -391,8 +453,9 @@ static enum vinci_status judge(const struct session *session) {
   size_t count = session->list.count, crashed = session->ends[OPS_CRASHED];
   if (session->done < count)
     return diag_error(session->diag, VINCI_E_LIMIT,
-                      "%s has %zu of %zu operators, and the same run goes on from there",
-                      session->table_path, session->done, count);
+                      "%s has %zu of %zu operators, and the same run %s", session->table_path,
+                      session->done, count,
+                      session->request.sequence ? "starts over" : "goes on from there");
   if (crashed > 0)
     return diag_error(session->diag, VINCI_E_INTERNAL,
                       "the processes of %zu operators died; %s says how, and the same "

@@ -63,7 +63,7 @@ static const char *const table_names[] = {"mac",  "vec",  "scalar", "mte1",
                                           "mte2", "mte3", "fixpipe"};
 enum { TABLE_PIPES = sizeof table_pipes / sizeof *table_pipes };
 
-void ops_put_header(FILE *out) {
+void ops_put_header(FILE *out, bool sequence) {
   fputs("Op Name,OP Type,Task Type,Task Duration(us),Block Dim,Input Shapes,Input Data Types,"
         "Input Formats,Output Shapes,Output Data Types,Output Formats,aicore_time(us)",
         out);
@@ -72,8 +72,11 @@ void ops_put_header(FILE *out) {
   fputs(
       ",status,sim_duration_us,sim_mac_us,sim_vec_us,sim_mte2_us,sim_start_us,measured_duration_us,"
       "duration_error,measured_mac_us,mac_error,soc,lowered,l2_start,l2_owed_bytes,"
-      "expected_rows,expected_median,expected_p90,not_calibrated\n",
+      "expected_rows,expected_median,expected_p90,not_calibrated",
       out);
+  fputs(sequence ? ",sim_began_at_us,l2_input_bytes,l2_found_bytes,l2_overwritten_bytes,l2_from\n"
+                 : "\n",
+        out);
 }
 
 /* How far the duration may be off. The class is a pointer of another process: not used here. */
@@ -83,13 +86,21 @@ static void put_expected(FILE *out, const struct ops_outcome *outcome) {
     fprintf(out, "%u,%s,", expected->rows, decimal_ratio(expected->median_permille, 1000, 3).text);
     fprintf(out, "%s,", decimal_ratio(expected->p90_permille, 1000, 3).text);
     put_cell(out, expected->outside);
-    fputc('\n', out);
   } else {
-    fputs("N/A,N/A,N/A,N/A\n", out);
+    fputs("N/A,N/A,N/A,N/A", out);
   }
 }
 
-void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome) {
+/* Also of rows that were not simulated. */
+static void put_sequence(FILE *out, const struct ops_outcome *outcome) {
+  fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+          decimal_ratio(outcome->start_ps, PS_PER_SECOND / 1000000, 3).text,
+          outcome->l2_input_bytes, outcome->l2_found_bytes, outcome->l2_overwritten_bytes);
+  put_cell(out, outcome->l2_from);
+}
+
+void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome *outcome,
+                 bool sequence) {
   static const enum call_column texts[] = {CALL_IN_SHAPES,  CALL_IN_TYPES,  CALL_IN_FORMATS,
                                            CALL_OUT_SHAPES, CALL_OUT_TYPES, CALL_OUT_FORMATS};
   const struct call_times *times = &outcome->times;
@@ -119,9 +130,14 @@ void ops_put_row(FILE *out, const struct call_row *row, const struct ops_outcome
   put_error(out, outcome, times->pipe_ps[PIPE_M], row->measured_mac_ps, ',');
   put_text(out, outcome->soc);
   put_text(out, outcome->args);
-  if (outcome->end == OPS_OK)
-    fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
-  else
+  if (outcome->end != OPS_OK)
     fputs("N/A,N/A,", out);
+  else if (sequence)
+    fputs("sequence,0,", out);
+  else
+    fprintf(out, "%s,%" PRIu64 ",", result_l2_name(outcome->l2_start), outcome->l2_owed_bytes);
   put_expected(out, outcome);
+  if (sequence)
+    put_sequence(out, outcome);
+  fputc('\n', out);
 }

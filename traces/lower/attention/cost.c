@@ -46,8 +46,10 @@ static uint64_t stream_cycles(const struct path_cost *path, uint64_t bytes) {
 }
 
 /* Rows from device memory to L1. */
-static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t elements) {
-  return path_cycles(soc, PATH_GM_L1, (uint64_t)soc->nd2nz_startup_mcycles, elements * HALF_BYTES);
+static uint64_t load_cycles(const struct vinci_soc *soc, uint64_t rows, uint64_t columns) {
+  uint64_t start_mcycles = (uint64_t)soc->path[PATH_GM_L1].startup_mcycles;
+  return max_u64(path_cycles(soc, PATH_GM_L1, start_mcycles, rows * columns * HALF_BYTES),
+                 start_mcycles / MILLI + estimate_reorder(soc, rows, columns * HALF_BYTES));
 }
 
 static uint64_t vector_start(const struct vinci_soc *soc) {
@@ -69,10 +71,10 @@ static void cube_step(struct estimate *x) {
   x->mte1 = products * (path_cycles(soc, PATH_L1_L0A, 0, t->rows * t->cols * HALF_BYTES) +
                         path_cycles(soc, PATH_L1_L0B, 0, t->depth * t->cols * HALF_BYTES));
   if (gradient)
-    x->mte2 = panels * gradient_loads * load_cycles(soc, t->panel * max_u64(t->depth, t->rows));
+    x->mte2 = panels * gradient_loads * load_cycles(soc, t->panel, max_u64(t->depth, t->rows));
   else
     x->mte2 =
-        panels * (2 * load_cycles(soc, t->panel * t->depth) + load_cycles(soc, t->panel * t->rows));
+        panels * (2 * load_cycles(soc, t->panel, t->depth) + load_cycles(soc, t->rows, t->panel));
   uint64_t results = gradient ? 2 * t->cols * (t->rows + t->depth) + panels * t->rows * t->depth
                               : t->rows * (t->cols + t->depth);
   x->fix = path_cycles(soc, PATH_L0C_GM, 0, results * WORD_BYTES);
@@ -266,7 +268,7 @@ bool attention_cost(struct lower_job *job) {
   uint64_t bytes = at->batch * at->heads * (x.seen * key_bytes(&x) + x.steps * t->rows * words);
   uint64_t shared = l2_cycles(x.soc, bytes);
   /* Rows of Q come in before the first scores of a task. */
-  uint64_t begin = ceil_div(t->tasks, t->cores) * load_cycles(x.soc, t->rows * t->depth);
+  uint64_t begin = ceil_div(t->tasks, t->cores) * load_cycles(x.soc, t->rows, t->depth);
   job->cost = (struct lower_cost){
       .total_cycles =
           at->gradient ? gradient_cycles(&x, shared, begin) : forward_cycles(&x, shared, begin),

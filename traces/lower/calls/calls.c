@@ -95,6 +95,19 @@ static void read_time(struct list_reader *reader, const char *text, size_t start
                           "measured");
 }
 
+/* A start that is lost would move all rows behind. */
+static void read_start(struct list_reader *reader, const char *text, size_t start) {
+  struct call_row *row = &reader->row;
+  row->started = text[strspn(text, " \t")] >= '0' && text[strspn(text, " \t")] <= '9';
+  if (calls_start(text, &row->start_ns))
+    return;
+  struct diag_position at = {
+      .path = reader->path, .line = reader->line + 1, .column = start - reader->row_start + 1};
+  reader->status = diag_error_at(reader->diag, VINCI_E_INPUT, at,
+                                 "'%.40s' is no start time in microseconds", text);
+  diag_hint(reader->diag, "write 1764246877073569.640, or N/A where the start is not known");
+}
+
 static void on_field(void *data, size_t length, void *context) {
   struct list_reader *reader = context;
   size_t index = reader->field++, start = reader->field_start;
@@ -126,6 +139,8 @@ static void on_field(void *data, size_t length, void *context) {
     read_time(reader, text, start, &reader->row.measured_ps);
   else if (column == CALL_MAC_TIME)
     read_time(reader, text, start, &reader->row.measured_mac_ps);
+  else if (column == CALL_START)
+    read_start(reader, text, start);
 }
 
 /* The kinds of lists by the columns that each must have. */

@@ -33,6 +33,7 @@
   X(OUT_FORMATS, "outputformats")                                                                  \
   X(BLOCKS, "blocks|blockdim|blocknum")                                                            \
   X(DURATION, "durationus|duration(us)|taskduration(us)")                                          \
+  X(START, "starttime(us)|taskstarttime(us)|relstartus")                                           \
   X(MAC_TIME, "macus|aicmactime(us)|mactime(us)")                                                  \
   X(VEC_TIME, "vecus|vectime(us)|aivvectime(us)")                                                  \
   X(SCALAR_TIME, "scalarus|scalartime(us)")                                                        \
@@ -79,6 +80,8 @@ struct call_row {
   const char *cell[CALL_COLUMN_COUNT];
   uint64_t measured_ps; /* duration; 0: not measured */
   uint64_t measured_mac_ps;
+  bool started;            /* start_ns says when */
+  uint64_t start_ns;       /* on the clock of the profiler */
   uint64_t written_before; /* bytes, by the rows before on the same chip that say what they wrote */
 };
 
@@ -128,6 +131,13 @@ bool calls_parse(const struct call_row *row, struct lower_call *call);
  * Rows without tensors (op,args; GEMMs; convolutions) are cube operators or others.
  */
 enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_request *request);
+/* Whether a call adds a gradient to a sum of another type. */
+bool calls_accumulates(const struct lower_call *call);
+/* 0 for a tensor of unknown type; no more than 2^45. */
+uint64_t calls_tensor_bytes(const struct lower_tensor *tensor);
+/* A point in time, "1764246877073569.640" microseconds, in nanoseconds; the rest as calls_time().
+ */
+VINCI_MUST_CHECK bool calls_start(const char *text, uint64_t *ns);
 /* "12.5", "1.5e3", "1,234.5" microseconds; 0 for "" and N/A; false for what is none of these. */
 VINCI_MUST_CHECK bool calls_time(const char *text, uint64_t *ps);
 /* Forgets how many blocks each row was launched with: the lowering chooses, as for any other call.

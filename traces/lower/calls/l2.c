@@ -21,7 +21,7 @@ static bool all_flat(const struct lower_call *call) {
   return call->input_count > 0;
 }
 
-static bool accumulates(const struct lower_call *call) {
+bool calls_accumulates(const struct lower_call *call) {
   return strcmp(call->type, "Add") == 0 && call->input_count == 2 &&
          call->input[0].dtype != call->input[1].dtype;
 }
@@ -56,7 +56,7 @@ enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_reque
     return cube_start(request);
   if (!row->profiled || !calls_parse(row, &call))
     return VINCI_L2_WARM;
-  if (accumulates(&call))
+  if (calls_accumulates(&call))
     return VINCI_L2_EMPTY;
   return updates_parameters(&call, request->op->name) ? VINCI_L2_STREAMING : VINCI_L2_WARM;
 }
@@ -64,7 +64,7 @@ enum vinci_l2 calls_l2_start(const struct call_row *row, const struct call_reque
 /* More than any L2 holds says no more. */
 static const uint64_t enough_bytes = UINT64_C(1) << 48;
 
-static uint64_t tensor_bytes(const struct lower_tensor *tensor) {
+uint64_t calls_tensor_bytes(const struct lower_tensor *tensor) {
   uint64_t bits = tensor->dtype < DTYPE_COUNT ? dtype_bits(tensor->dtype) : 0;
   for (unsigned i = 0; i < tensor->rank; i++)
     bits = (uint64_t)((uint128)bits * tensor->shape[i] > enough_bytes ? enough_bytes
@@ -83,6 +83,6 @@ void calls_sum_written(struct call_list *list) {
     if (!row->profiled || !calls_on_cores(row) || !calls_parse(row, &call))
       continue;
     for (unsigned j = 0; j < call.output_count; j++)
-      written = min_u64(enough_bytes, written + tensor_bytes(&call.output[j]));
+      written = min_u64(enough_bytes, written + calls_tensor_bytes(&call.output[j]));
   }
 }

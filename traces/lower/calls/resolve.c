@@ -327,7 +327,8 @@ void calls_times(const struct vinci_result *result, struct call_times *out) {
     active_ps[core->kind] += cycles_ps(core->active_cycles, core->hz);
     start_ps[core->kind] += cycles_ps(core->scalar_work_cycles, core->hz);
     for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
-      pipe_ps[core->kind][pipe] += cycles_ps(core->pipe[pipe].busy_cycles, core->hz);
+      pipe_ps[core->kind][pipe] +=
+          cycles_ps(result_profiled_cycles(&core->pipe[pipe], (enum pipe)pipe), core->hz);
   }
   out->kind = cores[CORE_AIC] ? CORE_AIC : cores[CORE_AICORE] ? CORE_AICORE : CORE_AIV;
   if (cores[out->kind] == 0)

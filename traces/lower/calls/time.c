@@ -99,3 +99,29 @@ bool calls_time(const char *text, uint64_t *ps) {
     next = take_exponent(next, &number);
   return next && *next == '\0' && number.digits && to_ps(&number, ps);
 }
+
+enum { NS_DIGITS = 3 };
+static const uint64_t start_max = UINT64_C(1000000000000000000); /* so that one digit more fits */
+
+bool calls_start(const char *text, uint64_t *ns) {
+  uint64_t value = 0;
+  int digits = -1; /* of the fraction */
+  *ns = 0;
+  text += strspn(text, " \t");
+  if (*text == '\0' || strncasecmp(text, "N/A", 3) == 0)
+    return true;
+  if (!is_digit(*text))
+    return false;
+  for (; is_digit(*text) || (*text == '.' && digits < 0); text++) {
+    if (*text == '.' || digits >= 0)
+      digits++;
+    if (value >= start_max)
+      return false;
+    if (*text != '.' && digits <= NS_DIGITS)
+      value = value * 10 + (uint64_t)(*text - '0');
+  }
+  for (int i = digits < 0 ? 0 : digits; i < NS_DIGITS && value < start_max; i++)
+    value *= 10;
+  *ns = value;
+  return text[strspn(text, " \t")] == '\0';
+}

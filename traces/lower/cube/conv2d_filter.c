@@ -314,7 +314,7 @@ static void header(const struct filter_writer *f) {
   matmul_put_tensor(e, &mm->c, is_atomic(f) ? TENSOR_INOUT : TENSOR_OUT);
   matmul_buffers(&f->w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_kernel_start(e, KERNEL_CUBE, f->t->t.cores);
+  emit_kernel_start(e, KERNEL_CUBE);
   if (is_atomic(f)) {
     emit_plain(e, "set_atomic_add");
     emit_plain(e, "set_atomic_f32");

@@ -78,6 +78,20 @@ static uint64_t weights_depth(const struct matmul *mm, uint64_t bn, uint64_t roo
 
 static uint64_t left_of(uint64_t room, uint64_t held) { return held < room ? room - held : 0; }
 
+/*
+ * The cores that the vendor's library gives a forward convolution: those that take whole images,
+ * the same number each, where there are as many images as cores. All five profiled layers of 32
+ * images have 16 of 24 cores, also where parts of the channels would have filled all of them.
+ */
+static void share_images(struct lower_job *job) {
+  const struct matmul *mm = job->data;
+  struct lower_value *cores = matmul_key(job, MATMUL_CORES);
+  if (mm->conv->gradient || mm->batch < cores->size)
+    return;
+  while (mm->batch % cores->size)
+    cores->size--;
+}
+
 bool conv_candidate(struct lower_job *job, size_t index) {
   const struct matmul *mm = job->data;
   const struct conv *conv = mm->conv;
@@ -109,5 +123,6 @@ bool conv_candidate(struct lower_job *job, size_t index) {
   uint64_t panel = first ? kb : min_u64(ka, kb);
   const uint64_t tile[3] = {points, step_of(job->soc, mm, points, bn, panel), bn};
   matmul_set_tiling(job, tile, ka, kb, resident);
+  share_images(job);
   return true;
 }

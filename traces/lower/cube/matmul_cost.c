@@ -55,7 +55,7 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start) {
   const struct lower_cost *cost = &job->cost;
-  uint64_t cube = cost->cube_cycles, launch = launch_spread_cycles(job->soc, t->cores);
+  uint64_t cube = cost->cube_cycles, launch = start_spread_cycles(job->soc, KERNEL_CUBE, t->cores);
   if (t->c_slots == 1)
     cube += cost->fix_cycles + blocks * block_start;
   uint64_t steady =
@@ -66,8 +66,8 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
 /* ---- MTE2 ---- */
 
 /* Start-up of one panel. */
-static uint64_t panel_start(const struct vinci_soc *soc, bool nz) {
-  return (nz ? startup(soc, PATH_GM_L1) : (uint64_t)soc->nd2nz_startup_mcycles) / MILLI;
+static uint64_t panel_start(const struct vinci_soc *soc) {
+  return startup(soc, PATH_GM_L1) / MILLI;
 }
 
 struct load {
@@ -78,18 +78,24 @@ struct load {
   bool nz;
 };
 
+/* Rows that the engine reorders, one after the other. */
+static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *load) {
+  uint64_t row_bytes = load->run > 0 ? load->run : (uint64_t)soc->l2_line_bytes;
+  return estimate_reorder(soc, load->bytes / row_bytes, row_bytes);
+}
+
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
   uint64_t miss_rate = (uint64_t)soc->path[PATH_GM_L1].hbm_mbytes_per_cycle;
   uint64_t rate = cube_rate(soc, PATH_GM_L1, cores);
-  if (!load->nz)
-    rate = min_u64(rate, (uint64_t)soc->nd2nz_mbytes_per_cycle);
   uint64_t missed = min_u64(load->bytes, load->unique / cores);
   uint64_t cycles = cube_cycles_at(load->bytes - missed, rate) +
                     cube_cycles_at(missed, miss_rate ? min_u64(miss_rate, rate) : rate);
   /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
   if (load->run > 0)
     cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
-  return load->copies * panel_start(soc, load->nz) + cycles;
+  if (!load->nz)
+    cycles = max_u64(cycles, reorder_cycles(soc, load));
+  return load->copies * panel_start(soc) + cycles;
 }
 
 /* Blocks of the busiest core, and how often it loads an operand for them. */
@@ -150,7 +156,7 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
   job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI,
                                           cube_store_cycles(soc, out, bytes, t->cores));
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
-  job->cost.mte2_cycles = rows * blocks * panel_start(soc, false) + operand_cycles(job, t, true) +
+  job->cost.mte2_cycles = rows * blocks * panel_start(soc) + operand_cycles(job, t, true) +
                           operand_cycles(job, t, false);
 }
 
@@ -183,7 +189,7 @@ bool matmul_cost(struct lower_job *job) {
   if (t.split > 1)
     cost->total_cycles += matmul_split_cycles(soc, mm, &t);
   cost->blocks = (uint32_t)t.cores;
-  cost->shares = t.split > 1 ? 0 : t.blocks_total;
+  cost->shares = t.split > 1 || matmul_is_flat(mm) ? 0 : t.blocks_total;
   cost->gm_bytes = gm_bytes(mm, &t);
   return true;
 }

@@ -6,8 +6,8 @@
  *
  * Flags: MTE1 to MTE2 and back, 0 and 1: panels of the outer operand, 2 and 3: of the inner one,
  * 4 and 5: rows of bias. M to MTE1 and back, 0 and 1: halves of L0; 2: the bias table. M to FIX
- * and back: blocks in L0C. FIX to MTE2 and back, 0 and 1: rows of scales. "Back" says filled, the
- * other direction free.
+ * and back: blocks in L0C, unless unit flags hand these over. FIX to MTE2 and back, 0 and 1: rows
+ * of scales. "Back" says filled, the other direction free.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void header(const struct writer *w) {
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_kernel_start(e, KERNEL_CUBE, t->cores);
+  emit_kernel_start(e, KERNEL_CUBE);
   fill_l1(w);
 }
 
@@ -305,9 +305,11 @@ static void free_flags(const struct writer *w, bool set) {
   emit_end(e);
   if (w->mm->bias)
     emit_flag_of(e, set, PIPE_M, PIPE_MTE1, EXPR(FLAG_BT));
-  emit_flag_of(e, set, matmul_out_pipe(w), PIPE_M,
-               matmul_free_slots(w, set, "block", w->t.c_slots));
-  emit_end(e);
+  if (!w->t.unit_flags) {
+    emit_flag_of(e, set, matmul_out_pipe(w), PIPE_M,
+                 matmul_free_slots(w, set, "block", w->t.c_slots));
+    emit_end(e);
+  }
   if (w->mm->coupled)
     matmul_coupled_flags(w, set);
 }
@@ -339,7 +341,8 @@ static void use_panels(struct writer *w) {
   struct expr slot = x_mod(w->now.outer, w->t.outer_slots);
   struct expr inner = x_add(FLAG_INNER, x_mod(w->turn, L1_SLOTS));
   emit_if(e, "begin", x_eq(w->ku, 0));
-  emit_wait(e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
+  if (!w->t.unit_flags)
+    emit_wait(e, matmul_out_pipe(w), PIPE_M, matmul_c_slot(w, w->now.i));
   if (w->mm->bias)
     bias_to_bt(w);
   emit_end(e);

@@ -39,10 +39,13 @@ static enum matmul_way way_of_rows(const struct vinci_soc *soc, const struct mat
   if (x->squares || row_bytes % BLOCK_BYTES || row_bytes / BLOCK_BYTES > GAP_MAX ||
       rows > BURSTS_MAX)
     return COPY_BY_ROW;
-  uint64_t by_row = rows * (uint64_t)soc->nd2nz_startup_mcycles;
+  /* Copies of rows overlap, copies of columns of blocks do not. */
+  const struct path_cost *path = &soc->path[PATH_GM_L1];
+  int64_t next =
+      path->overlap_issue_mcycles > 0 ? path->overlap_issue_mcycles : path->startup_mcycles;
   uint64_t columns = ceil_div(x->panel_columns, mm->c0);
-  return by_row <= columns * (uint64_t)soc->path[PATH_GM_L1].startup_mcycles ? COPY_BY_ROW
-                                                                             : COPY_BY_COLUMN;
+  return rows * (uint64_t)next <= columns * (uint64_t)path->startup_mcycles ? COPY_BY_ROW
+                                                                            : COPY_BY_COLUMN;
 }
 
 /* The distance of columns of blocks has 16 bits, like that of rows. */

@@ -112,6 +112,8 @@ static void to_l0(struct writer *w) {
 
 /* ---- cube ---- */
 
+enum { UNIT_KEEP = 2, UNIT_HAND_OVER }; /* unit_flag of mad and fixpipe */
+
 static uint64_t least_fractals(uint64_t extent, uint64_t side) {
   uint64_t tail = extent % side;
   return ceil_div(tail ? tail : side, FRACTAL_ROWS);
@@ -124,6 +126,12 @@ void matmul_mad_barrier(const struct writer *w, struct expr step, struct expr ti
   emit_end(w->e);
 }
 
+/* The mads of a block keep its fractals, the last one hands them over. */
+static struct expr mad_unit_flag(const struct writer *w) {
+  struct expr end = x_add(x_add(w->ku, x_mul(w->s, w->t.bk)), w->kk);
+  return x_add(UNIT_KEEP, x_eq(end, w->now.depth));
+}
+
 void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct expr init,
                 bool from_bias) {
   struct emit *e = w->e;
@@ -131,7 +139,8 @@ void matmul_mad(const struct writer *w, struct expr m, struct expr n, struct exp
   EMIT(e, "mad", F("c", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("a", w->a_dst),
        F("b", w->b_dst), F("m", m), F("k", w->kk), F("n", n), F("init", init),
        W_IF(from_bias, "source", "bt"), F_IF(from_bias, "bias", x_name(e, "bias0")),
-       F_IF(w->mm->k_align, "k_align", 1), W("type", dtype_name(w->mm->type)));
+       F_IF(w->mm->k_align, "k_align", 1), F_IF(w->t.unit_flags, "unit_flag", mad_unit_flag(w)),
+       W("type", dtype_name(w->mm->type)));
 }
 
 /* The first mad of a block begins with the bias; with k in parts that of the first part alone. */
@@ -255,15 +264,18 @@ void matmul_fixpipe(const struct writer *w, struct expr dst, struct expr n, stru
   struct emit *e = w->e;
   const char *quant = quantisation(w);
   struct expr slot = matmul_c_slot(w, w->now.i);
-  emit_handshake(e, PIPE_M, PIPE_FIX, slot);
+  bool units = w->t.unit_flags;
+  if (!units)
+    emit_handshake(e, PIPE_M, PIPE_FIX, slot);
   if (w->mm->scale == SCALE_COLUMNS)
     scales_to_fb(w);
   EMIT(e, "copy_matrix_cc_to_gm", F("dst", dst),
        F("src", matmul_slot(e, "c0", slot, matmul_c_bytes(&w->t))), F("n", n), F("m", m),
        F("src_stride", height), W_IF(quant, "quant", quant),
-       W("type", dtype_name(matmul_accumulator(w->mm))), F("dst_stride", stride),
-       F_IF(form, form, 1));
-  emit_set(e, PIPE_FIX, PIPE_M, slot);
+       F_IF(units, "unit_flag", UNIT_HAND_OVER), W("type", dtype_name(matmul_accumulator(w->mm))),
+       F("dst_stride", stride), F_IF(form, form, 1));
+  if (!units)
+    emit_set(e, PIPE_FIX, PIPE_M, slot);
 }
 
 /* Rows of a column of blocks of an NZ result. */

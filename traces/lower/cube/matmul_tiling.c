@@ -136,6 +136,13 @@ static bool is_one_copy(const struct conv *conv, const struct matmul *mm,
   return ka <= UINT16_MAX && ceil_div(ka, conv->window) <= BURSTS_MAX && bursts <= BURSTS_MAX;
 }
 
+/* MatMulV3 sets enUnitFlag (mat_mul_v3_common.h of ops-nn). Mad and fixpipe use the same fractals.
+ */
+static bool has_unit_flags(const struct matmul *mm, const struct matmul_tiling *t) {
+  return !mm->shallow && !mm->coupled && !mm->conv && !mm->nz_c && t->split == 1 &&
+         mm->element_bytes > 1 && mm->scale == SCALE_NONE;
+}
+
 bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct lower_value *tile = matmul_key(job, MATMUL_TILE);
@@ -172,6 +179,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
     t->cores = min_u64(t->cores, t->blocks_total);
   t->band = min_u64(t->band, t->mt);
   t->c_slots = matmul_c_slots(job->soc, t);
+  t->unit_flags = has_unit_flags(mm, t);
   return true;
 }
 
@@ -197,6 +205,43 @@ static bool is_large(const struct vinci_soc *soc, const struct matmul *mm) {
          LARGE_BLOCKS_PER_CORE * cores;
 }
 
+/* ---- the blocks of MatMulV3 (matmul_v3_base_tiling.cpp of the public repository ops-nn) ---- */
+
+enum { LIBRARY_SHORT = 128, LIBRARY_LONG = 256, LIBRARY_STEP_BYTES = 128, LIBRARY_BAND = 4 };
+
+/* Elements that blocks of bm x bn load for each k. */
+static uint64_t loads_per_k(const struct matmul *mm, uint64_t bm, uint64_t bn) {
+  return ceil_div(mm->m, bm) * mm->n + ceil_div(mm->n, bn) * mm->m;
+}
+
+/* Blocks have more columns than rows where k runs along neither or one of the operands' rows. With
+ * one operand transposed a side with work for half of the cores may ask for more rows. */
+static bool library_is_tall(const struct matmul *mm, uint64_t cores) {
+  uint64_t half = cores / 2 * LIBRARY_LONG;
+  bool m_large = mm->m >= half, n_large = mm->n >= half;
+  if (mm->trans_a == mm->trans_b)
+    return mm->trans_a;
+  if (m_large && n_large)
+    return loads_per_k(mm, LIBRARY_LONG, LIBRARY_SHORT) <
+           loads_per_k(mm, LIBRARY_SHORT, LIBRARY_LONG);
+  return m_large || (!n_large && mm->m > mm->n);
+}
+
+/* The block that the library takes whenever each core gets one; false: the shape is smaller, or the
+ * chip has not the buffers for the block. */
+static bool library_tile(const struct vinci_soc *soc, const struct matmul *mm, uint64_t tile[3]) {
+  uint64_t cores = matmul_cores(soc);
+  if (mm->shallow || mm->coupled || mm->batch > 1 || mm->m < LIBRARY_LONG || mm->n < LIBRARY_LONG)
+    return false;
+  bool tall = library_is_tall(mm, cores);
+  tile[0] = tall ? LIBRARY_LONG : LIBRARY_SHORT;
+  tile[1] = LIBRARY_STEP_BYTES / mm->element_bytes;
+  tile[2] = tall ? LIBRARY_SHORT : LIBRARY_LONG;
+  return ceil_div(mm->m, tile[0]) * ceil_div(mm->n, tile[2]) >= cores &&
+         tile[0] * tile[2] * ACCUMULATOR_BYTES <= (uint64_t)soc->l0c_bytes &&
+         matmul_deepest_step(soc, mm, tile[0], tile[2], tile[1]) >= tile[1];
+}
+
 uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                              uint64_t bn, uint64_t unit) {
   uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
@@ -205,8 +250,8 @@ uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *m
 }
 
 /* The largest power of two that L0 and k allow as the depth of a step; else the smallest depth. */
-static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
-                           uint64_t bn) {
+static uint64_t power_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                            uint64_t bn) {
   uint64_t unit = matmul_unit(mm);
   uint64_t depth = min_u64(matmul_deepest_step(soc, mm, bm, bn, unit), round_up(mm->k, unit));
   /* Whole steps in a panel of a power of two. */
@@ -214,6 +259,14 @@ static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm,
     if (depth >= power)
       return power;
   return unit;
+}
+
+/* MatMulV2 in fp32 takes steps of 16: in profiles its scalar time grows with k / 16, and its cube
+ * time with the latency of as many mads. */
+static uint64_t step_depth(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
+                           uint64_t bn) {
+  bool small = mm->shallow && matmul_stored(mm->type) == DTYPE_FP32;
+  return small ? matmul_unit(mm) : power_depth(soc, mm, bm, bn);
 }
 
 /* All of k in one panel of the kind that MatMulV2 has. */
@@ -228,8 +281,9 @@ static void set_streaming(struct lower_job *job, const uint64_t tile[3], uint64_
   uint64_t unit = INNER_SLOTS * mm->element_bytes * (tile[0] * a + tile[2] * b);
   uint64_t room = l1_room(job->soc, mm, tile[2]);
   uint64_t depth = max_u64(min_u64(room / unit / bk * bk, part), bk);
+  uint64_t shallow = SHALLOW_STEPS * power_depth(job->soc, mm, tile[0], tile[2]);
   if (mm->shallow)
-    depth = max_u64(min_u64(depth, SHALLOW_STEPS * bk / deeper / bk * bk), bk);
+    depth = max_u64(min_u64(depth, shallow / deeper / bk * bk), bk);
   if (split > 1)
     depth = round_up(ceil_div(part, ceil_div(part, depth * deeper) * deeper), bk);
   matmul_set_tiling(job, tile, depth * a, depth * b, RESIDENT_NONE);
@@ -249,6 +303,17 @@ static void set_resident(struct lower_job *job, const uint64_t tile[3],
   matmul_set_tiling(job, tile, a ? outer : depth, a ? depth : outer, resident);
 }
 
+/*
+ * MatMulV2 shares the columns of a few rows evenly, in whole fractals: profiles with 32 rows have
+ * 16 cores for 4096 columns, 21 for 1000, 24 for 9216.
+ */
+static uint64_t even_cores(const struct vinci_soc *soc, const struct matmul *mm) {
+  uint64_t fractals = ceil_div(mm->n, FRACTAL_ROWS), cores = min_u64(matmul_cores(soc), fractals);
+  while (fractals % cores)
+    cores--;
+  return cores;
+}
+
 /* Kinds of depth: panels in the ratio 1:1, 2:1 and 1:2, A resident, B resident. */
 static void set_panels(struct lower_job *job, const uint64_t tile[3], size_t kind, uint64_t split) {
   static const uint8_t ratio_a[STREAMING_COUNT] = {1, 2, 1};
@@ -260,6 +325,8 @@ static void set_panels(struct lower_job *job, const uint64_t tile[3], size_t kin
   job->value[MATMUL_SPLIT] = matmul_size(split);
   if (split > 1)
     matmul_key(job, MATMUL_CORES)->size = matmul_cores(job->soc);
+  else if (matmul_is_flat(job->data))
+    matmul_key(job, MATMUL_CORES)->size = even_cores(job->soc, job->data);
 }
 
 uint64_t matmul_even(uint64_t extent, uint64_t side, uint64_t unit) {
@@ -317,15 +384,35 @@ static bool split_candidate(struct lower_job *job, size_t index) {
   return true;
 }
 
+/*
+ * The library's only tiling: the operand with the shorter side comes in panels twice as deep, and
+ * four rows of blocks are walked together. False where it has none, or where a key asks for
+ * another.
+ */
+static bool library_candidate(struct lower_job *job) {
+  enum { EVEN, DEEP_A, DEEP_B }; /* kinds of set_panels() */
+  const struct matmul *mm = job->data;
+  uint64_t tile[3];
+  if (job->value[MATMUL_SPLIT].given || matmul_key(job, MATMUL_TILE)->given ||
+      matmul_key(job, MATMUL_RESIDENT)->given || !library_tile(job->soc, mm, tile))
+    return false;
+  set_panels(job, tile, mm->bias ? EVEN : tile[0] < tile[2] ? DEEP_A : DEEP_B, 1);
+  uint64_t *band = &matmul_key(job, MATMUL_BAND)->size;
+  *band = min_u64(LIBRARY_BAND, ceil_div(mm->m, tile[0]));
+  return true;
+}
+
 bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
+  if (library_candidate(job))
+    return index == 0;
   const struct matmul *mm = job->data;
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
   size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
   if (index >= whole)
-    return (!large || split) && split_candidate(job, index - whole);
+    return ((!large && !matmul_is_flat(mm)) || split) && split_candidate(job, index - whole);
   uint64_t tile[3];
   tile_of(job, sides[index / depths / count], sides[index / depths % count], tile);
   set_panels(job, tile, index % depths, 1);

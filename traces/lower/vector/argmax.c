@@ -298,7 +298,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   for (unsigned i = 0; i < arg->results; i++)
     emit_tensor(e, arg->result[i].tensor, arg->result[i].type, TENSOR_OUT,
                 x->rank > 1 ? x->shape : &one, x->rank > 1 ? x->rank - 1 : 1, NULL);
-  vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE, arg->blocks);
+  vkernel_stream(e, arg->ub_bytes, KERNEL_REDUCE);
   emit_plain(e, "set_mask_count");
   put_rows(e, arg);
 }

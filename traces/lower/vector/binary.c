@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise operators of several inputs, with numpy's broadcast; fills; optimiser steps. */
+#include <math.h>
+
 #include "traces/lower/vector/elementwise.h"
 
 #define FLOATS "fp16|bf16|fp32"
@@ -22,8 +24,14 @@ static const struct vstep mul_steps[] = {B("vmul", Y0, X0, X1), END};
 static const struct vstep div_steps[] = {B("vdiv", Y0, X0, X1), END};
 static const struct vstep max_steps[] = {B("vmax", Y0, X0, X1), END};
 static const struct vstep min_steps[] = {B("vmin", Y0, X0, X1), END};
-static const struct vstep relu_grad_steps[] = {FILL(T1, 0), Q("vcmpvs_gt", T0, X1, 0),
+static const struct vstep relu_grad_steps[] = {HELD(T1), Q("vcmpvs_gt", T0, X1, 0),
                                                SELECT(Y0, X0, T1, T0), END};
+
+/* The zeros that steps select from are the same for all tiles. */
+static void put_zeros(struct emit *e, const struct vew *ew) {
+  vmask_count(e, ew->kernel.tile.rows * ew->pitch);
+  vfill(e, ew->temp[T1], 0, dtype_name(ew->type));
+}
 
 static bool call_binary(struct lower_call *call) {
   if (call->input_count < 2)
@@ -71,7 +79,8 @@ BINARY(mul, "Mul", "y = x * x1", NUMBER_TYPES)
 BINARY(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
 BINARY(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
 BINARY(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
-BINARY(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", VTYPES_FP16)
+VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, call_binary, .inputs = 2,
+             .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps, .start = put_zeros)
 
 /* ---- x + alpha x1 ---------------------------------------------------------------------------- */
 
@@ -193,16 +202,18 @@ static const struct lower_key adamw_keys[] = {
     VTILE_KEYS_TABLE};
 
 /*
- * x, m, v, g: m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g g;
- * x = (1 - lr decay) x - lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps).
+ * x, m, v, g: x = (1 - lr decay) x; m = m + (1 - b1) (g - m); v = b2 v + (1 - b2) g g;
+ * x = x - lr / (1 - b1^t) m / (sqrt(v) / sqrt(1 - b2^t) + eps). The steps, the barrier behind each
+ * and the elements of a tile are those of the vendor's kernel (ops-nn, optim/apply_adam_w_v2).
  */
-enum { AP_BETA1 = 1, AP_REST1, AP_BETA2, AP_REST2, AP_ROOT, AP_EPSILON, AP_KEEP, AP_RATE };
+enum { AP_KEEP = 1, AP_REST1, AP_BETA2, AP_REST2, AP_ROOT, AP_EPSILON, AP_RATE };
+enum { ADAMW_TILE = 2432 };
 static const struct vstep adamw_steps[] = {
-    P("vmuls", T0, X1, AP_BETA1),   P("vmuls", T1, X3, AP_REST1), B("vadd", Y1, T0, T1),
-    B("vmul", T1, X3, X3),          P("vmuls", T1, T1, AP_REST2), P("vmuls", T0, X2, AP_BETA2),
-    B("vadd", Y2, T0, T1),          P("vmuls", T0, Y2, AP_ROOT),  U("vsqrt", T0, T0),
-    P("vadds", T0, T0, AP_EPSILON), B("vdiv", T0, Y1, T0),        P("vmuls", T0, T0, AP_RATE),
-    P("vmuls", T1, X0, AP_KEEP),    B("vsub", Y0, T1, T0),        END};
+    P("vmuls", Y0, X0, AP_KEEP),  B("vsub", T0, X3, X1),          P("vmuls", T1, T0, AP_REST1),
+    B("vadd", Y1, T1, X1),        P("vmuls", T1, X2, AP_BETA2),   B("vmul", T0, X3, X3),
+    P("vmuls", T0, T0, AP_REST2), B("vadd", Y2, T1, T0),          U("vsqrt", T1, Y2),
+    P("vmuls", T0, T1, AP_ROOT),  P("vadds", T1, T0, AP_EPSILON), B("vdiv", T0, Y1, T1),
+    P("vmuls", T1, T0, AP_RATE),  B("vsub", Y0, Y0, T1),          END};
 
 /* By squaring: steps may be billions. */
 static double power_of(double base, uint64_t exponent) {
@@ -216,11 +227,10 @@ static void adamw_numbers(const struct lower_job *job, double parameter[VPARAM_M
   double b1 = lower_get(job, "beta1")->number, b2 = lower_get(job, "beta2")->number;
   double lr = lower_get(job, "lr")->number;
   uint64_t step = lower_get(job, "step")->size;
-  parameter[AP_BETA1 - 1] = b1;
   parameter[AP_REST1 - 1] = 1 - b1;
   parameter[AP_BETA2 - 1] = b2;
   parameter[AP_REST2 - 1] = 1 - b2;
-  parameter[AP_ROOT - 1] = 1 / (1 - power_of(b2, step));
+  parameter[AP_ROOT - 1] = 1 / sqrt(1 - power_of(b2, step));
   parameter[AP_EPSILON - 1] = lower_get(job, "eps")->number;
   parameter[AP_KEEP - 1] = 1 - lr * lower_get(job, "decay")->number;
   parameter[AP_RATE - 1] = lr / (1 - power_of(b1, step));
@@ -249,5 +259,6 @@ static bool call_adamw(struct lower_call *call) {
 
 VEW_OPERATOR(adamw, "ApplyAdamW|ApplyAdamWV2",
              "a step of AdamW: x, its moments x1 and x2, and the gradient x3", adamw_keys,
-             call_adamw, .inputs = 4, .outputs = 3, .in_place = true, .steps = adamw_steps,
-             .numbers = adamw_numbers, .choose = check_adamw)
+             call_adamw, .inputs = 4, .outputs = 3, .in_place = true, .serial = true,
+             .tile = ADAMW_TILE, .steps = adamw_steps, .numbers = adamw_numbers,
+             .choose = check_adamw)

@@ -119,4 +119,5 @@ static const char *const parameters[] = {"epsilon", NULL};
 VEW_OPERATOR(batch_norm, "BNInfer|BNInferD|BNInferenceD|BatchNorm",
              "y = (x - mean) / sqrt(var + epsilon) * gamma + beta, per channel", batch_norm_keys,
              call_batch_norm, .inputs = CHANNEL_INPUTS, .outputs = 1, .as_first = true,
-             .steps = batch_norm_steps, .parameters = parameters, .operands = batch_norm_operands)
+             .blocks = true, .steps = batch_norm_steps, .parameters = parameters,
+             .operands = batch_norm_operands)

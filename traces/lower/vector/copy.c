@@ -83,7 +83,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   emit_kernel(e, "copy", (uint32_t)blocks);
   emit_tensor(e, "x", dtype, TENSOR_IN, shape->shape, shape->rank, NULL);
   emit_tensor(e, "y", dtype, TENSOR_OUT, shape->shape, shape->rank, NULL);
-  vkernel_stream(e, tile * buffers, KERNEL_ELEMENTWISE, blocks);
+  vkernel_stream(e, tile * buffers, KERNEL_ELEMENTWISE);
   emit_comment(e, "Flags MTE3 to MTE2: half free; MTE2 to MTE3: half filled.");
   emit_flags(e, "h", true, PIPE_MTE3, PIPE_MTE2, buffers);
   struct expr i = emit_for(e, "i", ceil_div(ceil_div(bytes, tile), blocks));

@@ -19,7 +19,7 @@ enum { REPEATS_MAX = 255, STRIDE_MAX = 255, WIDE_ROW_BYTES = 4096, WIDEST_ROW_BY
 
 static bool computes_in(unsigned types, enum dtype type) {
   if (types & VTYPES_ANY)
-    return true;
+    return type != DTYPE_BF16;
   switch (type) {
   case DTYPE_FP32:
     return true;
@@ -191,11 +191,12 @@ static enum vinci_status set_space(struct lower_job *job, struct vew *ew) {
 
 /* ---- buffers ---------------------------------------------------------------------------- */
 
-/* Tiles of one row see rows and columns of operands as whole operands and scalars. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand) {
-  if (ew->kernel.tile.rows > 1 || operand->kind == VKIND_FULL)
+  if (ew->kernel.tile.rows > 1)
     return operand->kind;
-  return operand->kind == VKIND_ROW ? VKIND_FULL : VKIND_SCALAR;
+  if (operand->kind == VKIND_COLUMN && ew->func.blocks)
+    return VKIND_SCALAR;
+  return operand->kind == VKIND_ROW ? VKIND_FULL : operand->kind;
 }
 
 static uint64_t raw_elements(const struct vew *ew, enum vkind kind) {
@@ -292,8 +293,9 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
   for (unsigned k = 0; k < ew->func.inputs; k++)
     repeats |= ew->in[k].kind != VKIND_FULL;
   if (is_run(space)) {
-    uint64_t most = vtile_most_cols(job, tile, 1, 0, space->cols);
-    vtile_split_run(job->soc, job->cores, tile, wide, max_u64(most >> halvings, 1));
+    uint64_t most = vtile_most_cols(job, tile, 1, 0, space->cols) >> halvings;
+    most = ew->func.tile ? min_u64(most, ew->func.tile) : most;
+    vtile_split_run(job->soc, job->cores, tile, wide, max_u64(most, 1));
   } else if (space->rows == 1 ||
              space->cols * wide >= (repeats ? WIDE_ROW_BYTES : WIDEST_ROW_BYTES)) {
     uint64_t most = max_u64(vtile_most_cols(job, tile, 1, 0, space->cols) >> halvings, 1);
@@ -340,7 +342,7 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   }
   for (unsigned k = 0; k < ew->func.outputs; k++)
     work->out_bytes += rows * kernel->tile.cols * vtile_bytes(ew->out[k].type);
-  if (spreads && (rows > REPEATS_MAX || pitch_blocks > STRIDE_MAX))
+  if (spreads && rows > 1 && (rows > REPEATS_MAX || pitch_blocks > STRIDE_MAX))
     return lower_refuse(job, "tiles of more than one row have at most %d rows of %d bytes",
                         REPEATS_MAX, STRIDE_MAX * BLOCK_BYTES);
   return true;

@@ -23,7 +23,7 @@ enum {
   VTYPES_INT32 = 2,
   VTYPES_INT16 = 4,
   VTYPES_BYTES = 8,  /* 8-bit integers, in fp16 */
-  VTYPES_ANY = 16,   /* all as they are */
+  VTYPES_ANY = 16,   /* all as they are but bf16, which no fill of the vector unit is seen in */
   VTYPES_PAIRS = 32, /* int64 as pairs of int32, see pairs.c */
 };
 
@@ -33,13 +33,15 @@ struct vew;
 struct vfunc {
   unsigned inputs, outputs;
   unsigned types;
-  bool in_place;                 /* output i is input i */
-  bool as_first;                 /* the result has the type of the first input */
-  bool casts;                    /* the program is the conversion to the key `to` */
-  bool serial;                   /* each step waits for the one before */
-  uint8_t boolean;               /* bit per input: a condition, an 8-bit integer, as fp16 */
-  uint8_t bits;                  /* bit per input: one bit for each element, packed */
-  bool truth;                    /* the result is 0 or 1, computed in fp16, stored as uint8 */
+  bool in_place;   /* output i is input i */
+  bool as_first;   /* the result has the type of the first input */
+  bool casts;      /* the program is the conversion to the key `to` */
+  bool serial;     /* each step waits for the one before */
+  bool blocks;     /* numbers of rows stay blocks that all lanes read, in tiles of one row */
+  uint64_t tile;   /* elements of a tile of the vendor's kernel; 0: what UB holds */
+  uint8_t boolean; /* bit per input: a condition, an 8-bit integer, as fp16 */
+  uint8_t bits;    /* bit per input: one bit for each element, packed */
+  bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
@@ -93,7 +95,7 @@ extern const struct lower_template vew_template;
 void vew_tensors(struct emit *emit, struct vkernel *kernel);
 void vew_rows(struct emit *emit, struct vkernel *kernel);
 void vew_compute(struct emit *emit, struct vkernel *kernel);
-/* Tiles of one row see rows and columns of operands as whole operands and scalars. */
+/* Tiles of one row see rows of operands as whole operands. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
 /* The sum of 64-bit integers: its function. */
 extern const struct vfunc vew_pairs;

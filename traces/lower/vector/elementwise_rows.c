@@ -29,6 +29,13 @@ static void put_lanes(struct emit *e, const struct spread *spread, struct expr a
        W("type", bits_name(spread->in->computed)));
 }
 
+/* The number of the only row, all over it. */
+static void put_number(struct vunit *unit, const struct spread *spread) {
+  vunit_count(unit, spread->ew->kernel.tile.n_cols);
+  EMIT(unit->emit, "vcopy", F("dst", spread->in->spread), F("src", spread->source), F("repeat", 1),
+       F("src_block", 0), F("src_repeat", 0), W("type", bits_name(spread->in->computed)));
+}
+
 static void put_spread(struct vunit *unit, const struct spread *spread, unsigned reg) {
   static const char *const counters[] = {"lanes0", "lanes1", "lanes2",
                                          "lanes3", "lanes4", "lanes5"};
@@ -38,6 +45,10 @@ static void put_spread(struct vunit *unit, const struct spread *spread, unsigned
   uint64_t whole = row / repeat_bytes, rest = row % repeat_bytes;
   struct expr at = EXPR(0);
   vunit_order(unit, V(reg), V(reg));
+  if (spread->ew->kernel.tile.rows == 1) {
+    put_number(unit, spread);
+    return;
+  }
   if (whole > 0) {
     vunit_lanes(unit, (unsigned)(repeat_bytes / bytes));
     if (whole > 1)

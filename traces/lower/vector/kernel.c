@@ -79,10 +79,10 @@ bool vkernel_cost(struct lower_job *job) {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks) {
+void vkernel_stream(struct emit *e, uint64_t ub_bytes, enum kernel_code code) {
   emit_buffer(e, "buf", SPACE_UB, ub_bytes);
   emit_stream(e, emit_vector_core(e->soc));
-  emit_kernel_start(e, code, blocks);
+  emit_kernel_start(e, code);
 }
 
 void vkernel_load(struct emit *e, const struct vkernel *kernel) {
@@ -121,7 +121,7 @@ void vkernel_emit(const struct lower_job *job, struct emit *e) {
   uint64_t blocks = kernel->launched ? kernel->launched : kernel->tile.blocks;
   emit_kernel(e, job->op->name, (uint32_t)blocks);
   kind->tensors(e, kernel);
-  vkernel_stream(e, kernel->tile.ub_bytes, kernel->code, blocks);
+  vkernel_stream(e, kernel->tile.ub_bytes, kernel->code);
   if (!kind->only_moves)
     emit_plain(e, "set_mask_count");
   (kind->rows ? kind->rows : vkernel_tiles)(e, kernel);

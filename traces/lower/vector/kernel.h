@@ -62,7 +62,7 @@ void vkernel_emit(const struct lower_job *job, struct emit *emit);
 /* As many rows of the tile's columns as fit, halved; blocks for them. */
 void vkernel_split_rows(const struct lower_job *job, struct vkernel *kernel, unsigned halvings);
 /* Buffer, stream, start of the kernel. */
-void vkernel_stream(struct emit *emit, uint64_t ub_bytes, enum kernel_code code, uint64_t blocks);
+void vkernel_stream(struct emit *emit, uint64_t ub_bytes, enum kernel_code code);
 /* The loop over the tiles; all inputs of a tile. */
 void vkernel_tiles(struct emit *emit, struct vkernel *kernel);
 void vkernel_load(struct emit *emit, const struct vkernel *kernel);

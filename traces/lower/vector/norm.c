@@ -35,6 +35,20 @@ static const struct vstep log_softmax_grad_steps[] = {
 static const struct vstep rms_norm_steps[] = {
     B("vmul", T0, X0, X0),       REDUCE(T1, T0, V_SUM),        ROOT_OF_MEAN,
     WITH_COLUMN("vdiv", T0, X0), WITH_ROW("vmul", Y0, T0, X2), END};
+/* The vendor's kernel for rows up to NORM_SMALL elements (ops-nn, norm/rms_norm, merge_n). */
+static const struct vstep rms_norm_small_steps[] = {B("vmul", T0, X0, X0),
+                                                    SUM_FROM_ZERO(T1, T0),
+                                                    COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
+                                                    COLUMN(P_("vadds", T1, T1, NUMBER_EPSILON)),
+                                                    COLUMN(U_("vsqrt", T1, T1)),
+                                                    COLUMN(FILL_(V_ACCUMULATOR, 1)),
+                                                    COLUMN(B_("vdiv", T1, V_ACCUMULATOR, T1)),
+                                                    SPREAD(T1),
+                                                    TILE_COLUMN(T0),
+                                                    B("vmul", T0, X0, T0),
+                                                    B("vmul", Y0, T0, X2),
+                                                    END};
+enum { RMS_ELEMENT_BYTES = 16, RMS_ROW_BYTES = 260 };
 static const struct vstep layer_norm_steps[] = {REDUCE(T1, X0, V_SUM),
                                                 COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)),
                                                 SPREAD(T1),
@@ -54,6 +68,7 @@ static void lay_out(struct vtile *tile) {
   struct vnorm *norm = (struct vnorm *)tile;
   unsigned inputs = norm->norm->inputs, weights = norm->norm->weights;
   bool converts = norm->type != DTYPE_FP32, is_long = norm_is_long(norm);
+  bool vendor = norm_as_vendor(norm);
   uint64_t bytes = vtile_bytes(norm->type), *address = norm->address, slot = 0;
   uint64_t elements = is_long ? tile->cols : tile->rows * norm->pitch;
   for (unsigned k = 0; k < inputs; k++)
@@ -67,19 +82,24 @@ static void lay_out(struct vtile *tile) {
     address[X0 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
   for (unsigned k = 0; k < weights && converts && is_long; k++)
     address[X2 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
-  if (converts || is_long)
+  if ((converts || is_long) && !vendor)
     address[Y0] = vtile_reserve(&used, elements * FLOAT_BYTES);
   address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  if (converts && vendor)
+    address[Y0] = address[T0];
   address[T1] = vtile_reserve(&used, ceil_div(tile->rows, SPREAD_ROWS) * BLOCK_BYTES);
   address[V_ACCUMULATOR] = vtile_reserve(&used, tile->rows * ROWWISE_LANES * FLOAT_BYTES);
   /* Long rows keep the numbers of both reductions, which 512 bytes hold. */
   address[V_BLOCKS] =
-      vtile_reserve(&used, ceil_div(tile->rows, SPREAD_ROWS) * SPREAD_ROWS * BLOCK_BYTES);
+      vendor ? address[V_ACCUMULATOR]
+             : vtile_reserve(&used, ceil_div(tile->rows, SPREAD_ROWS) * SPREAD_ROWS * BLOCK_BYTES);
   for (unsigned k = 0; k < weights && !is_long; k++)
-    address[X2 + k] = vtile_reserve(&used, norm->pitch * FLOAT_BYTES);
+    address[X2 + k] = vtile_reserve(&used, (vendor ? elements : norm->pitch) * FLOAT_BYTES);
   for (unsigned k = 0; k < weights && !is_long; k++)
-    norm->weight[k].address = converts ? used + k * norm->pitch * bytes : address[X2 + k];
-  if (weights && converts && !is_long)
+    norm->weight[k].address = vendor     ? address[converts ? X2 + k : T0]
+                              : converts ? used + k * norm->pitch * bytes
+                                         : address[X2 + k];
+  if (weights && converts && !is_long && !vendor)
     (void)vtile_reserve(&used, NORM_INPUTS * norm->pitch * bytes);
   tile->ub_bytes = used;
 }
@@ -88,6 +108,11 @@ static void lay_out(struct vtile *tile) {
 
 /* Whole rows, or parts of one where UB cannot hold a row. */
 static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  const struct vnorm *norm = (const struct vnorm *)kernel;
+  if (norm_as_vendor(norm)) {
+    kernel->tile.buffers = 1;
+    halvings = 0;
+  }
   if (vtile_fits(job, &kernel->tile))
     vkernel_split_rows(job, kernel, halvings);
   else
@@ -97,7 +122,7 @@ static void split(const struct lower_job *job, struct vkernel *kernel, unsigned 
 /* Steps on columns are few instructions, but what follows waits for each. */
 static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *norm) {
   uint64_t repeats = norm->kernel.tile.rows * ceil_div(norm->pitch, ROWWISE_LANES), sum = 0;
-  for (const struct vstep *step = norm->norm->steps; step->form != VFORM_END; step++)
+  for (const struct vstep *step = norm_steps(norm); step->form != VFORM_END; step++)
     sum += repeats * (step->column ? 2 * MILLI : vstep_cost_mcycles(soc, step, DTYPE_FP32));
   if (norm->type != DTYPE_FP32)
     sum += repeats * MILLI * (norm->norm->inputs + 1);
@@ -126,6 +151,29 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+/* The weights that stay, converted; in all rows where the vendor's kernel has them so. */
+static void put_weights(struct emit *e, const struct vnorm *norm) {
+  const struct vtile *tile = &norm->kernel.tile;
+  struct rowwise rows = {.unit = {.emit = e, .written = V_ALL},
+                         .n_rows = EXPR(tile->rows),
+                         .single = EXPR(tile->rows == 1 ? tile->space.cols : 0),
+                         .cols = tile->space.cols,
+                         .pitch = norm->pitch};
+  bool vendor = norm_as_vendor(norm), converts = norm->type != DTYPE_FP32;
+  for (unsigned k = 0; k < norm->norm->weights; k++) {
+    unsigned to = vendor ? T0 : X2 + k;
+    vunit_count(&rows.unit, norm->pitch);
+    if (converts)
+      vunit_convert(&rows.unit, 0, V(to), norm->type, DTYPE_FP32, EXPR(norm->address[to]),
+                    EXPR(norm->weight[k].address));
+    rows.unit.reg[T0] = EXPR(norm->address[T0]);
+    rows.unit.reg[X2 + k] = EXPR(norm->address[X2 + k]);
+    if (vendor)
+      rowwise_step(&rows, &(struct vstep)TILE_ROW((uint8_t)(X2 + k), T0));
+  }
+  vunit_rest(&rows.unit);
+}
+
 /* Weights are loaded once and stay. Columns are spread 8 rows at a time; there may be fewer. */
 static void put_start(struct emit *e, const struct vnorm *norm) {
   const struct vtile *tile = &norm->kernel.tile;
@@ -138,13 +186,8 @@ static void put_start(struct emit *e, const struct vnorm *norm) {
          F("right_pad", vtile_pad(EXPR(bytes), norm->type)));
   if (weights)
     emit_handshake(e, PIPE_MTE2, PIPE_V, WEIGHT_FLAG);
-  if (weights && norm->type != DTYPE_FP32) {
-    vunit_count(&unit, norm->pitch);
-    for (unsigned k = 0; k < weights; k++)
-      vunit_convert(&unit, 0, 0, norm->type, DTYPE_FP32, EXPR(norm->address[X2 + k]),
-                    EXPR(norm->weight[k].address));
-  }
-  vunit_forget(&unit);
+  if (weights)
+    put_weights(e, norm);
   vunit_count(&unit, round_up(tile->rows, SPREAD_ROWS));
   EMIT(e, "vector_dup", F("dst", norm->address[T1]), F("scalar", 0), F("repeat", 1),
        W("type", "fp32"));
@@ -183,11 +226,21 @@ void norm_put_result(const struct vnorm *norm, struct rowwise *rows) {
                 x_add(norm->kernel.tile.slot, norm->out.address), rows->unit.reg[Y0]);
 }
 
+/* With one buffer, the next tile comes in as soon as the inputs are converted, and the last one may
+ * go out until the result is. */
 static void compute(struct emit *e, struct vkernel *kernel) {
   const struct vnorm *norm = (struct vnorm *)kernel;
-  struct rowwise rows = rowwise_of(e, &kernel->tile, norm->pitch);
+  const struct vtile *tile = &kernel->tile;
+  struct rowwise rows = rowwise_of(e, tile, norm->pitch);
+  bool converts = norm->type != DTYPE_FP32;
+  if (tile->lends && !converts)
+    vtile_writes(e, tile);
   norm_set_registers(norm, &rows, V(X0 + norm->norm->inputs) - V(X0), true);
-  rowwise_steps(&rows, norm->norm->steps);
+  if (tile->lends && converts)
+    vtile_read(e, tile);
+  rowwise_steps(&rows, norm_steps(norm));
+  if (tile->lends)
+    (converts ? vtile_writes : vtile_read)(e, tile);
   norm_put_result(norm, &rows);
   vunit_rest(&rows.unit);
 }
@@ -209,6 +262,7 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
     return;
   }
   put_start(e, norm);
+  kernel->tile.lends = norm_as_vendor(norm);
   vkernel_tiles(e, kernel);
 }
 
@@ -258,6 +312,11 @@ static enum vinci_status setup(struct lower_job *job) {
   kernel->tile.space.rows = lower_elements(shape->shape, shape->rank - 1);
   norm->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(norm->type));
   kernel->rows_max = rowwise_rows_max(&kernel->tile, norm->pitch);
+  if (norm_as_vendor(norm))
+    kernel->rows_max =
+        min_u64(kernel->rows_max,
+                max_u64(1, (uint64_t)job->soc->ub_bytes /
+                               (norm->pitch * norm->norm->element_bytes + norm->norm->row_bytes)));
   kernel->element_bytes = vtile_bytes(norm->type);
   kernel->code = norm->norm->weights || norm->norm->inputs > 1 ? KERNEL_NORM : KERNEL_REDUCE;
   set_operands(norm);
@@ -270,16 +329,17 @@ static bool call_norm(struct lower_call *call) {
 }
 
 static const struct lower_template template = VKERNEL_TEMPLATE(setup);
-#define NORM(id, vendor, summary, keys, inputs_, weights_)                                         \
+#define NORM(id, vendor, summary, keys, inputs_, ...)                                              \
   LOWER_OPERATOR(                                                                                  \
       id, vendor, summary, keys, &template,                                                        \
-      (&(const struct norm){.inputs = inputs_, .weights = weights_, .steps = id##_steps}),         \
+      (&(const struct norm){.inputs = inputs_, .steps = id##_steps, .weights = __VA_ARGS__}),      \
       call_norm)
 
 NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
      0)
 NORM(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, 2, 0)
-NORM(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, 1, 1)
+NORM(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, 1, 1,
+     .small = rms_norm_small_steps, .element_bytes = RMS_ELEMENT_BYTES, .row_bytes = RMS_ROW_BYTES)
 NORM(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4",
      "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, 1, 2)

@@ -19,7 +19,13 @@ enum { NUMBER_MEAN = 1, NUMBER_EPSILON };
 struct norm {
   unsigned inputs, weights;
   const struct vstep *steps;
+  /* What the vendor's kernel does with whole rows of up to NORM_SMALL elements: its steps, and the
+   * UB that an element of a tile and a row take, with one buffer and the weights repeated in all
+   * rows. NULL: the steps above, and tiles as large as UB allows. */
+  const struct vstep *small;
+  unsigned element_bytes, row_bytes;
 };
+enum { NORM_SMALL = 2000 };
 
 struct vnorm {
   struct vkernel kernel; /* first */
@@ -33,6 +39,15 @@ struct vnorm {
 
 static inline bool norm_is_long(const struct vnorm *norm) {
   return norm->kernel.tile.cols < norm->kernel.tile.space.cols;
+}
+
+/* Whether the tile is of whole rows and as the vendor's kernel has it. */
+static inline bool norm_as_vendor(const struct vnorm *norm) {
+  return norm->norm->small && norm->pitch <= NORM_SMALL && !norm_is_long(norm);
+}
+
+static inline const struct vstep *norm_steps(const struct vnorm *norm) {
+  return norm_as_vendor(norm) ? norm->norm->small : norm->norm->steps;
 }
 
 /* Registers at their addresses; inputs (bit per register) and the result of fp32 in the buffer,

@@ -22,20 +22,51 @@ static const struct lower_key keys[] = {
 /* Columns: rstd and a sum; rows: gamma and dgamma. */
 enum { R_DY = X0, R_X = X1, R_GAMMA = X2, R_DGAMMA = X3, R_RSTD = X4, R_SUM = T1 };
 
-static const struct vstep steps[] = {SPREAD(R_RSTD),
-                                     WITH_COLUMN("vmul", R_X, R_X),
-                                     B("vmul", T0, R_DY, R_X),
-                                     ADD_ROWS(R_DGAMMA, T0),
-                                     WITH_ROW("vmul", R_DY, R_DY, R_GAMMA),
-                                     B("vmul", T0, R_DY, R_X),
-                                     REDUCE(R_SUM, T0, V_SUM),
-                                     COLUMN(P_("vmuls", R_SUM, R_SUM, 1)),
-                                     SPREAD(R_SUM),
-                                     WITH_COLUMN("vmul", T0, R_X),
-                                     B("vsub", R_DY, R_DY, T0),
-                                     SPREAD(R_RSTD),
-                                     WITH_COLUMN("vmul", Y0, R_DY),
-                                     END};
+/* The vendor's kernel takes rows of up to SMALL_COLS in tiles, with the UB below for an element, a
+ * column and a row of them; longer ones one by one, and its scalar unit reads rstd and the mean of
+ * each (ops-nn, norm/rms_norm_grad, split_n_high_precision). */
+enum {
+  SMALL_COLS = 640,
+  ELEMENT_BYTES = 24,
+  COLUMN_BYTES = 10,
+  ROW_BYTES = 268,
+  UB_BYTES = 195584
+};
+
+static const struct vstep small_steps[] = {SPREAD(R_RSTD),
+                                           TILE_COLUMN(T0),
+                                           B("vmul", R_X, R_X, T0),
+                                           B("vmul", T0, R_DY, R_X),
+                                           ADD_ROWS(R_DGAMMA, T0),
+                                           TILE_ROW(T0, R_GAMMA),
+                                           B("vmul", R_DY, R_DY, T0),
+                                           B("vmul", T0, R_DY, R_X),
+                                           SUM_FROM_ZERO(R_SUM, T0),
+                                           COLUMN(P_("vmuls", R_SUM, R_SUM, 1)),
+                                           SPREAD(R_SUM),
+                                           TILE_COLUMN(T0),
+                                           B("vmul", T0, R_X, T0),
+                                           B("vsub", T0, R_DY, T0),
+                                           SPREAD(R_RSTD),
+                                           TILE_COLUMN(R_DY),
+                                           B("vmul", Y0, T0, R_DY),
+                                           END};
+static const struct vstep row_steps[] = {READ(R_RSTD),
+                                         SPREAD(R_RSTD),
+                                         WITH_COLUMN("vmul", R_X, R_X),
+                                         B("vmul", T0, R_DY, R_X),
+                                         ADD_ROWS(R_DGAMMA, T0),
+                                         WITH_ROW("vmul", R_DY, R_DY, R_GAMMA),
+                                         B("vmul", T0, R_DY, R_X),
+                                         REDUCE(R_SUM, T0, V_SUM),
+                                         COLUMN(P_("vmuls", R_SUM, R_SUM, 1)),
+                                         READ(R_SUM),
+                                         SPREAD(R_SUM),
+                                         WITH_COLUMN("vmul", T0, R_X),
+                                         B("vsub", R_DY, R_DY, T0),
+                                         SPREAD(R_RSTD),
+                                         WITH_COLUMN("vmul", Y0, R_DY),
+                                         END};
 
 struct vgrad {
   struct vkernel kernel; /* first */
@@ -45,6 +76,7 @@ struct vgrad {
   uint64_t rstd; /* in the buffer */
   uint64_t address[VREGS];
   uint64_t raw_gamma;
+  const struct vstep *steps;
 };
 
 static bool converts(const struct vgrad *grad) { return grad->type != DTYPE_FP32; }
@@ -82,7 +114,7 @@ static void lay_out(struct vtile *tile) {
 static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vgrad *grad) {
   const uint64_t operands = 3, add_rows = 2;
   uint64_t repeats = grad->kernel.tile.rows * ceil_div(grad->pitch, ROWWISE_LANES), sum = 0;
-  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
+  for (const struct vstep *step = grad->steps; step->form != VFORM_END; step++)
     sum += vstep_cost_mcycles(soc, step, DTYPE_FP32);
   uint64_t start = (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].startup_mcycles / MILLI;
   return repeats * (sum / MILLI + add_rows + (converts(grad) ? operands : 0)) +
@@ -166,7 +198,7 @@ static void compute(struct emit *e, struct vkernel *kernel) {
       unit->reg[R_DY + k] = raw;
   }
   unit->reg[Y0] = converts(grad) ? unit->reg[T0] : out;
-  rowwise_steps(&rows, steps);
+  rowwise_steps(&rows, grad->steps);
   if (converts(grad)) {
     rowwise_all(&rows);
     vunit_convert(unit, V(Y0) | V(T0), 0, DTYPE_FP32, grad->type, out, unit->reg[Y0]);
@@ -208,6 +240,14 @@ static void put_rows(struct emit *e, struct vkernel *kernel) {
 
 /* ---- the operator ---------------------------------------------------------------------------- */
 
+static void set_rows(struct vgrad *grad) {
+  uint64_t pitch = grad->pitch, most = 1;
+  if (pitch <= SMALL_COLS)
+    most = (UB_BYTES - pitch * COLUMN_BYTES) / (pitch * ELEMENT_BYTES + ROW_BYTES);
+  grad->steps = pitch <= SMALL_COLS ? small_steps : row_steps;
+  grad->kernel.rows_max = min_u64(rowwise_rows_max(&grad->kernel.tile, pitch), most);
+}
+
 static enum vinci_status setup(struct lower_job *job) {
   static const struct vkernel_kind kind = {.halvings = 4,
                                            .whole_rows = true,
@@ -233,7 +273,7 @@ static enum vinci_status setup(struct lower_job *job) {
   kernel->tile.space.rows = lower_elements(shape->shape, rows);
   kernel->tile.space.cols = lower_elements(shape->shape + rows, (unsigned)axes);
   grad->pitch = vtile_pitch(kernel->tile.space.cols, vtile_bytes(grad->type));
-  kernel->rows_max = rowwise_rows_max(&kernel->tile, grad->pitch);
+  set_rows(grad);
   kernel->element_bytes = vtile_bytes(grad->type);
   kernel->code = KERNEL_NORM;
   kernel->launched = soc_core_count(job->soc, CORE_AIV);

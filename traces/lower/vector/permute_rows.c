@@ -202,7 +202,7 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
   const uint64_t blocks = permute->pass[0].tile.blocks;
   emit_kernel(e, job->op->name, (uint32_t)blocks);
   put_tensors(e, permute);
-  vkernel_stream(e, permute->ub_bytes, permute->code, blocks);
+  vkernel_stream(e, permute->ub_bytes, permute->code);
   for (unsigned i = 0; i < permute->passes; i++) {
     struct ppass *pass = &permute->pass[i];
     if (i > 0)

@@ -219,6 +219,10 @@ struct expr vreduce_prepare(struct vunit *unit, const struct vreduce *reduce, st
     now = converted;
   }
   if (reduce->squares) {
+    /* The vendor's norm takes the absolute value for every p (TBE, lp_norm_reduce_v2). */
+    VROW(unit, V(X0), V(X0), "vabs", F("dst", converted), F("src", now), F("repeat", 1),
+         W("type", "fp32"));
+    now = converted;
     VROW(unit, V(X0), V(X0), "vmul", F("dst", converted), F("src0", now), F("src1", now),
          F("repeat", 1), W("type", "fp32"));
     now = converted;
@@ -383,7 +387,7 @@ static void put_kernel(const struct lower_job *job, struct emit *e, struct vredu
     put_result(e, job, reduce->result);
   if (reduce->segments > 1)
     emit_vector(e, reduce->partial, DTYPE_FP32, TENSOR_WORKSPACE, reduce->outer * reduce->segments);
-  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce), tile->blocks);
+  vkernel_stream(e, tile->ub_bytes, vreduce_code(reduce));
   emit_plain(e, "set_mask_count");
   (reduce->form == VREDUCE_ROWS ? rows_emit : vreduce_region_emit)(e, reduce);
 }

@@ -8,6 +8,7 @@
 #include "core/chip/layout.h"
 
 enum { FLOATS_PER_BLOCK = BLOCK_BYTES / (int)sizeof(float) };
+enum { ROW_GROUP = 8, READ_FLAG = 0 };
 enum { LANES_BYTES = ROWWISE_LANES * (int)sizeof(float) };
 
 uint64_t rowwise_rows_max(const struct vtile *tile, uint64_t pitch) {
@@ -106,11 +107,35 @@ static struct expr open_lanes(struct rowwise *rows, uint64_t count) {
   return x_mul(emit_for(rows->unit.emit, name, count), LANES_BYTES);
 }
 
+/* Lane sums that begin with zeros: an addition for every 64 columns. */
+static void sum_from_zero(struct rowwise *rows, const struct vstep *step) {
+  struct vunit *unit = &rows->unit;
+  uint64_t whole = rows->cols / ROWWISE_LANES, rest = rows->cols % ROWWISE_LANES;
+  struct expr sum = unit->reg[V_ACCUMULATOR], tile = unit->reg[step->a];
+  vunit_count(unit, x_mul(rows->n_rows, ROWWISE_LANES));
+  VROW(unit, 0, V(V_ACCUMULATOR), "vector_dup", F("dst", sum), F("scalar", 0), F("repeat", 1),
+       W("type", "fp32"));
+  for (uint64_t part = 0; part < whole; part++) {
+    vunit_lanes(unit, ROWWISE_LANES);
+    put_lanes(rows, step, sum, false, x_add(tile, part * LANES_BYTES));
+  }
+  if (rest > 0) {
+    vunit_lanes(unit, (unsigned)rest);
+    put_lanes(rows, step, sum, false, x_add(tile, whole * LANES_BYTES));
+    vunit_lanes(unit, ROWWISE_LANES);
+  }
+  put_fold(rows, step, V_ACCUMULATOR, FLOATS_PER_BLOCK);
+}
+
 static void reduce_many(struct rowwise *rows, const struct vstep *step) {
   struct vunit *unit = &rows->unit;
   uint64_t whole = rows->cols / ROWWISE_LANES, rest = rows->cols % ROWWISE_LANES;
   uint64_t stride = rows->pitch / FLOATS_PER_BLOCK;
   struct expr sum = unit->reg[V_ACCUMULATOR], tile = unit->reg[step->a];
+  if (step->from_zero) {
+    sum_from_zero(rows, step);
+    return;
+  }
   if (whole + (rest > 0) == 1) {
     vunit_lanes(unit, (unsigned)(whole ? ROWWISE_LANES : rest));
     put_fold(rows, step, step->a, stride);
@@ -144,6 +169,60 @@ static void put_spread(struct rowwise *rows, const struct vstep *step) {
   EMIT(unit->emit, "vbrcb", F("dst", unit->reg[V_BLOCKS]), F("src", unit->reg[step->a]),
        F("repeat", is_single(rows) ? EXPR(1) : x_ceil_div(rows->n_rows, FLOATS_PER_BLOCK)),
        W("type", "uint32"));
+}
+
+/* The block of each row over its columns: one instruction goes down all rows, for all 64 columns.
+ */
+static void put_tile_column(struct rowwise *rows, const struct vstep *step) {
+  struct vunit *unit = &rows->unit;
+  uint64_t pitch = rows->pitch, stride = pitch / FLOATS_PER_BLOCK;
+  vunit_order(unit, V(V_BLOCKS), V(step->dst));
+  if (is_single(rows)) {
+    rowwise_all(rows);
+    EMIT(unit->emit, "vcopy", F("dst", unit->reg[step->dst]), F("src", unit->reg[V_BLOCKS]),
+         F("repeat", 1), F("src_block", 0), F("src_repeat", 0), W("type", "uint32"));
+    return;
+  }
+  for (uint64_t col = 0; col < pitch; col += ROWWISE_LANES) {
+    vunit_lanes(unit, (unsigned)min_u64(ROWWISE_LANES, pitch - col));
+    EMIT(unit->emit, "vcopy", F("dst", x_add(unit->reg[step->dst], col * sizeof(float))),
+         F("src", unit->reg[V_BLOCKS]), F("repeat", rows->n_rows), F("src_block", 0),
+         F("dst_repeat", stride), F("src_repeat", 1), W("type", "uint32"));
+  }
+}
+
+/* One block of the row after the other, to the same place of as many rows as the mask has blocks.
+ */
+static void put_row_blocks(struct rowwise *rows, const struct vstep *step, struct expr first_row) {
+  struct expr row = rows->unit.reg[step->a];
+  uint64_t stride = rows->pitch / FLOATS_PER_BLOCK;
+  EMIT(rows->unit.emit, "vor",
+       F("dst", x_add(rows->unit.reg[step->dst], x_mul(first_row, rows->pitch * sizeof(float)))),
+       F("src0", row), F("src1", row), F("repeat", stride), F("dst_block", stride),
+       F("src0_block", 0), F("src1_block", 0), F("dst_repeat", 1), F("src0_repeat", 1),
+       F("src1_repeat", 1), W("type", "uint16"));
+}
+
+/* Rows 8 at a time, then those that are left (BroadCast of the first dimension in Ascend C). */
+static void put_tile_row(struct rowwise *rows, const struct vstep *step) {
+  const unsigned block_lanes = BLOCK_BYTES / 2;
+  struct vunit *unit = &rows->unit;
+  vunit_order(unit, V(step->a), V(step->dst));
+  if (is_single(rows)) {
+    rowwise_all(rows);
+    EMIT(unit->emit, "vcopy", F("dst", unit->reg[step->dst]), F("src", unit->reg[step->a]),
+         F("repeat", 1), W("type", "uint32"));
+    return;
+  }
+  vunit_lanes(unit, ROW_GROUP * block_lanes);
+  struct expr group = emit_for(unit->emit, "group", x_div(rows->n_rows, ROW_GROUP));
+  put_row_blocks(rows, step, x_mul(group, ROW_GROUP));
+  emit_end(unit->emit);
+  vunit_lanes(unit, block_lanes);
+  struct expr rest = x_mod(rows->n_rows, ROW_GROUP);
+  struct expr row = emit_for(unit->emit, "left", rest);
+  put_row_blocks(rows, step, x_add(x_sub(rows->n_rows, rest), row));
+  emit_end(unit->emit);
 }
 
 /* dst = a op second on lanes from a byte of each row on; a row moves with the lanes. */
@@ -204,8 +283,19 @@ void rowwise_step(struct rowwise *rows, const struct vstep *step) {
   case VFORM_REDUCE:
     (is_single(rows) ? reduce_single : reduce_many)(rows, step);
     break;
+  case VFORM_READ:
+    emit_handshake(rows->unit.emit, PIPE_V, PIPE_S, EXPR(READ_FLAG));
+    emit_handshake(rows->unit.emit, PIPE_S, PIPE_V, EXPR(READ_FLAG));
+    rows->unit.written = rows->unit.read = 0;
+    break;
   case VFORM_SPREAD:
     put_spread(rows, step);
+    break;
+  case VFORM_TILE_COLUMN:
+    put_tile_column(rows, step);
+    break;
+  case VFORM_TILE_ROW:
+    put_tile_row(rows, step);
     break;
   case VFORM_WITH_COLUMN:
   case VFORM_WITH_ROW:

@@ -191,7 +191,7 @@ static void emit(const struct lower_job *job, struct emit *e) {
   if (kept > 0)
     emit_vector(e, "lists", DTYPE_UINT32, TENSOR_WORKSPACE,
                 sort->rows * kept * SORT_ENTRY / FLOAT_BYTES);
-  vkernel_stream(e, sort->ub_bytes, KERNEL_ELEMENTWISE, sort->blocks);
+  vkernel_stream(e, sort->ub_bytes, KERNEL_ELEMENTWISE);
   emit_plain(e, "set_mask_count");
   sort_emit_rows(e, sort);
 }

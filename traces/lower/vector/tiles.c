@@ -257,15 +257,23 @@ void vtile_loaded(struct emit *e, struct vtile *tile) {
   bool computes = tile->parts & VTILE_COMPUTES;
   if (tile->parts & VTILE_LOADS)
     emit_handshake(e, PIPE_MTE2, computes ? PIPE_V : PIPE_MTE3, tile->flag_id);
-  if (computes && (tile->parts & VTILE_STORES))
-    emit_wait(e, PIPE_MTE3, PIPE_V, tile->flag_id);
+  if (computes && (tile->parts & VTILE_STORES) && !tile->lends)
+    vtile_writes(e, tile);
+}
+
+void vtile_writes(struct emit *e, const struct vtile *tile) {
+  emit_wait(e, PIPE_MTE3, PIPE_V, tile->flag_id);
+}
+
+void vtile_read(struct emit *e, const struct vtile *tile) {
+  emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
 }
 
 void vtile_computed(struct emit *e, struct vtile *tile) {
   if (!(tile->parts & VTILE_COMPUTES))
     return;
-  if (tile->parts & VTILE_LOADS)
-    emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
+  if ((tile->parts & VTILE_LOADS) && !tile->lends)
+    vtile_read(e, tile);
   if (tile->parts & VTILE_STORES)
     emit_handshake(e, PIPE_V, PIPE_MTE3, tile->flag_id);
 }

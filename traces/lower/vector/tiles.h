@@ -35,9 +35,10 @@ struct vtile {
   uint64_t rows, cols; /* of a tile */
   uint64_t blocks;
   uint64_t buffers;
-  unsigned parts;        /* enum vtile_parts */
-  unsigned flag;         /* first flag id, when a kernel has more than one pass */
-  const char *prefix;    /* of its names; "" unless a kernel has more than one pass */
+  unsigned parts;     /* enum vtile_parts */
+  unsigned flag;      /* first flag id, when a kernel has more than one pass */
+  const char *prefix; /* of its names; "" unless a kernel has more than one pass */
+  bool lends; /* the kernel says when inputs and outputs are free: vtile_read(), vtile_writes() */
   uint64_t slot_bytes;   /* from one buffer to the next */
   uint64_t slot_address; /* of the first buffer */
   uint64_t ub_bytes;     /* that the kernel takes */
@@ -112,6 +113,10 @@ void vtile_open(struct emit *emit, struct vtile *tile);
 void vtile_loaded(struct emit *emit, struct vtile *tile);
 /* The rows up to here compute; those up to vtile_close() copy out. */
 void vtile_computed(struct emit *emit, struct vtile *tile);
+/* Where a tile lends: the inputs are free for the next tile; the outputs are written from here on.
+ */
+void vtile_read(struct emit *emit, const struct vtile *tile);
+void vtile_writes(struct emit *emit, const struct vtile *tile);
 void vtile_close(struct emit *emit, struct vtile *tile);
 
 /* Copies an operand's part of the tile in or out. */

@@ -79,7 +79,7 @@ static bool has_two_sources(enum vform form) {
 }
 
 uint32_t vstep_reads(const struct vstep *step) {
-  if (step->form == VFORM_FILL)
+  if (step->form == VFORM_FILL || step->form == VFORM_TILE_COLUMN)
     return 0;
   return V(step->a) | (has_two_sources(step->form) ? V(step->b) : 0) |
          (step->form == VFORM_SELECT ? V(step->c) : 0);
@@ -223,8 +223,11 @@ uint64_t vstep_cost_mcycles(const struct vinci_soc *soc, const struct vstep *ste
                             enum dtype type) {
   /* Two sources in buffers of one alignment take turns at the banks. */
   const uint64_t two_sources = 2 * MILLI;
-  if (step->form == VFORM_SPREAD || step->form == VFORM_ADD_ROWS || step->column)
+  if (step->form == VFORM_SPREAD || step->form == VFORM_READ || step->form == VFORM_ADD_ROWS ||
+      step->column)
     return 0; /* a number per row is little beside a tile; rows one by one are counted elsewhere */
+  if (step->form == VFORM_TILE_COLUMN)
+    return (uint64_t)soc->vector_class[VECTOR_CLASS_ONE].per_repeat_mcycles;
   if (!step->inst || step->form == VFORM_WITH_COLUMN || step->form == VFORM_WITH_ROW)
     return two_sources;
   const struct isa_row *row = isa_row(isa_find(step->inst, strlen(step->inst)));

@@ -28,7 +28,10 @@ enum vform {
   VFORM_GATHER,      /* dst = a at the byte offsets b */
   VFORM_HELD,        /* dst is filled once, before the tiles */
   VFORM_REDUCE,      /* column dst of tile a */
+  VFORM_READ,        /* the scalar unit reads column a, and the steps that follow wait */
   VFORM_SPREAD,      /* column a, for the steps with a column that follow */
+  VFORM_TILE_COLUMN, /* dst = the spread column, all over its rows */
+  VFORM_TILE_ROW,    /* tile dst = row a, in each row */
   VFORM_WITH_COLUMN, /* dst = a op the spread column */
   VFORM_WITH_ROW,    /* dst = a op row b */
   VFORM_ADD_ROWS,    /* row dst += the rows of tile a, one after the other */
@@ -46,6 +49,7 @@ struct vstep {
   double scalar;     /* times the parameter, where a step has it too */
   uint8_t parameter; /* 0: none, else its number */
   bool column;       /* the step is on columns */
+  bool from_zero;    /* a reduction of rows begins with zeros, and not with their first lanes */
   uint8_t type;      /* 0: of the program; else 1 + enum dtype */
   uint8_t per;       /* elements of that type in one of the program; 0: 1 */
 };
@@ -80,6 +84,11 @@ struct vstep {
 #define HELD(dst_) STEP(.inst = "vector_dup", .form = VFORM_HELD, .dst = dst_)
 #define REDUCE(dst_, a_, reduction_) \
   STEP(.form = VFORM_REDUCE, .dst = dst_, .a = a_, .reduction = reduction_)
+#define SUM_FROM_ZERO(dst_, a_) \
+  STEP(.form = VFORM_REDUCE, .dst = dst_, .a = a_, .reduction = V_SUM, .from_zero = true)
+#define TILE_COLUMN(dst_) STEP(.form = VFORM_TILE_COLUMN, .dst = dst_)
+#define TILE_ROW(dst_, a_) STEP(.form = VFORM_TILE_ROW, .dst = dst_, .a = a_)
+#define READ(a_) STEP(.form = VFORM_READ, .a = a_)
 #define SPREAD(a_) STEP(.form = VFORM_SPREAD, .a = a_)
 #define WITH_COLUMN(inst_, dst_, a_) \
   STEP(.inst = inst_, .form = VFORM_WITH_COLUMN, .dst = dst_, .a = a_)

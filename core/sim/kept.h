@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Device memory that outlives a run: what L2 holds, clean or dirty, stays there for the next run.
+ * The tensors of each trace lie where the caller says, so that a kernel finds what one before it
+ * has left. L2 writes back only what it throws out: time between two runs changes nothing.
+ */
+#ifndef VINCI_CORE_SIM_KEPT_H
+#define VINCI_CORE_SIM_KEPT_H
+
+#include "core/isa/program.h"
+
+struct kept_memory;
+
+/* For one chip and one model of memory. The caller frees the result; soc has to stay. */
+VINCI_MUST_CHECK enum vinci_status kept_create(const struct vinci_soc *soc,
+                                               enum vinci_memory memory, struct kept_memory **out,
+                                               struct vinci_diag *diag);
+void kept_free(struct kept_memory *kept);
+
+/* Of a range of device memory, the bytes that L2 holds, in whole granules. */
+struct kept_bytes {
+  uint64_t valid;
+  uint64_t dirty; /* of these */
+};
+struct kept_bytes kept_find(const struct kept_memory *kept, uint64_t address, uint64_t bytes);
+/* Reads or writes a range, as a kernel does whose instructions are not known; takes no time. */
+void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool write);
+
+/* vinci_run() on this memory; l2_start of the options does not count. addresses: of the tensors of
+ * the trace, in their order, each a multiple of PROGRAM_TENSOR_ALIGNMENT. */
+VINCI_MUST_CHECK enum vinci_status kept_run(struct kept_memory *kept,
+                                            const struct vinci_trace *trace,
+                                            const uint64_t *addresses,
+                                            const struct vinci_run_options *options,
+                                            struct vinci_result **out, struct vinci_diag *diag);
+
+#endif

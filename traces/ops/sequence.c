@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of a profile in their order on one chip. Each row starts when the row before has ended
+ * and the profile's gap has passed, with what L2 holds then. L2 writes back what it throws out and
+ * nothing else, so that dirty lines stay through a gap. A row on cores that cannot be simulated
+ * takes its measured time, and its tensors pass through L2: no more of them than device memory can
+ * move in that time, where it is known. Communication and what else runs beside the cores changes
+ * nothing in L2: profiles do not say which memory it uses.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+#include "core/base/clock.h"
+#include "core/base/diag.h"
+#include "core/sim/kept.h"
+#include "traces/lower/calls/sequence.h"
+#include "traces/ops/ops.h"
+
+enum { PS_PER_NS = 1000, PASS_STEPS = 64 };
+
+struct ops_sequence {
+  struct sequence tensors;
+  struct kept_memory *memory;
+  const struct vinci_soc *soc;
+  /* The last row that ran on cores: simulated, and on the clock of the profiler. */
+  bool begun;
+  uint64_t start_ps, end_ps;
+  bool measured;
+  uint64_t measured_start_ns, measured_end_ns;
+};
+
+enum vinci_status ops_sequence_create(struct ops_worker *worker, struct vinci_diag *diag) {
+  struct ops_sequence *sequence = calloc(1, sizeof *sequence);
+  if (!sequence)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the sequence");
+  enum vinci_status status = sequence_create(worker->list, &sequence->tensors, diag);
+  if (status == VINCI_OK)
+    status = ops_take_soc(worker, ops_soc_of(worker->request, worker->list->rows), diag);
+  if (status == VINCI_OK)
+    status = kept_create(worker->soc, worker->request->memory, &sequence->memory, diag);
+  sequence->soc = worker->soc;
+  worker->sequence = sequence;
+  return status;
+}
+
+void ops_sequence_free(struct ops_sequence *sequence) {
+  if (!sequence)
+    return;
+  kept_free(sequence->memory);
+  sequence_free(&sequence->tensors);
+  free(sequence);
+}
+
+static size_t index_of(const struct ops_sequence *sequence, const struct call_row *row) {
+  return (size_t)(row - sequence->tensors.list->rows);
+}
+
+/* ---- the clock ---------------------------------------------------------------------------- */
+
+static uint64_t gap_ps(uint64_t later_ns, uint64_t earlier_ns) {
+  return later_ns > earlier_ns ? (later_ns - earlier_ns) * PS_PER_NS : 0;
+}
+
+/* What runs beside the cores (communication) keeps its distance to the start of the row on cores
+ * before; rows on cores follow one another. */
+static uint64_t start_of(const struct ops_sequence *sequence, const struct call_row *row) {
+  if (!sequence->begun)
+    return 0;
+  if (!row->started || !sequence->measured)
+    return sequence->end_ps;
+  if (calls_on_cores(row) || row->start_ns >= sequence->measured_end_ns)
+    return sequence->end_ps + gap_ps(row->start_ns, sequence->measured_end_ns);
+  return sequence->start_ps + gap_ps(row->start_ns, sequence->measured_start_ns);
+}
+
+static void advance(struct ops_sequence *sequence, const struct call_row *row, uint64_t start_ps,
+                    uint64_t duration_ps) {
+  if (!calls_on_cores(row))
+    return;
+  sequence->begun = true;
+  sequence->start_ps = start_ps;
+  sequence->end_ps = start_ps + duration_ps;
+  sequence->measured = row->started;
+  sequence->measured_start_ns = row->start_ns;
+  sequence->measured_end_ns = row->start_ns + row->measured_ps / PS_PER_NS;
+}
+
+/* ---- what L2 holds of the inputs ---------------------------------------------------------- */
+
+static void tell(struct ops_outcome *outcome, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void tell(struct ops_outcome *outcome, const char *format, ...) {
+  size_t used = strlen(outcome->l2_from);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(outcome->l2_from + used, sizeof outcome->l2_from - used, format, arguments);
+  va_end(arguments);
+}
+
+static void look_for(const struct ops_sequence *sequence, const struct sequence_use *use,
+                     unsigned number, struct ops_outcome *outcome) {
+  const struct sequence_tensor *tensor = &sequence->tensors.tensors[use->tensor];
+  struct kept_bytes found = kept_find(sequence->memory, tensor->address, tensor->bytes);
+  uint64_t valid = min_u64(found.valid, tensor->bytes);
+  outcome->l2_input_bytes += tensor->bytes;
+  outcome->l2_found_bytes += valid;
+  tell(outcome, "%s%u: ", number > 1 && *outcome->l2_from ? "; " : "", number);
+  if (use->before == SEQUENCE_NONE)
+    tell(outcome, "not seen");
+  else
+    tell(outcome, "%" PRIu64 " of %" PRIu64 ", %s by row %zu", valid, tensor->bytes,
+         use->written ? "written" : "read", use->before + 1);
+}
+
+/* Memory that the row writes anew: its lines throw no others out. */
+static uint64_t overwritten(const struct ops_sequence *sequence, const struct sequence_use *use) {
+  const struct sequence_tensor *tensor = &sequence->tensors.tensors[use->tensor];
+  return min_u64(tensor->bytes, kept_find(sequence->memory, tensor->address, tensor->bytes).valid);
+}
+
+static void look(const struct ops_sequence *sequence, size_t index, struct ops_outcome *outcome) {
+  const struct sequence_row *row = &sequence->tensors.rows[index];
+  for (unsigned i = 0; i < row->inputs; i++) {
+    const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+    if (use->tensor != SEQUENCE_NONE && !use->fresh)
+      look_for(sequence, use, i + 1, outcome);
+  }
+  for (unsigned i = row->inputs; i < row->inputs + row->outputs; i++) {
+    const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+    if (use->tensor != SEQUENCE_NONE)
+      outcome->l2_overwritten_bytes += overwritten(sequence, use);
+  }
+}
+
+/* ---- rows that are not simulated ---------------------------------------------------------- */
+
+static bool moves(const struct ops_sequence *sequence, const struct sequence_row *row, unsigned i,
+                  uint64_t *address, uint64_t *bytes) {
+  const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+  if (use->tensor == SEQUENCE_NONE || (i < row->inputs && use->fresh))
+    return false;
+  *address = sequence->tensors.tensors[use->tensor].address;
+  *bytes = sequence->tensors.tensors[use->tensor].bytes;
+  return true;
+}
+
+/* Side by side, as kernels read and write what belongs together. */
+static void pass(struct ops_sequence *sequence, size_t index) {
+  const struct sequence_row *row = &sequence->tensors.rows[index];
+  const struct call_row *call = &sequence->tensors.list->rows[index];
+  uint64_t address, bytes, all = 0;
+  if (!calls_on_cores(call))
+    return;
+  for (unsigned i = 0; i < row->inputs + row->outputs; i++)
+    all += moves(sequence, row, i, &address, &bytes) ? bytes : 0;
+  uint64_t most = call->measured_ps == 0 ? all
+                                         : (uint64_t)((uint128)sequence->soc->hbm_bytes_per_second *
+                                                      call->measured_ps / PS_PER_SECOND);
+  for (uint64_t step = 0; step < PASS_STEPS; step++)
+    for (unsigned i = 0; i < row->inputs + row->outputs; i++) {
+      if (!moves(sequence, row, i, &address, &bytes))
+        continue;
+      if (all > most)
+        bytes = (uint64_t)((uint128)bytes * most / all);
+      uint64_t from = bytes * step / PASS_STEPS, to = bytes * (step + 1) / PASS_STEPS;
+      if (to > from)
+        kept_pass(sequence->memory, address + from, to - from, i >= row->inputs);
+    }
+}
+
+bool ops_sequence_skip(struct ops_sequence *sequence, const struct call_row *row) {
+  size_t index = index_of(sequence, row);
+  bool good = sequence_begin_row(&sequence->tensors, index);
+  if (good)
+    pass(sequence, index);
+  sequence_end_row(&sequence->tensors, index);
+  advance(sequence, row, start_of(sequence, row), row->measured_ps);
+  return good;
+}
+
+/* ---- rows that are ------------------------------------------------------------------------- */
+
+/* Which of a row's tensors a tensor of the trace is: one that no other of the trace is, of as many
+ * bytes, or else of more. */
+static bool find_place(const struct ops_sequence *sequence, const struct sequence_row *row,
+                       const struct program_tensor *tensor, bool *used, uint64_t *address) {
+  bool output = tensor->io == TENSOR_OUT;
+  unsigned from = output ? row->inputs : 0, to = output ? row->inputs + row->outputs : row->inputs;
+  for (unsigned exact = 2; exact-- > 0;)
+    for (unsigned i = from; i < to; i++) {
+      size_t known = sequence->tensors.uses[row->first_use + i].tensor;
+      if (known == SEQUENCE_NONE || used[i])
+        continue;
+      uint64_t bytes = sequence->tensors.tensors[known].bytes;
+      if (exact ? bytes != tensor->bytes : bytes < tensor->bytes)
+        continue;
+      used[i] = true;
+      *address = sequence->tensors.tensors[known].address;
+      return true;
+    }
+  return false;
+}
+
+static uint64_t address_of(struct ops_sequence *sequence, const struct sequence_row *row,
+                           const struct vinci_trace *trace, uint32_t index, bool *used,
+                           const uint64_t *addresses) {
+  const struct program_tensor *tensor = &trace->tensors[index];
+  uint64_t address;
+  for (uint32_t i = 0; i < index; i++)
+    if (trace->tensors[i].address == tensor->address)
+      return addresses[i];
+  if (tensor->io != TENSOR_WORKSPACE && find_place(sequence, row, tensor, used, &address))
+    return address;
+  return sequence_scratch(&sequence->tensors, tensor->bytes);
+}
+
+enum vinci_status ops_sequence_run(struct ops_sequence *sequence, const struct call_row *call,
+                                   const struct vinci_trace *trace,
+                                   const struct vinci_run_options *options,
+                                   struct vinci_result **result, struct vinci_diag *diag) {
+  const struct sequence_row *row = &sequence->tensors.rows[index_of(sequence, call)];
+  uint64_t *addresses = calloc(trace->tensor_count + 1, sizeof *addresses);
+  bool used[2 * LOWER_TENSORS_MAX] = {false}, good = addresses != NULL;
+  for (uint32_t i = 0; good && i < trace->tensor_count; i++)
+    good = (addresses[i] = address_of(sequence, row, trace, i, used, addresses)) != 0;
+  enum vinci_status status =
+      good ? kept_run(sequence->memory, trace, addresses, options, result, diag)
+           : diag_error(diag, VINCI_E_NOMEM, "out of memory for the tensors of the row");
+  free(addresses);
+  return status;
+}
+
+bool ops_sequence_begin(struct ops_sequence *sequence, const struct call_row *row,
+                        struct ops_outcome *outcome) {
+  size_t index = index_of(sequence, row);
+  outcome->start_ps = start_of(sequence, row);
+  if (!sequence_begin_row(&sequence->tensors, index))
+    return false;
+  look(sequence, index, outcome);
+  return true;
+}
+
+void ops_sequence_end(struct ops_sequence *sequence, const struct call_row *row,
+                      const struct ops_outcome *outcome) {
+  size_t index = index_of(sequence, row);
+  if (outcome->end != OPS_OK)
+    pass(sequence, index);
+  sequence_end_row(&sequence->tensors, index);
+  advance(sequence, row, outcome->start_ps,
+          outcome->end == OPS_OK ? outcome->times.duration_ps : row->measured_ps);
+}
