@@ -74,7 +74,8 @@ struct check_batch {
   const struct check_settings *settings;
   const struct text_list *traces;
   const vinci_soc *soc;
-  unsigned printed; /* entries of the JSON array */
+  unsigned printed;       /* entries of the JSON array */
+  struct monitor monitor; /* of the trace at hand */
 };
 
 static enum vinci_status check_program(struct check_batch *batch, const vinci_trace *trace,
@@ -91,9 +92,7 @@ static enum vinci_status check_program(struct check_batch *batch, const vinci_tr
   if (settings->json && batch->printed++ > 0)
     fputs(",\n", stdout);
   FILE *report = settings->json ? NULL : stdout_taken ? stderr : stdout;
-  struct monitor monitor;
-  monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
-  return checks_run(batch->soc, trace, settings->checks, &monitor, report,
+  return checks_run(batch->soc, trace, settings->checks, &batch->monitor, report,
                     settings->json ? stdout : NULL, settings->output ? folder : NULL, diag);
 }
 
@@ -111,7 +110,8 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
   vinci_trace *trace;
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s was checked", path);
-  monitor_begin_reading(path, "was checked",
+  monitor_start(&batch->monitor, path, settings->timeout_minutes, settings->quiet);
+  monitor_begin_reading(&batch->monitor, path, "was checked",
                         settings->json && batch->traces->count > 1 ? "\n]\n" : "");
   enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, diag);
   monitor_end_reading();

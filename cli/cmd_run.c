@@ -274,10 +274,11 @@ static enum vinci_status check_program(const struct batch *batch, const vinci_tr
 
 /* The trace, or what the operator is lowered to. */
 static enum vinci_status open_trace(const struct batch *batch, const char *path,
-                                    vinci_trace **trace, struct vinci_diag *diag) {
+                                    const struct monitor *monitor, vinci_trace **trace,
+                                    struct vinci_diag *diag) {
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s ran", path);
-  monitor_begin_reading(path, "ran", closing(batch));
+  monitor_begin_reading(monitor, path, "ran", closing(batch));
   enum vinci_status status = batch->args ? vinci_compile(batch->soc, path, batch->args->items,
                                                          batch->args->count, trace, diag)
                                          : vinci_trace_load(path, batch->soc, trace, diag);
@@ -286,9 +287,9 @@ static enum vinci_status open_trace(const struct batch *batch, const char *path,
 }
 
 static enum vinci_status prepare_values(const struct batch *batch, const vinci_trace *trace,
-                                        const char *path, vinci_values **values,
-                                        struct vinci_diag *diag) {
-  monitor_begin_reading(path, "ran", closing(batch));
+                                        const char *path, const struct monitor *monitor,
+                                        vinci_values **values, struct vinci_diag *diag) {
+  monitor_begin_reading(monitor, path, "ran", closing(batch));
   enum vinci_status status =
       values_prepare(&batch->settings->values, batch->soc, trace, values, diag);
   monitor_end_reading();
@@ -300,13 +301,13 @@ static void run_trace(struct batch *batch, const char *path) {
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
   vinci_values *values = NULL;
-  enum vinci_status status = open_trace(batch, path, &trace, &diag);
   struct monitor monitor;
   monitor_start(&monitor, path, batch->settings->timeout_minutes, batch->settings->quiet);
+  enum vinci_status status = open_trace(batch, path, &monitor, &trace, &diag);
   if (status == VINCI_OK && batch->settings->check)
     status = check_program(batch, trace, path, &monitor, &diag);
   if (status == VINCI_OK)
-    status = prepare_values(batch, trace, path, &values, &diag);
+    status = prepare_values(batch, trace, path, &monitor, &values, &diag);
   if (status == VINCI_OK)
     status = simulate(batch->settings, batch->soc, trace, &monitor, &result, &diag);
   if (result)

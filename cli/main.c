@@ -64,10 +64,35 @@ static bool reader_is_gone(void) {
 }
 
 /* A reader that has gone is no error. */
+/* The library names its functions and the fields of its options; the program has verbs and options.
+ */
+static struct vinci_diag in_words_of_program(const struct vinci_diag *diag) {
+  static const struct {
+    const char *field, *words;
+  } names[] = {
+      {"soc", "--soc-version=NAME"},
+      {"data_dir", "--data=DIR"},
+      {"params", "values of --param"},
+      {"reason", "--reason=TEXT"},
+      {"allow_ci", "--allow-ci"},
+      {"rebase_inputs", "--rebase-inputs"},
+      {"bless", "'vinci gate bless SUITE --baseline=FILE --reason=TEXT'"},
+      {"sweep", "'vinci sweep run ... --output=DIR'"},
+  };
+  struct vinci_diag said = *diag;
+  size_t length = strcspn(diag->hint, " ");
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strlen(names[i].field) == length && memcmp(names[i].field, diag->hint, length) == 0)
+      snprintf(said.hint, sizeof said.hint, "%s%.160s", names[i].words, diag->hint + length);
+  return said;
+}
+
 int cli_fail(const struct vinci_diag *diag) {
   bool output_only = diag->status == VINCI_E_IO && !diag->path[0];
-  if (!output_only || !reader_is_gone())
-    vinci_diag_print(diag, stderr);
+  if (!output_only || !reader_is_gone()) {
+    struct vinci_diag said = in_words_of_program(diag);
+    vinci_diag_print(&said, stderr);
+  }
   return vinci_status_exit_code(diag->status);
 }
 

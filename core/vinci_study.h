@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vinci: many runs at once. A sweep runs the points of a study and keeps a table of their counters;
- * a gate runs the points of a suite and compares their counters with a baseline; a list of
- * operators becomes a table of their times. `vinci sweep`, `vinci gate` and `vinci run --ops` are
- * made of these functions; vinci(1) describes study and suite files. The shortest use of each:
+ * vinci: many runs at once, as by `vinci sweep`, `vinci gate` and `vinci run --ops`. vinci(1)
+ * describes study and suite files. The shortest use of each:
  *
  *     const char *study[] = {"study.lua"};
  *     vinci_sweep *sweep = NULL;
@@ -20,9 +18,8 @@
  *     vinci_gate_free(gate);
  *
  * Points run in processes of their own, which are made by fork() without exec(), so that a crash is
- * the failure of one point. Call from a program that has one thread at that time. Lists and texts
- * that are given may be freed after the call. Options may be NULL. As in vinci.h, no function
- * prints but to a FILE that is given, or exits; errors are a status and a diagnostic.
+ * the failure of one point. Call from a program that has one thread. Lists and texts that are given
+ * may be freed after the call. Options may be NULL. Errors and printing are as in vinci.h.
  */
 #ifndef VINCI_STUDY_H
 #define VINCI_STUDY_H
@@ -44,7 +41,7 @@ struct vinci_overrides {
   size_t set_count;
 };
 
-/* ---- sweeps -------------------------------------------------------------- */
+/* ---- sweeps: the points of a study become a table of their counters ------ */
 
 typedef struct vinci_sweep vinci_sweep;
 
@@ -68,7 +65,8 @@ vinci_sweep_open(const char *const *arguments, size_t argument_count,
                  const struct vinci_sweep_options *options, vinci_sweep **out,
                  struct vinci_diag *diag);
 VINCI_API size_t vinci_sweep_point_count(const vinci_sweep *sweep);
-/* What a reader of the table has to know, in one sentence; NULL when there is nothing. */
+/* What a reader of the table has to know, in one sentence, until vinci_sweep_free(); NULL: nothing.
+ */
 VINCI_API const char *vinci_sweep_warning(const vinci_sweep *sweep);
 VINCI_API void vinci_sweep_free(vinci_sweep *sweep);
 
@@ -87,8 +85,7 @@ struct vinci_sweep_run_options {
   uint64_t shard_index;
   uint64_t shard_count;
   uint64_t max_points; /* run no more; 0: all; without a shard VINCI_E_LIMIT when points are left */
-  /* Called before the first point and about five times a second; false ends the run with
-   * VINCI_E_LIMIT. May be NULL. */
+  /* NULL or called before the first point, then five times a second; false: end, VINCI_E_LIMIT. */
   bool (*progress)(void *context, const struct vinci_sweep_progress *progress);
   void *progress_context;
 };
@@ -123,17 +120,15 @@ struct vinci_sweep_counts {
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_sweep_collect(const char *folder, bool write,
                                                                  struct vinci_sweep_counts *out,
                                                                  struct vinci_diag *diag);
-/*
- * Reads results.csv of a folder: visit gets each row, a cell per column as text; empty cells are of
- * counters that the point has not. It returns false to stop. The texts live as long as the call.
- */
+/* Reads results.csv of a folder: visit gets each row, a cell per column as text, empty for counters
+ * that the point has not, and returns false to end the reading. Texts live until visit returns. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_sweep_read(const char *folder,
                  bool (*visit)(void *context, const char *const *columns, const char *const *cells,
                                size_t count),
                  void *context, struct vinci_diag *diag);
 
-/* ---- gates --------------------------------------------------------------- */
+/* ---- gates: the counters of a suite's points against a baseline ---------- */
 
 typedef struct vinci_gate vinci_gate;
 
@@ -144,6 +139,7 @@ struct vinci_gate_options {
   const char *policy; /* file that says what may move how far; NULL: nothing may get worse */
   bool strict;        /* what is better, or neither better nor worse, fails as well */
   bool rebase_inputs; /* bless: also points whose input is another than that of the baseline */
+  bool allow_ci;      /* bless: also in continuous integration, where the variable CI is set */
   unsigned jobs;      /* points that run at a time, at most 256; 0: the number of processors */
   unsigned repeat;    /* run every point so often, at most 100; results that differ fail; 0: once */
 };
@@ -159,6 +155,7 @@ vinci_gate_check(const char *suite, const char *baseline, const struct vinci_gat
 /* 0, or the exit code of the worst point, as `vinci gate check --help` lists them. */
 VINCI_API int vinci_gate_exit_code(const vinci_gate *gate);
 
+/* Texts of the next two live until vinci_gate_free(). */
 struct vinci_gate_point {
   const char *name;
   const char *verdict;                    /* "PASS", "REGRESSED" ... */
@@ -184,7 +181,7 @@ VINCI_API bool vinci_gate_change_info(const vinci_gate *gate, size_t index, size
                                       struct vinci_gate_change *out);
 
 enum vinci_gate_format { VINCI_GATE_TEXT, VINCI_GATE_JUNIT, VINCI_GATE_TAP, VINCI_GATE_MARKDOWN };
-/* A report that explains each change of total_cycles; runs what moved once more for that. */
+/* A report that explains each change of total_cycles; in this process, runs again what moved. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_gate_write(const vinci_gate *gate,
                                                               enum vinci_gate_format format,
                                                               FILE *out, struct vinci_diag *diag);
@@ -198,13 +195,14 @@ struct vinci_gate_blessed {
 /*
  * Runs a suite and makes its counters the baseline. reason says why they are right and goes to
  * BASELINE.changes with what moved; BASELINE.inputs/ gets chips and programs for explanations.
+ * VINCI_E_USAGE without a reason, with policy or strict, or in continuous integration.
  */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_gate_bless(const char *suite, const char *baseline, const char *reason,
                  const struct vinci_gate_options *options, struct vinci_gate_blessed *out,
                  struct vinci_diag *diag);
 
-/* ---- lists of operators -------------------------------------------------- */
+/* ---- lists of operators become a table of their times -------------------- */
 
 struct vinci_ops_progress {
   uint64_t done_permille; /* 1000 for each operator that is done, less for those that run */
@@ -226,8 +224,7 @@ struct vinci_ops_options {
    * the gaps of the profile are kept. Needs the tensors of the rows, one chip, and no l2; runs one
    * operator at a time, and starts over when the run was ended. */
   bool sequence;
-  /* Called when the list has been read and then about five times a second; false ends the run with
-   * VINCI_E_LIMIT. May be NULL. */
+  /* NULL or called after the list is read, then five times a second; false: end, VINCI_E_LIMIT. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);
   void *progress_context;
 };

@@ -29,6 +29,18 @@ static inline uint64_t transfer_position(const struct gm_transfer *transfer) {
   return transfer->address + transfer->burst * transfer->stride_bytes + transfer->offset;
 }
 
+/*
+ * Engines cut a run of bytes into requests of a line from the first byte on. Where that is not the
+ * first byte of a granule, requests meet inside granules, and both ask for the granule at nearly
+ * the same time. Returns how many granules of the next bytes are asked for twice.
+ */
+static inline uint64_t transfer_shared_granules(const struct gm_transfer *transfer, uint64_t bytes,
+                                                uint64_t request_bytes) {
+  if ((transfer_position(transfer) - transfer->offset) % L2_GRANULE_BYTES == 0)
+    return 0;
+  return (transfer->offset + bytes - 1) / request_bytes - transfer->offset / request_bytes;
+}
+
 /* Moves the position on inside a run of bytes, and from its end to the next run. */
 static inline void transfer_advance(struct gm_transfer *transfer, uint64_t bytes) {
   transfer->offset += bytes;
@@ -83,13 +95,20 @@ struct l2_place {
   uint16_t way; /* the first to try */
 };
 
+/*
+ * As many lines in a row as there are sets take each set once. Each such round begins at a set of
+ * its own, so that rows of a pitch which divides their number of sets do not gather in few sets.
+ * (How the hardware chooses sets is not published.)
+ */
 static inline struct l2_place l2_place_of(const struct l2_tags *l2, uint64_t line) {
-  if (l2->set_count.value == 0)
+  uint64_t sets = l2->set_count.value;
+  if (sets == 0)
     return (struct l2_place){.line = line};
   uint64_t round = divide(line, &l2->set_count);
-  return (struct l2_place){.line = line,
-                           .set = (uint32_t)(line - round * l2->set_count.value),
-                           .mark = round & UINT8_MAX};
+  uint64_t first = ((uint64_t)((uint32_t)round * UINT32_C(0x9E3779B1)) * sets) >> 32;
+  uint64_t set = line - round * sets + first;
+  return (struct l2_place){
+      .line = line, .set = (uint32_t)(set < sets ? set : set - sets), .mark = round & UINT8_MAX};
 }
 
 /* The tags of a large L2 lie in the host's memory. These calls fetch what later look-ups need into
@@ -167,13 +186,14 @@ static inline void l2_count_outcome(struct l2_counters *counters, const struct l
 }
 
 /*
- * Device memory as one resource of a given bandwidth, first come first served. When
- * reads and writes mix, bus turnarounds and row conflicts cost a share of the bandwidth:
+ * Device memory as one resource of a given bandwidth less refresh, first come first served. When
+ * reads and writes mix, bus turnarounds and row conflicts cost a share of that:
  * among the last 64 accesses, once a quarter goes the other way, only
- * hbm.mixed_efficiency of the peak is left; fewer cost in proportion.
+ * hbm.mixed_efficiency is left; fewer cost in proportion.
  */
 struct hbm_flat {
-  uint64_t bytes_per_second;
+  uint64_t bytes_per_second;        /* peak */
+  uint64_t stream_bytes_per_second; /* less refresh */
   uint64_t mixed_loss_ppm;
   uint64_t free_ps;
   uint64_t writes; /* the last 64 accesses, 1 = write */

@@ -4,7 +4,6 @@
 noinst_LTLIBRARIES += libvinci_scripts.la
 libvinci_scripts_la_SOURCES = \
 	scripts/gate/bless.c \
-	scripts/gate/bless.h \
 	scripts/gate/compare.c \
 	scripts/gate/explain.c \
 	scripts/gate/gate.c \
@@ -59,6 +58,7 @@ libvinci_lua_la_SOURCES = \
 	scripts/module/lua_options.h \
 	scripts/module/lua_result.c \
 	scripts/module/lua_soc.c \
+	scripts/module/lua_ops.c \
 	scripts/module/lua_sweep.c \
 	scripts/module/lua_trace.c \
 	scripts/module/lua_values.c \
@@ -118,8 +118,8 @@ dist_mem_DATA = \
 	scripts/mem/hbm2_2000.lua \
 	scripts/mem/hbm2_2400.lua \
 	scripts/mem/hbm2e_3200.lua \
-	scripts/mem/hbm2e_910b1.lua \
-	scripts/mem/hbm2e_910b4.lua \
+	scripts/mem/hbm_950.lua \
+	scripts/mem/hbm2_910.lua \
 	scripts/mem/lpddr4x_4266.lua \
 	scripts/mem/sources.lua
 

@@ -33,6 +33,7 @@ unit_tests = \
 	tests/core/test_run \
 	tests/core/test_soc \
 	tests/core/test_study \
+	tests/core/test_l1_port \
 	tests/core/test_unit_flag \
 	tests/core/test_units \
 	tests/cube/test_cube \
@@ -57,7 +58,9 @@ unit_tests = \
 	tests/traces/test_lower_cube \
 	tests/traces/test_lower_expr \
 	tests/traces/test_lower_vector \
+	tests/traces/test_lower_vendor \
 	tests/traces/test_samples \
+	tests/traces/test_sequence \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \
@@ -65,6 +68,7 @@ unit_tests = \
 	tests/values/test_values_run \
 	tests/vector/test_banks \
 	tests/vector/test_known \
+	tests/vector/test_compares \
 	tests/vector/test_values_lanes \
 	tests/vector/test_values_vector
 
@@ -76,9 +80,11 @@ script_tests = \
 	tests/cli/test_gate.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_readme.sh \
+	tests/cli/test_sequence.sh \
 	tests/cli/test_stream.sh \
 	tests/cli/test_sweep.sh \
 	tests/core/test_isa_cli.sh \
+	tests/memhier/test_streams.sh \
 	tests/mutants/test_mutants.sh \
 	tests/same/test_same.sh \
 	tests/scripts/test_experiments.sh \
@@ -109,7 +115,7 @@ endif
 check_PROGRAMS = $(test_programs) tests/values/driver
 TESTS = $(test_programs) $(script_tests)
 dist_noinst_SCRIPTS += $(script_tests)
-EXTRA_DIST += tests/support/tap.sh
+EXTRA_DIST += tests/memhier/streams.lua tests/support/await.sh tests/support/tap.sh
 
 # What several tests share.
 check_LTLIBRARIES = libvinci_tests.la

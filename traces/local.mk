@@ -112,6 +112,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
+	traces/lower/vector/rope.c \
+	traces/lower/vector/rope.h \
 	traces/lower/vector/rowwise.c \
 	traces/lower/vector/rowwise.h \
 	traces/lower/vector/sort.c \

@@ -84,6 +84,22 @@ unsigned vec_select_access(const struct vinci_soc *soc, const struct inst *inst,
   return inst_touch(inst, access, count, SELECT_MASK, 0, select_mask_bytes(inst, &walks.lanes));
 }
 
+/* The bits of a comparison that do not fill whole blocks cost more (msKPP, repeats 1 to 31). */
+static void compare_cost(const struct vinci_soc *soc, const struct inst *inst,
+                         const struct vector_walks *walks, struct inst_cost *cost) {
+  struct bank_traffic traffic = {0};
+  for (unsigned i = 0; i < walks->count; i++)
+    vector_traffic(&traffic, inst, &walks->lanes, walks->operand[i]);
+  vector_cost(
+      soc, inst,
+      (struct vector_work){.bits = walks->bits,
+                           .repeats = walks->lanes.repeats,
+                           .operations = walks->lanes.active,
+                           .whole_result = walks->lanes.active % (BLOCK_BYTES * BITS_PER_BYTE) == 0,
+                           .traffic = &traffic},
+      cost);
+}
+
 struct vector_walks vec_compare_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
   return (struct vector_walks){
@@ -95,7 +111,11 @@ struct vector_walks vec_compare_walks(const struct vinci_soc *soc, const struct 
   };
 }
 
-VECTOR_WALKS_COST(vec_compare)
+void vec_compare_cost(const struct vinci_soc *soc, const struct inst *inst,
+                      struct inst_cost *cost) {
+  struct vector_walks walks = vec_compare_walks(soc, inst);
+  compare_cost(soc, inst, &walks, cost);
+}
 
 unsigned vec_compare_access(const struct vinci_soc *soc, const struct inst *inst,
                             struct inst_access *access) {
@@ -114,7 +134,11 @@ struct vector_walks vec_compare_scalar_walks(const struct vinci_soc *soc, const 
   };
 }
 
-VECTOR_WALKS_COST(vec_compare_scalar)
+void vec_compare_scalar_cost(const struct vinci_soc *soc, const struct inst *inst,
+                             struct inst_cost *cost) {
+  struct vector_walks walks = vec_compare_scalar_walks(soc, inst);
+  compare_cost(soc, inst, &walks, cost);
+}
 
 unsigned vec_compare_scalar_access(const struct vinci_soc *soc, const struct inst *inst,
                                    struct inst_access *access) {

@@ -76,6 +76,8 @@ void vector_cost(const struct vinci_soc *soc, const struct inst *inst, struct ve
     steady = max_u64(steady, (uint64_t)soc->accumulate_mcycles * work.repeats);
   uint64_t issue =
       max_u64(steady + (uint64_t)numbers->offset_mcycles, (uint64_t)numbers->minimum_mcycles);
+  if (work.whole_result)
+    issue = max_u64(steady, (uint64_t)soc->vector_class[VECTOR_CLASS_TWO].minimum_mcycles);
   uint64_t latency = max_u64(steady + (uint64_t)numbers->startup_mcycles, issue);
   *cost = (struct inst_cost){
       .issue_cycles = issue / MILLI,

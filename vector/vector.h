@@ -111,6 +111,7 @@ struct vector_work {
   uint64_t repeats;
   uint64_t operations;
   uint64_t extra_mcycles;             /* besides the class's numbers */
+  bool whole_result;                  /* the class's offset is for results that end in a block */
   const struct bank_traffic *traffic; /* in UB; NULL: not looked at */
 };
 

@@ -199,7 +199,7 @@ enum vinci_status values_execute(const struct values_settings *settings, vinci_v
     status = save_outputs(values, folder, diag);
   if (status != VINCI_OK || settings->expected.count == 0)
     return status;
-  monitor_begin_reading("the values", "were compared", closing);
+  monitor_begin_reading(monitor, "the values", "were compared", closing);
   status = compare_outputs(settings, values, report, diag);
   monitor_end_reading();
   return status;

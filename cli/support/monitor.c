@@ -14,12 +14,19 @@
 
 enum { LAST_WORDS_MAX = 512 };
 
+static const char time_is_over[] = "the time given by --timeout is over";
 static volatile sig_atomic_t interrupted;
 /* While there is nothing to lose: what to say on stderr, and what closes stdout. */
 static volatile sig_atomic_t ends_at_once;
-static char last_error[LAST_WORDS_MAX], last_output[LAST_WORDS_MAX];
+static char last_error[LAST_WORDS_MAX], last_output[LAST_WORDS_MAX], too_late[LAST_WORDS_MAX];
 
 bool monitor_interrupted(void) { return interrupted != 0; }
+
+static double now_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 /* Only what a signal handler may do. */
 static void say(int file, const char *text) {
@@ -31,16 +38,25 @@ static void say(int file, const char *text) {
  * Opening and reading of files may wait for ever (a pipe that nobody writes to), and library
  * functions that fill memory do not ask. As nothing has been computed yet, the program just ends.
  */
-void monitor_begin_reading(const char *what, const char *before, const char *closing) {
+void monitor_begin_reading(const struct monitor *monitor, const char *what, const char *before,
+                           const char *closing) {
   fflush(stdout);
   snprintf(last_error, sizeof last_error, "error: interrupted before %.400s %s\n", what, before);
+  snprintf(too_late, sizeof too_late, "error: %s before %.400s %s\n", time_is_over, what, before);
   snprintf(last_output, sizeof last_output, "%s", closing);
   ends_at_once = 1;
+  if (monitor->limit_seconds > 0) {
+    double left = monitor->limit_seconds - (now_seconds() - monitor->start_seconds);
+    alarm(left > 1 ? (unsigned)left : 1);
+  }
   if (interrupted) /* the signal came just before */
     raise(SIGTERM);
 }
 
-void monitor_end_reading(void) { ends_at_once = 0; }
+void monitor_end_reading(void) {
+  alarm(0);
+  ends_at_once = 0;
+}
 
 /*
  * The first Ctrl-C or SIGTERM ends the run with partial results, a second signal more than a second
@@ -48,10 +64,12 @@ void monitor_end_reading(void) { ends_at_once = 0; }
  */
 static void on_interrupt(int signal_number) {
   if (ends_at_once) {
-    say(STDERR_FILENO, last_error);
+    say(STDERR_FILENO, signal_number == SIGALRM ? too_late : last_error);
     say(STDOUT_FILENO, last_output);
     _exit(vinci_status_exit_code(VINCI_E_LIMIT));
   }
+  if (signal_number == SIGALRM) /* what was read is there */
+    return;
   static const int64_t second_ns = 1000000000;
   static struct timespec first;
   struct timespec now;
@@ -71,12 +89,7 @@ void monitor_catch_interrupt(void) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-}
-
-static double now_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+  sigaction(SIGALRM, &action, NULL);
 }
 
 void monitor_start(struct monitor *monitor, const char *what, uint64_t limit_minutes, bool quiet) {
@@ -92,9 +105,7 @@ bool monitor_goes_on(struct monitor *monitor) {
   return !interrupted && !monitor->timed_out;
 }
 
-const char *monitor_reason(void) {
-  return interrupted ? "interrupted" : "the time given by --timeout is over";
-}
+const char *monitor_reason(void) { return interrupted ? "interrupted" : time_is_over; }
 
 static void show(struct monitor *monitor, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

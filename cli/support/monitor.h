@@ -46,11 +46,13 @@ void monitor_clear(struct monitor *monitor);
 void monitor_catch_interrupt(void);
 bool monitor_interrupted(void);
 /*
- * Between the two, the first signal ends the program at once with the exit code of a limit, after
- * "error: interrupted before WHAT BEFORE" on stderr and `closing` on stdout. Around whatever reads
- * or fills and would not notice.
+ * Between the two, the first signal or the end of the monitor's time ends the program at once with
+ * the exit code of a limit, after "error: interrupted before WHAT BEFORE" (or what says that the
+ * time is over) on stderr and `closing` on stdout. Around whatever reads or fills and would not
+ * notice.
  */
-void monitor_begin_reading(const char *what, const char *before, const char *closing);
+void monitor_begin_reading(const struct monitor *monitor, const char *what, const char *before,
+                           const char *closing);
 void monitor_end_reading(void);
 
 #endif

@@ -72,6 +72,8 @@ static const struct soc_param path_params[] = {
                  #from " to " #to ": start to start of copies that overlap"),                      \
       PATH_PARAM(id, sustained_mbytes_per_cycle, "sustained_bytes_per_cycle", MBYTES_PER_CYCLE,    \
                  FAMILY_MILLI_MAX, #from " to " #to ": start to end, at best; 0 = no limit"),      \
+      PATH_PARAM(id, acknowledge_mcycles, "acknowledge_cycles", MCYCLES, FAMILY_MILLI_MAX,         \
+                 #from " to " #to ": from the last byte sent to the answer that ends a write"),    \
       PATH_PARAM(id, request_bytes, "request_bytes", BYTES, FAMILY_REQUEST_MAX,                    \
                  #from " to " #to ": largest request to GM; 0 = unknown"),                         \
       PATH_PARAM(id, spread_mcycles, "spread_cycles", MCYCLES, FAMILY_MILLI_MAX,                   \
@@ -93,6 +95,8 @@ static const struct soc_param kernel_params[] = {
 #define X(id, text)                                                                                \
   KERNEL_PARAM(id, head_cycles, "head_cycles",                                                     \
                "scalar work of a block before its first copy: " text),                             \
+      KERNEL_PARAM(id, issue_cycles, "issue_cycles",                                               \
+                   "scalar cycles of each instruction, 0 = scalar.issue_cycles: " text),           \
       KERNEL_PARAM(id, code_cycles, "code_cycles",                                                 \
                    "wait of a core that alone fetches the code of its kernel: " text),
     KERNEL_CODE_LIST(X)
@@ -374,8 +378,17 @@ uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind) {
 
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc) {
   enum { PPM = 1000000 };
-  return (uint64_t)((uint128)(uint64_t)soc->hbm_bytes_per_second *
-                    (uint64_t)soc->hbm_bandwidth_scale / PPM);
+  uint128 nominal =
+      (uint128)(uint64_t)soc->hbm_bytes_per_second * (uint64_t)soc->hbm_bandwidth_scale / PPM;
+  return (uint64_t)(nominal * (uint64_t)soc->hbm_pin_share / PPM);
+}
+
+uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc) {
+  const struct mem_spec *mem = soc->memory;
+  uint64_t peak = soc_hbm_bytes_per_second(soc);
+  if (!mem || mem->rfc_cycles >= mem->refi_cycles)
+    return peak;
+  return peak - (uint64_t)((uint128)peak * (uint64_t)mem->rfc_cycles / (uint64_t)mem->refi_cycles);
 }
 
 uint64_t soc_channel_hz(const struct vinci_soc *soc) {

@@ -58,7 +58,8 @@ struct vector_class_cost {
 
 /*
  * Kinds of kernels of the vendor's library, which differ in the size of their code: id and
- * members. Lowering takes the numbers of a kind for what a block does before its first copy.
+ * members. Lowering takes the numbers of a kind for what a block does before its first copy, and
+ * for the scalar work of its instructions.
  */
 #define KERNEL_CODE_LIST(X)                                                                        \
   X(ELEMENTWISE, "elementwise kernels, plain copies, pooling, sorting")                            \
@@ -67,7 +68,9 @@ struct vector_class_cost {
   X(REDUCE, "reductions, softmax")                                                                 \
   X(FORMAT, "changes of format")                                                                   \
   X(PERMUTE, "permutations")                                                                       \
-  X(CUBE, "matrix products, convolutions")
+  X(CUBE, "matrix products")                                                                       \
+  X(CONV, "convolutions and their gradients")                                                      \
+  X(ATTENTION, "attention and its gradient")
 
 enum kernel_code {
 #define X(id, text) KERNEL_##id,
@@ -77,8 +80,9 @@ enum kernel_code {
 };
 
 struct kernel_start {
-  int64_t head_cycles; /* scalar work of each block */
-  int64_t code_cycles; /* wait of a core that alone fetches the code; with others: code.sharing */
+  int64_t issue_cycles; /* scalar work of each instruction of a block */
+  int64_t head_cycles;  /* scalar work of each block */
+  int64_t code_cycles;  /* wait of a core that alone fetches the code; with others: code.sharing */
 };
 
 struct path_cost {
@@ -90,6 +94,8 @@ struct path_cost {
   /* A transfer ends no earlier than bytes over this rate after its start; 0: no such limit.
    * The first bytes may go faster, into buffers on the way. */
   int64_t sustained_mbytes_per_cycle;
+  /* Of writes to GM: from the last byte sent, when the next copy may start, to the answer. */
+  int64_t acknowledge_mcycles;
   int64_t request_bytes;  /* GM paths: largest piece the engine asks for at once; 0: not known */
   int64_t spread_mcycles; /* more start-up each time the requests double: the last comes later */
   int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */
@@ -159,12 +165,14 @@ uint32_t soc_vector_beside(const struct vinci_soc *soc, uint32_t cube, uint32_t 
 /* Where the n-th core of a kind stands: cluster, and number in the cluster. */
 void soc_core_place(const struct vinci_soc *soc, enum core_kind kind, uint32_t n, uint32_t *cluster,
                     uint32_t *member);
-/* Clock of a core kind. */
 /* Of a channel of device memory, such that all together have the bandwidth; soc->memory is set. */
 uint64_t soc_channel_hz(const struct vinci_soc *soc);
+/* Clock of a core kind. */
 uint64_t soc_core_hz(const struct vinci_soc *soc, enum core_kind kind);
-/* Of device memory, what-if factor included. */
+/* What the pins of device memory move, what-if factor included. */
 uint64_t soc_hbm_bytes_per_second(const struct vinci_soc *soc);
+/* The same, less the time in which the memory refreshes: what reads or writes alone can reach. */
+uint64_t soc_hbm_stream_bytes_per_second(const struct vinci_soc *soc);
 /* Thousandths of a cycle per tile of the cube in a type; 0: the cube cannot compute in this type.
  */
 int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);

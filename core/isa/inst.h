@@ -130,6 +130,8 @@ struct inst_cost {
    * takes; thousandths of a cycle. */
   uint64_t line_mcycles;
   uint64_t minimum_cycles; /* from start to last byte, at least */
+  /* From the last byte of a write, when the next copy may start, to the answer. */
+  uint64_t acknowledge_cycles;
 };
 
 /* Repetition of runs of bytes. */

@@ -169,10 +169,8 @@ static void add_work(struct work_counters *sum, const struct work_counters *work
 void counters_add_core(struct core_result *sum, const struct core_result *core) {
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     counters_add(GROUP_PIPE, &sum->pipe[pipe], &core->pipe[pipe]);
-  for (unsigned path = 0; path < PATH_COUNT; path++) {
-#define PATH_COUNTER(field, ...) sum->field[path] += core->field[path];
-#include "core/result/counters.def"
-  }
+  for (unsigned path = 0; path < PATH_COUNT; path++)
+    counters_add(GROUP_PATH, (uint64_t *)sum + path, (const uint64_t *)core + path); /* arrays */
   counters_add(GROUP_CORE, sum, core);
   counters_add(GROUP_L2, &sum->l2, &core->l2);
   add_work(&sum->cube, &core->cube);

@@ -44,7 +44,7 @@ enum retire_kind { RETIRE_TRANSFER, RETIRE_SET_FLAG, RETIRE_CROSS_CORE };
 struct retire_entry {
   uint8_t kind;   /* enum retire_kind */
   bool done;      /* RETIRE_TRANSFER: all bytes have arrived */
-  uint64_t cycle; /* earliest cycle; RETIRE_TRANSFER: when it was done */
+  uint64_t cycle; /* earliest cycle; RETIRE_TRANSFER: when its end is known to the pipe */
   uint64_t start_cycle;
   uint64_t reader_cycles; /* a copy to L1: cycles that MTE1 had been busy at its start */
   struct pipe_entry entry;
@@ -62,6 +62,8 @@ struct pipe_unit {
   struct retire_entry *ring;
   unsigned ring_depth, ring_head, ring_count;
   unsigned transfers;      /* in the ring */
+  unsigned moving;         /* of these, not done */
+  uint64_t moved_cycle;    /* when the last of those that are done had moved its last byte */
   bool streaming_overlaps; /* others may start behind the transfer that started last */
   uint64_t next_start_cycle;
   uint64_t owed_mcycles;   /* of the instructions in a row up to now, less than a cycle */
@@ -85,9 +87,10 @@ struct scalar_unit {
   uint64_t cycle;      /* the unit's own time, at or ahead of the engine's */
   unsigned stall;      /* enum stall while the unit waits, else NOT_STALLED */
   enum pipe full_pipe; /* STALL_QUEUE_FULL: whose queue is full */
-  bool ended;          /* the stream; pipes may still work */
-  bool loaded;         /* inst holds an instruction not issued yet */
-  struct inst inst;    /* its mask and registers are those of the core */
+  uint64_t issue_cycles;
+  bool ended;       /* the stream; pipes may still work */
+  bool loaded;      /* inst holds an instruction not issued yet */
+  struct inst inst; /* its mask and registers are those of the core */
   struct pipe_counters *counters;
 };
 

@@ -4,9 +4,10 @@
  * and completion, executes flags and barriers, and retires what must take effect in
  * order of completion.
  *
- * Plain transfers to and from GM do not overlap: the next starts when the last has
- * arrived. The aligned-copy forms (DataCopyPad) start up behind each other, at
- * path.*.overlap_issue_cycles. Both are what measurements of the 910B show.
+ * Plain transfers to and from GM do not overlap: the next starts when the last byte has
+ * arrived, for writes before the answer is back (path.*.acknowledge_cycles). The aligned-copy forms
+ * (DataCopyPad) start up behind each other, at path.*.overlap_issue_cycles. Both are what
+ * measurements of the 910B show.
  */
 #include "core/base/arith.h"
 #include "core/sim/aicore.h"
@@ -140,10 +141,15 @@ static void transfer_done(struct gm_transfer *transfer, uint64_t now_ps) {
   struct retire_entry *slot = slot_of(transfer);
   struct pipe_unit *pipe = transfer->owner;
   slot->done = true;
-  slot->cycle = max_u64(clock_edge_at(&pipe->core->clock, now_ps),
-                        slot->start_cycle + slot->entry.cost.minimum_cycles);
+  uint64_t moved_cycle = max_u64(clock_edge_at(&pipe->core->clock, now_ps),
+                                 slot->start_cycle + slot->entry.cost.minimum_cycles);
+  slot->cycle = moved_cycle + slot->entry.cost.acknowledge_cycles;
+  pipe->moving--;
+  pipe->moved_cycle = max_u64(pipe->moved_cycle, moved_cycle);
   if (slot == &pipe->ring[pipe->ring_head])
     schedule_retire(pipe, slot->cycle);
+  if (pipe->moving == 0 && pipe->count > 0 && slot->cycle > moved_cycle)
+    pipe_wake(pipe, max_u64(pipe->moved_cycle, pipe->next_start_cycle));
 }
 
 /* Held back transfers need no stall reason: the pipe is busy with the one before. */
@@ -154,7 +160,8 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
     pipe_wake(pipe, pipe->complete_cycle);
     return false;
   }
-  bool may_follow = pipe->transfers == 0 || (cost->overlaps && pipe->streaming_overlaps);
+  bool moved = pipe->moving == 0 && pipe->moved_cycle <= now;
+  bool may_follow = moved || (cost->overlaps && pipe->streaming_overlaps);
   struct retire_entry *slot = may_follow ? ring_push(pipe) : NULL;
   if (!slot)
     return false;
@@ -177,6 +184,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
   };
   pipe_l1_copy_started(core, slot, now);
   pipe->transfers++;
+  pipe->moving++;
   pipe->streaming_overlaps = cost->overlaps;
   pipe->next_start_cycle = now + cost->issue_cycles;
   device_start_transfer(core->device, &slot->transfer,
@@ -294,7 +302,8 @@ static void retire_transfer(struct pipe_unit *pipe, const struct retire_entry *s
   pipe_l1_copy_ended(pipe->core, slot);
   aicore_record(pipe->core, pipe->id, &slot->entry, slot->start_cycle, slot->cycle);
   if (slot->entry.unit_flag == UNIT_FLAG_TURN)
-    pipe_units_moved(pipe->core, slot->start_cycle + slot->entry.cost.latency_cycles, slot->cycle);
+    pipe_units_moved(pipe->core, slot->start_cycle + slot->entry.cost.latency_cycles,
+                     slot->cycle - slot->entry.cost.acknowledge_cycles);
 }
 
 static void retire_signal(struct pipe_unit *pipe, const struct retire_entry *slot, uint64_t now) {
@@ -364,6 +373,8 @@ void pipe_start(struct pipe_unit *pipe, uint64_t cycle) {
   pipe->owed_mcycles = 0;
   pipe->complete_cycle = cycle;
   pipe->retired_cycle = cycle;
+  pipe->moving = 0;
+  pipe->moved_cycle = cycle;
   pipe->head_tried = false;
   pipe->stall = NOT_STALLED;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The port of L1: MTE1 does not read in cycles in which a copy from GM writes.
+ * The port of L1: MTE1 does not read in cycles in which a copy that turns ND to NZ writes. Such a
+ * copy puts neighbouring blocks of 32 bytes far apart, often into one group of banks. Plain copies
+ * write rows of all groups, each of which has a row read and one written per cycle: measured times
+ * of convolutions and of their gradients show no wait.
  *
  * How fast a copy writes is known when the copy has ended. Of the cycles that its writes took, the
  * share that fell into work of MTE1 is owed by the loads that follow. A load waits no longer than
@@ -10,8 +13,11 @@
 #include "core/sim/aicore.h"
 #include "core/sim/device.h"
 
-static bool is_shared(const struct aicore *core, enum path path) {
-  return path == PATH_GM_L1 && core->device->soc->l1_write_bytes > 0;
+static bool is_shared(const struct aicore *core, const struct pipe_entry *entry) {
+  bool scatters = entry->op == OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B8 ||
+                  entry->op == OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B16 ||
+                  entry->op == OP_COPY_GM_TO_CBUF_MULTI_ND2NZ_B32S;
+  return scatters && core->device->soc->l1_write_bytes > 0;
 }
 
 static uint64_t reader_cycles(struct aicore *core, uint64_t now) {
@@ -21,13 +27,13 @@ static uint64_t reader_cycles(struct aicore *core, uint64_t now) {
 }
 
 void pipe_l1_copy_started(struct aicore *core, struct retire_entry *copy, uint64_t now) {
-  if (is_shared(core, copy->entry.cost.path))
+  if (is_shared(core, &copy->entry))
     copy->reader_cycles = reader_cycles(core, now);
 }
 
 void pipe_l1_copy_ended(struct aicore *core, const struct retire_entry *copy) {
   const struct inst_cost *cost = &copy->entry.cost;
-  if (!is_shared(core, cost->path) || copy->cycle <= copy->start_cycle)
+  if (!is_shared(core, &copy->entry) || copy->cycle <= copy->start_cycle)
     return;
   uint64_t length = copy->cycle - copy->start_cycle;
   uint64_t writes = cost->bytes * MILLI / (uint64_t)core->device->soc->l1_write_bytes;

@@ -73,10 +73,6 @@ static void record_scalar(struct aicore *core, uint64_t start_cycle) {
   aicore_record(core, PIPE_S, &entry, start_cycle, core->scalar.cycle);
 }
 
-static uint64_t issue_cycles(const struct aicore *core) {
-  return (uint64_t)core->device->soc->scalar_issue_cycles;
-}
-
 /* What an instruction did on the scalar unit: went on, or waits. */
 enum progress { DONE, WAITS };
 
@@ -105,7 +101,7 @@ static enum progress take_flag(struct aicore *core, uint64_t now) {
   if (!set || seen > now)
     return wait_for(scalar, STALL_WAIT_FLAG);
   flag_take(&core->flags, flag);
-  return finish_wait(core, STALL_WAIT_FLAG, now, issue_cycles(core));
+  return finish_wait(core, STALL_WAIT_FLAG, now, scalar->issue_cycles);
 }
 
 static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
@@ -124,7 +120,7 @@ static enum progress take_cross_flag(struct aicore *core, uint64_t now) {
   }
   counts->arrived--;
   arrivals->head = (arrivals->head + 1) % (unsigned)soc->cross_core_sets_max;
-  return finish_wait(core, STALL_CROSS_CORE, now, issue_cycles(core));
+  return finish_wait(core, STALL_CROSS_CORE, now, scalar->issue_cycles);
 }
 
 static enum progress barrier_all(struct aicore *core) {
@@ -166,7 +162,7 @@ static enum progress push_to(struct aicore *core, enum pipe id, uint64_t now) {
   if (core->units.unit)
     pipe_units_queue(pipe, entry, &scalar->inst);
   pipe_pushed(pipe);
-  spend(scalar, issue_cycles(core));
+  spend(scalar, scalar->issue_cycles);
   return DONE;
 }
 
@@ -180,7 +176,7 @@ static void signal_from_scalar(struct aicore *core, uint64_t now) {
   struct scalar_unit *scalar = &core->scalar;
   const struct inst *inst = &scalar->inst;
   uint64_t start = scalar->cycle;
-  spend(scalar, issue_cycles(core));
+  spend(scalar, scalar->issue_cycles);
   record_scalar(core, start);
   if (inst->op == OP_SET_FLAG)
     aicore_set_flag(core, PIPE_S, (enum pipe)inst->arg[SET_FLAG_DST],
@@ -220,6 +216,10 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
     core->result->scalar_work_cycles += (uint64_t)inst->arg[SCALAR_WORK_CYCLES];
     record_scalar(core, start);
     return DONE;
+  case OP_ISSUE_COST:
+    scalar->issue_cycles = (uint64_t)inst->arg[SCALAR_WORK_CYCLES];
+    scalar->counters->instructions++;
+    return DONE;
   case OP_CODE_FETCH:
     fetch_code(core, (uint64_t)inst->arg[SCALAR_WORK_CYCLES]);
     return DONE;
@@ -227,7 +227,7 @@ static enum progress execute_on_scalar(struct aicore *core, uint64_t now) {
     inst_write_registers(&scalar->inst);
     break;
   }
-  spend(scalar, issue_cycles(core));
+  spend(scalar, scalar->issue_cycles);
   return DONE;
 }
 
@@ -285,6 +285,7 @@ void scalar_create(struct aicore *core, uint32_t part) {
 void scalar_start(struct aicore *core, uint64_t cycle) {
   struct scalar_unit *scalar = &core->scalar;
   scalar->cycle = cycle;
+  scalar->issue_cycles = (uint64_t)core->device->soc->scalar_issue_cycles;
   scalar->stall = NOT_STALLED;
   scalar->ended = scalar->loaded = false;
   inst_reset_registers(&scalar->inst);

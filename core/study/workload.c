@@ -99,8 +99,8 @@ bool spec_override(struct run_spec *spec, const struct run_spec *overrides, stru
 }
 
 enum vinci_status spec_lacks_soc(struct vinci_diag *diag) {
-  (void)diag_error(diag, VINCI_E_USAGE, "which chip? --soc-version=NAME is missing");
-  diag_hint(diag, "'vinci soc list' shows the names");
+  (void)diag_error(diag, VINCI_E_USAGE, "which chip? Its name is missing");
+  diag_hint(diag, "soc names the chip; 'vinci soc list' shows the names");
   return VINCI_E_USAGE;
 }
 
@@ -314,7 +314,7 @@ bool workload_l2_warning(const char *const *keys, size_t count, const char *assu
       continue;
     snprintf(text, size,
              "%.*s is varied, and what lies in L2 at the start is assumed (%s): a larger L2 "
-             "keeps more of the inputs, and what it has to write back stays the same; --l2=empty "
+             "keeps more of the inputs, and what it has to write back stays the same; l2=empty "
              "assumes nothing",
              (int)strcspn(keys[i], "="), keys[i], assumed);
     return true;

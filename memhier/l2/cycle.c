@@ -83,6 +83,14 @@ static void issue_run(struct engine_port *port, struct line_batch *batch, uint64
   cycle_finish_if_over(transfer);
 }
 
+/* The next bytes of a transfer, up to the end of their line. */
+static void next_line(const struct memsys *memory, const struct gm_transfer *transfer,
+                      struct line_run *run) {
+  cycle_run_at(memory, transfer_position(transfer), transfer->burst_bytes - transfer->offset, run);
+  run->shared = transfer_shared_granules(transfer, run->bytes, memory->line_bytes.value) > 0;
+  run->moved_bytes += run->shared ? L2_GRANULE_BYTES : 0;
+}
+
 /* Issues the lines of the next burst window. */
 void cycle_issue(struct engine_event *event, uint64_t now_ps) {
   struct engine_port *port =
@@ -97,8 +105,7 @@ void cycle_issue(struct engine_event *event, uint64_t now_ps) {
     at_ps = max_u64(at_ps, max_u64(transfer->start_ps, port->next_issue_ps));
     if (at_ps > until_ps)
       break;
-    cycle_run_at(memory, transfer_position(transfer), transfer->burst_bytes - transfer->offset,
-                 cycle_next_run(&batch));
+    next_line(memory, transfer, cycle_next_run(&batch));
     at_ps = window_ps(port, &batch, at_ps, until_ps);
     if (at_ps > until_ps)
       break;

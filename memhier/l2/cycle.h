@@ -32,7 +32,7 @@ enum { BURST_WINDOW_CYCLES = 64 };
 
 /* Channels of a slice over which a line may spread, hbm.interleave bytes in each. */
 enum { LINE_PARTS_MAX = 4 };
-enum { LINE_WRITE_BACK, LINE_FETCH, LINE_OPERATIONS };
+enum { LINE_WRITE_BACK, LINE_FETCH, LINE_FETCH_SHARED, LINE_OPERATIONS };
 
 struct memory_request;
 
@@ -42,7 +42,8 @@ struct line_run {
   uint32_t slice;
   uint32_t granules;    /* of the line, a bit each */
   uint32_t bytes;       /* asked for */
-  uint32_t moved_bytes; /* whole granules */
+  uint32_t moved_bytes; /* whole granules, one of which may come twice */
+  bool shared;          /* one comes twice: two requests ask for parts of it */
 };
 
 struct line_op {
@@ -59,7 +60,7 @@ struct memory_request {
   uint64_t ready_ps;           /* when the last operation so far has ended */
   uint32_t port;
   uint32_t operations;                /* of device memory that have not ended */
-  uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch */
+  uint64_t lines[LINE_OPERATIONS];    /* in the slice: to write back, to fetch, to fetch again */
   uint32_t granules[LINE_OPERATIONS]; /* of them; 0: nothing to do */
   struct engine_event event;          /* at the slice */
   struct network_message message;     /* there and back, where the network needs messages */

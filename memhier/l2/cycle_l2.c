@@ -29,6 +29,7 @@ void cycle_run_at(const struct memsys *memory, uint64_t address, uint64_t bytes,
   run->slice = (uint32_t)slice;
   run->granules = (uint32_t)((UINT64_C(2) << last) - (UINT64_C(1) << first));
   run->bytes = (uint32_t)run_bytes;
+  run->shared = false;
   run->moved_bytes = (uint32_t)(last - first + 1) * L2_GRANULE_BYTES;
 }
 
@@ -54,7 +55,8 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
   bool write = transfer->write;
   if (l2_hit(slice, &run->place, run->granules, write)) {
     *outcome = (struct l2_outcome){0};
-    *(write ? &counters->write_hits : &counters->read_hits) += run->moved_bytes / L2_GRANULE_BYTES;
+    *(write ? &counters->write_hits : &counters->read_hits) +=
+        run->moved_bytes / L2_GRANULE_BYTES - run->shared;
     return serve(memory, run, arrival_ps);
   }
   *outcome = transfer->passes_l2 ? l2_pass(slice, &run->place, run->granules, write)
@@ -121,6 +123,7 @@ static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
   request->ready_ps = now_ps;
   submit(request, LINE_WRITE_BACK);
   submit(request, LINE_FETCH);
+  submit(request, LINE_FETCH_SHARED);
 }
 
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
@@ -129,8 +132,13 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
   request->lines[LINE_WRITE_BACK] = outcome->victim;
   request->granules[LINE_FETCH] = request->transfer->write ? 0 : outcome->misses;
   request->lines[LINE_FETCH] = request->run.place.line;
-  request->operations =
-      parts_of(request, outcome->written_back) + parts_of(request, request->granules[LINE_FETCH]);
+  /* Which of the granules it is does not matter. */
+  uint32_t fetched = request->granules[LINE_FETCH];
+  request->granules[LINE_FETCH_SHARED] = request->run.shared ? fetched & (~fetched + 1) : 0;
+  request->lines[LINE_FETCH_SHARED] = request->run.place.line;
+  request->operations = 0;
+  for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++)
+    request->operations += parts_of(request, request->granules[kind]);
   request->event.fire = fire_looked_up;
   engine_schedule(request->memory->engine, &request->event, ready_ps);
 }

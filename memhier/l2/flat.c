@@ -38,6 +38,7 @@ struct memsys {
 struct piece {
   uint64_t bytes;
   uint64_t lines;        /* of the hardware's L2, whole or in part, where the engine counts them */
+  uint64_t shared_bytes; /* that two requests of the engine ask for: moved twice */
   uint64_t miss_bytes;   /* of them to be fetched from device memory */
   uint64_t device_bytes; /* what device memory delivers for them: whole granules */
   uint64_t written_back_bytes;
@@ -84,6 +85,18 @@ static struct memsys *flat_create_tags(struct arena *arena, const struct vinci_s
   return create_l2(memory, arena, gm_bytes) ? memory : NULL;
 }
 
+/* Lines that the next bytes of a run begin on: one that is cut by the end of a piece counts once.
+ */
+static uint64_t new_lines(const struct memsys *memory, const struct gm_transfer *transfer,
+                          uint64_t bytes) {
+  if (transfer->line_mcycles == 0)
+    return 0;
+  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
+  uint64_t address = transfer_position(transfer);
+  bool begins = transfer->offset == 0 || address % line_bytes == 0;
+  return (address + bytes - 1) / line_bytes - address / line_bytes + begins;
+}
+
 /* Looks up the bytes of one run that lie in one L2 line, and moves the position past them. */
 static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, uint64_t room,
                           struct piece *piece) {
@@ -97,15 +110,16 @@ static uint64_t take_line(struct memsys *memory, struct gm_transfer *transfer, u
   struct l2_outcome outcome =
       l2_access(&memory->l2, address, bytes, transfer->write, transfer->passes_l2);
   piece->bytes += bytes;
-  if (transfer->line_mcycles > 0) {
-    uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
-    piece->lines += (address + bytes - 1) / line_bytes - address / line_bytes + 1;
-  }
+  piece->lines += new_lines(memory, transfer, bytes);
+  uint64_t line_bytes = (uint64_t)memory->soc->l2_line_bytes;
+  uint64_t shared = transfer_shared_granules(transfer, bytes, line_bytes) * L2_GRANULE_BYTES;
+  piece->shared_bytes += shared;
   piece->written_back_bytes += (uint64_t)l2_count(outcome.written_back) * L2_GRANULE_BYTES;
   uint64_t misses = l2_count(outcome.misses);
   if (!transfer->write && misses > 0) {
     piece->miss_bytes += bytes * misses / (misses + l2_count(outcome.hits));
-    piece->device_bytes += misses * L2_GRANULE_BYTES;
+    piece->device_bytes +=
+        misses * L2_GRANULE_BYTES + shared * misses / (misses + l2_count(outcome.hits));
   }
   transfer_advance(transfer, bytes);
   return bytes;
@@ -126,7 +140,8 @@ static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer 
   uint64_t hit_rate = (uint64_t)path->mbytes_per_cycle;
   uint64_t miss_rate =
       path->hbm_mbytes_per_cycle > 0 ? (uint64_t)path->hbm_mbytes_per_cycle : hit_rate;
-  uint64_t bytes_ps = transfer_ps(transfer, piece->bytes - piece->miss_bytes, hit_rate) +
+  uint64_t hit_bytes = piece->bytes + piece->shared_bytes - piece->miss_bytes;
+  uint64_t bytes_ps = transfer_ps(transfer, hit_bytes, hit_rate) +
                       transfer_ps(transfer, piece->miss_bytes, miss_rate);
   return max_u64(bytes_ps, transfer_lines_ps(transfer, piece->lines));
 }
@@ -135,8 +150,8 @@ static uint64_t engine_ps(const struct memsys *memory, const struct gm_transfer 
 static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, uint64_t now_ps) {
   struct piece piece = take_piece(memory, transfer);
   uint64_t end_ps = now_ps + engine_ps(memory, transfer, &piece);
-  end_ps = max_u64(
-      end_ps, memory->network_ops->move_ps(memory->network, transfer->port, piece.bytes, now_ps));
+  end_ps = max_u64(end_ps, memory->network_ops->move_ps(memory->network, transfer->port,
+                                                        piece.bytes + piece.shared_bytes, now_ps));
   if (piece.device_bytes > 0)
     end_ps = max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.device_bytes, false, now_ps));
   /* Incoming bytes need the room of written-back bytes: a full L2 moves at HBM's rate. */

@@ -95,6 +95,7 @@ void transfer_cost_gm(const struct vinci_soc *soc, enum path path, uint64_t gm_a
       .path = path,
       .bytes = bytes,
       .minimum_cycles = ceil_div(transfer_minimum_mcycles(numbers, bytes), MILLI),
+      .acknowledge_cycles = ceil_div((uint64_t)numbers->acknowledge_mcycles, MILLI),
   };
   /* A copy of nothing pays the start-up and leaves the memory system alone. */
   if (bytes == 0)

@@ -12,7 +12,6 @@
 
 #include "core/base/diag.h"
 #include "core/base/file.h"
-#include "scripts/gate/bless.h"
 #include "scripts/gate/gate.h"
 
 enum { PATH_SIZE = 4096 };
@@ -32,7 +31,7 @@ static enum vinci_status check_points(const struct gate_bless *bless, struct vin
                         outcome->point, outcome->text);
     if (outcome->verdict == GATE_STALE && !bless->rebase_inputs) {
       (void)diag_error(diag, VINCI_E_INPUT, "point '%s': %s", outcome->point, outcome->text);
-      diag_hint(diag, "--rebase-inputs takes the new input as the one to compare with");
+      diag_hint(diag, "rebase_inputs takes the new input as the one to compare with");
       return VINCI_E_INPUT;
     }
     if (outcome->index < bless->run->suite->count && bless->run->differs[outcome->index])

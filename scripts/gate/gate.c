@@ -3,16 +3,18 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "core/base/diag.h"
-#include "scripts/gate/bless.h"
 #include "scripts/gate/gate.h"
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
 static enum vinci_status check_options(const struct vinci_gate_options *options,
                                        struct vinci_diag *diag) {
+  if (!options)
+    return VINCI_OK;
   if (options->struct_size != sizeof *options)
     return diag_error(diag, VINCI_E_USAGE, "struct_size of the gate options is %zu, not %zu",
                       options->struct_size, sizeof *options);
@@ -63,8 +65,8 @@ enum vinci_status gate_open(vinci_gate *gate, const char *suite, const char *bas
                             const struct vinci_gate_options *options, struct vinci_diag *diag) {
   static const struct vinci_gate_options defaults = {.struct_size = sizeof defaults};
   *gate = (vinci_gate){0};
-  options = options ? options : &defaults;
   enum vinci_status status = check_options(options, diag);
+  options = options ? options : &defaults;
   if (status == VINCI_OK && !keep_options(gate, baseline, options))
     status = diag_error(diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
@@ -196,6 +198,41 @@ enum vinci_status vinci_gate_write(const vinci_gate *gate, enum vinci_gate_forma
 
 /* ---- bless ---------------------------------------------------------------------------------- */
 
+/* The variable that says that this is a job of continuous integration; NULL when there is none. */
+static const char *ci_variable(void) {
+  static const char *const names[] = {
+      "CI",       "GITHUB_ACTIONS", "GITLAB_CI",       "JENKINS_URL",
+      "TF_BUILD", "BUILDKITE",      "TEAMCITY_VERSION"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i]);
+    if (value && *value && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0)
+      return names[i];
+  }
+  return NULL;
+}
+
+/* A gate that blesses what it finds holds nothing back: people bless. */
+static enum vinci_status may_bless(const char *reason, const struct vinci_gate_options *options,
+                                   struct vinci_diag *diag) {
+  const char *variable = options && options->allow_ci ? NULL : ci_variable();
+  if (variable) {
+    (void)diag_error(diag, VINCI_E_USAGE, "bless is not for continuous integration (%s is set)",
+                     variable);
+    diag_hint(diag, "allow_ci blesses nevertheless; better bless where the change is made, and "
+                    "commit the baseline");
+    return VINCI_E_USAGE;
+  }
+  if (!reason || reason[strspn(reason, " \t\n")] == '\0') {
+    (void)diag_error(diag, VINCI_E_USAGE, "a reason is needed: why are the numbers right?");
+    diag_hint(diag, "reason goes into the log beside the baseline");
+    return VINCI_E_USAGE;
+  }
+  if (options && (options->policy || options->strict))
+    return diag_error(diag, VINCI_E_USAGE, "bless compares nothing: %s is not for it",
+                      options->policy ? "policy" : "strict");
+  return VINCI_OK;
+}
+
 static enum vinci_status bless(vinci_gate *gate, const struct vinci_gate_options *options,
                                const char *reason, bool *changed, struct vinci_diag *diag) {
   enum vinci_status status = VINCI_OK;
@@ -203,7 +240,6 @@ static enum vinci_status bless(vinci_gate *gate, const struct vinci_gate_options
     status = gate_rows_read(&gate->baseline, gate->baseline_path, diag);
   if (status == VINCI_OK)
     status = run_points(gate, options, diag);
-  gate->strict = false;
   if (status == VINCI_OK)
     status = compare(gate, diag);
   const struct gate_bless request = {&gate->run,          &gate->baseline, &gate->verdicts,
@@ -217,15 +253,12 @@ enum vinci_status vinci_gate_bless(const char *suite, const char *baseline, cons
                                    struct vinci_gate_blessed *out, struct vinci_diag *diag) {
   vinci_gate gate = {0};
   int lock = -1;
-  bool opened = false;
   *out = (struct vinci_gate_blessed){0};
-  enum vinci_status status = VINCI_OK;
-  if (!reason || reason[strspn(reason, " \t\n")] == '\0')
-    status = diag_error(diag, VINCI_E_USAGE, "why are the numbers right? --reason=TEXT is missing");
-  if (status == VINCI_OK) {
+  enum vinci_status status = check_options(options, diag);
+  if (status == VINCI_OK)
+    status = may_bless(reason, options, diag);
+  if (status == VINCI_OK)
     status = gate_open(&gate, suite, baseline, options, diag);
-    opened = status == VINCI_OK;
-  }
   if (status == VINCI_OK)
     status = gate_lock_inputs(baseline, &lock, diag);
   if (status == VINCI_OK)
@@ -234,10 +267,11 @@ enum vinci_status vinci_gate_bless(const char *suite, const char *baseline, cons
   out->exit_code = vinci_status_exit_code(status);
   if (status == VINCI_E_INTERNAL && gate.verdicts.exit_code > 0) /* a point has crashed */
     out->exit_code = gate.verdicts.exit_code;
-  if (opened && status != VINCI_OK)
-    gate_drop_inputs(baseline);
-  if (lock >= 0)
+  if (lock >= 0) {
+    if (status != VINCI_OK)
+      gate_drop_inputs(baseline);
     close(lock);
+  }
   gate_close(&gate);
   return status;
 }

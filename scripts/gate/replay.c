@@ -204,7 +204,8 @@ static bool restore_chip(struct replaying *replaying, const char *path) {
     value[strcspn(value, "\r")] = '\0';
     if (strcmp(line, "soc") == 0) {
       const vinci_soc *chip;
-      good = chip_cache_get(replaying->run->chips, value, &chip, NULL) == VINCI_OK &&
+      good = !replaying->old_soc &&
+             chip_cache_get(replaying->run->chips, value, &chip, NULL) == VINCI_OK &&
              (replaying->old_soc = soc_copy(chip)) != NULL;
       if (strcmp(value, vinci_soc_name(replaying->new_soc)) != 0)
         fprintf(replaying->out, "%sconfig: soc %s -> %s\n", replaying->prefix, value,

@@ -213,7 +213,7 @@ enum vinci_status gate_rows_read(struct gate_rows *rows, const char *path,
   if (!in) {
     (void)diag_error_at(diag, VINCI_E_INPUT, (struct diag_position){.path = path},
                         "cannot read the baseline: %s", strerror(errno));
-    diag_hint(diag, "'vinci gate bless SUITE --baseline=%s --reason=TEXT' makes a baseline", path);
+    diag_hint(diag, "bless makes a baseline of a suite");
     return VINCI_E_INPUT;
   }
   enum vinci_status status = gate_rows_parse(rows, in, path, true, diag);

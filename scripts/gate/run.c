@@ -126,8 +126,12 @@ static enum vinci_status read_child(const struct child *child, struct gate_rows 
                                     struct vinci_diag *diag) {
   int fd = dup(child->fd);
   FILE *in = fd < 0 || lseek(fd, 0, SEEK_SET) != 0 ? NULL : fdopen(fd, "r");
-  if (!in)
-    return diag_error(diag, VINCI_E_IO, "cannot read what a process wrote: %s", strerror(errno));
+  if (!in) {
+    int error = errno;
+    if (fd >= 0)
+      close(fd);
+    return diag_error(diag, VINCI_E_IO, "cannot read what a process wrote: %s", strerror(error));
+  }
   enum vinci_status status = gate_rows_parse(rows, in, "rows of a point", false, diag);
   fclose(in);
   return status;

@@ -99,7 +99,7 @@ enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t s
     if (holds_descriptions(asked))
       return use_folder(asked, buffer, size, diag);
     (void)diag_error(diag, VINCI_E_IO, "no folder '%s/soc'", asked);
-    diag_hint(diag, "%s names the folder that holds soc/", data_dir ? "--data" : "VINCI_DATA");
+    diag_hint(diag, "%s names the folder that holds soc/", data_dir ? "data_dir" : "VINCI_DATA");
     return VINCI_E_IO;
   }
   if (!build_data_dir(buffer, size)) {
@@ -111,7 +111,7 @@ enum vinci_status soc_host_data_dir(const char *data_dir, char *buffer, size_t s
     return VINCI_OK;
   (void)diag_error(diag, VINCI_E_IO, "the hardware descriptions are missing: no folder '%s/soc'",
                    buffer);
-  diag_hint(diag, "name the folder that holds soc/ with --data=DIR or VINCI_DATA");
+  diag_hint(diag, "data_dir or VINCI_DATA names the folder that holds soc/");
   return VINCI_E_IO;
 }
 

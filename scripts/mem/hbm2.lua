@@ -10,7 +10,7 @@ return memory {
     M1 = "ro bg2 ba2 co5", -- a row is contiguous
     M2 = "ro ba2 co5 bg2", -- the bank group changes every burst
     M3 = "ro ba2 co4 bg2 co1", -- the bank group changes every two bursts
-    pair = "ro ba2 bg1 co4 bg1 co1", -- two bank groups take turns, 64 bytes each
+    pair = "ro ba2 bg1 co2 bg1 co3", -- two bank groups take turns, 256 bytes each
     M1x16 = "ro bg2 ba2 co2 ch4 co3", -- the same over 16 channels, 256 bytes at a time
     M2x16 = "ro ba2 co4 ch4 co1 bg2",
     M3x16 = "ro ba2 co4 ch4 bg2 co1",

@@ -10,8 +10,18 @@ return memory {
   description = "HBM2E at 3.2 Gbps, 25.6 GB/s a pseudo-channel, 410 GB/s a stack",
 
   clock = { tck = num(0.625 * ns, "s", "JHBM", "assumed", "3.2 Gbps, the rate of the standard") },
+  maps = { -- as those of HBM2 with another bit of the bank group
+    M1 = "ro bg3 ba2 co5",
+    M2 = "ro ba2 co5 bg3",
+    M3 = "ro ba2 co4 bg3 co1",
+    pair = "ro ba2 bg2 co2 bg1 co3",
+    M1x16 = "ro bg3 ba2 co2 ch4 co3",
+    M2x16 = "ro ba2 co4 ch4 co1 bg3",
+    M3x16 = "ro ba2 co4 ch4 bg3 co1",
+  },
   geometry = {
-    rows = num(65536, "count", "INI", "assumed", "8 Gb a pseudo-channel: stacks of 16 GiB"),
+    bank_groups = num(8, "count", "JHBM", "assumed", "4 of each of two stack IDs: a stack of 16 GiB is eight dies high"),
+    rows = num(32768, "count", "INI", "assumed", "8 Gb a pseudo-channel: stacks of 16 GiB"),
   },
   timing = {
     CL = num(23, "cycle", "RAM", "assumed", device),

@@ -46,4 +46,8 @@ return memory {
     RFC = num(598, "cycle", "JLP4", "assumed", "8 Gb a channel: 280 ns"),
     act_bus = num(4, "cycle", "JLP4", "documented", "ACT-1 and ACT-2, two cycles each"),
   },
+  controller = {
+    read_queue = num(96, "count", "MSI", "assumed", "as hbm2e_3200"),
+    write_queue = num(96, "count", "MSI", "assumed", "as hbm2e_3200"),
+  },
 }

@@ -55,9 +55,9 @@ static int gate(lua_State *lua) {
 
 /* vinci.bless { suite =, baseline =, reason =, ... } */
 static int bless(lua_State *lua) {
-  static const char *const names[] = {"suite", "baseline", "reason",  "rebase_inputs",
-                                      "only",  "jobs",     "repeats", LUA_OVERRIDE_NAMES,
-                                      NULL};
+  static const char *const names[] = {
+      "suite", "baseline", "reason",  "rebase_inputs",    "allow_ci",
+      "only",  "jobs",     "repeats", LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct lua_options options;
   struct vinci_gate_blessed blessed;
@@ -67,6 +67,7 @@ static int bless(lua_State *lua) {
   const char *reason = lua_options_needed(&options, "reason");
   struct vinci_gate_options given = read_gate(&options);
   given.rebase_inputs = lua_options_flag(&options, "rebase_inputs");
+  given.allow_ci = lua_options_flag(&options, "allow_ci");
   enum vinci_status status = vinci_gate_bless(suite, baseline, reason, &given, &blessed, &diag);
   if (status != VINCI_OK)
     lua_vinci_raise(lua, &diag);

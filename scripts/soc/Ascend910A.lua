@@ -39,7 +39,7 @@ return soc {
     UB_L1 = { bytes_per_cycle = num(128, "B/cycle", "INI", "documented") },
     L0C_UB = { bytes_per_cycle = num(256, "B/cycle", "INI", "documented", "through the vector unit") },
   },
-  memory = "hbm2_2400",
+  memory = "hbm2_910",
   l2 = {
     slices = num(16, "count", "MOP", "assumed", "not published"),
     line = num(512, "B", "MOP", "assumed", "as the 910B family"),

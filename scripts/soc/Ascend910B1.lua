@@ -20,7 +20,8 @@ return soc {
   },
   hbm = {
     size = num(64 * GiB, "B", "INI", "documented"),
-    bandwidth = num(1.8 * TB, "B/s", "MOP", "documented", "1.791 TB/s of pure writes measured"),
+    bandwidth = num(1.8 * TB, "B/s", "MOP", "documented", "DK and MSM say 1.6 TB/s"),
+    pin_share = num(0.91022, "ratio", "JHBM", "derived", "four stacks at 3.2 Gbps, 1.638 TB/s; less refresh 1.491: samples of DKX read 1.46 to 1.50 TB/s, and ZerosLike writes 1.48 once what may stay in L2 is taken off its 1.79"),
   },
 
   path = {

@@ -21,6 +21,7 @@ return soc {
   hbm = {
     size = num(64 * GiB, "B", "INI", "documented"),
     bandwidth = num(1.75 * TB, "B/s", "MOP", "documented"),
+    pin_share = num(0.93623, "ratio", "JHBM", "derived", "four stacks at 3.2 Gbps, 1.638 TB/s, as 910B1: the figures of MOP differ as the clocks of the cores do"),
   },
 
   path = {

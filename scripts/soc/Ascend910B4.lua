@@ -13,7 +13,6 @@ return soc {
     core = num(1650 * MHz, "Hz", "MOP", "documented", "the vendor profiler's nominal clock; the platform file states 1500 MHz"),
     vector = num(1650 * MHz, "Hz", "MOP", "documented", "the vendor profiler's nominal clock; the platform file states 1500 MHz"),
   },
-  memory = "hbm2e_910b4",
   l2 = {
     size = num(96 * MiB, "B", "INI", "documented"),
     owed = num(96 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),
@@ -22,7 +21,8 @@ return soc {
   hbm = {
     channels = num(32, "count", "JHBM", "assumed", "two stacks of 16 pseudo-channels: half the memory of a 910B1"),
     size = num(32 * GiB, "B", "INI", "documented"),
-    bandwidth = num(0.8 * TB, "B/s", "MOP", "documented", "0.794 TB/s of pure writes measured"),
+    bandwidth = num(0.8 * TB, "B/s", "MOP", "documented"),
+    pin_share = num(1.024, "ratio", "JHBM", "derived", "two stacks at 3.2 Gbps, 0.819 TB/s; less refresh 0.746: kernels write 0.747 TB/s and read 0.72 to 0.75"),
   },
 
   path = {

@@ -21,6 +21,7 @@ return soc {
   hbm = {
     size = num(64 * GiB, "B", "INI", "documented"),
     bandwidth = num(1.6 * TB, "B/s", "CM384", "derived", "3.2 TB/s per package of two dies"),
+    pin_share = num(1.024, "ratio", "JHBM", "derived", "four stacks at 3.2 Gbps, as 910B1"),
   },
 
   path = {

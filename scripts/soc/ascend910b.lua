@@ -9,6 +9,7 @@
 -- GM paths: one engine per core fetches; bytes in flight are start-up times rate.
 local outstanding = "bytes in flight (bytes_per_cycle x startup_cycles) over the round trip of device memory that GM_UB implies, 125.6 x 190.2 / 62 = 385 cycles"
 local no_table = "no published measurement"
+local answer = "MTE3 of 52 kernels of one block: median 208.4 cycles + bytes / 93.6, half of them within 198 and 220. The table of UB_GM times copies that follow each other: 137.8 cycles + bytes / 93.6"
 local request = "what one core asks GM for at once"
 local request_l1 = "GM to L1; 128 B on all other paths"
 
@@ -27,7 +28,7 @@ return soc {
     banks_per_group = num(2, "count", "DK", "documented", "of 32 KiB"),
     row_bytes = num(32, "B", "DK", "documented"),
     bank_stride = num(256 * KiB, "B", "DK", "documented"),
-    write_bytes_per_cycle = num(256, "B", "MOP", "derived", "width of the write port. That MTE1 waits for it follows from MTE1 times of 12 MatMulV3 kernels of the calibration list: loads at the documented rates / (1 - bytes written / 256 / core cycles) gives all of them within 6 %"),
+    write_bytes_per_cycle = num(256, "B", "MOP", "derived", "width of the write port. That MTE1 waits follows from 12 MatMulV3 kernels of the calibration list with ND operands: loads at the documented rates / (1 - bytes written / 256 / core cycles) gives all MTE1 times within 6 %; convolutions, with plain copies, show no wait"),
   },
   l0a = { size = num(64 * KiB, "B", "INI", "documented") },
   l0b = { size = num(64 * KiB, "B", "INI", "documented") },
@@ -70,6 +71,7 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "derived", "task duration minus core time, median of 542 vector kernels with 1 block"),
     per_block = num(0.022 * us, "s", "MSI", "derived", "task duration minus mean core time of 1,281 vector kernels with 40 blocks: at least 1.04 us; 1.38 us the median of casts, which are short and even; (1.38 us - 0.54 us) / 39"),
+    per_cluster = num(0.08 * us, "s", "MSI", "derived", "the same difference less base of kernels that leave cores free: 0.27 us with 4 blocks, 0.6 with 8, 1.5 with 22 and 23, 1.4 to 1.8 with 47 of 48 and 0.7 with all 48 (Relu, ReluGrad), 1.0 to 1.5 for convolutions on 16 of 24; so it grows by 0.07 to 0.09 us with each block up to the number of clusters"),
   },
 
   -- Before the first copy of a block, by kind of kernel. Profiles with the miss rate of the
@@ -83,32 +85,49 @@ return soc {
   },
   kernel = {
     ELEMENTWISE = {
-      head_cycles = num(480, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 0.29 us, 0.19 to 0.37 us"),
+      issue_cycles = num(13, "cycle", "DK", "documented", "instruction log of the Add sample with queues, c220: 99 instructions from a copy to its vadd, 8 of them flags, masks, barrier and vadd: 12.4 each" .. "; profiles of Mul and Cast give 9 to 18"),
+      head_cycles = num(220, "cycle", "MSI", "derived", "scalar time of 36 rows of 1 to 8 blocks: median 480 cycles, less issue_cycles of their 23 to 28 instructions"),
       code_cycles = num(500, "cycle", "MSI", "derived", "Cast of 1024 elements, 1 block: 28 launches without misses 0.60 us, 27 with misses 0.88 us"),
     },
     SLICE = {
-      head_cycles = num(840, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD, 1 block: 0.53 and 0.49 us"),
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(650, "cycle", "MSI", "derived", "a row of Slice, a row of ConcatD, 1 block: 880 and 800 cycles, less issue_cycles of their 12 to 23 instructions"),
       code_cycles = num(750, "cycle", "MSI", "derived", "Slice, 1 block: 0.91 us without misses, 1.41 us with; ConcatD, 22 blocks: 2.4 and 3.4 us more than its pipes"),
     },
     NORM = {
-      head_cycles = num(2200, "cycle", "MSI", "derived", "2 rows of LpNormV2 of 1 block: scalar 1.37 us"),
+      issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of RmsNorm and its gradient give 6 to 14"),
+      head_cycles = num(1900, "cycle", "MSI", "derived", "2 rows of LpNormV2 of 1 block: scalar 2260 cycles, less issue_cycles of 31 instructions"),
       code_cycles = num(1250, "cycle", "MSI", "derived", "LpNormV2, 1 block: core time 0.76 us more than its pipes"),
     },
     REDUCE = {
-      head_cycles = num(4400, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 2.6 us, 1.8 to 4.9 us"),
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(4000, "cycle", "MSI", "derived", "scalar time of 8 rows of ReduceSum: median 4500 cycles, less issue_cycles of 30 instructions"),
       code_cycles = num(900, "cycle", "MSI", "derived", "ReduceSum, LogSoftmax: 4.5 to 10 us more than their pipes with 32 to 47 blocks; with 1 block 1.3 to 2.2 us"),
     },
     FORMAT = {
-      head_cycles = num(3300, "cycle", "MSI", "derived", "TransData with little data: scalar time from 1.78 us up, 2.0 us with 8 blocks"),
+      issue_cycles = num(13, "cycle", "DK", "documented", "as ELEMENTWISE; profiles of TransData into and out of FRACTAL_Z give 13 to 17"),
+      head_cycles = num(2000, "cycle", "MSI", "derived", "TransData, 8 rows with little data: 3200 to 4800 cycles, less issue_cycles of 50 to 240 instructions: median"),
       code_cycles = num(420, "cycle", "MSI", "derived", "TransData: 1.6 us more than its pipes with 8 blocks, 2.3 and 3.8 us with 32"),
     },
     PERMUTE = {
-      head_cycles = num(8000, "cycle", "MSI", "derived", "5 rows of Transpose: scalar time 4.0 to 5.0 us, also where only 160 elements move"),
+      issue_cycles = num(13, "cycle", "DK", "assumed", "as ELEMENTWISE"),
+      head_cycles = num(7700, "cycle", "MSI", "derived", "5 rows of Transpose: scalar time 7300 to 9000 cycles, also where only 160 elements move; less issue_cycles of their instructions"),
       code_cycles = num(600, "cycle", "MSI", "derived", "Transpose of 160 elements on 48 blocks: 5 us more than its pipes"),
     },
     CUBE = {
+      issue_cycles = num(27, "cycle", "MSI", "measured", "13 rows of bf16 products with 14 shapes: scalar cycles per instruction of their lowered traces, 23 to 32, median 27; fp32 with few rows 35 to 60"),
       head_cycles = num(1500, "cycle", "MSI", "assumed", "no row with little data; with code_cycles the 3.6 to 5.7 us, 1.2 us of them fill and drain, for which cores of 4 rows that MTE2 bounds (fp32, m=32, 16 and 24 blocks) are busy longer than MTE2"),
       code_cycles = num(600, "cycle", "MSI", "derived", "the same rows"),
+    },
+    CONV = {
+      issue_cycles = num(13, "cycle", "MSI", "measured", "3 rows of Conv2D and 3 of Conv2DBackpropInput with 3x3: scalar cycles per instruction of their lowered traces, 12 to 15; 5x5, 11x11 and gradients of filters up to 46"),
+      head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
+      code_cycles = num(600, "cycle", "MSI", "assumed", "as CUBE"),
+    },
+    ATTENTION = {
+      issue_cycles = num(20, "cycle", "MSI", "derived", "vector cores of 4 rows of FlashAttentionScore and its gradient: 16 to 30 scalar cycles per instruction of their lowered traces"),
+      head_cycles = num(1500, "cycle", "MSI", "assumed", "as CUBE"),
+      code_cycles = num(600, "cycle", "MSI", "assumed", "as CUBE"),
     },
   },
 
@@ -161,13 +180,13 @@ return soc {
     COMPARE = {
       startup_cycles = num(36, "cycle", "PTO", "assumed", "14 + 22, defaults of the model, not calibrated"),
       cycles_per_repeat = num(1, "cycle", "KPP", "derived", "5 + 2.00 x repeats with both sources in one group of UB banks"),
-      offset_cycles = num(5, "cycle", "KPP", "measured", "same table"),
+      offset_cycles = num(5, "cycle", "KPP", "measured", "same table; where the bits do not fill whole 32-byte blocks, and nothing where they do"),
       minimum_cycles = num(7, "cycle", "KPP", "measured"),
     },
     COMPARE_SCALAR = {
       startup_cycles = num(36, "cycle", "PTO", "assumed", "as vcmpv"),
       cycles_per_repeat = num(1.026, "cycle", "KPP", "measured", "fit over 1 to 31 repeats, which take 6 cycles more than repeats up to 5 and 7 more from 7 on: largest error 4.7 %"),
-      offset_cycles = num(6.2, "cycle", "KPP", "measured", "same fit"),
+      offset_cycles = num(6.2, "cycle", "KPP", "measured", "same fit; where the bits do not fill whole 32-byte blocks, and nothing where they do"),
       minimum_cycles = num(7, "cycle", "KPP", "measured"),
     },
     THREE = {
@@ -252,9 +271,8 @@ return soc {
       request_bytes = num(256, "B", "MOP", "documented", request_l1),
     },
     GM_UB = {
-      startup_cycles = num(190.2, "cycle", "KPP", "measured", "GM_TO_UB_910b3, 25 rows 1 to 188 KiB: median error 0.9 %, largest 6.9 %; the 910b1 table flattens at 47 B/cycle, which the profiler's limit contradicts"),
+      startup_cycles = num(190.2, "cycle", "KPP", "measured", "GM_TO_UB_910b3, 25 rows 1 to 188 KiB: median error 0.9 %, largest 8.5 % (1 KiB takes 216 there; kernels of one block load up to 512 B in 175 to 200 cycles); the 910b1 table flattens at 47 B/cycle, which the profiler's limit contradicts"),
       bytes_per_cycle = num(125.6, "B/cycle", "KPP", "measured", "same fit"),
-      minimum_cycles = num(216.4, "cycle", "KPP", "measured", "same fit, row of 1 KiB"),
       hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "measured", "vector-add samples on a 910B4: pairs of 4 KiB and of 40 KiB copies take 190 + bytes/62 each"),
       overlap_issue_cycles = num(20.6, "cycle", "DKX", "measured", "stream of independent 128 B DataCopyPad copies on 48 cores"),
       request_bytes = num(128, "B", "MOP", "documented", request),
@@ -294,12 +312,14 @@ return soc {
     L1_GM = {
       startup_cycles = num(137.8, "cycle", "KPP", "assumed", no_table .. "; as UB_GM, the same engine"),
       request_bytes = num(128, "B", "MOP", "documented", request),
+      acknowledge_cycles = num(70.6, "cycle", "MSI", "assumed", no_table .. "; as UB_GM, the same engine"),
       bytes_per_cycle = num(115.7, "B/cycle", "MOP", "derived", "limit of one 910B1 core, 199.43 GiB/s at 1850 MHz; the platform files say 128"),
     },
     UB_GM = {
       startup_cycles = num(137.8, "cycle", "KPP", "measured", "UB_TO_GM_910b1, 38 rows 1 to 75 KiB: median error 0.3 %, largest 3.9 %"),
       bytes_per_cycle = num(93.6, "B/cycle", "KPP", "measured", "same fit"),
       sustained_bytes_per_cycle = num(65.8, "B/cycle", "KPP", "measured", "same fit; rows from 30 KiB on; the platform files say 64"),
+      acknowledge_cycles = num(70.6, "cycle", "MSI", "derived", answer),
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     UB_UB = {
@@ -308,6 +328,7 @@ return soc {
     L0C_GM = {
       minimum_cycles = num(88.8, "cycle", "KPP", "measured", "L0C_TO_GM_910b1 and L0C_TO_GM_TRANS_910b1, 49 rows 1 to 128 KiB: flat to 10 KiB, then bytes / 119.4; median error 2.2 %, largest 8.7 %"),
       bytes_per_cycle = num(119.4, "B/cycle", "KPP", "measured", "same fit"),
+      acknowledge_cycles = num(70.6, "cycle", "MSI", "assumed", no_table .. "; as UB_GM, the same way back"),
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     L0C_L1 = {
@@ -322,7 +343,7 @@ return soc {
   },
 
   -- Where cores, slices and memory sit on the network is not published.
-  memory = "hbm2e_910b1",
+  memory = "hbm2e_3200",
   memory_map = "pair",
   topology = "mesh",
   noc = {
@@ -351,6 +372,6 @@ return soc {
     interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
     channels = num(64, "count", "JHBM", "assumed", "four stacks of 16 pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "MOP", "documented", "the table as it stands"),
-    mixed_efficiency = num(0.77, "ratio", "MSI", "derived", "mean of three kernels far larger than L2, 910B4 Mul 0.83 and Add 0.77, 910B1 Mul 0.71; one figure for the family, since kernels of one part differ as much as parts do"),
+    mixed_efficiency = num(0.84, "ratio", "MSI", "derived", "ten kernels far larger than L2, bytes over time of MTE2 less refresh: 910B4 Mul 0.89, 0.92 and 0.97, Sub and RealDiv 0.89, Exp 0.84, Add 0.83, Cast 0.79 and 0.86, 910B1 Mul 0.87; mean 0.87 if L2 held dirty lines before, 0.81 if it held none and keeps the last results; the middle of both"),
   },
 }

@@ -81,6 +81,7 @@ return soc {
   launch = {
     base = num(0.7 * us, "s", "DKX", "derived", "task duration minus core time: 0.6 to 0.8 us whatever the blocks"),
     per_block = num(0, "s", "DKX", "derived", "no growth with the blocks"),
+    per_cluster = num(0, "s", "DKX", "derived", "no growth with the blocks"),
   },
 
   cube = {
@@ -211,8 +212,8 @@ return soc {
   nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
-  memory = "hbm2e_3200",
-  memory_map = "M3",
+  memory = "hbm_950",
+  memory_map = "pair",
   topology = "mesh",
   noc = {
     columns = num(4, "count", "HC31", "assumed", like_c220),
@@ -238,6 +239,7 @@ return soc {
     interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
     channels = num(64, "count", "JHBM", "assumed", "four stacks of 16 pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "MOP", "documented", "the figure as it stands"),
-    mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
+    pin_share = num(1, "ratio", "MOP", "assumed", "the figure as it stands"),
+    mixed_efficiency = num(0.84, "ratio", "MSI", "assumed", like_c220),
   },
 }

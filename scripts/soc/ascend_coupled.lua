@@ -72,6 +72,7 @@ return soc {
   launch = {
     base = num(0.54 * us, "s", "MSI", "assumed", like_c220),
     per_block = num(0.022 * us, "s", "MSI", "assumed", like_c220),
+    per_cluster = num(0.08 * us, "s", "MSI", "assumed", like_c220),
   },
 
   cube = {
@@ -142,7 +143,7 @@ return soc {
   nd2nz = { line_cycles = assumed(4.77) },
 
   -- Where cores, slices and memory sit on the network is not published.
-  memory_map = "M3",
+  memory_map = "pair",
   topology = "mesh",
   noc = {
     columns = num(6, "count", "HC31", "documented", "mesh of the 910: 6 columns, 4 rows"),
@@ -160,6 +161,7 @@ return soc {
   hbm = {
     interleave = num(256, "B", "REF", "assumed", "as the reference runs of whole stacks interleave their pseudo-channels"),
     bandwidth_scale = num(1, "ratio", "INI", "documented", "the figure as it stands"),
-    mixed_efficiency = num(0.77, "ratio", "MSI", "assumed", like_c220),
+    pin_share = num(1, "ratio", "INI", "assumed", "the figure as it stands"),
+    mixed_efficiency = num(0.84, "ratio", "MSI", "assumed", like_c220),
   },
 }

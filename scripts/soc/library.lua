@@ -4,8 +4,9 @@
 
 local like_c220 = "no public measurement of this architecture; as dav-c220"
 
-local function start(head, code)
+local function start(head, code, issue)
   return {
+    issue_cycles = num(issue or 13, "cycle", "DK", "assumed", like_c220),
     head_cycles = num(head, "cycle", "MSI", "assumed", like_c220),
     code_cycles = num(code, "cycle", "MSI", "assumed", like_c220),
   }
@@ -24,12 +25,14 @@ return soc {
     core_bytes_min = num(4 * KiB, "B", "MSI", "assumed", "rows of small elementwise kernels take fewer cores than the chip has"),
     turn_cycles = num(64, "cycle", "MSI", "assumed", "some 20 flags, loops and scalar instructions"),
     stage_cycles = num(2000, "cycle", "SMP", "assumed", "pipes run dry, cores wait for the slowest one and its signal, the next data come from device memory; no measurement is public"),
-    ELEMENTWISE = start(480, 500),
-    SLICE = start(840, 750),
-    NORM = start(2200, 1250),
-    REDUCE = start(4400, 900),
-    FORMAT = start(3300, 420),
-    PERMUTE = start(8000, 600),
-    CUBE = start(1500, 600),
+    ELEMENTWISE = start(220, 500),
+    SLICE = start(650, 750),
+    NORM = start(1900, 1250),
+    REDUCE = start(4000, 900),
+    FORMAT = start(2000, 420),
+    PERMUTE = start(7700, 600),
+    CUBE = start(1500, 600, 27),
+    CONV = start(1500, 600),
+    ATTENTION = start(1500, 600, 20),
   },
 }

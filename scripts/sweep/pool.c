@@ -114,8 +114,11 @@ static enum vinci_status start_worker(struct parent *parent, unsigned worker) {
     return status;
   pid_t starter = getpid();
   pid_t child = fork();
-  if (child < 0)
-    return diag_error(parent->diag, VINCI_E_NOMEM, "cannot start a worker: %s", strerror(errno));
+  if (child < 0) {
+    status = diag_error(parent->diag, VINCI_E_NOMEM, "cannot start a worker: %s", strerror(errno));
+    sweep_journal_close(journal);
+    return status;
+  }
   if (child == 0) {
     /* A worker must not outlive a parent that is killed; Ctrl-C is the parent's to handle. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -256,6 +259,8 @@ enum vinci_status sweep_pool_run(struct sweep_pool *pool, struct vinci_diag *dia
       mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   struct parent *parent = calloc(1, sizeof *parent);
   if (board == MAP_FAILED || !parent) {
+    if (board != MAP_FAILED)
+      munmap(board, sizeof *board);
     free(parent);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
   }

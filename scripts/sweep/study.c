@@ -148,8 +148,12 @@ static enum vinci_status read_arguments(struct sweep_study *study, const char *c
   if ((is_study || is_trace) && count > 1)
     return diag_error(diag, VINCI_E_USAGE, "'%s' after %s: it takes no arguments", arguments[1],
                       what);
-  if (is_study && options->param_count > 0)
-    return diag_error(diag, VINCI_E_USAGE, "--param and a study file exclude each other");
+  if (is_study && options->param_count > 0) {
+    (void)diag_error(diag, VINCI_E_USAGE, "%s is a study file, which says itself what varies",
+                     what);
+    diag_hint(diag, "params are for a trace or an operator");
+    return VINCI_E_USAGE;
+  }
   if (is_study)
     return sweep_study_read(study, what, diag);
   enum vinci_status status = keep_workload(study, arguments, count, is_trace, diag);

@@ -195,7 +195,7 @@ enum vinci_status vinci_sweep_collect(const char *folder, bool write,
   if (!in) {
     (void)diag_error_at(diag, VINCI_E_USAGE, (struct diag_position){.path = folder},
                         "is not the folder of a sweep: %s", strerror(errno));
-    diag_hint(diag, "'vinci sweep run ... --output=DIR' makes such a folder");
+    diag_hint(diag, "sweep makes such a folder");
     return VINCI_E_USAGE;
   }
   enum vinci_status status = sweep_records_read(folder, &records, diag);

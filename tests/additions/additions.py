@@ -27,7 +27,7 @@ import mutants  # noqa: E402  how a copy of the sources is made and built
 KEYS = ("says", "files", "tests", "needs", "run")
 GUIDE = "CONTRIBUTING.md"
 PYTHON = "/usr/bin/python3"
-TIMEOUT_SECONDS = 600
+TIMEOUT_SECONDS = 3600
 # Of the two lines on each side of a change, how many may have become others where a patch is written
 # anew: not those next to the change, or it may land in the middle of something else.
 FUZZ = 1

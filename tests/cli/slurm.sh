@@ -37,8 +37,8 @@ done)"
 
 # A worker of a running task dies by kill -9 with all of its task.
 study submit --slurm --shards=2 --output="$work/killed" >/dev/null
-wait_for 60 runs
-sleep 0.3
+has_record() { cat "$work"/killed/journal/*.log | grep -q "$(printf '\t')"; }
+wait_for 60 has_record
 scancel --signal=KILL --full --name=vinci-shards
 wait_for 120 is_empty
 "$vinci" sweep collect "$work/killed" >"$work/out" 2>"$work/err"

@@ -6,6 +6,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/await.sh"
 vinci=${VINCI:?}
 # The test may run where bless refuses to.
 unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
@@ -100,7 +101,7 @@ regresses() {
   report "$1" "$(expect "$4" '' "${5--}"; verdict add "$3"; verdict copy PASS; sums)"
 }
 
-plan 97
+plan 98
 
 # ---- usage, and the way to a baseline ---------------------------------------------------
 gate
@@ -115,10 +116,11 @@ report "no suite named" "$(expect 2 'error: one suite is wanted, not 0')"
 check
 report "a missing baseline" "$(expect 3 "$base: error: cannot read the baseline: No such file or \
 directory
-hint: 'vinci gate bless SUITE --baseline=$base --reason=TEXT' makes a baseline")"
+hint: 'vinci gate bless SUITE --baseline=FILE --reason=TEXT' makes a baseline of a suite")"
 gate bless "$suite" --baseline="$base"
 report "bless without a reason" "$(expect 2 \
-  'error: why are the numbers right? --reason=TEXT is missing'; ls "$base" 2>/dev/null)"
+  'error: a reason is needed: why are the numbers right?
+hint: --reason=TEXT goes into the log beside the baseline'; ls "$base" 2>/dev/null)"
 gate bless "$suite" --baseline="$base" --reason='first numbers'
 report "bless makes a baseline" "$(expect 0 '' "blessed 2 points in $base"
   [ "$(head -n 1 "$base")" = '# vinci gate baseline' ] || head -n 1 "$base")"
@@ -143,7 +145,7 @@ for name in CI GITHUB_ACTIONS; do
   bless_with $name=true
   report "bless refuses where $name is set" "$(expect 2 \
     "error: bless is not for continuous integration ($name is set)
-hint: bless where the change is made and commit the baseline; or say --allow-ci")"
+hint: --allow-ci blesses nevertheless; better bless where the change is made, and commit the baseline")"
 done
 bless_with CI=true --allow-ci
 report "but for --allow-ci" "$(expect 0 '')"
@@ -207,6 +209,12 @@ slower() {
 slower "slower device memory" --set=hbm.bandwidth_scale=0.05 'hbm.bandwidth_scale 1 -> 0.05'
 slower "a longer start-up" --set=path.GM_UB.startup_cycles=900 'path.GM_UB.startup_cycles '
 slower "a slower launch" --set=launch.base=9us 'launch.base '
+cp -r "$base.inputs" "$work/inputs"
+for config in "$base.inputs"/config-*.csv; do echo 'soc,Ascend910B4' >>"$config"; done
+check --set=launch.base=9us
+report "inputs that name two chips" "$(expect 1 '' 'no comparison of events: the chip of the baseline is not in')"
+rm -r "$base.inputs"
+mv "$work/inputs" "$base.inputs"
 cp -r "$srcdir/scripts" "$work/data" && chmod -R u+w "$work/data"
 cat >"$work/data/soc/Ascend910B4.lua.new" <<'END'
 END
@@ -260,14 +268,20 @@ mv "$work/add.csv" "$work/away.csv"
 check
 report "a program that is gone" "$(expect 2 '' 'No such file'; verdict add CRASHED)"
 mkfifo "$work/add.csv"
-"$vinci" gate check "$suite" --baseline="$base" >"$work/out" 2>"$work/err" &
+"$vinci" gate check "$suite" --baseline="$base" --only=add >"$work/out" 2>"$work/err" &
 parent=$!
-sleep 1
-kill -KILL "$(tr ' ' '\n' <"/proc/$parent/task/$parent/children" | head -n 1)"
+# The process of the only point, which waits for the pipe.
+point() { tr -d ' ' <"/proc/$parent/task/$parent/children"; }
+has_point() { has_ended $parent || [ -n "$(point)" ]; }
+await has_point
+kill -KILL "$(point)"
 wait $parent
 code=$? out=$(cat "$work/out") err=$(cat "$work/err")
 report "a process that dies" "$(expect 8 '' 'ended by signal 9'; verdict add CRASHED)"
-(cat "$work/good.csv" >"$work/add.csv"; sleep 0.3; sed '/^vadd/p' "$work/good.csv" >"$work/add.csv") &
+# The second text is for the second run: the first has read to the end when nobody has the pipe open.
+# (Who waits in open() does not have it open yet.)
+is_left() { [ -z "$(find /proc/[0-9]*/fd -lname "*/${work##*/}/add.csv")" ]; }
+(cat "$work/good.csv" >"$work/add.csv"; await is_left; sed '/^vadd/p' "$work/good.csv" >"$work/add.csv") &
 check --repeat=2 -j1
 wait
 report "results that differ from run to run" "$(expect 9 '' 'two runs of the point gave different';
@@ -418,8 +432,8 @@ gate bless "$work/made.lua" --baseline="$work/made.csv" --reason=imported
 gate check "$work/made.lua" --baseline="$work/made.csv"
 report "which can be gated" "$(expect 0 '' '3 points: 3 PASS')"
 gate import "$work/profile.csv"
-report "import without a chip" "$(expect 2 "error: which chip? --soc-version=NAME is missing
-hint: 'vinci soc list' shows the names")"
+report "import without a chip" "$(expect 2 "error: which chip? Its name is missing
+hint: --soc-version=NAME names the chip; 'vinci soc list' shows the names")"
 gate import
 report "import of nothing" "$(expect 2 'error: one list is wanted, not 0')"
 printf 'op,args\nmatmull,m=4 k=4 n=4\n' >"$work/profile.csv"

@@ -4,6 +4,7 @@
 set -u
 srcdir=${TESTS_SRCDIR:-.}
 . "$srcdir/tests/support/tap.sh"
+. "$srcdir/tests/support/await.sh"
 vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
@@ -67,7 +68,7 @@ printf '%s\n' "$header" 'Relu,"1024,1024",FLOAT16,ND,"1024,1024",FLOAT16,ND,' \
   'MatMulV2,"8,2048;2048,2048",FLOAT16;FLOAT16,ND;ND,"8,2048",FLOAT16,ND,' >"$work/states.csv"
 printf 'op,args\n%s\n%s\n' relu,shape=4096 'matmul,m=16 k=32 n=48' >"$work/plain.csv"
 run states $soc --set l2.size=8MiB
-found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start is assumed (by kind of operator): a larger L2 keeps more of the inputs, and what it has to write back stays the same; --l2=empty assumes nothing' \
+found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start is assumed (by kind of operator): a larger L2 keeps more of the inputs, and what it has to write back stays the same; l2=empty assumes nothing' \
   ',warm,0' ',used,2097152')
 run plain $soc
 report "L2 at the start, told and warned of" "$found$(problems 0 '' ',warm,0' ',used,0')"
@@ -213,14 +214,9 @@ report "a list that is not there" "$(problems 2 \
   "$work/missing.csv: error: cannot read the list: No such file or directory")"
 
 # ---- runs that are ended ---------------------------------------------------------------------
-# await FOLDER LINES: until the table has N lines, at most 20 seconds.
-await() {
-  tries=0
-  until [ $tries -ge 200 ] || [ "$(grep -c ^ "$work/$1/op_summary.csv" 2>/dev/null)" -ge "$2" ] \
-    2>/dev/null; do
-    sleep 0.1
-    tries=$((tries + 1))
-  done
+# has_lines FOLDER LINES: the table has N lines.
+has_lines() {
+  [ "$(grep -c ^ "$work/$1/op_summary.csv")" -ge "$2" ]
 }
 {
   echo 'op,args'
@@ -240,7 +236,7 @@ for jobs in 1 3; do
   "$vinci" run --ops "$work/long.csv" --output="$work/long" $soc -j $jobs >"$work/out" \
     2>"$work/err" &
   child=$!
-  await long 31
+  await has_lines long 31
   head -n 31 "$work/long/op_summary.csv" >"$work/killed.csv"
   kill -INT $child
   wait $child
@@ -258,19 +254,19 @@ done
 cp "$work/long/op_summary.journal" "$work/journal"
 cp "$work/long.csv" "$work/same.csv"
 mkdir "$work/same"
-"$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=1 >/dev/null 2>&1 &
+"$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=60 >/dev/null 2>&1 &
 child=$!
-await same 21
-kill -KILL $child
+await has_lines same 21
+kill_at_once $child
 wait $child 2>/dev/null
 sed -n '1,5p' "$work/same/op_summary.journal" >"$work/head"
 printf '7 1 500 0123456789abcdef\nhalf a li' >>"$work/head"
 cp "$work/head" "$work/same/op_summary.journal"
 rm "$work/same/op_summary.csv"
-"$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=1 >"$work/out" \
+"$vinci" run --ops "$work/same.csv" --output="$work/same" $soc --timeout=60 >"$work/out" \
   2>"$work/err" &
 child=$!
-await same 31
+await has_lines same 31
 kill -INT $child
 wait $child
 report "the same command goes on after a kill; what is torn is done again" "$(
@@ -337,7 +333,7 @@ done
 rm -rf "$work/deadly"
 "$vinci" run --ops "$work/long.csv" --output="$work/deadly" $soc >/dev/null 2>"$work/err" &
 child=$!
-await deadly 31
+await has_lines deadly 31
 keep "$vinci" run --ops "$work/short.csv" --output="$work/deadly" $soc
 kill -INT $child
 wait $child

@@ -215,6 +215,22 @@ static void stalls_are_counted_by_reason(void **state) {
   vinci_result_free(run.result);
 }
 
+/* 17 cycles for each instruction: the second vadd is issued 2 x 17 after the start, a later block
+ * starts anew. */
+static void a_kernel_says_what_its_instructions_cost(void **state) {
+  (void)state;
+  vinci_soc *soc = fixture_soc();
+  soc->vector_cores = 1;
+  struct run run =
+      runs_with(soc, HEAD(2) AIV VADD(1) "issue_cost,cycles=17\n" VADD(1) VADD(1), NULL);
+  assert_int_equal(run.status, VINCI_OK);
+  assert_int_equal(run.result->cores[0].pipe[PIPE_S].busy_cycles, 2 * (ISSUE + 2 * 17));
+  vinci_result_free(run.result);
+  assert_int_equal(runs_cycles(soc, HEAD(1) AIV "issue_cost,cycles=17\n" VADD(1) VADD(1)),
+                   LAUNCH + 17 + 27);
+  vinci_soc_free(soc);
+}
+
 /* 100 cycles alone; in the fixture each other core lengthens the wait by a quarter. */
 static void cores_that_fetch_the_same_code_wait_longer(void **state) {
   (void)state;
@@ -271,7 +287,15 @@ static void vector_cores_count_in_a_clock_of_their_own(void **state) {
 
 static void blocks_are_dispatched_one_after_the_other(void **state) {
   (void)state;
-  assert_cycles(HEAD(5) AIV VADD(10), LAUNCH + 4 * BLOCK + ADD);
+  assert_cycles(HEAD(40) AIV VADD(10), LAUNCH + 39 * BLOCK + ADD);
+  assert_cycles(HEAD(100) AIV VADD(10), LAUNCH + 99 * BLOCK + ADD);
+}
+
+/* 20 clusters of an AIC and two AIV. */
+static void a_kernel_that_leaves_cores_free_is_dispatched_by_clusters(void **state) {
+  (void)state;
+  assert_cycles(HEAD(5) AIV VADD(10), LAUNCH + 4 * FIXTURE_CLUSTER + ADD);
+  assert_cycles(HEAD(39) AIV VADD(10), LAUNCH + 19 * FIXTURE_CLUSTER + ADD);
 }
 
 static void more_blocks_than_cores_run_in_rounds(void **state) {
@@ -527,11 +551,13 @@ int main(void) {
       cmocka_unit_test(a_block_ends_with_its_scalar_unit),
       cmocka_unit_test(a_full_queue_stalls_the_scalar_unit),
       cmocka_unit_test(stalls_are_counted_by_reason),
+      cmocka_unit_test(a_kernel_says_what_its_instructions_cost),
       cmocka_unit_test(cores_that_fetch_the_same_code_wait_longer),
       cmocka_unit_test(a_core_keeps_the_code_of_its_kernel),
       cmocka_unit_test(stalls_of_every_part_have_their_reason),
       cmocka_unit_test(vector_cores_count_in_a_clock_of_their_own),
       cmocka_unit_test(blocks_are_dispatched_one_after_the_other),
+      cmocka_unit_test(a_kernel_that_leaves_cores_free_is_dispatched_by_clusters),
       cmocka_unit_test(more_blocks_than_cores_run_in_rounds),
       cmocka_unit_test(short_blocks_use_all_cores),
       cmocka_unit_test(each_kernel_begins_with_the_first_core),

@@ -29,6 +29,37 @@ static void parts_join_as_the_kind_says(void **state) {
   assert_int_equal(whole.row_misses, 5);
 }
 
+/* Every path and type has a number of its own; the whole has three times as many, two of them at
+ * once. */
+static void sums_of_cores_have_every_path_and_type(void **state) {
+  (void)state;
+  struct core_result core = {0}, twice = {0}, sum = {0};
+  for (unsigned path = 0; path < PATH_COUNT; path++) {
+    core.path_bytes[path] = 1000 + path;
+    core.path_instructions[path] = 2000 + path;
+  }
+  for (unsigned type = 0; type < DTYPE_COUNT; type++) {
+    core.cube.busy_cycles[type] = 3000 + type;
+    core.cube.instructions[type] = 4000 + type;
+    core.vector.busy_cycles[type] = 5000 + type;
+    core.vector.instructions[type] = 6000 + type;
+  }
+  counters_add_core(&twice, &core);
+  counters_add_core(&twice, &core);
+  counters_add_core(&sum, &core);
+  counters_add_core(&sum, &twice);
+  for (unsigned path = 0; path < PATH_COUNT; path++) {
+    assert_int_equal(sum.path_bytes[path], 3 * (1000 + path));
+    assert_int_equal(sum.path_instructions[path], 3 * (2000 + path));
+  }
+  for (unsigned type = 0; type < DTYPE_COUNT; type++) {
+    assert_int_equal(sum.cube.busy_cycles[type], 3 * (3000 + type));
+    assert_int_equal(sum.cube.instructions[type], 3 * (4000 + type));
+    assert_int_equal(sum.vector.busy_cycles[type], 3 * (5000 + type));
+    assert_int_equal(sum.vector.instructions[type], 3 * (6000 + type));
+  }
+}
+
 static void set_counters(enum counter_group group, void *part) {
   const struct counter *row = NULL;
   for (uint64_t value = 1; (row = counter_next(row, group)); value++)
@@ -132,6 +163,16 @@ static void names_tell_unit_and_direction(void **state) {
   assert_null(counter_find("l2.read_hits.more"));
 }
 
+/* The words of a phrase on both sides of its number. */
+static bool says(const char *report, const char *phrase) {
+  char before[80];
+  const char *number = strchr(phrase, '#');
+  if (!number)
+    return strstr(report, phrase) != NULL;
+  snprintf(before, sizeof before, "%.*s", (int)(number - phrase), phrase);
+  return strstr(report, before) && strstr(report, number + 1);
+}
+
 /* No row promises a place that the writers do not have. */
 static void rows_stand_where_they_say(void **state) {
   (void)state;
@@ -143,10 +184,8 @@ static void rows_stand_where_they_say(void **state) {
   for (size_t i = 0; i < count; i++) {
     const struct counter *row = &rows[i];
     char key[80];
-    const char *phrase = strchr(row->report, '#');
     snprintf(key, sizeof key, "\"%s\": ", row->group == GROUP_PATH ? "bytes" : counter_key(row));
-    if ((row->places & IN_SUMMARY && !strstr(json, key)) ||
-        !strstr(report, phrase ? phrase + 1 : row->report))
+    if ((row->places & IN_SUMMARY && !strstr(json, key)) || !says(report, row->report))
       fail_msg("%s does not stand where its row says", row->name);
   }
   free(json);
@@ -227,6 +266,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_join_as_the_kind_says),
       cmocka_unit_test(sums_of_cores_have_every_counter),
+      cmocka_unit_test(sums_of_cores_have_every_path_and_type),
       cmocka_unit_test(metrics_have_their_values),
       cmocka_unit_test(names_are_the_same_without_a_result),
       cmocka_unit_test(names_tell_unit_and_direction),

@@ -196,7 +196,7 @@ static void run_case(vinci_soc *soc, const struct text *text, unsigned model) {
   struct vinci_diag diag = {0};
   vinci_trace *trace = NULL;
   vinci_result *result = NULL;
-  alarm(60);
+  alarm(600);
   enum vinci_status status =
       vinci_trace_parse("t.csv", text->text, text->length, soc, &trace, &diag);
   if (status == VINCI_OK)

@@ -72,7 +72,7 @@ static void peaks_are_those_of_the_parts(void **state) {
     const char *name;
     double stacks;
     double terabytes_per_s;
-  } parts[] = {{"hbm2e_910b1", 4, 1.8}, {"hbm2e_910b4", 2, 0.8}, {"lpddr4x_4266", 1, 0.2048}};
+  } parts[] = {{"hbm2e_3200", 4, 1.6384}, {"hbm2e_3200", 2, 0.8192}, {"lpddr4x_4266", 1, 0.2048}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     struct mem_spec *mem = load(parts[i].name);
     double peak = parts[i].stacks * (double)mem->stack_channels * (double)mem->burst_bytes /

@@ -307,10 +307,10 @@ static void bad_overrides_are_refused(void **state) {
       {"noc.topology=torus", "unknown topology 'torus'", "there are crossbar, mesh, ring"},
       {"noc.topology=mesh_of_a_name_that_is_longer_than_any_description_of_hardware_has",
        "noc.topology: the name is too long", ""},
-      {"memory.name=hbm2e_910b5", "unknown memory 'hbm2e_910b5'", "did you mean 'hbm2e_910b1'?"},
+      {"memory.name=hbm2e_3201", "unknown memory 'hbm2e_3201'", "did you mean 'hbm2e_3200'?"},
       {"memory.name=lpddr4x_4266", "Ascend910B4: memory 'lpddr4x_4266' has no mapping 'pair'",
        "it has bank, row"},
-      {"memory.map=row", "Ascend910B4: memory 'hbm2e_910b4' has no mapping 'row'",
+      {"memory.map=row", "Ascend910B4: memory 'hbm2e_3200' has no mapping 'row'",
        "it has M1, M1x16, M2, M2x16, M3, M3x16, pair"},
   };
   vinci_soc *soc = load("Ascend910B4");
@@ -335,9 +335,9 @@ static void other_descriptions_can_be_chosen(void **state) {
   assert_int_not_equal(soc->memory->tck_ps, tck_ps);
   assert_true(soc->choices[SOC_MEMORY].overridden && !soc->choices[SOC_TOPOLOGY].overridden);
   assert_int_equal(vinci_soc_set(soc, "memory.timing.RP=15", &diag), VINCI_OK);
-  assert_int_equal(vinci_soc_set(soc, "memory.name=hbm2e_910b4", &diag), VINCI_E_USAGE);
+  assert_int_equal(vinci_soc_set(soc, "memory.name=hbm2e_3200", &diag), VINCI_E_USAGE);
   assert_string_equal(diag.text, "another memory would undo the numbers memory.* set before");
-  assert_string_equal(diag.hint, "set memory.name=hbm2e_910b4 first");
+  assert_string_equal(diag.hint, "set memory.name=hbm2e_3200 first");
   vinci_soc_free(soc);
   soc = load("Ascend910B4");
   assert_int_equal(vinci_soc_set(soc, "memory.map=M1", &diag), VINCI_OK);

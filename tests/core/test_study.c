@@ -32,6 +32,12 @@ static void write_file(const char *name, const char *text) {
 /* A folder of its own, which is the working folder from there on. */
 static int make_folder(void **state) {
   static char folder[] = "test_study.XXXXXX";
+  /* The test may run where bless refuses to. */
+  static const char *const variables[] = {
+      "CI",       "GITHUB_ACTIONS", "GITLAB_CI",       "JENKINS_URL",
+      "TF_BUILD", "BUILDKITE",      "TEAMCITY_VERSION"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    unsetenv(variables[i]);
   *state = folder;
   if (!mkdtemp(folder) || chdir(folder) != 0)
     return -1;
@@ -233,6 +239,40 @@ static void a_regression_is_found(void **state) {
   vinci_gate_free(gate);
 }
 
+static void bless_is_guarded(void **state) {
+  (void)state;
+  struct vinci_diag diag = {0};
+  struct vinci_gate_blessed blessed;
+  struct vinci_gate_options options = {.struct_size = sizeof options};
+  setenv("BUILDKITE", "true", 1);
+  assert_int_equal(vinci_gate_bless("suite.lua", "ci.csv", "first", NULL, &blessed, &diag),
+                   VINCI_E_USAGE);
+  assert_string_equal(diag.text, "bless is not for continuous integration (BUILDKITE is set)");
+  assert_int_equal(vinci_gate_bless("suite.lua", "ci.csv", "first", &options, &blessed, NULL),
+                   VINCI_E_USAGE);
+  assert_int_not_equal(access("ci.csv", F_OK), 0);
+  options.allow_ci = true;
+  assert_int_equal(vinci_gate_bless("suite.lua", "ci.csv", "first", &options, &blessed, NULL),
+                   VINCI_OK);
+  setenv("BUILDKITE", "false", 1);
+  assert_int_equal(vinci_gate_bless("suite.lua", "ci.csv", "first", NULL, &blessed, NULL),
+                   VINCI_OK);
+  unsetenv("BUILDKITE");
+}
+
+/* What bless would not heed is an error. */
+static void bless_takes_no_policy(void **state) {
+  (void)state;
+  struct vinci_gate_blessed blessed;
+  struct vinci_gate_options policy = {.struct_size = sizeof policy, .policy = "policy"};
+  struct vinci_gate_options strict = {.struct_size = sizeof strict, .strict = true};
+  assert_int_equal(vinci_gate_bless("suite.lua", "none.csv", "why", &policy, &blessed, NULL),
+                   VINCI_E_USAGE);
+  assert_int_equal(vinci_gate_bless("suite.lua", "none.csv", "why", &strict, &blessed, NULL),
+                   VINCI_E_USAGE);
+  assert_int_not_equal(access("none.csv.inputs", F_OK), 0);
+}
+
 static void errors_of_gates(void **state) {
   (void)state;
   struct vinci_diag diag = {0};
@@ -304,6 +344,8 @@ int main(void) {
       cmocka_unit_test(a_suite_passes_what_it_has_blessed),
       cmocka_unit_test(a_regression_is_found),
       cmocka_unit_test(errors_of_gates),
+      cmocka_unit_test(bless_is_guarded),
+      cmocka_unit_test(bless_takes_no_policy),
       cmocka_unit_test(a_list_becomes_a_table),
   };
   return cmocka_run_group_tests_name("study", tests, make_folder, remove_folder);

@@ -10,6 +10,7 @@
 #include "core/base/diag.h"
 #include "tests/support/fixture.h"
 #include "traces/lower/calls/calls.h"
+#include "traces/lower/calls/sequence.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,6 +35,20 @@ static void check_row(const struct call_list *list, const struct call_row *row) 
   arena_free(&arena);
 }
 
+/* The list as a profile in its order: every tensor of a row gets a place. */
+static void check_sequence(const struct call_list *list) {
+  struct vinci_diag diag = {0};
+  struct sequence sequence;
+  if (sequence_create(list, &sequence, &diag) != VINCI_OK)
+    vinci_bug("no sequence: %s", diag.text);
+  for (size_t i = 0; i < list->count; i++) {
+    if (!sequence_begin_row(&sequence, i))
+      vinci_bug("row %zu has no memory", i);
+    sequence_end_row(&sequence, i);
+  }
+  sequence_free(&sequence);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct vinci_diag diag = {0};
   struct call_list list;
@@ -54,7 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     vinci_bug("status %d, diagnostic %d", (int)status, (int)diag.status);
   for (size_t i = 0; status == VINCI_OK && i < list.count; i++)
     check_row(&list, &list.rows[i]);
-  if (status == VINCI_OK)
+  if (status == VINCI_OK) {
+    check_sequence(&list);
     arena_free(&list.arena);
+  }
   return 0;
 }

@@ -5,7 +5,7 @@ local runs = tonumber(arg[1]) or 10000
 
 local function resident_kib()
   for line in io.lines "/proc/self/status" do
-    local kib = line:match "^VmRSS:%s+(%d+) kB"
+    local kib = line:match "^RssAnon:%s+(%d+) kB"
     if kib then return tonumber(kib) end
   end
 end

@@ -82,6 +82,92 @@ static void a_long_copy_has_the_rate_of_its_path(void **state) {
 }
 
 /* A window of one line: each line waits for the answer to the one before, 128 times. */
+static uint64_t store_cycles(const vinci_soc *soc, unsigned count, const char *after) {
+  char text[500];
+  snprintf(text, sizeof text,
+           HEAD(1) "loop,i,%u\n copy_ubuf_to_gm,dst=x+i*4096,src=0,len_burst=128\nendloop\n%s",
+           count, after);
+  return cycles(soc, text, VINCI_L2_WARM);
+}
+
+/* Ten copies of 64 KiB that begin at an address, in cycles and bytes of device memory. */
+static uint64_t copies_at(const vinci_soc *soc, unsigned address, uint64_t *fetched) {
+  char text[500];
+  snprintf(text, sizeof text,
+           HEAD(1) "loop,i,10\n copy_gm_to_ubuf_align_b16,dst=0,src=x+i*131072+%u,len_burst=65536\n"
+                   "endloop\n",
+           address);
+  vinci_result *result = run(soc, text, VINCI_L2_EMPTY);
+  uint64_t total = result->total_cycles;
+  *fetched = result->hbm.read_bytes;
+  vinci_result_free(result);
+  return total;
+}
+
+/* Requests of 512 bytes, which between granules bring five of them in place of four. */
+static void requests_between_granules_fetch_more(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  uint64_t aligned_bytes, bytes, aligned = copies_at(soc, 0, &aligned_bytes);
+  assert_int_equal(aligned_bytes, 10 * 65536);
+  (void)copies_at(soc, 128, &bytes);
+  assert_int_equal(bytes, 10 * 65536);
+  for (unsigned address = 2; address < LINE; address += 94) {
+    assert_true(copies_at(soc, address, &bytes) > aligned);
+    /* 127 requests meet inside of granules, and one granule more is touched. */
+    assert_int_equal(bytes, 10 * (65536 + 128 * 128));
+  }
+  vinci_soc_free(soc);
+}
+
+/* The answer ends the last write; the copy behind a write does not wait for that. */
+static void a_write_ends_with_its_answer(void **state) {
+  (void)state;
+  enum { ANSWER = 700, COUNT = 9 };
+  vinci_soc *soc = chip();
+  soc->path[PATH_UB_GM].acknowledge_mcycles = 0;
+  uint64_t one = store_cycles(soc, 1, ""), all = store_cycles(soc, COUNT, "");
+  uint64_t in_turn = store_cycles(soc, 1,
+                                  "pipe_barrier,pipe=MTE3\n"
+                                  "copy_ubuf_to_gm,dst=x,src=0,len_burst=128\n");
+  soc->path[PATH_UB_GM].acknowledge_mcycles = ANSWER * 1000;
+  assert_int_equal(store_cycles(soc, 1, ""), one + ANSWER);
+  assert_int_equal(store_cycles(soc, COUNT, ""), all + ANSWER);
+  assert_int_equal(store_cycles(soc, 1,
+                                "pipe_barrier,pipe=MTE3\n"
+                                "copy_ubuf_to_gm,dst=x,src=0,len_burst=128\n"),
+                   in_turn + 2 * ANSWER);
+  vinci_soc_free(soc);
+}
+
+/* Cycles of 100 rows more, of a copy that reorders rows on the way to L1. */
+static uint64_t row_cycles(const vinci_soc *soc, unsigned columns) {
+  uint64_t total[2];
+  for (unsigned i = 0; i < 2; i++) {
+    char text[500];
+    snprintf(text, sizeof text,
+             "trace,version=1\nkernel,name=k,arch=dav-c220,blocks=1\n"
+             "tensor,name=x,dtype=fp16,shape=8388608,io=in\nstream,core=AIC\n"
+             "copy_gm_to_cbuf_multi_nd2nz_b16,dst=0,src=x,n=%u,d=%u,src_d=4096,dst_c0_stride=208\n",
+             i == 0 ? 100 : 200, columns);
+    total[i] = cycles(soc, text, VINCI_L2_WARM);
+  }
+  return total[1] - total[0];
+}
+
+static void reordered_rows_take_an_engines_time_for_each_line(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  soc->path[PATH_GM_L1] = soc->path[PATH_GM_UB];
+  soc->nd2nz_line_mcycles = 37000;
+  assert_in_range(row_cycles(soc, 16), 3700 - 40, 3700 + 40);
+  assert_in_range(row_cycles(soc, LINE / 2), 3700 - 40, 3700 + 40);
+  assert_in_range(row_cycles(soc, LINE / 2 + 1), 2 * 3700 - 40, 2 * 3700 + 40);
+  soc->nd2nz_line_mcycles = 1000; /* the rate of the path decides */
+  assert_in_range(row_cycles(soc, LINE / 2), 100 * LINE / RATE - 40, 100 * LINE / RATE + 40);
+  vinci_soc_free(soc);
+}
+
 static void a_window_of_a_line_waits_for_each_answer(void **state) {
   (void)state;
   enum { HIT = 1000, LINES = 65536 / LINE };
@@ -198,6 +284,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_hit_takes_the_measured_start_up),
       cmocka_unit_test(a_long_copy_has_the_rate_of_its_path),
+      cmocka_unit_test(reordered_rows_take_an_engines_time_for_each_line),
+      cmocka_unit_test(requests_between_granules_fetch_more),
+      cmocka_unit_test(a_write_ends_with_its_answer),
       cmocka_unit_test(a_window_of_a_line_waits_for_each_answer),
       cmocka_unit_test(all_slices_share_the_bandwidth_of_l2),
       cmocka_unit_test(strides_spread_over_slices),

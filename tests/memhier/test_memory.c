@@ -72,7 +72,8 @@ static void parts_of_a_line_stay(void **state) {
   arena_free(&arena);
 }
 
-/* A write that passes L2 makes what it finds there dirty: it is written back in the end. */
+/* A write that passes L2 makes what it finds there dirty: it is written back in the end. Lines in a
+ * row do not leave in their order: twice the capacity pushes the first out. */
 static void passing_writes_are_written_back(void **state) {
   (void)state;
   enum { CAPACITY_LINES = 64 };
@@ -80,7 +81,7 @@ static void passing_writes_are_written_back(void **state) {
   struct l2_tags l2 = new_l2(&arena, (uint64_t)CAPACITY_LINES * LINE);
   l2_access(&l2, 0, LINE, false, false);
   assert_int_equal(l2_count(l2_access(&l2, 0, LINE, true, true).hits), LINE / GRANULE);
-  for (uint64_t i = 1; i <= CAPACITY_LINES; i++)
+  for (uint64_t i = 1; i <= 2 * (uint64_t)CAPACITY_LINES; i++)
     l2_access(&l2, i * LINE, LINE, false, false);
   assert_int_equal(l2.counters.writebacks, LINE / GRANULE);
   arena_free(&arena);
@@ -270,6 +271,44 @@ static void one_transfer_moves_at_the_paths_rate(void **state) {
   free_bench(&bench);
 }
 
+/* Rows on 7 lines each, of which the first and the last are touched in part. */
+static void an_engine_may_take_time_for_lines(void **state) {
+  (void)state;
+  enum { ROWS = 11, LINES = 7, LINE_MCYCLES = 30700 };
+  struct bench bench = new_bench();
+  uint64_t end_ps = 0;
+  struct gm_transfer rows = new_transfer(&bench, 0, 0x1000 + 500, 5 * 512 + 100, &end_ps);
+  rows.bursts = ROWS;
+  rows.stride_bytes = 8 * 512;
+  rows.line_mcycles = LINE_MCYCLES;
+  flat().memory->start(bench.memory, &rows, 0);
+  engine_run_until(bench.engine, UINT64_MAX - 1);
+  uint64_t expected_ps =
+      (uint64_t)ROWS * LINES * LINE_MCYCLES * (PS_PER_SECOND / 1000) / (uint64_t)bench.soc->core_hz;
+  assert_in_range(end_ps, expected_ps - 100, expected_ps + 100);
+  free_bench(&bench);
+}
+
+/* Runs of 4 requests of a line that meet inside of granules: 17 granules and 3 of them twice. */
+static void requests_that_share_granules_move_them_twice(void **state) {
+  (void)state;
+  enum { ROWS = 5 };
+  struct bench bench = new_bench();
+  uint64_t end_ps = 0;
+  struct gm_transfer rows = new_transfer(&bench, 0, 0x1000 + 2, 2048, &end_ps);
+  rows.bursts = ROWS;
+  rows.stride_bytes = 4096;
+  flat().memory->start(bench.memory, &rows, 0);
+  engine_run_until(bench.engine, UINT64_MAX - 1);
+  struct vinci_result *result = result_create();
+  flat().memory->report(bench.memory, end_ps, result);
+  assert_int_equal(result->gm_read_bytes, ROWS * 2048);
+  assert_int_equal(result->l2.read_misses, ROWS * 17);
+  assert_int_equal(result->hbm.read_bytes, ROWS * 20 * GRANULE);
+  vinci_result_free(result);
+  free_bench(&bench);
+}
+
 static void an_empty_transfer_ends_at_once(void **state) {
   (void)state;
   struct bench bench = new_bench();
@@ -370,6 +409,8 @@ int main(void) {
       cmocka_unit_test(no_cache_never_hits),
       cmocka_unit_test(device_memory_keeps_its_bandwidth),
       cmocka_unit_test(one_transfer_moves_at_the_paths_rate),
+      cmocka_unit_test(an_engine_may_take_time_for_lines),
+      cmocka_unit_test(requests_that_share_granules_move_them_twice),
       cmocka_unit_test(an_empty_transfer_ends_at_once),
       cmocka_unit_test(transfers_of_a_port_queue),
       cmocka_unit_test(ports_share_the_bandwidth_of_l2),

@@ -15,6 +15,7 @@ import csv
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -36,7 +37,8 @@ __attribute__((constructor)) static void read_mutant(void) {
 }
 """
 DECLARATION = "extern int vinci_mutant;\n"
-TIMEOUT_FACTOR, TIMEOUT_LEAST = 4, 20
+# Of CPU, so that a test that waits for a busy host is not taken for a test that hangs.
+TIMEOUT_FACTOR, TIMEOUT_LEAST, WALL_FACTOR = 4, 20, 20
 
 
 class Unfit(Exception):
@@ -231,15 +233,20 @@ class Runner:
                        "--baseline=" + suite + ".csv"]
         else:
             command = [os.path.join(self.objects, self.programs[test])]
+        limit = self.limit.get(test)
+        if limit:
+            command = ["sh", "-c", "ulimit -c 0; ulimit -t %d; exec \"$@\"" % limit, "sh"] + command
         try:
             done = subprocess.run(command, cwd=self.objects, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False,
                                   env=dict(self.environment, VINCI_MUTANT=str(number)),
-                                  timeout=self.limit.get(test))
+                                  timeout=limit and limit * WALL_FACTOR)
         except subprocess.TimeoutExpired:
             return "it hangs"
         if done.returncode == 0:
             return None
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return "it hangs"
         said = done.stdout.decode("utf-8", "replace")
         failed = re.search(r"^not ok \d+ - (.*)$", said, re.MULTILINE)
         if failed:

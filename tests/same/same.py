@@ -34,7 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ATTEMPTS = 5
 # Both programs stop a simulation here; what they have by then is compared.
 MAX_CYCLES = 400000
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 900
 # Traces that were written by hand, and a chip of their architecture.
 FOLDERS = ["traces/examples", "tests/check", "tests/mutate", "tests/fuzz/corpus"]
 CHIP_OF = {"dav-c100": "Ascend910A", "dav-m200": "Ascend310P3", "dav-c310": "Ascend950PR_9589"}

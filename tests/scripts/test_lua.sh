@@ -12,6 +12,9 @@ module=${VINCI_MODULE_DIR:-scripts/.libs}
 case $module in /*) ;; *) module=$PWD/$module ;; esac
 unset VINCI_DATA # program and module of a build folder find the sources themselves
 
+# The test may run where bless refuses to.
+unset CI GITHUB_ACTIONS GITLAB_CI JENKINS_URL TF_BUILD BUILDKITE TEAMCITY_VERSION
+
 work_folder test_lua "$PWD"
 cd "$work" || exit 99
 
@@ -21,7 +24,7 @@ run() { keep "$vinci" lua "$@" </dev/null; }
 # The first line of stderr, without what differs between versions of Lua.
 first() { head -n 1 err; }
 
-plan 51
+plan 53
 
 # ---- documentation ---------------------------------------------------------------------
 awk '/^```lua$/ { on = 1; next } /^```$/ { on = 0 } on' "$srcdir/scripts/LUA.md" >examples.lua
@@ -186,6 +189,10 @@ k.vadd { dest = 0 }'
 echo 'return { soc = "Ascend910B4", memory = "flat", points = { { name = "p", op = "copy", shape = 64 } } }' >p.lua
 fails "a sweep of nothing" 2 "fails.lua:3: vinci.sweep: argument 'options' wants one of study, trace and op" \
   'vinci.sweep { output = "none" }'
+fails "a list that is not named" 2 "fails.lua:3: vinci.ops: argument 'options.list' is missing: a string is wanted" \
+  'vinci.ops { output = "none" }'
+fails "a sequence of several jobs" 2 "fails.lua:3: vinci.ops: argument 'options.jobs' does not apply to a sequence" \
+  'vinci.ops { list = "l.csv", output = "none", jobs = 2, sequence = true }'
 fails "a sweep that goes nowhere" 2 "fails.lua:3: vinci.sweep: argument 'options.output' is missing: a string is \
 wanted" 'vinci.sweep { op = "copy" }'
 fails "a parameter without values" 2 "fails.lua:3: vinci.sweep: argument 'options.params' has an entry that is \
@@ -220,10 +227,22 @@ report "a sweep is stopped and goes on" "$(expect 0 '' '4	string	integer	nil')"
 fails "a gate without a baseline" 2 "fails.lua:3: vinci.gate: argument 'options.baseline' is missing: a string is \
 wanted" 'vinci.gate { suite = "p.lua" }'
 fails "a baseline that is missing" 3 "fails.lua:3: gone.csv: cannot read the baseline: No such file or directory \
-('vinci gate bless SUITE --baseline=gone.csv --reason=TEXT' makes a baseline)" \
+(bless makes a baseline of a suite)" \
   'vinci.gate { suite = "p.lua", baseline = "gone.csv" }'
-fails "bless without a word" 2 "fails.lua:3: why are the numbers right? --reason=TEXT is missing" \
+fails "bless without a word" 2 "fails.lua:3: a reason is needed: why are the numbers right? (reason goes into the log beside \
+the baseline)" \
   'vinci.bless { suite = "p.lua", baseline = "p.csv", reason = " " }'
+CI=true
+export CI
+fails "bless in continuous integration" 2 "fails.lua:3: bless is not for continuous integration (CI is set) \
+(allow_ci blesses nevertheless; better bless where the change is made, and commit the baseline)" \
+  'vinci.bless { suite = "p.lua", baseline = "p.csv", reason = "first" }'
+cat >allowed.lua <<'END'
+assert(require "vinci".bless { suite = "p.lua", baseline = "ci.csv", reason = "first", allow_ci = true }.changed)
+END
+run allowed.lua
+report "unless allow_ci says so" "$(expect 0 '')"
+unset CI
 fails "a gate that is freed" 2 "fails.lua:6: gate:text: argument 'gate' is a vinci.gate that has been freed" \
   'vinci.bless { suite = "p.lua", baseline = "p.csv", reason = "first" }
 local gate = vinci.gate { suite = "p.lua", baseline = "p.csv" }

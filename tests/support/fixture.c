@@ -32,6 +32,7 @@ static void set_memory(struct vinci_soc *soc) {
   soc->launch_base_ps = FIXTURE_LAUNCH * 1000;
   soc->launch_block_ps = FIXTURE_BLOCK * 1000;
   soc->nd2nz_line_mcycles = 5300;
+  soc->launch_cluster_ps = FIXTURE_CLUSTER * 1000;
   soc->l2_bytes = INT64_C(64) << 20;
   soc->l2_bytes_per_second = INT64_C(4000000000000);
   soc->window_cycles = 199;
@@ -52,6 +53,7 @@ static void set_memory(struct vinci_soc *soc) {
   soc->hbm_bytes = INT64_C(32) << 30;
   soc->hbm_bytes_per_second = INT64_C(1000000000000);
   soc->hbm_bandwidth_scale = 1000000;
+  soc->hbm_pin_share = 1000000;
   soc->hbm_mixed_efficiency = 900000;
 }
 
@@ -87,8 +89,8 @@ static void set_costs(struct vinci_soc *soc) {
 static void set_kernels(struct vinci_soc *soc) {
   soc->code_sharing_ppm = 250000;
   for (unsigned i = 0; i < KERNEL_CODE_COUNT; i++)
-    soc->kernel[i] =
-        (struct kernel_start){.head_cycles = 1009 + 503 * i, .code_cycles = 151 + 89 * i};
+    soc->kernel[i] = (struct kernel_start){
+        .issue_cycles = 3 + i, .head_cycles = 1009 + 503 * i, .code_cycles = 151 + 89 * i};
 }
 
 static struct vinci_soc *make(const char *name, enum arch arch) {

@@ -12,7 +12,8 @@ enum {
   FIXTURE_BARRIER = 13,
   FIXTURE_CROSS = 251,
   FIXTURE_LAUNCH = 1009,
-  FIXTURE_BLOCK = 101, /* from block to block */
+  FIXTURE_BLOCK = 101,  /* from block to block, where all cores get one */
+  FIXTURE_CLUSTER = 83, /* from cluster to cluster, where cores are left free */
 };
 
 /*

@@ -113,6 +113,17 @@ static void bytes_are_those_of_the_tiling(void **state) {
   vinci_result_free(result);
 }
 
+/* Two steps: values of all rows go out once between them, and come back. */
+static void carried_values_pass_through_memory(void **state) {
+  (void)state;
+  struct vinci_result *result = run("heads=4 kv_heads=2 seq_q=256 seq_k=512 head_dim=64 rows=128 "
+                                    "cols=256 panel=256 splits=1 carry=gm");
+  uint64_t q = 4 * 256 * 64, scores = 4 * 256 * 512, partial = q * 2;
+  assert_int_equal(result_path_bytes(result, PATH_GM_UB), 4 * (scores + partial + q));
+  assert_int_equal(result_path_bytes(result, PATH_UB_GM), 2 * (scores + q) + 4 * q);
+  vinci_result_free(result);
+}
+
 /* One query of each head of a group: they are rows of one task, and share what is read. */
 static void single_queries_share_keys_and_values(void **state) {
   (void)state;
@@ -175,8 +186,9 @@ static void the_gradient_has_five_products(void **state) {
 static void calls_of_profiles_are_understood(void **state) {
   (void)state;
   static const char *const expected[] = {
-      "batch=2",    "heads=4",    "kv_heads=2", "seq_q=1024",     "seq_k=1024", "head_dim=128",
-      "dtype=bf16", "layout=SBH", "causal=1",   "diagonal=whole", "cols=512",   "statistics=1"};
+      "batch=2",      "heads=4",      "kv_heads=2", "seq_q=1024", "seq_k=1024",
+      "head_dim=128", "dtype=bf16",   "layout=SBH", "causal=1",   "diagonal=whole",
+      "cols=512",     "statistics=1", "carry=gm"};
   enum { EXPECTED = sizeof expected / sizeof *expected };
   struct arena arena = {0};
   struct lower_tensor q = {.dtype = DTYPE_BF16, .rank = 3, .shape = {1024, 2, 512}}, k = q;
@@ -200,7 +212,7 @@ static void calls_of_profiles_are_understood(void **state) {
                             .output = {q},
                             .arena = &arena};
   assert_true(lower_find_vendor(grad.type)->from_tensors(&grad));
-  assert_int_equal(grad.arg_count, EXPECTED - 1);
+  assert_int_equal(grad.arg_count, EXPECTED - 2);
   call.input[0].shape[2] = 511;
   assert_false(lower_find_vendor(call.type)->from_tensors(&call));
   assert_string_equal(call.reason, "4 heads do not divide rows of 511 elements");
@@ -312,6 +324,7 @@ int main(void) {
       cmocka_unit_test(what_a_causal_mask_hides_is_left_out),
       cmocka_unit_test(whole_steps_are_computed_when_told),
       cmocka_unit_test(bytes_are_those_of_the_tiling),
+      cmocka_unit_test(carried_values_pass_through_memory),
       cmocka_unit_test(single_queries_share_keys_and_values),
       cmocka_unit_test(few_heads_are_split),
       cmocka_unit_test(causal_work_is_balanced),

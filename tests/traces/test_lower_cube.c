@@ -238,6 +238,78 @@ static void instructions_are_counted_in_closed_form(void **state) {
   vinci_result_free(result);
 }
 
+/* Instructions by path, over all cores. */
+static uint64_t moves(const struct vinci_result *result, enum path path) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    count += result->cores[i].path_instructions[path];
+  return count;
+}
+
+/*
+ * Blocks that the published tiling of MatMulV3 takes when each core gets one: each panel of A
+ * serves the columns of its block, each panel of B the rows, and a step loads both. Panels are 512
+ * deep for the shorter side, 256 for the other.
+ */
+static void blocks_are_those_of_the_library(void **state) {
+  static const struct {
+    const char *args;
+    uint64_t bm, bn;
+  } cases[] = {
+      {"m=2048 k=1024 n=4096 transpose_a=0 transpose_b=0", 128, 256},
+      {"m=2048 k=1024 n=4096 transpose_a=1 transpose_b=1", 256, 128},
+      {"m=4096 k=1024 n=1024 transpose_a=0 transpose_b=1", 256, 128},
+      {"m=1024 k=1024 n=4096 transpose_a=1 transpose_b=0", 128, 256},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    uint64_t m, n, ka = cases[i].bm == 128 ? 512 : 256, kb = 768 - ka;
+    assert_int_equal(sscanf(cases[i].args, "m=%lu k=1024 n=%lu", &m, &n), 2);
+    struct vinci_result *result = run("matmul", cases[i].args);
+    uint64_t blocks = m / cases[i].bm * (n / cases[i].bn);
+    assert_int_equal(moves(result, PATH_L0C_GM), blocks);
+    assert_int_equal(moves(result, PATH_L1_L0A), blocks * 1024 / 64);
+    assert_int_equal(moves(result, PATH_GM_L1), blocks * (1024 / ka + 1024 / kb));
+    assert_int_equal(result_path_bytes(result, PATH_GM_L1),
+                     blocks * (cases[i].bm + cases[i].bn) * 1024 * 2);
+    vinci_result_free(result);
+  }
+}
+
+static unsigned cores_at_work(const struct vinci_result *result) {
+  unsigned count = 0;
+  for (uint32_t i = 0; i < result->core_count; i++)
+    count += result->cores[i].blocks_run > 0;
+  return count;
+}
+
+/* Of the 20 cores: 16 share 32 images, or 256 fractals of columns, evenly; 63 fractals nine. */
+static void work_is_shared_evenly_where_the_library_does(void **state) {
+  static const struct {
+    const char *op, *args;
+    unsigned cores;
+  } cases[] = {
+      {"conv2d", "n=32 c=64 h=13 w=13 k=64 kernel=3x3 pad=1x1", 16},
+      {"matmul", "m=32 k=512 n=4096 dtype=fp32 generation=2", 16},
+      {"matmul", "m=32 k=512 n=1000 dtype=fp32 generation=2", 9},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct vinci_result *result = run(cases[i].op, cases[i].args);
+    assert_int_equal(cores_at_work(result), cases[i].cores);
+    vinci_result_free(result);
+  }
+}
+
+/* 4096 deep, 16 blocks: mads of 16. */
+static void the_older_generation_has_short_steps_in_single_precision(void **state) {
+  (void)state;
+  struct vinci_result *result =
+      run("matmul", "m=32 k=4096 n=4096 dtype=fp32 cores=16 split=1 generation=2");
+  assert_int_equal(moves(result, PATH_L1_L0B), 16 * 4096 / 16);
+  vinci_result_free(result);
+}
+
 /* 16 blocks of 256 columns; panels of four steps of 32 are 32 for each operand. */
 static void the_older_generation_has_shallow_panels(void **state) {
   (void)state;
@@ -422,6 +494,9 @@ int main(void) {
       cmocka_unit_test(the_result_is_written_once),
       cmocka_unit_test(operands_are_read_as_the_tiling_says),
       cmocka_unit_test(instructions_are_counted_in_closed_form),
+      cmocka_unit_test(blocks_are_those_of_the_library),
+      cmocka_unit_test(work_is_shared_evenly_where_the_library_does),
+      cmocka_unit_test(the_older_generation_has_short_steps_in_single_precision),
       cmocka_unit_test(the_older_generation_has_shallow_panels),
       cmocka_unit_test(parts_of_k_are_added_up),
       cmocka_unit_test(the_default_splits_k_where_blocks_are_few),

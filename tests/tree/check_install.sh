@@ -76,7 +76,7 @@ if [ -d "$pkgdatadir/soc" ]; then
 else
   report "the installed program reads its own data" "$(expect 2 "\
 error: the hardware descriptions are missing: no folder '$pkgdatadir/soc'
-hint: name the folder that holds soc/ with --data=DIR or VINCI_DATA")"
+hint: --data=DIR or VINCI_DATA names the folder that holds soc/")"
 fi
 mkdir "$work/elsewhere"
 keep sh -c "cd '$work/elsewhere' && exec '$vinci' soc list"

@@ -165,10 +165,14 @@ def cases():
     for tiling in TILINGS:
         yield forward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
         yield backward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
+    for tiling in CARRIED:
+        yield forward, (257, 511), (1, 2, 1, 80, "BNSD", "fp16"), 1, tiling
     for lengths, heads, tiling in SPLITS:
         yield forward, lengths, heads, 0, tiling
 
 
+# Values of rows go to device memory between steps.
+CARRIED = [["rows=32", "cols=128", "panel=64", "carry=gm"], ["rows=128", "slice=8", "carry=gm", "statistics=1"]]
 # Lengths, heads, parts of the keys.
 SPLITS = [((1, 1009), (1, 2, 1, 80, "BNSD", "fp16"), ["splits=2", "cols=64"]),
           ((127, 1000), (1, 1, 1, 128, "BSH", "bf16"), ["splits=3", "cols=64", "rows=16"]),

@@ -185,13 +185,14 @@ enum core_kind emit_cube_core(const struct vinci_soc *soc) {
 
 void emit_kernel_start(struct emit *e, enum kernel_code code) {
   const struct kernel_start *kernel = &e->soc->kernel[code];
-  if (kernel->code_cycles == 0 && kernel->head_cycles == 0)
-    return;
-  emit_comment(e, "Start of the kernel: code that all cores fetch, then arguments and addresses.");
+  if (kernel->code_cycles > 0 || kernel->head_cycles > 0)
+    emit_comment(e, "Start of the kernel: code that all cores fetch, then arguments, addresses.");
   if (kernel->code_cycles > 0)
     EMIT(e, "code_fetch", F("cycles", (uint64_t)kernel->code_cycles));
   if (kernel->head_cycles > 0)
     EMIT(e, "scalar", F("cycles", (uint64_t)kernel->head_cycles));
+  if (kernel->issue_cycles > 0)
+    EMIT(e, "issue_cost", F("cycles", (uint64_t)kernel->issue_cycles));
 }
 
 void emit_stream(struct emit *emit, enum core_kind kind) {

@@ -112,7 +112,8 @@ enum core_kind emit_vector_core(const struct vinci_soc *soc);
 enum core_kind emit_cube_core(const struct vinci_soc *soc);
 
 /* What a block of a kernel of this kind does before its first copy, from the chip's kernel.*
- * numbers: its core waits for the code, and the scalar unit reads arguments and computes. */
+ * numbers: its core waits for the code, and the scalar unit reads arguments and computes. Then what
+ * each instruction of the stream takes the scalar unit. */
 void emit_kernel_start(struct emit *emit, enum kernel_code code);
 
 void emit_barrier(struct emit *emit, enum pipe pipe);

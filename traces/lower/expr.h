@@ -60,10 +60,7 @@ struct expr x_apply(enum expr_op op, struct expr a, struct expr b);
 #define x_max(a, b) x_apply(EXPR_MAX, EXPR(a), EXPR(b))
 #define x_lt(a, b) x_apply(EXPR_LT, EXPR(a), EXPR(b))
 #define x_gt(a, b) x_apply(EXPR_GT, EXPR(a), EXPR(b))
-#define x_le(a, b) x_apply(EXPR_LE, EXPR(a), EXPR(b))
-#define x_ge(a, b) x_apply(EXPR_GE, EXPR(a), EXPR(b))
 #define x_eq(a, b) x_apply(EXPR_EQ, EXPR(a), EXPR(b))
-#define x_ne(a, b) x_apply(EXPR_NE, EXPR(a), EXPR(b))
 
 /* The index-th piece of `bytes` bytes from a base on; what is left of a whole for a part that
  * begins somewhere. */

@@ -26,6 +26,7 @@
 struct lower_cost {
   uint64_t total_cycles;
   uint64_t cube_cycles; /* busiest core */
+  uint64_t cube_steps;  /* mads of that core */
   uint64_t vector_cycles;
   uint64_t mte1_cycles;
   uint64_t mte2_cycles;

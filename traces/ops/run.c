@@ -383,7 +383,11 @@ static enum vinci_status check_sequence(struct session *session, const char *pat
       return diag_error_at(session->diag, VINCI_E_INPUT, at,
                            "this row names another chip; a sequence runs on one chip");
     }
-  return VINCI_OK;
+  struct ops_worker worker = {.request = &session->request, .list = list};
+  enum vinci_status status =
+      ops_take_soc(&worker, ops_soc_of(&session->request, list->rows), session->diag);
+  vinci_soc_free(worker.soc);
+  return status;
 }
 
 /* Memory that the processes share, and what is kept of rows. */

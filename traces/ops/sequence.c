@@ -53,6 +53,12 @@ void ops_sequence_free(struct ops_sequence *sequence) {
   free(sequence);
 }
 
+/* What device memory cannot hold is no tensor of this chip. */
+static bool is_there(const struct ops_sequence *sequence, const struct sequence_use *use) {
+  return use->tensor != SEQUENCE_NONE &&
+         sequence->tensors.tensors[use->tensor].bytes <= (uint64_t)sequence->soc->hbm_bytes;
+}
+
 static size_t index_of(const struct ops_sequence *sequence, const struct call_row *row) {
   return (size_t)(row - sequence->tensors.list->rows);
 }
@@ -124,12 +130,12 @@ static void look(const struct ops_sequence *sequence, size_t index, struct ops_o
   const struct sequence_row *row = &sequence->tensors.rows[index];
   for (unsigned i = 0; i < row->inputs; i++) {
     const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-    if (use->tensor != SEQUENCE_NONE && !use->fresh)
+    if (is_there(sequence, use) && !use->fresh)
       look_for(sequence, use, i + 1, outcome);
   }
   for (unsigned i = row->inputs; i < row->inputs + row->outputs; i++) {
     const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-    if (use->tensor != SEQUENCE_NONE)
+    if (is_there(sequence, use))
       outcome->l2_overwritten_bytes += overwritten(sequence, use);
   }
 }
@@ -139,7 +145,7 @@ static void look(const struct ops_sequence *sequence, size_t index, struct ops_o
 static bool moves(const struct ops_sequence *sequence, const struct sequence_row *row, unsigned i,
                   uint64_t *address, uint64_t *bytes) {
   const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-  if (use->tensor == SEQUENCE_NONE || (i < row->inputs && use->fresh))
+  if (!is_there(sequence, use) || (i < row->inputs && use->fresh))
     return false;
   *address = sequence->tensors.tensors[use->tensor].address;
   *bytes = sequence->tensors.tensors[use->tensor].bytes;
@@ -185,8 +191,8 @@ bool ops_sequence_skip(struct ops_sequence *sequence, const struct call_row *row
 /* Which of a row's tensors a tensor of the trace is: one that no other of the trace is, of as many
  * bytes, or else of more. */
 static bool find_place(const struct ops_sequence *sequence, const struct sequence_row *row,
-                       const struct program_tensor *tensor, bool *used, uint64_t *address) {
-  bool output = tensor->io == TENSOR_OUT;
+                       const struct program_tensor *tensor, bool output, bool *used,
+                       uint64_t *address) {
   unsigned from = output ? row->inputs : 0, to = output ? row->inputs + row->outputs : row->inputs;
   for (unsigned exact = 2; exact-- > 0;)
     for (unsigned i = from; i < to; i++) {
@@ -211,9 +217,27 @@ static uint64_t address_of(struct ops_sequence *sequence, const struct sequence_
   for (uint32_t i = 0; i < index; i++)
     if (trace->tensors[i].address == tensor->address)
       return addresses[i];
-  if (tensor->io != TENSOR_WORKSPACE && find_place(sequence, row, tensor, used, &address))
+  bool reads = tensor->io == TENSOR_IN || tensor->io == TENSOR_INOUT;
+  bool writes = tensor->io == TENSOR_OUT || tensor->io == TENSOR_INOUT;
+  if ((writes && find_place(sequence, row, tensor, true, used, &address)) ||
+      (reads && find_place(sequence, row, tensor, false, used, &address)))
     return address;
   return sequence_scratch(&sequence->tensors, tensor->bytes);
+}
+
+/* Results that the trace does not know, such as what a norm keeps for its gradient. */
+static void pass_others(struct ops_sequence *sequence, const struct sequence_row *row,
+                        const bool *used) {
+  for (unsigned i = row->inputs; i < row->inputs + row->outputs; i++) {
+    const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+    size_t index = use->tensor;
+    bool known = !is_there(sequence, use) || used[i];
+    for (unsigned j = 0; j < row->inputs && !known; j++)
+      known = used[j] && sequence->tensors.uses[row->first_use + j].tensor == index;
+    if (!known)
+      kept_pass(sequence->memory, sequence->tensors.tensors[index].address,
+                sequence->tensors.tensors[index].bytes, true);
+  }
 }
 
 enum vinci_status ops_sequence_run(struct ops_sequence *sequence, const struct call_row *call,
@@ -228,6 +252,8 @@ enum vinci_status ops_sequence_run(struct ops_sequence *sequence, const struct c
   enum vinci_status status =
       good ? kept_run(sequence->memory, trace, addresses, options, result, diag)
            : diag_error(diag, VINCI_E_NOMEM, "out of memory for the tensors of the row");
+  if (status == VINCI_OK)
+    pass_others(sequence, row, used);
   free(addresses);
   return status;
 }

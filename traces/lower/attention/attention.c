@@ -84,6 +84,7 @@ static enum vinci_status setup(struct lower_job *job) {
       .causal = value[ATTENTION_CAUSAL].word && queries > 1,
       .statistics = !gradient && value[ATTENTION_STATISTICS].word,
       .gradient = gradient,
+      .carried = !gradient && value[ATTENTION_CARRY].word,
       .scale = value[ATTENTION_SCALE].present ? value[ATTENTION_SCALE].number
                                               : inverse_root((double)depth),
       .q = strides(layout, batch, heads, queries, depth),
@@ -179,8 +180,10 @@ static bool put_arguments(struct lower_call *call, const struct lower_tensor *ro
 static bool from_tensors(struct lower_call *call) {
   if (!put_arguments(call, &call->output[0]))
     return false;
-  if (strcmp(call->type, "FlashAttentionScore") == 0)
+  if (strcmp(call->type, "FlashAttentionScore") == 0) {
     lower_arg(call, "statistics=1");
+    lower_arg(call, "carry=gm");
+  }
   return true;
 }
 

@@ -56,7 +56,9 @@
   X(STATISTICS, "statistics", WORD, "0", "0|1", false, \
     "gives row_max and row_sum too, eight times each, for the gradient") \
   X(SPLITS, "splits", SIZE, NULL, NULL, true, \
-    "parts of the keys, for tasks of their own; a second kernel joins them")
+    "parts of the keys, for tasks of their own; a second kernel joins them") \
+  X(CARRY, "carry", WORD, "ub", "ub|gm", false, \
+    "where the values of rows wait for the next step: gm is how the vendor's kernel has them")
 #define ATTENTION_KEY(id, ...) ATTENTION_##id,
 /* clang-format on */
 enum attention_key { ATTENTION_KEYS(ATTENTION_KEY) ATTENTION_KEY_COUNT };
@@ -76,6 +78,7 @@ struct attention {
   uint64_t batch, heads, group, rows, keys, depth; /* group: query heads of a head of K and V */
   enum dtype type;
   bool causal, statistics, gradient;
+  bool carried; /* values of rows go to device memory between steps */
   double scale;
   struct attention_strides q, kv;
   uint64_t cube_mcycles; /* per tile of the cube */

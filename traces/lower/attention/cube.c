@@ -392,6 +392,7 @@ static void put_sums(struct writer *w) {
 void fa_cube_stream(struct writer *w) {
   put_buffers(w);
   emit_stream(w->e, CORE_AIC);
+  emit_kernel_start(w->e, KERNEL_ATTENTION);
   fa_count_tasks(w);
   if (w->at->gradient)
     emit_plain(w->e, "set_atomic_f32");

@@ -413,6 +413,22 @@ static void store_result(struct writer *w) {
   emit_end(w->e);
 }
 
+/* Values of the slice's rows, to device memory behind a step that is not the last, and back before
+ * one that is not the first (ProcessVec2 of ops-transformer, flash_attention_score_s1s2_bn2gs1.h).
+ */
+static void carry_values(struct writer *w, bool out, struct expr values) {
+  struct place *p = &w->here;
+  uint64_t row = w->t.depth * WORD_BYTES;
+  if (!w->at->carried)
+    return;
+  emit_if(w->e, out ? "keeps" : "kept", out ? x_lt(x_add(p->step, 1), p->steps) : x_gt(p->step, 0));
+  struct expr core = x_add(x_mul(w->blk, ATTENTION_VECTORS), x_name(w->e, "sub"));
+  struct expr gm = x_slot(w->e, "carried", x_add(x_mul(core, w->t.half), w->r0), row);
+  EMIT(w->e, out ? "copy_ubuf_to_gm" : "copy_gm_to_ubuf", F("dst", out ? gm : values),
+       F("src", out ? values : gm), F("len_burst", x_mul(w->rr, row / BLOCK_BYTES)));
+  emit_end(w->e);
+}
+
 static void put_result(struct writer *w) {
   static const struct vstep steps[] = {SPREAD(R_FACTOR), WITH_COLUMN("vmul", R_VALUES, R_VALUES),
                                        B("vadd", R_VALUES, R_VALUES, R_BUFFER), END};
@@ -432,11 +448,13 @@ static void put_result(struct writer *w) {
   emit_wait(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   struct expr slot = x_slot(w->e, "partial", p->slot, w->t.rows * row);
   fa_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
+  carry_values(w, false, values);
   emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
   put_steps(&rows, steps);
   vunit_rest(&rows.unit);
   finish(w, rows);
   emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);
+  carry_values(w, true, values);
   store_result(w);
   emit_set(w->e, PIPE_MTE3, PIPE_MTE2, w->half);
   emit_end(e);
@@ -468,6 +486,7 @@ static void clear(struct writer *w) {
 
 void fa_vector_stream(struct writer *w) {
   emit_stream(w->e, CORE_AIV);
+  emit_kernel_start(w->e, KERNEL_ATTENTION);
   fa_count_tasks(w);
   clear(w);
   if (!w->at->gradient) {

@@ -224,6 +224,8 @@ static void put_slots(struct writer *w) {
     fa_workspace(w, "ds", w->at->type, slots, t->rows, t->cols);
   else
     fa_workspace(w, "partial", DTYPE_FP32, slots, t->rows, w->at->depth);
+  if (w->at->carried)
+    fa_workspace(w, "carried", DTYPE_FP32, t->cores * ATTENTION_VECTORS, t->half, t->depth);
 }
 
 void attention_emit(const struct lower_job *job, struct emit *e) {

@@ -112,7 +112,13 @@ static bool is_plain(const struct lower_call *call) {
   return a[1] == b[0] && c[0] == a[0] && c[1] == b[1];
 }
 
-/* What fills a tensor without reading it. */
+/* [M,K] and [N,K]: the linear layer itself. Shapes that say several things are taken for this. */
+static bool is_linear(const struct lower_call *call) {
+  const uint64_t *a = call->input[0].shape, *b = call->input[1].shape, *c = call->output[0].shape;
+  return a[1] == b[1] && c[0] == a[0] && c[1] == b[0];
+}
+
+/* What fills a tensor and reads nothing. */
 static bool fills(const struct lower_call *call) {
   return strcmp(call->type, "ZerosLike") == 0 || strcmp(call->type, "OnesLike") == 0 ||
          strcmp(call->type, "Fill") == 0 || strcmp(call->type, "MemSet") == 0;
@@ -306,9 +312,10 @@ static size_t find_forward(const struct matching *matching) {
   return row;
 }
 
-/* The inputs of a row RmsNormGrad that a row RmsNorm has read or written. What comes from the rows
- * after it in the network has the kind of one of its outputs, and no row has read that. There are
- * more inputs of this kind then than RmsNorm has; else it is the first one. */
+/* The inputs of a row RmsNormGrad that a row RmsNorm has read or written. The gradient that comes
+ * in has the kind of a result of RmsNorm, and no row has read that gradient. Where RmsNormGrad has
+ * no more inputs of a kind than RmsNorm, its first input of the kind of a result is the gradient.
+ */
 static void match_gradient(struct matching *matching) {
   const struct lower_call *call = &matching->call;
   size_t row = find_forward(matching);
@@ -360,7 +367,7 @@ static size_t find_product(struct matching *matching, const struct lower_tensor 
 /* Products of a linear layer's backward pass: with the weight, then with the layer's input. */
 static void match_product(struct matching *matching) {
   const struct lower_call *call = &matching->call;
-  if (!is_product(call))
+  if (!is_product(call) || is_linear(call))
     return;
   matching->input[0] = find_known(matching, &call->input[0]);
   if (matching->input[0] == SEQUENCE_NONE)

@@ -34,14 +34,14 @@ struct sequence_tensor {
   bool pooled; /* freed after its last use; else its memory stays its own */
   size_t last; /* row that uses the tensor */
   /* While rows are matched: */
-  unsigned rank, view_rank; /* when it was made, and as the last row saw it */
+  unsigned rank, view_rank; /* of the new tensor, and of the view of the last row */
   uint64_t shape[TENSOR_RANK_MAX], view[TENSOR_RANK_MAX];
   size_t writer;    /* the row that wrote last; SEQUENCE_NONE: no row of the list */
   size_t touched;   /* the row that used it last */
   unsigned readers; /* rows that have read what was written last */
   bool parameter;
   bool saved;   /* a result beside the main one, of another type: kept for the gradient */
-  bool spent;   /* a gradient has read it */
+  bool spent;   /* a gradient has read the tensor */
   size_t older; /* the one before with as many bytes of this type */
 };
 
@@ -49,8 +49,8 @@ struct sequence_tensor {
 struct sequence_use {
   size_t tensor; /* SEQUENCE_NONE: absent, a scalar, or of a type without a size */
   size_t before; /* the row that used it last before this one, SEQUENCE_NONE: none */
-  bool written;  /* and that row wrote it */
-  bool fresh;    /* what is there is not read: the row fills it */
+  bool written;  /* by that row */
+  bool fresh;    /* the row fills the tensor and does not read what was there */
 };
 
 struct sequence_row {
@@ -83,7 +83,7 @@ VINCI_MUST_CHECK bool sequence_pool_create(struct sequence *sequence);
 /*
  * Device memory, row by row in order. PyTorch's caching allocator is assumed: what has been freed
  * is given out again, the smallest block that is large enough first, so that L2 may still hold the
- * lines. A tensor is freed after the last row that uses it. Tensors that no row has written stay
+ * lines. A tensor is freed after its last row. Tensors that no row has written stay
  * where they are.
  */
 VINCI_MUST_CHECK bool sequence_begin_row(struct sequence *sequence, size_t row);

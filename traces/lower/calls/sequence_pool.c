@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the tensors of a sequence lie: PyTorch's caching allocator, as its sources and
- * documentation describe it. Requests are rounded up to 512 bytes, behind 32 bytes more (the NPU's:
+ * documentation describe. Requests are rounded up to 512 bytes, behind 32 bytes more (the NPU's:
  * operator_memory.csv of a profile has 8192.5 KB for 8 MiB). Segments of 2 MiB serve requests up to
  * 1 MiB, segments of 20 MiB those below 10 MiB, larger ones have their own, rounded up to 2 MiB. A
  * request takes the smallest free block that is large enough, and the lowest of these; the rest

@@ -291,6 +291,7 @@ static void clear(const struct filter_writer *f) {
   matmul_put_tensor(e, &f->op->mm.c, TENSOR_OUT);
   emit_buffer(e, "zeros", SPACE_UB, by.chunk_bytes);
   emit_stream(e, emit_vector_core(e->soc));
+  emit_kernel_start(e, KERNEL_ELEMENTWISE);
   struct expr zeros = x_name(e, "zeros");
   EMIT(e, "vector_dup", F("dst", zeros), F("scalar", 0), F("repeat", by.chunk_bytes / REPEAT_BYTES),
        W("type", "fp32"));
@@ -314,7 +315,7 @@ static void header(const struct filter_writer *f) {
   matmul_put_tensor(e, &mm->c, is_atomic(f) ? TENSOR_INOUT : TENSOR_OUT);
   matmul_buffers(&f->w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_kernel_start(e, KERNEL_CUBE);
+  emit_kernel_start(e, KERNEL_CONV);
   if (is_atomic(f)) {
     emit_plain(e, "set_atomic_add");
     emit_plain(e, "set_atomic_f32");

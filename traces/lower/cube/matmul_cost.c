@@ -38,6 +38,7 @@ void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
   uint64_t tiles = ceil_div(round->m, (uint64_t)soc->cube_m) *
                    ceil_div(round->n, (uint64_t)soc->cube_n) * round->k_tiles;
   uint64_t loads = round->steps * (startup(soc, PATH_L1_L0A) + startup(soc, PATH_L1_L0B)) / MILLI;
+  job->cost.cube_steps = round->count * round->steps;
   job->cost.cube_cycles =
       round->count * (tiles * mm->cube_mcycles + round->steps * (uint64_t)soc->cube_issue_mcycles) /
       MILLI;
@@ -52,6 +53,21 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
   return startup(soc, path) / MILLI + cube_cycles_at(bytes, cube_rate(soc, path, cores));
 }
 
+/*
+ * The scalar unit issues every instruction: of a step the waits and flags of MTE1 and M, two loads
+ * and a mad; of a panel of one operand the copy and two flags, each set and waited for; of a block
+ * the same for the fixpipe.
+ */
+static uint64_t scalar_cycles(const struct lower_job *job, uint64_t panels, uint64_t blocks) {
+  enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 5, OPERANDS = 2, BLOCK_INSTRUCTIONS = 5 };
+  const struct matmul *mm = job->data;
+  const struct kernel_start *kernel = &job->soc->kernel[mm->conv ? KERNEL_CONV : KERNEL_CUBE];
+  uint64_t each =
+      (uint64_t)(kernel->issue_cycles ? kernel->issue_cycles : job->soc->scalar_issue_cycles);
+  return each * (job->cost.cube_steps * STEP_INSTRUCTIONS + panels * OPERANDS * PANEL_INSTRUCTIONS +
+                 blocks * BLOCK_INSTRUCTIONS);
+}
+
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start) {
   const struct lower_cost *cost = &job->cost;
@@ -60,6 +76,7 @@ uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tili
     cube += cost->fix_cycles + blocks * block_start;
   uint64_t steady =
       max_u64(max_u64(cube, cost->mte1_cycles), max_u64(cost->mte2_cycles, cost->fix_cycles));
+  steady = max_u64(steady, scalar_cycles(job, panels, blocks));
   return steady + cost->mte2_cycles / panels + cost->fix_cycles / blocks + launch;
 }
 
@@ -74,14 +91,20 @@ struct load {
   uint64_t copies; /* of one core */
   uint64_t bytes;  /* of one core */
   uint64_t unique; /* of the operand */
-  uint64_t run;    /* bytes it takes in a row; 0: many */
+  uint64_t row;    /* bytes of a row in a panel */
+  uint64_t run;    /* bytes that follow each other in device memory; 0: many */
   bool nz;
 };
 
-/* Rows that the engine reorders, one after the other. */
-static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *load) {
-  uint64_t row_bytes = load->run > 0 ? load->run : (uint64_t)soc->l2_line_bytes;
-  return estimate_reorder(soc, load->bytes / row_bytes, row_bytes);
+/* Copies that reorder rows: they follow each other without a pause, so that one start-up shows. */
+static uint64_t reorder_cycles(const struct vinci_soc *soc, const struct load *load,
+                               uint64_t byte_cycles) {
+  const struct path_cost *path = &soc->path[PATH_GM_L1];
+  uint64_t row_bytes = max_u64(load->row, 1), next = (uint64_t)path->overlap_issue_mcycles;
+  if (next == 0)
+    next = (uint64_t)path->startup_mcycles;
+  uint64_t rows = estimate_reorder(soc, ceil_div(load->bytes, row_bytes), row_bytes);
+  return panel_start(soc) + max_u64(max_u64(rows, byte_cycles), load->copies * next / MILLI);
 }
 
 static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load, uint64_t cores) {
@@ -93,9 +116,7 @@ static uint64_t load_cycles(const struct vinci_soc *soc, const struct load *load
   /* L2 hands out whole granules: a panel narrower than one takes as long as the granules. */
   if (load->run > 0)
     cycles = cycles * round_up(load->run, L2_GRANULE_BYTES) / load->run;
-  if (!load->nz)
-    cycles = max_u64(cycles, reorder_cycles(soc, load));
-  return load->copies * panel_start(soc) + cycles;
+  return load->nz ? load->copies * panel_start(soc) + cycles : reorder_cycles(soc, load, cycles);
 }
 
 /* Blocks of the busiest core, and how often it loads an operand for them. */
@@ -128,6 +149,7 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
           times * (is_a && mm->conv ? matmul_a_panel_bytes(mm, t->rows, mm->k) : count * k_bytes),
       .unique = is_a ? mm->a_batches * a_bytes(mm, all_k)
                      : mm->b_batches * mm->n * all_k * mm->element_bytes,
+      .row = copies.row_bytes,
       .run = copies.run_bytes,
       .nz = (is_a ? mm->nz_a : mm->nz_b) || copies.way == COPY_BY_COLUMN,
   };

@@ -104,7 +104,7 @@ static void header(const struct writer *w) {
   if (mm->coupled)
     matmul_coupled_buffers(w);
   emit_stream(e, emit_cube_core(e->soc));
-  emit_kernel_start(e, KERNEL_CUBE);
+  emit_kernel_start(e, mm->conv ? KERNEL_CONV : KERNEL_CUBE);
   fill_l1(w);
 }
 

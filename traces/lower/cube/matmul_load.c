@@ -68,6 +68,7 @@ struct matmul_copies matmul_copies(const struct vinci_soc *soc, const struct mat
                                 way == COPY_AT_ONCE  ? 1
                                 : way == COPY_BY_ROW ? x.panel_rows
                                                      : columns,
+                                x.panel_columns * mm->element_bytes,
                                 whole ? 0 : x.panel_columns * mm->element_bytes};
 }
 

@@ -147,6 +147,7 @@ void matmul_split_sum(const struct writer *w) {
   struct sum sum = sum_of(e->soc, w->mm, &w->t);
   EMIT(e, "ffts_cross_core_sync", W("pipe", "FIX"), F("mode", 2), F("id", FLAG_PARTS_STORED));
   emit_stream(e, emit_vector_core(e->soc));
+  emit_kernel_start(e, KERNEL_ELEMENTWISE);
   emit_comment(e, "All parts of k are stored once every core says so; then they are added up.");
   EMIT(e, "wait_flag_dev", F("id", FLAG_PARTS_STORED));
   emit_meet(e, FLAG_ALL_STORED);

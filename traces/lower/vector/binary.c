@@ -215,6 +215,53 @@ static const struct vstep adamw_steps[] = {
     P("vmuls", T0, T1, AP_ROOT),  P("vadds", T1, T0, AP_EPSILON), B("vdiv", T0, Y1, T1),
     P("vmuls", T1, T0, AP_RATE),  B("vsub", Y0, Y0, T1),          END};
 
+/*
+ * The vendor's kernel computes b1^t and b2^t itself, by Power of Ascend C on a block (asc-devkit,
+ * adv_api/detail/math/power, float): T0 is the base, T1 the power; then the sign, and whether the
+ * result is 1 or no number, each waiting for the step before. Its scalar unit reads the result.
+ */
+#define BITS(...) AS(DTYPE_UINT16, 1, __VA_ARGS__)
+static const struct vstep power_steps[] = {
+    FILL(T3, 1), FILL(T3, 0), FILL(T3, 1),
+    /* The power. */
+    U("vabs", T1, T0), U("vln", T1, T1), P("vmuls", T1, T1, 1), U("vexp", T1, T1),
+    /* Whether the exponent is odd. */
+    U("vabs", T2, T3), C("vconv_f322f32", "r", T2, T2), S("vmuls", T3, T2, 0.5),
+    C("vconv_f322f32", "f", T3, T3), S("vmuls", T3, T3, 2), B("vsub", T2, T2, T3),
+    S("vmuls", T2, T2, -2), S("vadds", T2, T2, 1), C("vconv_f322f32", "r", T2, T2),
+    /* Whether it is a whole number, and the base negative. */
+    U("vabs", T3, T2), C("vconv_f322f32", "r", T3, T3), B("vsub", T3, T3, T2), U("vabs", T3, T3),
+    Q("vcmpvs_eq", T3, T3, 0), BITS(B_("vand", T3, T3, T3)), FILL(T2, 1), B("vmul", T1, T1, T2),
+    /* Whether the result is 1. */
+    U("vabs", T2, T1), Q("vcmpvs_eq", T3, T2, 1), Q("vcmpvs_eq", T3, T2, 0),
+    BITS(B_("vand", T3, T3, T3)), Q("vcmpvs_eq", T3, T2, 1), Q("vcmpvs_eq", T3, T2, 0),
+    BITS(B_("vor", T3, T3, T3)), BITS(B_("vand", T3, T3, T3)), FILL(T3, 0), SELECT(T2, T2, T2, T3),
+    /* Whether it is no number. */
+    U("vabs", T2, T1), Q("vcmpvs_eq", T3, T2, 1), BITS(B_("vor", T3, T3, T3)),
+    Q("vcmpvs_eq", T3, T2, 1), Q("vcmpvs_eq", T3, T2, 0), BITS(B_("vor", T3, T3, T3)),
+    BITS(B_("vor", T3, T3, T3)), FILL(T3, 0), SELECT(T2, T2, T2, T3), END};
+
+static void put_powers(struct emit *e, const struct vew *ew) {
+  enum { BLOCK = 64, LANES = 8 };
+  static const char *const bases[] = {"beta1", "beta2"};
+  struct vunit unit = {.emit = e, .type = DTYPE_FP32};
+  for (unsigned i = 0; i < 4; i++)
+    unit.reg[T0 + i] = EXPR(ew->temp[T0] + (uint64_t)(i * BLOCK));
+  unit.parameter[0] = (double)lower_get(ew->kernel.job, "step")->size;
+  for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+    const struct vstep base = FILL(T0, lower_get(ew->kernel.job, bases[i])->number);
+    unit.written = V_ALL;
+    vunit_count(&unit, LANES);
+    vunit_step(&unit, &base);
+    for (const struct vstep *step = power_steps; step->form != VFORM_END; step++) {
+      unit.written = V_ALL;
+      vunit_step(&unit, step);
+    }
+    emit_handshake(e, PIPE_V, PIPE_S, EXPR(0));
+    emit_handshake(e, PIPE_S, PIPE_V, EXPR(0));
+  }
+}
+
 /* By squaring: steps may be billions. */
 static double power_of(double base, uint64_t exponent) {
   double power = 1;
@@ -261,4 +308,4 @@ VEW_OPERATOR(adamw, "ApplyAdamW|ApplyAdamWV2",
              "a step of AdamW: x, its moments x1 and x2, and the gradient x3", adamw_keys,
              call_adamw, .inputs = 4, .outputs = 3, .in_place = true, .serial = true,
              .tile = ADAMW_TILE, .steps = adamw_steps, .numbers = adamw_numbers,
-             .choose = check_adamw)
+             .choose = check_adamw, .start = put_powers)

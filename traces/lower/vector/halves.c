@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elementwise operators on the halves of rows: gated units, rotary position embedding. */
+/* Elementwise operators on the halves of rows: gated units, and rotary position embedding where the
+ * halves are no whole blocks (rope.c has the others). */
 #include <string.h>
 
 #include "traces/lower/vector/elementwise.h"
+#include "traces/lower/vector/rope.h"
 
 #define FLOATS "fp16|bf16|fp32"
 
@@ -135,9 +137,18 @@ static enum vinci_status rope_operands(struct lower_job *job, struct vew *ew) {
   return VINCI_OK;
 }
 
+/* The vendor's kernel where the halves are whole blocks, else the elementwise template. */
+static enum vinci_status rope_setup(struct lower_job *job) {
+  return rope_fits(job) ? rope_template.setup(job) : vew_template.setup(job);
+}
+
+static const struct lower_template either_rope = VKERNEL_TEMPLATE(rope_setup);
+
 #define ROPE(id, vendor, summary)                                                                  \
-  VEW_OPERATOR(id, vendor, summary, rope_keys, call_halves, .inputs = 6, .outputs = 2,             \
-               .names = rope_names, .steps = id##_steps, .operands = rope_operands)
+  LOWER_OPERATOR(id, vendor, summary, rope_keys, &either_rope,                                     \
+                 VFUNC(.inputs = 6, .outputs = 2, .names = rope_names, .steps = id##_steps,        \
+                       .operands = rope_operands),                                                 \
+                 call_halves)
 
 ROPE(rope, "RotaryPositionEmbedding",
      "y = x * cos + (-b, a) * sin, a and b being the halves of each head; cos, sin by position")

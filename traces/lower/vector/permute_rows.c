@@ -168,21 +168,36 @@ static void put_store(struct emit *e, const struct ppass *pass) {
   vtile_store(e, &view, &out);
 }
 
-/* Rows and padding that no copy writes are transposed too. */
+/* Rows and blocks of columns that no copy writes are transposed too; copies fill the last block of
+ * what they write. */
 static bool has_gaps(const struct ppass *pass) {
   const struct vtile *tile = &pass->tile;
+  uint64_t block = BLOCK_BYTES / vtile_bytes(pass->in.dtype);
   bool last_is_short = pass->chunks && tile->space.rows % tile->rows != 0;
+  bool short_rows =
+      tile->space.rows % PERMUTE_SIDE != 0 || tile->rows % PERMUTE_SIDE != 0 || last_is_short;
+  bool whole_blocks =
+      !pass->chunks && pass->fan == 1 && pass->in_pitch == round_up(tile->cols, block);
   return pass->transposes &&
-         (tile->space.rows % PERMUTE_SIDE != 0 || tile->space.cols % PERMUTE_SIDE != 0 ||
-          tile->rows % PERMUTE_SIDE != 0 || last_is_short);
+         (short_rows || (tile->space.cols % PERMUTE_SIDE != 0 && !whole_blocks));
 }
 
-/* Words of UB before the first turn: zeros before a pass that computes, whose first copy waits for
- * the vector pipe; all buffers of a pass that fills, whose turns only store them. */
-static void put_words(struct emit *e, uint64_t bytes, uint32_t word, const char *type) {
+/* Words of UB before the first turn: all buffers of a pass that fills, whose turns only store them.
+ */
+static void put_words(struct emit *e, uint64_t bytes, uint32_t word) {
   emit_plain(e, "set_mask_count");
   vmask_count(e, bytes / sizeof word);
-  vfill(e, 0, word, type);
+  vfill(e, 0, word, "uint32");
+}
+
+/* Zeros where tiles come in, before a pass that computes, whose first copy waits for the vector
+ * pipe. */
+static void put_zeros(struct emit *e, const struct ppass *pass) {
+  const struct vtile *tile = &pass->tile;
+  emit_plain(e, "set_mask_count");
+  vmask_count(e, pass->out.address / sizeof(float));
+  for (uint64_t buffer = 0; buffer < tile->buffers; buffer++)
+    vfill(e, tile->slot_address + buffer * tile->slot_bytes, 0, "fp32");
 }
 
 static void put_tensors(struct emit *e, const struct permute *permute) {
@@ -197,7 +212,6 @@ static void put_tensors(struct emit *e, const struct permute *permute) {
 
 void permute_emit(const struct lower_job *job, struct emit *e) {
   struct permute *permute = job->data;
-  bool filled = false;
   permute_take_tiling(job, permute);
   const uint64_t blocks = permute->pass[0].tile.blocks;
   emit_kernel(e, job->op->name, (uint32_t)blocks);
@@ -207,12 +221,10 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
     struct ppass *pass = &permute->pass[i];
     if (i > 0)
       emit_barrier(e, PIPE_ALL);
-    if (has_gaps(pass) && (!filled || pass->padded)) {
-      put_words(e, permute->ub_bytes, 0, "fp32");
-      filled = true;
-    }
+    if (has_gaps(pass))
+      put_zeros(e, pass);
     if (pass->fills)
-      put_words(e, pass->tile.slot_bytes * pass->tile.buffers, permute->fill, "uint32");
+      put_words(e, pass->tile.slot_bytes * pass->tile.buffers, permute->fill);
     vtile_open(e, &pass->tile);
     if (!pass->fills)
       put_load(e, pass);

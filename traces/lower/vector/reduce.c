@@ -281,7 +281,8 @@ static void split(const struct lower_job *job, uint64_t cores, struct vreduce *r
     vreduce_region_split(cores, reduce);
 }
 
-/* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit. */
+/* Of one kernel, in job->cost. False: the rows of a tile, its columns or its blocks do not fit.
+ * Regions have passed the rules of their own. */
 static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce) {
   const struct vtile *tile = &reduce->tile;
   struct vtile counted = *tile;
@@ -290,7 +291,7 @@ static bool estimate_kernel(struct lower_job *job, const struct vreduce *reduce)
     counted.space.outer[0] = reduce->outer;
   }
   vtile_counts(&counted);
-  if (!vtile_count(job, &counted) && reduce->form == VREDUCE_ROWS)
+  if (reduce->form == VREDUCE_ROWS && !vtile_count(job, &counted))
     return false;
   if (reduce->form != VREDUCE_ROWS) {
     uint64_t units = vreduce_units(reduce);
