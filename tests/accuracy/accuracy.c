@@ -494,31 +494,38 @@ static bool load_socs(const char *root, struct socs *socs) {
   return false;
 }
 
-int main(void) {
-  const char *root = getenv("TESTS_SRCDIR");
-  struct socs socs = {0};
-  if (!load_socs(root ? root : ".", &socs))
-    return EXIT_FAILURE;
+static bool take_table(struct report *report, const struct socs *socs, const char *root,
+                       const char *name) {
   char path[4096], line[512];
-  snprintf(path, sizeof path, "%s/tests/reference/microbenchmarks.csv", root ? root : ".");
+  snprintf(path, sizeof path, "%s/tests/reference/%s", root ? root : ".", name);
   FILE *table = fopen(path, "r");
-  static struct report report;
   bool complete = table != NULL;
   if (!table)
     perror(path);
   while (complete && fgets(line, sizeof line, table)) {
     struct row row;
     if (parse_row(line, &row))
-      complete = take_row(&report, &socs, &row);
+      complete = take_row(report, socs, &row);
   }
+  if (table)
+    fclose(table);
+  return complete;
+}
+
+int main(void) {
+  const char *root = getenv("TESTS_SRCDIR");
+  struct socs socs = {0};
+  if (!load_socs(root ? root : ".", &socs))
+    return EXIT_FAILURE;
+  static struct report report;
+  bool complete = take_table(&report, &socs, root, "microbenchmarks.csv") &&
+                  take_table(&report, &socs, root, "samples/vcmp.csv");
   unsigned missed = 0;
   if (complete) {
     missed = print_groups(&report);
     print_notes(&report);
     missed += !accuracy_exceptions_hold("accuracy");
   }
-  if (table)
-    fclose(table);
   vinci_soc_free(socs.b1);
   vinci_soc_free(socs.b3);
   vinci_soc_free(socs.a5);

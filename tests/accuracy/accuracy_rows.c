@@ -103,11 +103,10 @@ static void run_list(const struct accuracy_run *run) {
 void accuracy_rows_read(const struct accuracy_run *run, struct accuracy_rows *out) {
   struct vinci_diag diag = {0};
   char table[4096];
-  if (!run->table)
-    run_list(run);
+  run_list(run);
   snprintf(table, sizeof table, "%s/op_summary.csv", run->folder);
   if (calls_read(run->list, &out->list, &diag) != VINCI_OK ||
-      calls_read(run->table ? run->table : table, &out->table, &diag) != VINCI_OK)
+      calls_read(table, &out->table, &diag) != VINCI_OK)
     give_up(&diag);
   out->count = out->list.count;
   out->row = calloc(out->count, sizeof *out->row);

@@ -33,12 +33,11 @@ struct accuracy_rows {
 };
 
 /*
- * Pairs the rows of a list with a table that vinci_ops_run() wrote of it; with table NULL runs the
- * list first, into `folder`. Ends the program when that fails. The table has to have all rows of
- * the list, in its order. Freed by accuracy_rows_free().
+ * Runs a list into `folder` and pairs its rows with those of the table. Ends the program when that
+ * fails. Freed by accuracy_rows_free().
  */
 struct accuracy_run {
-  const char *list, *table, *folder;
+  const char *list, *folder;
   struct vinci_ops_options options;
 };
 void accuracy_rows_read(const struct accuracy_run *run, struct accuracy_rows *out);

@@ -6,8 +6,8 @@
  * the first table only shows whether one source is worse than the rest. What is fitted anew are two
  * straight lines in the number of blocks, by least squares with weights of 1 / time: the gap
  * between the measured duration and the measured core time (launch and end), and the start of a
- * kernel, which is the measured core time less the simulated work, of kernels that are mostly
- * start.
+ * kernel: the core time in which no pipe but the scalar unit was busy, of kernels where that is
+ * most of the core time, as their pipes work one after the other.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 
 enum { SOURCES_MAX = 32, NAME_BYTES = 160 };
 
-/* A kernel is mostly start when its simulated work is less than this share of the core time. */
-static const double start_share = 0.3;
+/* A kernel is mostly start when only its scalar unit works in this share of the core time. */
+static const double start_share = 0.5;
 
 /* Repository and folder, without the names of files: those say nothing. */
 static void source_of(const struct accuracy_row *row, char name[static NAME_BYTES]) {
@@ -57,9 +57,17 @@ static double gap_of(const struct accuracy_row *row) {
   return row->second ? NAN : row->measured.duration - row->measured.core;
 }
 
+static double unworked(const struct accuracy_times *times) {
+  double work = 0;
+  for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
+    if (pipe != PIPE_S && !isnan(times->pipe[pipe]))
+      work += times->pipe[pipe];
+  return times->core - work;
+}
+
 static double start_of(const struct accuracy_row *row) {
-  double work = row->model.core - row->model.start, start = row->measured.core - work;
-  return work < start_share * row->measured.core && start > 0 ? start : NAN;
+  double start = unworked(&row->measured);
+  return start >= start_share * row->measured.core ? start : NAN;
 }
 
 struct line {
@@ -117,7 +125,7 @@ static void print_fit(const struct accuracy_rows *rows, const char *source, cons
 static double model_gap(const struct accuracy_row *row) {
   return row->model.duration - row->model.core;
 }
-static double model_start(const struct accuracy_row *row) { return row->model.start; }
+static double model_start(const struct accuracy_row *row) { return unworked(&row->model); }
 
 /* ---- the table ---- */
 
