@@ -66,7 +66,7 @@ static enum vinci_status simulate(struct ops_worker *worker, const struct call_r
                  : vinci_run(worker->soc, trace, &options, &result, diag);
   *worker->done_permille = 0;
   if (status == VINCI_OK) {
-    calls_times(result, &outcome->times);
+    calls_times(result, row, &outcome->times);
     outcome->expected = expected_error(result);
     outcome->l2_start = result->l2_start;
     outcome->l2_owed_bytes = result->l2_start_owed_bytes;

@@ -154,9 +154,10 @@ struct call_times {
   uint64_t core_ps;  /* mean time that a core had a block */
   uint64_t start_ps; /* of that, what the scalar rows of a kernel's start take */
   uint64_t pipe_ps[PIPE_COUNT];
-  enum core_kind kind; /* whose MTE2 it is: AIC where there was work, else AIV */
+  enum core_kind kind; /* whose MTE2 it is: AIC where there was work and the row is not of AIV */
   unsigned blocks;
 };
-void calls_times(const struct vinci_result *result, struct call_times *out);
+void calls_times(const struct vinci_result *result, const struct call_row *row,
+                 struct call_times *out);
 
 #endif

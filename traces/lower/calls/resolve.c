@@ -319,7 +319,14 @@ static uint64_t cycles_ps(uint64_t cycles, uint64_t hz) {
   return (uint64_t)((uint128)cycles * PS_PER_SECOND / hz);
 }
 
-void calls_times(const struct vinci_result *result, struct call_times *out) {
+/* "op@AIV": a profile's row of the part of a mixed kernel on AIV. */
+static bool is_vector_part(const struct call_row *row) {
+  const char *part = strchr(row->cell[CALL_TYPE], '@');
+  return part && strcmp(part, "@AIV") == 0;
+}
+
+void calls_times(const struct vinci_result *result, const struct call_row *row,
+                 struct call_times *out) {
   *out = (struct call_times){.duration_ps = result->total_ps};
   uint64_t cores[CORE_KIND_COUNT] = {0};
   uint64_t pipe_ps[CORE_KIND_COUNT][PIPE_COUNT] = {{0}}, active_ps[CORE_KIND_COUNT] = {0};
@@ -336,14 +343,17 @@ void calls_times(const struct vinci_result *result, struct call_times *out) {
           cycles_ps(result_profiled_cycles(&core->pipe[pipe], (enum pipe)pipe), core->hz);
   }
   out->kind = cores[CORE_AIC] ? CORE_AIC : cores[CORE_AICORE] ? CORE_AICORE : CORE_AIV;
+  if (is_vector_part(row) && cores[CORE_AIV])
+    out->kind = CORE_AIV;
   if (cores[out->kind] == 0)
     return;
   out->core_ps = active_ps[out->kind] / cores[out->kind];
   out->start_ps = start_ps[out->kind] / cores[out->kind];
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     out->pipe_ps[pipe] = pipe_ps[out->kind][pipe] / cores[out->kind];
-  if (out->kind == CORE_AIC && cores[CORE_AIV])
-    out->pipe_ps[PIPE_V] = pipe_ps[CORE_AIV][PIPE_V] / cores[CORE_AIV];
+  for (unsigned pipe = 0; out->kind == CORE_AIC && cores[CORE_AIV] && pipe < PIPE_COUNT; pipe++)
+    if (pipe == PIPE_V || pipe == PIPE_MTE3) /* which an AIC has not */
+      out->pipe_ps[pipe] = pipe_ps[CORE_AIV][pipe] / cores[CORE_AIV];
   for (uint32_t i = 0; i < result->kernel_count; i++)
     out->blocks = result->kernels[i].blocks;
 }
