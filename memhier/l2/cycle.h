@@ -43,7 +43,7 @@ struct line_run {
   uint32_t granules;    /* of the line, a bit each */
   uint32_t bytes;       /* asked for */
   uint32_t moved_bytes; /* whole granules, one of which may come twice */
-  bool shared;          /* one comes twice: two requests ask for parts of it */
+  bool shared;          /* one comes twice: parts of that one belong to two requests */
 };
 
 struct line_op {
