@@ -227,11 +227,12 @@ static bool library_is_tall(const struct matmul *mm, uint64_t cores) {
   return m_large || (!n_large && mm->m > mm->n);
 }
 
-/* The block that the library takes whenever each core gets one; false: the shape is smaller, or the
- * chip has not the buffers for the block. */
+/* The block that the library takes whenever each core gets one; false: the shape is smaller, the
+ * type is int8, which MatMulV3 does not take, or the chip has not the buffers for the block. */
 static bool library_tile(const struct vinci_soc *soc, const struct matmul *mm, uint64_t tile[3]) {
   uint64_t cores = matmul_cores(soc);
-  if (mm->shallow || mm->coupled || mm->batch > 1 || mm->m < LIBRARY_LONG || mm->n < LIBRARY_LONG)
+  if (mm->shallow || mm->coupled || mm->batch > 1 || mm->element_bytes == 1 ||
+      mm->m < LIBRARY_LONG || mm->n < LIBRARY_LONG)
     return false;
   bool tall = library_is_tall(mm, cores);
   tile[0] = tall ? LIBRARY_LONG : LIBRARY_SHORT;
