@@ -355,7 +355,7 @@ static uint64_t simulated_cycles(const char *setting, unsigned cores, const char
   soc->cube_cores = cores;
   soc->vector_cores = 2 * cores;
   /* More cores are left free more often, and wait for each other where they fetch the same code. */
-  soc->launch_cluster_ps = soc->launch_block_ps;
+  soc->launch_cluster_ps = 2 * soc->launch_block_ps;
   soc->code_sharing_ppm = 0;
   vinci_trace *trace = compiled_for(soc, request);
   if (vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
