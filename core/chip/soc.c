@@ -419,6 +419,14 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype) {
   }
 }
 
+uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t blocks,
+                         uint64_t block) {
+  if (blocks >= places)
+    return block * (uint64_t)soc->launch_block_ps;
+  uint64_t clusters = min_u64(blocks, (uint64_t)soc->cube_cores);
+  return block * clusters / blocks * (uint64_t)soc->launch_cluster_ps;
+}
+
 uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores) {
   enum { PPM = 1000000 };
   uint128 others = (uint128)alone_cycles * (uint64_t)soc->code_sharing_ppm * (cores - 1);

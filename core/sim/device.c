@@ -73,23 +73,12 @@ static bool has_blocks_left(const struct device *device) {
   return device->placement.next_block < device->placement.kernel->blocks;
 }
 
-/*
- * When a block may start after the first. A kernel that leaves cores free goes to one cluster after
- * the other, and to all cores of a cluster at once, with its blocks spread over all clusters.
- */
-static uint64_t dispatch_offset_ps(const struct device *device, uint64_t block) {
-  const struct vinci_soc *soc = device->soc;
-  uint64_t blocks = device->placement.kernel->blocks;
-  if (blocks >= device->placement.unit_count)
-    return block * (uint64_t)soc->launch_block_ps;
-  uint64_t clusters = min_u64(blocks, (uint64_t)soc->cube_cores);
-  return block * clusters / blocks * (uint64_t)soc->launch_cluster_ps;
-}
-
 /* From the last block that was dispatched to the next. */
 static uint64_t dispatch_distance_ps(const struct device *device) {
-  uint64_t block = device->placement.next_block;
-  return dispatch_offset_ps(device, block) - dispatch_offset_ps(device, block - 1);
+  const struct placement *placement = &device->placement;
+  uint64_t blocks = placement->kernel->blocks, next = placement->next_block;
+  return soc_dispatch_ps(device->soc, placement->unit_count, blocks, next) -
+         soc_dispatch_ps(device->soc, placement->unit_count, blocks, next - 1);
 }
 
 static void fire_dispatch(struct engine_event *event, uint64_t now_ps) {

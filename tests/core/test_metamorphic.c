@@ -103,12 +103,13 @@ static vinci_soc *load(const char *name, const struct overrides *overrides) {
   vinci_soc *soc;
   if (vinci_soc_load(name, NULL, &soc, &diag) != VINCI_OK)
     fail_msg("%s: %s", name, diag.text);
-  /* Two things make more cores slower, as on silicon: kernels that leave cores free are dispatched
-   * more slowly, and cores that fetch the same code wait for each other. */
-  soc->launch_cluster_ps = soc->code_sharing_ppm = 0;
   for (size_t i = 0; overrides && i < overrides->count; i++)
     if (vinci_soc_set(soc, overrides->text[i], &diag) != VINCI_OK)
       fail_msg("%s: %s: %s", name, overrides->text[i], diag.text);
+  /* Two things make more cores slower, as on silicon: kernels that leave cores free are dispatched
+   * more slowly, and cores that fetch the same code wait for each other. */
+  soc->launch_cluster_ps = soc->launch_block_ps;
+  soc->code_sharing_ppm = 0;
   return soc;
 }
 

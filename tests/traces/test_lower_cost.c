@@ -64,7 +64,7 @@ static void cores_are_launched_one_after_the_other(void **state) {
   (void)state;
   vinci_soc *soc = chip();
   uint64_t before = estimate(soc, MATMUL);
-  soc->launch_block_ps += MORE * 1000; /* a cycle is 1000 ps */
+  soc->launch_cluster_ps += MORE * 1000; /* a cycle is 1000 ps */
   assert_int_equal(estimate(soc, MATMUL), before + (CORES - 1) * MORE);
   vinci_soc_free(soc);
 }
@@ -122,7 +122,7 @@ static void vector_cores_are_launched_one_after_the_other(void **state) {
   (void)state;
   vinci_soc *soc = chip();
   uint64_t before = estimate(soc, MULS "1");
-  soc->launch_block_ps += MORE * 1000;
+  soc->launch_cluster_ps += MORE * 1000;
   assert_int_equal(estimate(soc, MULS "1"), before + MORE);
   vinci_soc_free(soc);
 }
@@ -277,8 +277,10 @@ static void what_the_library_does_is_data_of_the_chip(void **state) {
 static void little_work_is_shared_by_few_cores(void **state) {
   (void)state;
   vinci_soc *soc = chip();
-  soc->launch_block_ps = 101000;
+  soc->launch_cluster_ps = 101000;
   assert_int_equal(launch_spread_cycles(soc, 5), 4 * 101);
+  assert_int_equal(launch_spread_cycles(soc, 39), 19 * 101);
+  assert_int_equal(launch_spread_cycles(soc, 40), 39 * FIXTURE_BLOCK);
   assert_int_equal(launch_cores(soc, 40, 5, 700), 5);
   assert_int_equal(launch_cores(soc, 4, 5, 700), 3);  /* 202 + 1400, as 4 would be 303 + 1400 */
   assert_int_equal(launch_cores(soc, 40, 5, 150), 3); /* 202 + 300; 5: 404 + 150 is more */
@@ -294,10 +296,10 @@ static void cube_operators_start_few_cores_when_launches_are_slow(void **state) 
 #define TASKS                                                                                      \
   "flash_attention seq_q=256 seq_k=256 head_dim=64 rows=64 cols=128 panel=64 slice=16 splits=1"
   vinci_soc *soc = chip();
-  soc->launch_block_ps = 1000;
+  soc->launch_cluster_ps = 1000;
   assert_int_equal(tiling_of(soc, TILED).blocks, 8);
   assert_int_equal(tiling_of(soc, TASKS).blocks, 4);
-  soc->launch_block_ps = 1000000000;
+  soc->launch_cluster_ps = 1000000000;
   assert_int_equal(tiling_of(soc, TILED).blocks, 1);
   assert_int_equal(tiling_of(soc, TASKS).blocks, 1);
   assert_int_equal(tiling_of(soc, TILED " cores=4").blocks, 4);

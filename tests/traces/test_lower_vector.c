@@ -354,6 +354,9 @@ static uint64_t simulated_cycles(const char *setting, unsigned cores, const char
     fail_msg("%s", diag.text);
   soc->cube_cores = cores;
   soc->vector_cores = 2 * cores;
+  /* More cores are left free more often, and wait for each other where they fetch the same code. */
+  soc->launch_cluster_ps = 2 * soc->launch_block_ps;
+  soc->code_sharing_ppm = 0;
   vinci_trace *trace = compiled_for(soc, request);
   if (vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
@@ -394,18 +397,19 @@ static void more_cores_and_faster_launches_are_not_slower(void **state) {
   }
 }
 
-/* Each core more fetches the code of a kernel and is launched later: little work gets few cores. */
+/* Each core more fetches the code of a kernel, and each cluster more is launched later: little work
+ * gets few cores. */
 static void little_work_gets_few_cores(void **state) {
   (void)state;
   assert_in_range(blocks_of("reduce_sum shape=1000x1000"), 5, 20);
   assert_int_equal(blocks_of("reduce_sum shape=1000x1000 blocks=0"), 39);
   assert_int_equal(blocks_of("reduce_sum shape=1000x1000 blocks=3"), 3);
-  assert_in_range(blocks_of("transpose shape=1000x1000 perm=2x1"), 5, 20);
+  assert_in_range(blocks_of("transpose shape=1000x1000 perm=2x1"), 5, 30);
   assert_int_equal(blocks_of("add shape=8000x8000"), 40);
   /* The second part has more tiles than the first: both follow one number. */
   assert_in_range(blocks_of("concat shape=96x4 shape1=96x1789 dtype=fp32"), 3, 20);
   assert_int_equal(blocks_of("concat shape=96x4 shape1=96x1789 dtype=fp32 blocks=23"), 23);
-  assert_in_range(blocks_of("argmax shape=173x160"), 5, 20);
+  assert_in_range(blocks_of("argmax shape=173x160"), 5, 30);
   assert_int_equal(blocks_of("argmax shape=173x160 blocks=0"), 35);
   assert_in_range(blocks_of("sort shape=70x64"), 2, 20);
   assert_int_equal(blocks_of("sort shape=70x64 blocks=0"), 35);

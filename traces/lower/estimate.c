@@ -12,8 +12,11 @@ static uint64_t cycles_of(const struct vinci_soc *soc, uint128 ps) {
   return (uint64_t)(ps * (uint64_t)soc->core_hz / PS_PER_SECOND);
 }
 
+/* Whether blocks run on AIC or AIV is not known here: as many as there are AIC fill these. */
 uint64_t launch_spread_cycles(const struct vinci_soc *soc, uint64_t blocks) {
-  return blocks > 0 ? cycles_of(soc, (uint128)(blocks - 1) * (uint64_t)soc->launch_block_ps) : 0;
+  uint64_t cubes = (uint64_t)soc->cube_cores, vectors = (uint64_t)soc->vector_cores;
+  uint64_t places = blocks == cubes ? cubes : max_u64(cubes, vectors);
+  return blocks > 0 ? cycles_of(soc, soc_dispatch_ps(soc, places, blocks, blocks - 1)) : 0;
 }
 
 uint64_t launch_cycles(const struct vinci_soc *soc, uint64_t blocks) {
