@@ -183,7 +183,7 @@ static void bad_descriptions_are_refused_with_their_position(void **state) {
 static void a_missing_number_is_refused(void **state) {
   (void)state;
   check_refusal(&(struct refusal){"return soc { name = \"Bad\", arch = \"dav-c220\" }\n", 0,
-                                  "the number 'device.cube_cores' is missing, and 158 more", ""});
+                                  "the number 'device.cube_cores' is missing, and 159 more", ""});
 }
 
 static void an_error_in_a_base_names_the_base(void **state) {
