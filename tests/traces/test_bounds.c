@@ -82,7 +82,7 @@ static double bound_ps(const struct lower_compared *row, const vinci_trace *trac
   unsigned cores = soc_core_count(soc, cube ? CORE_AIC : CORE_AIV);
   if (row->kind == LOWER_BOUND_RESULT)
     traffic.in = traffic.out;
-  double bound = (double)traffic.in * 1e12 / (double)soc->hbm_bytes_per_second;
+  double bound = (double)traffic.in * 1e12 / (double)soc_hbm_stream_bytes_per_second(soc);
   double paths[] = {path_ps(cube ? PATH_GM_L1 : PATH_GM_UB, traffic.in, cores),
                     path_ps(cube ? PATH_L0C_GM : PATH_UB_GM, traffic.out, cores)};
   for (size_t i = 0; i < 2; i++)
