@@ -104,6 +104,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pairs.c \
 	traces/lower/vector/permute.c \
 	traces/lower/vector/permute.h \
+	traces/lower/vector/permute_lines.c \
 	traces/lower/vector/permute_rows.c \
 	traces/lower/vector/pool.c \
 	traces/lower/vector/pool.h \

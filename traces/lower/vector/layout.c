@@ -78,7 +78,6 @@ LOWER_OPERATOR(transpose, "Transpose|TransposeD", "y = x with its dimensions in 
 
 /* ---- transdata ------------------------------------------------------------------------------- */
 
-enum { VENDOR_FRACTAL_BYTES = 12288 };
 enum way { TO_5HD, FROM_5HD, TO_Z, FROM_Z, TO_NZ, FROM_NZ };
 #define WAYS                                                                                       \
   "nchw_to_nc1hwc0|nc1hwc0_to_nchw|nchw_to_fractal_z|fractal_z_to_nchw|nd_to_fractal_nz|"          \
@@ -131,6 +130,22 @@ static enum vinci_status add_zero_rows(struct lower_job *job, struct permute *pe
   return permute_add(job, permute, &map);
 }
 
+/* Short rows: all whole blocks of channels, then the last block. */
+static enum vinci_status add_lines(struct lower_job *job, struct permute *permute,
+                                   const uint64_t *nchw, uint64_t c0, bool back) {
+  struct plines lines = {.n = nchw[0],
+                         .all_channels = nchw[1],
+                         .places = nchw[2] * nchw[3],
+                         .blocks = nchw[1] / c0,
+                         .channels = c0,
+                         .back = back};
+  enum vinci_status status = permute_lines_add(job, permute, &lines);
+  lines.first_block = lines.blocks;
+  lines.blocks = 1;
+  lines.channels = nchw[1] % c0;
+  return status == VINCI_OK ? permute_lines_add(job, permute, &lines) : status;
+}
+
 /* NCHW and a format of blocks of channels: all whole blocks, then the last block. */
 static enum vinci_status add_channels(struct lower_job *job, struct permute *permute,
                                       const uint64_t *nchw, uint64_t c0, bool is_z, bool back) {
@@ -143,7 +158,11 @@ static enum vinci_status add_channels(struct lower_job *job, struct permute *per
       .from = {c * hw, c0 * hw, hw, 1},
       .to = {is_z ? z_n : c1 * hw * c0, is_z ? z_c1 : hw * c0, 1, is_z ? z_hw : c0},
   };
-  enum vinci_status status = add_blocks(job, permute, &map, 2, rest, back);
+  enum vinci_status status;
+  if (is_z && permute_lines_fit(job, permute, c0, hw))
+    status = add_lines(job, permute, nchw, c0, back);
+  else
+    status = add_blocks(job, permute, &map, 2, rest, back);
   if (status == VINCI_OK && is_z && !back)
     status = add_zero_rows(job, permute, n, c1 * hw, c0);
   return status;
@@ -218,6 +237,11 @@ static enum vinci_status transdata_setup(struct lower_job *job) {
   return add_channels(job, permute, shape->shape, c0, is_z, way == FROM_5HD || way == FROM_Z);
 }
 
+static uint64_t z_blocks(const struct lower_tensor *plain, uint64_t element, uint64_t cores) {
+  uint64_t n = plain->shape[0], bytes = lower_elements(plain->shape + 1, plain->rank - 1) * element;
+  return ceil_div(n, permute_lines_rows(n, max_u64(bytes, 1), cores));
+}
+
 /* Formats are told by rank and extents, since profiles give those of the inputs only. */
 static bool call_transdata(struct lower_call *call) {
   const struct lower_tensor *x = &call->input[0], *y = &call->output[0];
@@ -239,13 +263,12 @@ static bool call_transdata(struct lower_call *call) {
   /* One buffer for what comes in and one for what leaves, as the published schedules of
    * TransData have it: keys of its tilings never ask for two. */
   lower_arg(call, "buffers=1");
-  /* The vendor's kernels share out N, or fractals of at least 12 KiB. */
+  /* The vendor's kernels share out N, in FRACTAL_Z as much of it as is worth a core. */
   uint64_t cores = soc_core_count(call->soc, emit_vector_core(call->soc));
-  uint64_t bytes = lower_elements(plain->shape, plain->rank) * vtile_bytes(x->dtype);
   if (blocks->rank == 5)
     lower_arg(call, "blocks=%" PRIu64, min_u64(cores, plain->shape[0]));
   else if (blocks->rank == plain->rank)
-    lower_arg(call, "blocks=%" PRIu64, min_u64(cores, ceil_div(bytes, VENDOR_FRACTAL_BYTES)));
+    lower_arg(call, "blocks=%" PRIu64, z_blocks(plain, vtile_bytes(x->dtype), cores));
   return true;
 }
 

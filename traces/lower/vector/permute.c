@@ -176,6 +176,8 @@ static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
     slot += vtile_align(pass->in_pitch * rows * bytes);
   }
   tile->slot_bytes = slot;
+  if (pass->places)
+    permute_lines_lay_out(pass);
   tile->parts = VTILE_STORES | (pass->fills ? VTILE_COMPUTES : VTILE_LOADS) |
                 (pass->transposes ? VTILE_COMPUTES : 0);
   tile->buffers = permute->buffers;
@@ -225,8 +227,6 @@ static void split_copied(const struct permute *permute, struct ppass *pass) {
 static void spread_over_cores(uint64_t cores, const struct permute *permute, struct ppass *pass) {
   struct vtile *tile = &pass->tile;
   const uint64_t least = 4096 / vtile_bytes(permute->type);
-  tile->blocks = 1;
-  vtile_counts(tile);
   while (tile->tiles < cores && tile->rows * tile->cols > least) {
     bool by_rows =
         tile->rows > PERMUTE_SIDE && (tile->rows >= tile->cols || tile->cols <= PERMUTE_SIDE);
@@ -238,16 +238,22 @@ static void spread_over_cores(uint64_t cores, const struct permute *permute, str
       break;
     vtile_counts(tile);
   }
-  tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
 
 static void split(const struct vinci_soc *soc, uint64_t cores, const struct permute *permute,
                   struct ppass *pass) {
-  if (pass->transposes)
+  struct vtile *tile = &pass->tile;
+  tile->blocks = 1;
+  if (pass->places)
+    permute_lines_split(soc, pass);
+  else if (pass->transposes)
     split_transposed(soc, permute, pass);
   else
     split_copied(permute, pass);
-  spread_over_cores(cores, permute, pass);
+  vtile_counts(tile);
+  if (!pass->places)
+    spread_over_cores(cores, permute, pass);
+  tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
 
 /* Passes share one kernel: it has the blocks of the pass that takes most. */
@@ -294,7 +300,9 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
     return false;
   if (blocks > most)
     return vtile_too_few(job, most, blocks);
-  if (permute->pass[0].fan > 1 && !vtile_has_whole_rows(job, &given))
+  if (permute->pass[0].places && given.rows > PERMUTE_SIDE)
+    return lower_refuse(job, "a tile takes up to %d rows", PERMUTE_SIDE);
+  if ((permute->pass[0].places || permute->pass[0].fan > 1) && !vtile_has_whole_rows(job, &given))
     return false;
   return vtile_ub_holds(job, "the tile", permute->ub_bytes);
 }

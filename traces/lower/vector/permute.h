@@ -37,6 +37,16 @@ struct ppass {
   uint64_t padded; /* elements of a row of the result, or 0 */
   /* Pieces of a row of the result, which lie apart in the source, and their distance. */
   uint64_t fan, fan_stride;
+  /* Not 0: short rows of this many elements (permute_lines.c), and whether they are the result. */
+  uint64_t places, column_bytes;
+  bool back;
+};
+
+/* Blocks of channels of NCHW, for permute_lines_add(). */
+struct plines {
+  uint64_t n, all_channels, places;
+  uint64_t first_block, blocks, channels; /* of each block, up to 8 */
+  bool back;                              /* FRACTAL_Z to NCHW */
 };
 
 struct permute {
@@ -61,6 +71,20 @@ void permute_strides(const uint64_t *shape, unsigned rank, uint64_t *strides);
 /* Adds the map; an empty one is left out. */
 enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
                               const struct pmap *map);
+/* Whether short rows go in lines: the type, and what UB holds. */
+bool permute_lines_fit(const struct lower_job *job, const struct permute *permute, uint64_t c0,
+                       uint64_t places);
+/* Adds the blocks of channels; none is left out. */
+enum vinci_status permute_lines_add(struct lower_job *job, struct permute *permute,
+                                    const struct plines *lines);
+/* N of one core, as the vendor's kernels share it out: the fewest that leave a core free, and
+ * at least 12 KiB. */
+uint64_t permute_lines_rows(uint64_t n, uint64_t n_bytes, uint64_t cores);
+void permute_lines_lay_out(struct ppass *pass);
+void permute_lines_split(const struct vinci_soc *soc, struct ppass *pass);
+void permute_lines_load(struct emit *emit, const struct ppass *pass);
+void permute_lines_compute(struct emit *emit, const struct ppass *pass);
+void permute_lines_store(struct emit *emit, const struct ppass *pass);
 bool permute_candidate(struct lower_job *job, size_t index);
 bool permute_cost(struct lower_job *job);
 /* The tiling that was chosen or given. Passes after the first are cut by the rule for as many

@@ -178,6 +178,8 @@ static bool has_gaps(const struct ppass *pass) {
       tile->space.rows % PERMUTE_SIDE != 0 || tile->rows % PERMUTE_SIDE != 0 || last_is_short;
   bool whole_blocks =
       !pass->chunks && pass->fan == 1 && pass->in_pitch == round_up(tile->cols, block);
+  if (pass->places)
+    return pass->padded || tile->rows % PERMUTE_SIDE != 0 || tile->space.rows % tile->rows != 0;
   return pass->transposes &&
          (short_rows || (tile->space.cols % PERMUTE_SIDE != 0 && !whole_blocks));
 }
@@ -210,6 +212,24 @@ static void put_tensors(struct emit *e, const struct permute *permute) {
               permute->out_format);
 }
 
+static void put_tile(struct emit *e, struct ppass *pass) {
+  bool lines = pass->places > 0;
+  if (lines)
+    permute_lines_load(e, pass);
+  else if (!pass->fills)
+    put_load(e, pass);
+  vtile_loaded(e, &pass->tile);
+  if (lines)
+    permute_lines_compute(e, pass);
+  else if (pass->transposes)
+    put_transpose(e, pass);
+  vtile_computed(e, &pass->tile);
+  if (lines)
+    permute_lines_store(e, pass);
+  else
+    put_store(e, pass);
+}
+
 void permute_emit(const struct lower_job *job, struct emit *e) {
   struct permute *permute = job->data;
   permute_take_tiling(job, permute);
@@ -226,13 +246,7 @@ void permute_emit(const struct lower_job *job, struct emit *e) {
     if (pass->fills)
       put_words(e, pass->tile.slot_bytes * pass->tile.buffers, permute->fill);
     vtile_open(e, &pass->tile);
-    if (!pass->fills)
-      put_load(e, pass);
-    vtile_loaded(e, &pass->tile);
-    if (pass->transposes)
-      put_transpose(e, pass);
-    vtile_computed(e, &pass->tile);
-    put_store(e, pass);
+    put_tile(e, pass);
     vtile_close(e, &pass->tile);
   }
 }
