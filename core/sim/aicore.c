@@ -141,6 +141,7 @@ void aicore_start(struct aicore *core, const struct program_kernel *kernel, uint
   core->start_cycle = cycle;
   core->holds_code = core->code && strcmp(core->code, kernel->name) == 0;
   core->code = kernel->name;
+  core->has_read = core->holds_code;
   if (core->result->blocks_run++ == 0)
     core->result->first_block = blk;
   flags_start_block(&core->flags);

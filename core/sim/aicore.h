@@ -112,6 +112,7 @@ struct aicore {
   struct engine_event finish;
   bool has_block;
   bool holds_code;  /* of its kernel: this block does not wait for it */
+  bool has_read;    /* from GM, in its kernel */
   const char *code; /* name of the kernel whose code the core fetched last */
   uint64_t start_cycle;
   struct result_event *events; /* this core's share of the event store */

@@ -152,6 +152,19 @@ static void transfer_done(struct gm_transfer *transfer, uint64_t now_ps) {
     pipe_wake(pipe, max_u64(pipe->moved_cycle, pipe->next_start_cycle));
 }
 
+/*
+ * What the first read from GM of a core whose kernel is new takes longer, as the pipe's own time.
+ * Profiles show this wait beside the one for code; which part of the chip serialises the cores is
+ * not published.
+ */
+static uint64_t first_read_cycles(struct aicore *core, const struct inst_cost *cost) {
+  const struct vinci_soc *soc = core->device->soc;
+  if (core->has_read || cost->gm_write)
+    return 0;
+  core->has_read = true;
+  return (uint64_t)soc->first_read_cycles * (device_running_cores(core->device, core->kind) - 1);
+}
+
 /* Held back transfers need no stall reason: the pipe is busy with the one before. */
 static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entry, uint64_t now) {
   const struct inst_cost *cost = &entry->cost;
@@ -165,6 +178,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
   struct retire_entry *slot = may_follow ? ring_push(pipe) : NULL;
   if (!slot)
     return false;
+  uint64_t wait = first_read_cycles(core, cost);
   slot->kind = RETIRE_TRANSFER;
   slot->start_cycle = now;
   slot->entry = *entry;
@@ -186,9 +200,9 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
   pipe->transfers++;
   pipe->moving++;
   pipe->streaming_overlaps = cost->overlaps;
-  pipe->next_start_cycle = now + cost->issue_cycles;
+  pipe->next_start_cycle = now + cost->issue_cycles + wait;
   device_start_transfer(core->device, &slot->transfer,
-                        clock_edge_ps(&core->clock, now + cost->latency_cycles));
+                        clock_edge_ps(&core->clock, now + cost->latency_cycles + wait));
   return true;
 }
 

@@ -81,7 +81,8 @@ return soc {
   -- code_cycles: core time with misses less that without, or less the sum of the pipes; with
   -- several blocks divided by what code.sharing makes of them.
   code = {
-    sharing = num(0.3, "ratio", "MSI", "derived", "wait of elementwise kernels, cold less warm: 0.30 us with 1 block, 0.5 with 4, 1.0 with 8, 1.4 with 23, 3.4 with 47, 3.7 to 4.9 with 40: 0.3 us x (1 + 0.3 x (blocks - 1)) within a third"),
+    sharing = num(0.15, "ratio", "MSI", "derived", "core time, cold less warm, less what MTE2 is longer: 0.31 us with 1 block (Cast), 2.6 and 2.3 with 40 (Cast, Mul); less first_read_cycles also 0.4 with 4, 0.7 with 8, 0.6 with 23, 1.7 with 47: 0.31 us x (1 + 0.15 x (blocks - 1)), 0.04 to 0.2"),
+    first_read_cycles = num(60, "cycle", "MSI", "derived", "time of MTE2, cold less warm: 1.96 us (Cast) and 0.94 us (Mul) with 40 blocks, 56 launches each: mean 1.45 us / 39 others; 0 to 0.08 us with 1 block"),
   },
   kernel = {
     ELEMENTWISE = {

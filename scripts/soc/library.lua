@@ -20,7 +20,10 @@ return soc {
   ub = {
     reserved = num(8 * KiB + 256, "B", "DK", "documented", "dav-c220: 256 B, and 8 KiB unless a compiler option gives them back; dav-c310: 6 KiB stack of vector functions and 2 KiB"),
   },
-  code = { sharing = num(0.3, "ratio", "MSI", "assumed", like_c220) },
+  code = {
+    sharing = num(0.15, "ratio", "MSI", "assumed", like_c220),
+    first_read_cycles = num(60, "cycle", "MSI", "assumed", like_c220),
+  },
   kernel = {
     core_bytes_min = num(4 * KiB, "B", "MSI", "assumed", "rows of small elementwise kernels take fewer cores than the chip has"),
     turn_cycles = num(64, "cycle", "MSI", "assumed", "some 20 flags, loops and scalar instructions"),
