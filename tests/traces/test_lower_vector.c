@@ -436,7 +436,8 @@ static char *lowered(const char *request, const char *more) {
   return text;
 }
 
-/* FRACTAL_Z: a block of 8 channels is one burst for each n, and N of a tile one for each place. */
+/* FRACTAL_Z: a block of 8 channels is one burst for each n, and N of a tile one for each place.
+ * NC1HWC0: blocks of channels share a tile. */
 static void short_rows_share_bursts(void **state) {
   (void)state;
   static const struct {
@@ -446,6 +447,8 @@ static void short_rows_share_bursts(void **state) {
        "n_burst=9,len_burst=rows*32"},
       {"transdata shape=384x192x3x3 way=fractal_z_to_nchw dtype=fp32",
        "n_burst=9,len_burst=rows*32", "len_burst=288"},
+      {"transdata shape=32x256x13x13 way=nchw_to_nc1hwc0 c0=16 dtype=fp32",
+       "n_burst=64,len_burst=676", "len_burst=43264"},
       {"transdata shape=64x3x11x11 way=nchw_to_fractal_z dtype=fp32", "len_burst=484",
        "len_burst=32"},
   };
