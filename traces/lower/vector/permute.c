@@ -301,9 +301,11 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
 bool permute_candidate(struct lower_job *job, size_t index) {
   struct permute *permute = job->data;
   uint64_t blocks = 1;
-  if (index > 1)
+  /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
+  const bool lines = permute->passes && permute->pass[0].places;
+  if (index > (lines ? 0 : 1))
     return false;
-  permute->buffers = index == 0 ? 2 : 1;
+  permute->buffers = index == 0 && !lines ? 2 : 1;
   for (unsigned i = 0; i < permute->passes; i++) {
     split(job->soc, job->cores, permute, &permute->pass[i]);
     blocks = max_u64(blocks, permute->pass[i].tile.blocks);
