@@ -83,6 +83,8 @@ static void bytes_move_once(void **state) {
       {"transdata shape=2x64x27x27 way=nchw_to_nc1hwc0 dtype=fp32", 373248, 373248},
       {"transdata shape=48x80 way=fractal_nz_to_nd", 7680, 7680},
       {"transdata shape=17x33 way=nd_to_fractal_nz", 1122, 3072},
+      {"transdata shape=37x19x3x5 way=nchw_to_fractal_z dtype=fp32", 42180, 69120},
+      {"transdata shape=37x19x3x5 way=fractal_z_to_nchw dtype=fp32", 53280, 42180},
       {"slice shape=17x127 out=5x31 begin=392 dtype=fp32", 620, 620},
       {"concat shape=17x3 shape1=17x127 dtype=fp32", 8840, 8840},
       {"pad shape=3x5x33x31 before=0x0x1x1 after=0x0x1x1 dtype=fp32", 61380, 69300},
@@ -159,6 +161,8 @@ static void checks_find_nothing(void **state) {
       "transdata shape=3x33x13x11 way=nc1hwc0_to_nchw",
       "transdata shape=3x17x5 way=nd_to_fractal_nz",
       "transdata shape=17x33x3x1 way=nchw_to_fractal_z dtype=fp32",
+      "transdata shape=37x19x3x5 way=nchw_to_fractal_z dtype=fp32",
+      "transdata shape=37x19x3x5 way=fractal_z_to_nchw dtype=fp32",
       "transpose shape=5x7x3 perm=3x1x2 dtype=int64",
       "transpose shape=33x65 perm=2x1 dtype=uint8",
       "transpose shape=2048x2048 perm=2x1",
@@ -436,6 +440,33 @@ static char *lowered(const char *request, const char *more) {
   return text;
 }
 
+/* FRACTAL_Z: a block of 8 channels is one burst for each n, and N of a tile one for each place.
+ * NC1HWC0: blocks of channels share a tile. */
+static void short_rows_share_bursts(void **state) {
+  (void)state;
+  static const struct {
+    const char *request, *load, *store;
+  } rows[] = {
+      {"transdata shape=384x192x3x3 way=nchw_to_fractal_z dtype=fp32", "n_burst=rows,len_burst=288",
+       "n_burst=9,len_burst=rows*32"},
+      {"transdata shape=384x192x3x3 way=fractal_z_to_nchw dtype=fp32",
+       "n_burst=9,len_burst=rows*32", "len_burst=288"},
+      {"transdata shape=32x256x13x13 way=nchw_to_nc1hwc0 c0=16 dtype=fp32",
+       "n_burst=64,len_burst=676", "len_burst=43264"},
+      {"transdata shape=64x3x11x11 way=nchw_to_fractal_z dtype=fp32", "len_burst=484",
+       "len_burst=32"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char *text = lowered(rows[i].request, "");
+    const char *load = strstr(text, "copy_gm_to_ubuf"), *store = strstr(text, "copy_ubuf_to_gm");
+    const char *load_end = strchr(load, '\n'), *store_end = strchr(store, '\n');
+    const char *in = strstr(load, rows[i].load), *out = strstr(store, rows[i].store);
+    if (!in || in > load_end || !out || out > store_end)
+      fail_msg("%s: %s", rows[i].request, text);
+    free(text);
+  }
+}
+
 /* The second kernel folds 8 x 100 x 64 sums: more cores would mostly wait for their code. */
 static void later_kernels_choose_their_cores(void **state) {
   (void)state;
@@ -485,6 +516,7 @@ int main(void) {
       cmocka_unit_test(broadcasts_run),
       cmocka_unit_test(checks_find_nothing),
       cmocka_unit_test(reductions_keep_dimensions),
+      cmocka_unit_test(short_rows_share_bursts),
       cmocka_unit_test(little_work_gets_few_cores),
       cmocka_unit_test(later_kernels_choose_their_cores),
       cmocka_unit_test(a_tiling_given_back_is_the_same_program),

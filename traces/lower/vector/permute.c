@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps of strides: merging dimensions, tiles, their cost. */
+#include <inttypes.h>
+
 #include "traces/lower/vector/permute.h"
 
 #include "core/base/arith.h"
@@ -90,6 +92,37 @@ static void join_pieces(struct ppass *pass) {
   }
 }
 
+/*
+ * Blocks of channels whose rows follow each other on both sides: several of them are one tile, as
+ * many as half of UB holds, as long as all cores have a tile. In profiles of TransData the time of
+ * MTE3 is that of few and long copies.
+ */
+static void join_groups(const struct lower_job *job, struct ppass *pass) {
+  struct vtile_space *space = &pass->tile.space;
+  uint64_t bytes = vtile_bytes(pass->in.dtype), pitch = vtile_pitch(space->cols, (unsigned)bytes);
+  uint64_t group = (space->rows + PERMUTE_SIDE) * pitch * bytes;
+  uint64_t most = vtile_ub_bytes(job->soc) / 2 / group;
+  uint64_t cores = soc_core_count(job->soc, emit_vector_core(job->soc)), tiles = 1;
+  pass->groups = 1;
+  if (space->rows > PERMUTE_SIDE || pass->out.row_stride != space->rows || pass->padded ||
+      pitch * bytes > PERMUTE_REPEATS_MAX * BLOCK_BYTES)
+    return;
+  for (unsigned i = 0; i < space->outers; i++)
+    tiles *= space->outer[i];
+  for (unsigned i = 0; i < space->outers; i++) {
+    if (pass->in.outer_stride[i] != space->rows * pass->in.row_stride ||
+        pass->out.outer_stride[i] != space->cols * space->rows)
+      continue;
+    for (uint64_t groups = 2; groups <= min_u64(most, space->outer[i]); groups++)
+      if (space->outer[i] % groups == 0 && tiles / groups >= cores)
+        pass->groups = groups;
+    space->outer[i] /= pass->groups;
+    pass->in.outer_stride[i] *= pass->groups;
+    pass->out.outer_stride[i] *= pass->groups;
+    return;
+  }
+}
+
 static unsigned add_single(struct pmap *map) {
   map->extent[map->count] = map->from[map->count] = map->to[map->count] = 1;
   return map->count++;
@@ -154,7 +187,9 @@ enum vinci_status permute_add(struct lower_job *job, struct permute *permute,
     pass->in.outer_stride[outer] = map.from[i];
     pass->out.outer_stride[outer] = map.to[i];
   }
-  if (!pass->transposes)
+  if (pass->transposes)
+    join_groups(job, pass);
+  else
     join_pieces(pass);
   return VINCI_OK;
 }
@@ -166,14 +201,15 @@ static void lay_out_pass(const struct permute *permute, struct ppass *pass) {
   uint64_t bytes = vtile_bytes(permute->type);
   pass->in_pitch = vtile_pitch(tile->cols, (unsigned)bytes);
   uint64_t rows = pass->transposes ? round_up(tile->rows, PERMUTE_SIDE) : tile->rows;
-  uint64_t slot = vtile_align(rows * pass->in_pitch * bytes);
+  uint64_t before = pass->groups > 1 ? pass->groups - 1 : 0; /* groups but the last */
+  uint64_t slot = vtile_align((before * tile->rows + rows) * pass->in_pitch * bytes);
   pass->in.pitch = pass->out.pitch = pass->in_pitch;
   pass->in.address = pass->out.address = 0;
   pass->chunks = pass->transposes && bytes == 4 && rows > PERMUTE_SIDE;
   if (pass->transposes) {
     pass->out_pitch = rows;
     pass->out.address = slot;
-    slot += vtile_align(pass->in_pitch * rows * bytes);
+    slot += vtile_align((before * tile->cols + pass->in_pitch) * rows * bytes);
   }
   tile->slot_bytes = slot;
   if (pass->places)
@@ -203,6 +239,11 @@ static void split_transposed(const struct vinci_soc *soc, const struct permute *
   uint64_t budget = vtile_ub_bytes(soc) / permute->buffers / 2 / bytes;
   bool packed = pass->in.row_stride == tile->space.cols;
   tile->cols = min_u64(tile->space.cols, COLS_MAX);
+  if (pass->groups > 1) {
+    tile->rows = tile->space.rows;
+    tile->cols = tile->space.cols;
+    return;
+  }
   uint64_t pitch = vtile_pitch(tile->cols, (unsigned)bytes);
   uint64_t most = packed && tile->cols == tile->space.cols ? ROWS_MAX : ROWS_STRIDED;
   tile->rows = min_u64(tile->space.rows,
@@ -251,7 +292,7 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
   else
     split_copied(permute, pass);
   vtile_counts(tile);
-  if (!pass->places)
+  if (!pass->places && pass->groups <= 1)
     spread_over_cores(cores, permute, pass);
   tile->blocks = ceil_div(tile->tiles, ceil_div(tile->tiles, min_u64(tile->tiles, cores)));
 }
@@ -260,9 +301,11 @@ static void split(const struct vinci_soc *soc, uint64_t cores, const struct perm
 bool permute_candidate(struct lower_job *job, size_t index) {
   struct permute *permute = job->data;
   uint64_t blocks = 1;
-  if (index > 1)
+  /* Short rows: a second buffer is one more to clear, and no published tiling asks for two. */
+  const bool lines = permute->passes && permute->pass[0].places;
+  if (index > (lines ? 0 : 1))
     return false;
-  permute->buffers = index == 0 ? 2 : 1;
+  permute->buffers = index == 0 && !lines ? 2 : 1;
   for (unsigned i = 0; i < permute->passes; i++) {
     split(job->soc, job->cores, permute, &permute->pass[i]);
     blocks = max_u64(blocks, permute->pass[i].tile.blocks);
@@ -302,7 +345,10 @@ static bool check_given(struct lower_job *job, struct permute *permute) {
     return vtile_too_few(job, most, blocks);
   if (permute->pass[0].places && given.rows > PERMUTE_SIDE)
     return lower_refuse(job, "a tile takes up to %d rows", PERMUTE_SIDE);
-  if ((permute->pass[0].places || permute->pass[0].fan > 1) && !vtile_has_whole_rows(job, &given))
+  if (permute->pass[0].groups > 1 && given.rows != given.space.rows)
+    return lower_refuse(job, "a tile takes all %" PRIu64 " rows", given.space.rows);
+  if ((permute->pass[0].places || permute->pass[0].fan > 1 || permute->pass[0].groups > 1) &&
+      !vtile_has_whole_rows(job, &given))
     return false;
   return vtile_ub_holds(job, "the tile", permute->ub_bytes);
 }
@@ -319,7 +365,8 @@ bool permute_cost(struct lower_job *job) {
     return false;
   for (unsigned i = 0; i < permute->passes; i++) {
     const struct ppass *pass = &permute->pass[i];
-    uint64_t bytes = pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
+    uint64_t groups = max_u64(pass->groups, 1);
+    uint64_t bytes = groups * pass->tile.rows * pass->tile.cols * vtile_bytes(permute->type);
     struct vtile_work work = {.in_bytes = pass->fills ? 0 : bytes,
                               .out_bytes = bytes,
                               .in_copies = !pass->fills,
@@ -328,10 +375,10 @@ bool permute_cost(struct lower_job *job) {
                               .goes_on = i > 0};
     if (pass->transposes) {
       uint64_t element = vtile_bytes(permute->type);
-      work.vector_cycles =
-          ceil_div(pass->tile.rows, PERMUTE_SIDE) * ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
-      work.in_beyond = beyond(pass->tile.rows, pass->tile.cols * element);
-      work.out_beyond = beyond(pass->tile.cols, pass->tile.rows * element);
+      work.vector_cycles = groups * ceil_div(pass->tile.rows, PERMUTE_SIDE) *
+                           ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
+      work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
+      work.out_beyond = beyond(groups * pass->tile.cols, pass->tile.rows * element);
     } else {
       uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
       if (!pass->fills && pass->in.row_stride != pass->tile.cols)

@@ -35,6 +35,7 @@ struct ppass {
   bool chunks; /* rows go to UB in turns of 8, see put_load() */
   uint64_t in_pitch, out_pitch;
   uint64_t padded; /* elements of a row of the result, or 0 */
+  uint64_t groups; /* transpositions of a tile, whose rows and results follow each other */
   /* Pieces of a row of the result, which lie apart in the source, and their distance. */
   uint64_t fan, fan_stride;
   /* Not 0: short rows of this many elements (permute_lines.c), and whether they are the result. */

@@ -45,6 +45,17 @@ static void put_pieces(struct emit *e, const struct ppass *pass) {
   emit_end(e);
 }
 
+/* The rows of all groups of a tile. */
+static struct vtile with_groups(const struct ppass *pass) {
+  struct vtile view = pass->tile;
+  if (pass->groups > 1) {
+    view.space.rows *= pass->groups;
+    view.rows *= pass->groups;
+    view.n_rows = x_mul(view.n_rows, pass->groups);
+  }
+  return view;
+}
+
 /* Bursts of 8 rows, to every second place in UB. */
 static void put_bursts(struct emit *e, struct expr dst, struct expr src, struct expr count,
                        uint64_t chunk_bytes) {
@@ -85,7 +96,8 @@ static void put_load(struct emit *e, const struct ppass *pass) {
     return;
   }
   if (!pass->chunks) {
-    vtile_load(e, tile, &pass->in);
+    struct vtile view = with_groups(pass);
+    vtile_load(e, &view, &pass->in);
     return;
   }
   uint64_t half = round_up(tile->rows, PERMUTE_SIDE) / 2, turns = half / PERMUTE_CHUNK;
@@ -131,16 +143,25 @@ static void put_transpose(struct emit *e, const struct ppass *pass) {
   uint64_t in_step = over_groups ? column_in : group_in, in = over_groups ? group_in : column_in;
   uint64_t out_step = over_groups ? column_out : group_out;
   uint64_t out = over_groups ? group_out : column_out;
-  struct expr turn = EXPR(0);
+  struct expr turn = EXPR(0), group = EXPR(0);
+  if (pass->groups > 1)
+    group = emit_for(e, vtile_name(e, tile, "group"), pass->groups);
+  struct expr to = x_add(tile->slot, x_mul(group, tile->cols * pass->out_pitch * bytes));
+  struct expr from = x_add(tile->slot, x_mul(group, tile->rows * pass->in_pitch * bytes));
   if (turns > 1)
     turn = emit_for(e, vtile_name(e, tile, "turn"), over_groups ? column_runs : group_runs);
   EMIT(e, bytes == 4 ? "scatter_vnchwconv_b32" : "scatter_vnchwconv_b16",
-       F("dst", x_add(x_add(tile->slot, pass->out.address), x_mul(turn, out_step * BLOCK_BYTES))),
-       F("src", x_add(tile->slot, x_mul(turn, in_step * BLOCK_BYTES))), F("repeat", runs),
+       F("dst", x_add(x_add(to, pass->out.address), x_mul(turn, out_step * BLOCK_BYTES))),
+       F("src", x_add(from, x_mul(turn, in_step * BLOCK_BYTES))), F("repeat", runs),
        F("dst_step", bytes == 4 ? out_row / 2 : out_row), F("src_step", in_row),
        F("dst_repeat", stride_of(runs, out)), F("src_repeat", stride_of(runs, in)));
   if (turns > 1)
     emit_end(e);
+  if (pass->groups <= 1)
+    return;
+  /* The fill behind the columns of a group is where those of the next one lie. */
+  emit_barrier(e, PIPE_V);
+  emit_end(e);
 }
 
 /* Rows of the result are the columns of the tile. */
@@ -157,6 +178,11 @@ static void put_store(struct emit *e, const struct ppass *pass) {
     view.col_tiles = tile->row_tiles;
     view.n_rows = tile->n_cols;
     view.n_cols = tile->n_rows;
+    if (pass->groups > 1) {
+      view.space.rows *= pass->groups;
+      view.rows *= pass->groups;
+      view.n_rows = x_mul(view.n_rows, pass->groups);
+    }
     view.row = tile->col;
     view.col = tile->row;
     out.pitch = pass->out_pitch;
