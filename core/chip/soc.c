@@ -74,6 +74,9 @@ static const struct soc_param path_params[] = {
                  FAMILY_MILLI_MAX, #from " to " #to ": start to end, at best; 0 = no limit"),      \
       PATH_PARAM(id, acknowledge_mcycles, "acknowledge_cycles", MCYCLES, FAMILY_MILLI_MAX,         \
                  #from " to " #to ": from the last byte sent to the answer that ends a write"),    \
+      PATH_PARAM(id, unaligned_mcycles, "unaligned_cycles", MCYCLES, FAMILY_MILLI_MAX,             \
+                 #from " to " #to                                                                  \
+                       ": of the engine for each burst that is not whole 32-byte blocks"),         \
       PATH_PARAM(id, request_bytes, "request_bytes", BYTES, FAMILY_REQUEST_MAX,                    \
                  #from " to " #to ": largest request to GM; 0 = unknown"),                         \
       PATH_PARAM(id, spread_mcycles, "spread_cycles", MCYCLES, FAMILY_MILLI_MAX,                   \

@@ -96,6 +96,8 @@ struct path_cost {
   int64_t sustained_mbytes_per_cycle;
   /* Of writes to GM: from the last byte sent, when the next copy may start, to the answer. */
   int64_t acknowledge_mcycles;
+  /* Of the engine, more for each burst of DataCopyPad that is not whole blocks of 32 bytes. */
+  int64_t unaligned_mcycles;
   int64_t request_bytes;  /* GM paths: largest piece the engine asks for at once; 0: not known */
   int64_t spread_mcycles; /* more start-up each time the requests double: the last comes later */
   int64_t peak_bytes_per_second; /* nominal limit, for usage rates in reports; 0: unknown */

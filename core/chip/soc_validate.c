@@ -76,7 +76,7 @@ static enum vinci_status check_paths(const struct vinci_soc *soc, struct vinci_d
       if (path->startup_mcycles || path->hbm_mbytes_per_cycle || path->minimum_mcycles ||
           path->overlap_issue_mcycles || path->peak_bytes_per_second ||
           path->sustained_mbytes_per_cycle || path->request_bytes || path->spread_mcycles ||
-          path->acknowledge_mcycles)
+          path->acknowledge_mcycles || path->unaligned_mcycles)
         return fail(soc, diag, name, "has numbers but no bytes_per_cycle");
       continue;
     }

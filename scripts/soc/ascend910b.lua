@@ -276,6 +276,7 @@ return soc {
       bytes_per_cycle = num(125.6, "B/cycle", "KPP", "measured", "same fit"),
       hbm_bytes_per_cycle = num(62, "B/cycle", "DKX", "measured", "vector-add samples on a 910B4: pairs of 4 KiB and of 40 KiB copies take 190 + bytes/62 each"),
       overlap_issue_cycles = num(20.6, "cycle", "DKX", "measured", "stream of independent 128 B DataCopyPad copies on 48 cores"),
+      unaligned_cycles = num(50, "cycle", "MSI", "derived", "TransData of a 910B2, rows of 676 and 2916 B that are not whole blocks: MTE2 takes at least 55 and 93 cycles each, less bytes / bytes_per_cycle: 50 and 70"),
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     GM_L0A = {
@@ -321,6 +322,7 @@ return soc {
       bytes_per_cycle = num(93.6, "B/cycle", "KPP", "measured", "same fit"),
       sustained_bytes_per_cycle = num(65.8, "B/cycle", "KPP", "measured", "same fit; rows from 30 KiB on; the platform files say 64"),
       acknowledge_cycles = num(70.6, "cycle", "MSI", "derived", answer),
+      unaligned_cycles = num(60, "cycle", "MSI", "derived", "TransData of a 910B2, rows of 676 and 2916 B that are not whole blocks: MTE3 takes 66 to 76 and 89 to 104 cycles each, less bytes / bytes_per_cycle: 64 and 66"),
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     UB_UB = {
