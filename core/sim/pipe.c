@@ -100,6 +100,7 @@ static bool start_signal(struct pipe_unit *pipe, const struct pipe_entry *entry,
   slot->cycle = max_u64(now, pipe->complete_cycle);
   slot->start_cycle = now;
   slot->entry = *entry;
+  slot->entry.cost.minimum_cycles += wait;
   if (pipe->ring_count == 1)
     schedule_retire(pipe, slot->cycle);
   return true;

@@ -177,6 +177,29 @@ static void aligned_forms_overlap_and_pad(void **state) {
   assert_int_equal(test_bytes(&inst, "dst", WRITE), 2 * 128 + 96);
 }
 
+/* Of 5 bursts of 96 bytes: 11 cycles each, when any of them begins or ends inside a block. */
+static uint64_t unaligned_minimum(int64_t src, int64_t length, int64_t gap) {
+  struct vinci_soc *soc = test_soc();
+  struct inst inst = test_inst(OP_COPY_GM_TO_UBUF_ALIGN_B8, DTYPE_COUNT);
+  struct inst_cost cost;
+  soc->path[PATH_GM_UB].unaligned_mcycles = 11000;
+  test_set(&inst, "src", src);
+  test_set(&inst, "n_burst", 5);
+  test_set(&inst, "len_burst", length);
+  test_set(&inst, "src_gap", gap);
+  transfer_align_cost(soc, &inst, &cost);
+  return cost.minimum_cycles;
+}
+
+static void bursts_that_cut_blocks_take_the_engine_longer(void **state) {
+  (void)state;
+  assert_int_equal(unaligned_minimum(0, 96, 32), 0);
+  uint64_t whole = T_GM_STARTUP + 5 * 11;
+  assert_int_equal(unaligned_minimum(2, 96, 32), whole + 5 * 96 / T_RATE);
+  assert_int_equal(unaligned_minimum(0, 96, 31), whole + 5 * 96 / T_RATE);
+  assert_int_equal(unaligned_minimum(0, 95, 33), whole + 5 * 95 / T_RATE);
+}
+
 static void aligned_store_writes_bytes_exactly(void **state) {
   (void)state;
   struct inst inst = test_inst(OP_COPY_UBUF_TO_GM_ALIGN_B8, DTYPE_COUNT);
@@ -424,6 +447,7 @@ int main(void) {
       cmocka_unit_test(bias_doubles_when_it_becomes_fp32),
       cmocka_unit_test(paths_follow_the_operands),
       cmocka_unit_test(aligned_forms_overlap_and_pad),
+      cmocka_unit_test(bursts_that_cut_blocks_take_the_engine_longer),
       cmocka_unit_test(aligned_store_writes_bytes_exactly),
       cmocka_unit_test(nd2nz_counts_lines_of_rows),
       cmocka_unit_test(nd2nz_copies_overlap),
