@@ -100,7 +100,6 @@ static bool start_signal(struct pipe_unit *pipe, const struct pipe_entry *entry,
   slot->cycle = max_u64(now, pipe->complete_cycle);
   slot->start_cycle = now;
   slot->entry = *entry;
-  slot->entry.cost.minimum_cycles += wait;
   if (pipe->ring_count == 1)
     schedule_retire(pipe, slot->cycle);
   return true;
@@ -183,6 +182,7 @@ static bool start_transfer(struct pipe_unit *pipe, const struct pipe_entry *entr
   slot->kind = RETIRE_TRANSFER;
   slot->start_cycle = now;
   slot->entry = *entry;
+  slot->entry.cost.minimum_cycles += wait;
   slot->transfer = (struct gm_transfer){
       .port = core->index * PIPE_COUNT + pipe->id,
       .path = cost->path,
