@@ -68,9 +68,10 @@ static bool cost(struct lower_job *job) {
   uint64_t longest = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
   uint64_t other = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
   uint64_t pipes = buffers > 1 ? longest : longest + other;
-  job->cost.total_cycles =
-      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + launch_spread_cycles(soc, blocks) +
-      max_u64(pipes, estimate_memory(soc, bytes, bytes)) + (buffers > 1 ? other / turns : 0);
+  job->cost.total_cycles = estimate_start(soc, KERNEL_ELEMENTWISE, blocks) +
+                           launch_spread_cycles(soc, emit_vector_core(soc), blocks) +
+                           max_u64(pipes, estimate_memory(soc, bytes, bytes)) +
+                           (buffers > 1 ? other / turns : 0);
   return true;
 }
 
