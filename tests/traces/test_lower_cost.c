@@ -278,9 +278,9 @@ static void little_work_is_shared_by_few_cores(void **state) {
   (void)state;
   vinci_soc *soc = chip();
   soc->launch_cluster_ps = 101000;
-  assert_int_equal(launch_spread_cycles(soc, 5), 4 * 101);
-  assert_int_equal(launch_spread_cycles(soc, 39), 19 * 101);
-  assert_int_equal(launch_spread_cycles(soc, 40), 39 * FIXTURE_BLOCK);
+  assert_int_equal(launch_spread_cycles(soc, CORE_AIV, 5), 4 * 101);
+  assert_int_equal(launch_spread_cycles(soc, CORE_AIV, 39), 19 * 101);
+  assert_int_equal(launch_spread_cycles(soc, CORE_AIV, 40), 39 * FIXTURE_BLOCK);
   assert_int_equal(launch_cores(soc, 40, 5, 700), 5);
   assert_int_equal(launch_cores(soc, 4, 5, 700), 3);  /* 202 + 1400, as 4 would be 303 + 1400 */
   assert_int_equal(launch_cores(soc, 40, 5, 150), 3); /* 202 + 300; 5: 404 + 150 is more */

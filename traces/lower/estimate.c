@@ -4,6 +4,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/clock.h"
+#include "traces/lower/emit.h"
 
 /* ---- launch: blocks are handed out one after the other, so more cores are not always sooner done
  */
@@ -12,20 +13,19 @@ static uint64_t cycles_of(const struct vinci_soc *soc, uint128 ps) {
   return (uint64_t)(ps * (uint64_t)soc->core_hz / PS_PER_SECOND);
 }
 
-/* Whether blocks run on AIC or AIV is not known here: as many as there are AIC fill these. */
-uint64_t launch_spread_cycles(const struct vinci_soc *soc, uint64_t blocks) {
-  uint64_t cubes = (uint64_t)soc->cube_cores, vectors = (uint64_t)soc->vector_cores;
-  uint64_t places = blocks == cubes ? cubes : max_u64(cubes, vectors);
+uint64_t launch_spread_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks) {
+  uint64_t places = soc_core_count(soc, kind);
   return blocks > 0 ? cycles_of(soc, soc_dispatch_ps(soc, places, blocks, blocks - 1)) : 0;
 }
 
-uint64_t launch_cycles(const struct vinci_soc *soc, uint64_t blocks) {
-  return cycles_of(soc, (uint64_t)soc->launch_base_ps) + launch_spread_cycles(soc, blocks);
+uint64_t launch_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks) {
+  return cycles_of(soc, (uint64_t)soc->launch_base_ps) + launch_spread_cycles(soc, kind, blocks);
 }
 
 static uint64_t work_cycles(const struct vinci_soc *soc, uint64_t blocks, uint64_t pieces,
                             uint64_t piece_cycles) {
-  return launch_cycles(soc, blocks) + ceil_div(pieces, blocks) * piece_cycles;
+  return launch_cycles(soc, emit_vector_core(soc), blocks) +
+         ceil_div(pieces, blocks) * piece_cycles;
 }
 
 uint64_t launch_cores(const struct vinci_soc *soc, uint64_t cores, uint64_t pieces,
@@ -52,8 +52,8 @@ uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint
 }
 
 uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
-  return launch_spread_cycles(soc, blocks) + estimate_start(soc, code, blocks) -
-         estimate_start(soc, code, 1);
+  return launch_spread_cycles(soc, emit_cube_core(soc), blocks) +
+         estimate_start(soc, code, blocks) - estimate_start(soc, code, 1);
 }
 
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies) {

@@ -5,13 +5,14 @@
 
 #include "core/chip/soc.h"
 
-/* Cycles of the core clock from the launch of a kernel to the start of its last block. */
-uint64_t launch_cycles(const struct vinci_soc *soc, uint64_t blocks);
+/* Cycles of the core clock from the launch of a kernel on cores of a kind to the start of its last
+ * block. */
+uint64_t launch_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks);
 /* The part of that which each block adds. */
-uint64_t launch_spread_cycles(const struct vinci_soc *soc, uint64_t blocks);
+uint64_t launch_spread_cycles(const struct vinci_soc *soc, enum core_kind kind, uint64_t blocks);
 /*
- * How many cores, at most `cores`, have equal pieces of work done first, each piece taking a core
- * N cycles: every core more shares the work and takes its time to start.
+ * How many vector cores, at most `cores`, have equal pieces of work done first, each piece taking a
+ * core N cycles: every core more shares the work and takes its time to start.
  */
 uint64_t launch_cores(const struct vinci_soc *soc, uint64_t cores, uint64_t pieces,
                       uint64_t piece_cycles);
@@ -22,7 +23,7 @@ uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_
 /* From the start of a block to its first copy: the wait for code that all cores fetch, and scalar
  * work. */
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
-/* What more blocks than one add: to the launch, and to the wait for code. */
+/* What more blocks than one on cores of the cube add: to the launch, and to the wait for code. */
 uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
 /* Copies of one core that together move N bytes over a path; data come from device memory. */
 uint64_t estimate_copies(const struct path_cost *path, uint64_t bytes, uint64_t copies);

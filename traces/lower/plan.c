@@ -175,8 +175,9 @@ static uint64_t fewer_cores(uint64_t cores) {
 /*
  * All cores first, then fewer, until two numbers in a row have not saved half a per cent: each core
  * more takes its time to be started and to fetch its code, so that little work is done sooner by
- * few. The numbers tried do not depend on the chip's, so that a chip with more cores finds what a
- * smaller one takes.
+ * few. Numbers above that of clusters are not in vain: as long as cores are left free, the
+ * dispatcher takes as long for all of these. The numbers tried do not depend on the chip's, so that
+ * a chip with more cores finds what a smaller one takes.
  */
 enum { WORTH_IT = 200, PATIENCE = 2 };
 
@@ -190,12 +191,13 @@ static void visit_core_counts(struct lower_job *job, struct walk *walk) {
   for (;;) {
     uint64_t before = walk->cheapest_cycles;
     visit_candidates(job, walk, job->soc, NULL);
-    in_vain = walk->cheapest_cycles < before ? 0 : in_vain + 1;
+    bool cheaper = walk->cheapest_cycles < before;
+    in_vain = cheaper ? 0 : in_vain + (job->cores <= (uint64_t)job->soc->cube_cores);
     if (!open || walk->stopped || in_vain == PATIENCE || walk->cheapest_blocks <= 1 ||
         job->cores == 1)
       break;
     memcpy(job->value, walk->given, sizeof job->value);
-    job->cores = fewer_cores(in_vain ? job->cores : walk->cheapest_blocks);
+    job->cores = fewer_cores(cheaper ? walk->cheapest_blocks : job->cores);
     walk->most_cycles = walk->cheapest_cycles - walk->cheapest_cycles / WORTH_IT;
   }
   job->cores = all;

@@ -245,7 +245,7 @@ static uint64_t forward_cycles(const struct estimate *x, uint64_t shared, uint64
   uint64_t chain = (cube + ends + compute + 3 * signal) / 2;
   uint64_t total = x->whole * max_u64(max_u64(cube, vector), chain) / MILLI + x->share * signal +
                    begin + cube + vector + 3 * signal;
-  total = max_u64(total, shared + cube + vector) + launch_spread_cycles(x->soc, t->cores);
+  total = max_u64(total, shared + cube + vector) + launch_spread_cycles(x->soc, CORE_AIC, t->cores);
   return t->splits > 1 ? total + attention_join_end(x->soc, x->at, t, t->rows).cycles : total;
 }
 
@@ -253,7 +253,7 @@ static uint64_t gradient_cycles(const struct estimate *x, uint64_t shared, uint6
   uint64_t cube = max_u64(max_u64(x->cube, x->mte1), max_u64(x->mte2, x->fix));
   uint64_t steps = x->whole * max_u64(cube, x->softmax) / MILLI;
   return max_u64(steps, shared) + cube + x->softmax + 2 * begin +
-         launch_cycles(x->soc, x->t.cores) +
+         launch_cycles(x->soc, CORE_AIC, x->t.cores) +
          attention_grad_end(x->soc, x->at, x->t.depth, true).cycles +
          attention_grad_end(x->soc, x->at, x->t.depth, false).cycles;
 }

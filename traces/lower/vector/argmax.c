@@ -137,8 +137,8 @@ static bool cost(struct lower_job *job) {
   uint64_t step = (uint64_t)soc->vector_class[VECTOR_CLASS_SEVEN].per_repeat_mcycles;
   enum { ROW_CYCLES = 400, CHUNK_CYCLES = 100 }; /* of the instructions that look at winners */
   uint64_t vector = arg->winners * (step + MILLI) / MILLI + ROW_CYCLES + arg->chunks * CHUNK_CYCLES;
-  uint64_t start =
-      launch_spread_cycles(soc, arg->blocks) + estimate_start(soc, KERNEL_REDUCE, arg->blocks);
+  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), arg->blocks) +
+                   estimate_start(soc, KERNEL_REDUCE, arg->blocks);
   job->cost = (struct lower_cost){
       .total_cycles = start + arg->per_block * max_u64(vector, copies) + min_u64(vector, copies),
       .vector_cycles = arg->per_block * vector,

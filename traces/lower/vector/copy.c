@@ -68,9 +68,12 @@ static bool cost(struct lower_job *job) {
   uint64_t longest = max_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
   uint64_t other = min_u64(job->cost.mte2_cycles, job->cost.mte3_cycles);
   uint64_t pipes = buffers > 1 ? longest : longest + other;
-  job->cost.total_cycles =
-      estimate_start(soc, KERNEL_ELEMENTWISE, blocks) + launch_spread_cycles(soc, blocks) +
-      max_u64(pipes, estimate_memory(soc, bytes, bytes)) + (buffers > 1 ? other / turns : 0);
+  /* Device memory is at work while further blocks are launched. */
+  uint64_t spread = launch_spread_cycles(soc, emit_vector_core(soc), blocks);
+  job->cost.total_cycles = estimate_start(soc, KERNEL_ELEMENTWISE, blocks) +
+                           max_u64(spread + pipes, estimate_memory(soc, bytes, bytes)) +
+                           (buffers > 1 ? other / turns : 0) +
+                           turns * (uint64_t)soc->kernel_turn_cycles;
   return true;
 }
 

@@ -322,7 +322,7 @@ static void plan_later_kernel(struct lower_job *job, struct vreduce *reduce) {
     }
   }
   split(job, best, reduce);
-  reduce->cycles = cycles + launch_cycles(job->soc, 1);
+  reduce->cycles = cycles + launch_cycles(job->soc, emit_vector_core(job->soc), 1);
 }
 
 static enum vinci_status setup(struct lower_job *job) {

@@ -134,7 +134,7 @@ static void estimate(struct lower_job *job, const struct sort *sort) {
   uint64_t moved = chunks * bytes + 4 * merges * sort->blocks * sort->chunk * SORT_ENTRY;
   uint64_t most = turns * bytes + 4 * merges * sort->chunk * SORT_ENTRY;
   uint64_t copy = estimate_copies(&soc->path[PATH_GM_UB], most, turns);
-  uint64_t start = launch_spread_cycles(soc, sort->blocks) +
+  uint64_t start = launch_spread_cycles(soc, emit_vector_core(soc), sort->blocks) +
                    estimate_start(soc, KERNEL_ELEMENTWISE, sort->blocks);
   job->cost = (struct lower_cost){.total_cycles = start + vector + copy +
                                                   stages * (uint64_t)soc->kernel_stage_cycles,

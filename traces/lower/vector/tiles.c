@@ -430,7 +430,7 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
       estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);
   uint64_t turns = (tile->per_block - 1) * (tile->buffers > 1 ? longest : one);
   uint64_t blocks = work->launched ? work->launched : tile->blocks;
-  turns += work->goes_on ? 0 : launch_spread_cycles(soc, blocks);
+  turns += work->goes_on ? 0 : launch_spread_cycles(soc, emit_vector_core(soc), blocks);
   uint64_t start = work->goes_on ? 0 : estimate_start(soc, work->code, blocks);
   job->cost = (struct lower_cost){
       .total_cycles = start + max_u64(turns, memory) + one +
