@@ -162,7 +162,7 @@ struct blocks {
   uint64_t count, length, src_gap, dst_gap, src_half, dst_half;
 };
 
-/* Both halves of the lines; a half begins src_half and dst_half blocks behind the one before it. */
+/* Both halves of the lines; a half begins src_half and dst_half blocks behind the half before. */
 static void put_blocks(struct emit *e, const struct ppass *pass, unsigned to, unsigned from,
                        const struct blocks *blocks) {
   uint64_t region = region_bytes(pass->places);
