@@ -185,7 +185,8 @@ int64_t soc_cube_mcycles(const struct vinci_soc *soc, enum dtype dtype);
  */
 uint64_t soc_dispatch_ps(const struct vinci_soc *soc, uint64_t places, uint64_t blocks,
                          uint64_t block);
-/* The wait for code that takes one core alone N cycles, on each of several cores that fetch it. */
+/* The wait for code that takes one core alone N cycles, on each of the cores that fetch the code.
+ */
 uint64_t soc_code_cycles(const struct vinci_soc *soc, uint64_t alone_cycles, uint64_t cores);
 /* Depth of a pipe's issue queue. */
 unsigned soc_queue_depth(const struct vinci_soc *soc, enum pipe pipe);

@@ -111,7 +111,7 @@ struct aicore {
   uint64_t l1_wait_mcycles;  /* that loads of MTE1 have to wait for writes to L1 */
   struct engine_event finish;
   bool has_block;
-  bool holds_code;  /* of its kernel: this block does not wait for it */
+  bool holds_code;  /* of its kernel: this block does not wait for the code */
   bool has_read;    /* from GM, in its kernel */
   const char *code; /* name of the kernel whose code the core fetched last */
   uint64_t start_cycle;

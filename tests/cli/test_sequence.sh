@@ -84,8 +84,8 @@ report "the first row finds nothing" "$(is 1 l2_found_bytes 0
 report "its reader finds all of its output" "$(is 2 l2_found_bytes $((8 * mib))
   is 2 l2_from "1: $((8 * mib)) of $((8 * mib)), written by row 1"
   faster 2 1)"
-report "rows that follow at once start at the end of the row before" "$(is 1 sim_start_us 0.000
-  is 2 sim_start_us "$(cell 1 sim_duration_us)")"
+report "rows that follow at once start at the end of the row before" "$(is 1 sim_began_at_us 0.000
+  is 2 sim_began_at_us "$(cell 1 sim_duration_us)")"
 
 # ---- a view, another type, another size ------------------------------------------------------------
 list views "$(relu a 100 2048,2048 2048,2048)" "$(relu b 110 4,1024,1024 4,1024,1024)" \
@@ -118,7 +118,7 @@ list unknown "x|MyOwn|AI_VECTOR_CORE|100|50|2048,2048|FLOAT16|2048,2048|FLOAT16"
 run unknown
 report "an unknown operator leaves its output and takes its time" "$(is 2 l2_found_bytes $((8 * mib))
   is 1 status "unsupported: no operator stands for 'MyOwn'"
-  is 2 sim_start_us 60.000)"
+  is 2 sim_began_at_us 60.000)"
 list flood "$(relu a 100 1024,1024 1024,1024)" \
   "x|MyOwn|AI_VECTOR_CORE|110|1000|16384,4096|FLOAT16|16384,4096|FLOAT16" \
   "$(relu b 1110 1024,1024 1024,1024)"
@@ -133,8 +133,8 @@ report "as far as its time allows" "$(is 3 l2_found_bytes $((2 * mib)))"
 list beside "$(relu a 100 1024,1024 1024,1024)" "hcom|hcom_allReduce_|COMMUNICATION|105|500|N/A|N/A|N/A|N/A" \
   "$(relu b 110 1024,1024 1024,1024)"
 run beside
-report "communication runs beside the cores" "$(is 3 sim_start_us "$(cell 1 sim_duration_us)"
-  is 2 sim_start_us 5.000)"
+report "communication runs beside the cores" "$(is 3 sim_began_at_us "$(cell 1 sim_duration_us)"
+  is 2 sim_began_at_us 5.000)"
 
 # 160 MiB written leave L2 full of dirty lines; a kernel that only reads waits for their way back.
 norm='n|LpNormV2|AI_VECTOR_CORE|2000|10|4194304|FLOAT||FLOAT'
@@ -209,7 +209,7 @@ report "the same list gives the same bytes" "$(cmp "$work/first.csv" "$table" 2>
 } >"$work/details.csv"
 run details
 report "start times of the profiler's clock: a gap of 100 us" "$(is 2 l2_found_bytes $((2 * mib))
-  awk -v a="$(cell 1 sim_duration_us)" -v b="$(cell 2 sim_start_us)" \
+  awk -v a="$(cell 1 sim_duration_us)" -v b="$(cell 2 sim_began_at_us)" \
     'BEGIN { d = b - a - 100; exit !(d < 0.002 && d > -0.002) }' || echo "the gap is another")"
 
 # ---- refusals ---------------------------------------------------------------------------------------------

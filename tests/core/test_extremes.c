@@ -299,21 +299,21 @@ static void a_hang_stays_a_hang(void **state) {
 
 static void a_channel_has_a_clock_that_can_be_counted(void **state) {
   (void)state;
-  static const char *const bad[][4] = {
-      {"hbm.bandwidth=1MB/s", "hbm.bandwidth_scale=0.001", "hbm.channels=1024",
+  static const char *const bad[][5] = {
+      {"hbm.bandwidth=1MB/s", "hbm.bandwidth_scale=0.001", "hbm.pin_share=1", "hbm.channels=1024",
        "Ascend910B4: a channel of device memory would have a clock of 0 Hz, allowed is 1 to "
        "100000000000000"},
-      {"hbm.bandwidth=1000TB/s", "hbm.bandwidth_scale=1000", "l2.slices=1",
+      {"hbm.bandwidth=1000TB/s", "hbm.bandwidth_scale=1000", "hbm.pin_share=1", "l2.slices=1",
        "Ascend910B4: a channel of device memory would have a clock of 1953125000000000 Hz, allowed "
        "is 1 to 100000000000000"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     vinci_soc *soc = load("Ascend910B4");
     struct vinci_diag diag = {0};
-    for (unsigned k = 0; k < 3; k++)
+    for (unsigned k = 0; k < 4; k++)
       assert_int_equal(vinci_soc_set(soc, bad[i][k], &diag), VINCI_OK);
     assert_int_equal(soc_validate(soc, &diag), VINCI_E_USAGE);
-    assert_string_equal(diag.text, bad[i][3]);
+    assert_string_equal(diag.text, bad[i][4]);
     vinci_soc_free(soc);
   }
 }

@@ -12,7 +12,7 @@ enum {
   FIXTURE_BARRIER = 13,
   FIXTURE_CROSS = 251,
   FIXTURE_LAUNCH = 1009,
-  FIXTURE_BLOCK = 101,  /* from block to block, where all cores get one */
+  FIXTURE_BLOCK = 101,  /* from block to block, where all cores get blocks */
   FIXTURE_CLUSTER = 83, /* from cluster to cluster, where cores are left free */
 };
 
