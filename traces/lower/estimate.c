@@ -51,6 +51,11 @@ uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint
          soc_code_cycles(soc, (uint64_t)kernel->code_cycles, blocks);
 }
 
+uint64_t kernel_issue_cycles(const struct vinci_soc *soc, enum kernel_code code) {
+  int64_t cycles = soc->kernel[code].issue_cycles;
+  return (uint64_t)(cycles ? cycles : soc->scalar_issue_cycles);
+}
+
 uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks) {
   return launch_spread_cycles(soc, emit_cube_core(soc), blocks) +
          estimate_start(soc, code, blocks) - estimate_start(soc, code, 1);

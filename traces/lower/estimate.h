@@ -23,6 +23,8 @@ uint64_t launch_work_cycles(const struct vinci_soc *soc, uint64_t cores, uint64_
 /* From the start of a block to its first copy: the wait for code that all cores fetch, and scalar
  * work. */
 uint64_t estimate_start(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
+/* What an instruction of a kernel takes the scalar unit. */
+uint64_t kernel_issue_cycles(const struct vinci_soc *soc, enum kernel_code code);
 /* What more blocks than one on cores of the cube add: to the launch, and to the wait for code. */
 uint64_t start_spread_cycles(const struct vinci_soc *soc, enum kernel_code code, uint64_t blocks);
 /* Copies of one core that together move N bytes over a path; data come from device memory. */

@@ -40,8 +40,7 @@ enum { STEP_INSTRUCTIONS = 7, PANEL_INSTRUCTIONS = 2 * 5 };
 
 static uint64_t scalar_cycles(const struct vinci_soc *soc, enum kernel_code code,
                               const struct cube_round *round) {
-  int64_t each = soc->kernel[code].issue_cycles;
-  return (uint64_t)(each ? each : soc->scalar_issue_cycles) * round->count *
+  return kernel_issue_cycles(soc, code) * round->count *
          (round->steps * STEP_INSTRUCTIONS + round->panels * PANEL_INSTRUCTIONS);
 }
 

@@ -333,6 +333,7 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   uint64_t rows = kernel->tile.rows, pitch_blocks = ew->pitch * vtile_bytes(ew->type) / BLOCK_BYTES;
   bool spreads = false;
   work->vector_cycles = tile_mcycles(job->soc, ew) / MILLI;
+  work->instructions = 2 * (uint64_t)ew->step_count;
   work->in_bytes = 0;
   work->out_bytes = 0;
   for (unsigned k = 0; k < ew->func.inputs; k++) {

@@ -129,6 +129,19 @@ static uint64_t tile_cycles(const struct vinci_soc *soc, const struct vnorm *nor
   return sum / MILLI;
 }
 
+/* Tiles of several rows take an instruction, with a barrier where they are summed, for each 64
+ * columns; other steps a mask, a barrier and the instruction. */
+static uint64_t tile_instructions(const struct vnorm *norm) {
+  enum { STEP_INSTRUCTIONS = 4 };
+  bool many = norm->kernel.tile.rows > 1;
+  uint64_t lanes = many ? ceil_div(norm->pitch, ROWWISE_LANES) : 0, sum = 0;
+  for (const struct vstep *step = norm_steps(norm); step->form != VFORM_END; step++)
+    sum += STEP_INSTRUCTIONS + (step->form == VFORM_REDUCE        ? 2 * lanes
+                                : step->form == VFORM_WITH_COLUMN ? lanes
+                                                                  : 0);
+  return sum;
+}
+
 static bool walks(struct lower_job *job, const struct vkernel *kernel) {
   const struct vnorm *norm = (const struct vnorm *)kernel;
   const struct vtile *tile = &kernel->tile;
@@ -146,6 +159,7 @@ static bool work(struct lower_job *job, const struct vkernel *kernel, struct vti
   uint64_t passes = norm_is_long(norm) ? norm_passes(norm->norm) : 1;
   work->in_bytes *= passes;
   work->vector_cycles = tile_cycles(job->soc, norm) * (passes > 1 ? 2 : 1);
+  work->instructions = tile_instructions(norm) * (passes > 1 ? 2 : 1);
   return true;
 }
 

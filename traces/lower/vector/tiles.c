@@ -405,16 +405,24 @@ static uint64_t without_start(const struct path_cost *path, uint64_t cycles, uin
   return copies > 0 && start > next ? cycles - (start - next) / MILLI : cycles;
 }
 
+/* What the scalar unit takes to issue the instructions of a tile: two flags between each two pipes
+ * and for each free buffer, copies, and those of the vector unit. */
+static uint64_t issue_cycles(const struct vinci_soc *soc, const struct vtile_work *work) {
+  enum { FLAGS = 8 };
+  return kernel_issue_cycles(soc, work->code) *
+         (FLAGS + work->in_copies + work->out_copies + work->instructions);
+}
+
 /*
  * From tile to tile with two buffers: the busiest pipe, on which a copy starts behind the one
  * before it, or half the time for which a buffer is not free for the tile after the next.
  */
 static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_work *work,
-                              uint64_t in, uint64_t out) {
+                              uint64_t in, uint64_t out, uint64_t compute) {
   uint64_t busiest = max_u64(without_start(&soc->path[PATH_GM_UB], in, work->in_copies),
                              without_start(&soc->path[PATH_UB_GM], out, work->out_copies));
-  uint64_t held = work->vector_cycles + max_u64(in, out);
-  return max_u64(max_u64(busiest, work->vector_cycles), ceil_div(held, 2));
+  uint64_t held = compute + max_u64(in, out);
+  return max_u64(max_u64(busiest, compute), ceil_div(held, 2));
 }
 
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
@@ -423,8 +431,10 @@ void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vt
       estimate_copies(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond, work->in_copies);
   uint64_t out =
       estimate_copies(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond, work->out_copies);
-  uint64_t one = in + out + work->vector_cycles;
-  uint64_t longest = steady_cycles(soc, work, in, out);
+  /* The vector unit is at work while further instructions are issued. */
+  uint64_t compute = max_u64(work->vector_cycles, issue_cycles(soc, work));
+  uint64_t one = in + out + compute;
+  uint64_t longest = steady_cycles(soc, work, in, out, compute);
   uint64_t bytes = tile->tiles * (work->in_bytes + work->out_bytes);
   uint64_t memory =
       estimate_memory(soc, tile->tiles * work->in_bytes, tile->tiles * work->out_bytes);

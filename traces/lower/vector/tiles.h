@@ -153,6 +153,7 @@ struct vtile_work {
   uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
   uint64_t in_copies, out_copies;
   uint64_t vector_cycles;
+  uint64_t instructions; /* of the vector unit, their barriers included; 0: few */
   enum kernel_code code; /* as for emit_kernel_start() */
   bool goes_on;          /* a later pass of a kernel, which has started before */
   uint64_t launched;     /* blocks of the kernel; 0: those of the tiles */
