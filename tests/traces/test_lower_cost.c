@@ -306,6 +306,30 @@ static void cube_operators_start_few_cores_when_launches_are_slow(void **state) 
   vinci_soc_free(soc);
 }
 
+/* A tile of several rows takes more instructions for more columns, and these bind it. */
+static void estimates_count_the_issue_of_instructions(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  soc->kernel[KERNEL_REDUCE].issue_cycles = MORE;
+  soc->kernel[KERNEL_NORM].issue_cycles = MORE;
+  uint64_t narrow = estimate(soc, "softmax shape=4x64 rows=4 blocks=1 buffers=1");
+  uint64_t wide = estimate(soc, "softmax shape=4x1024 rows=4 blocks=1 buffers=1");
+  /* 15 times 64 columns more: two reductions with barriers, and two steps with a column. */
+  assert_in_range(wide - narrow, 15 * 6 * MORE, 15 * 6 * MORE + MORE);
+  vinci_soc_free(soc);
+}
+
+/* Blocks between clusters and cores are handed out in the same time: fewer than all of these are
+ * found beyond. */
+static void the_search_for_fewer_cores_passes_the_plateau(void **state) {
+  (void)state;
+  vinci_soc *soc = chip();
+  soc->launch_block_ps = 1000000;
+  soc->launch_cluster_ps = 1000000;
+  assert_in_range(tiling_of(soc, "max shape=777x128 dtype=fp32").blocks, 1, soc->cube_cores);
+  vinci_soc_free(soc);
+}
+
 static void estimates_count_the_start_of_a_kernel(void **state) {
   (void)state;
   vinci_soc *soc = chip();
@@ -350,6 +374,8 @@ int main(void) {
       cmocka_unit_test(steps_of_attention_wait_for_signals),
       cmocka_unit_test(each_kind_of_kernel_takes_its_time_to_start),
       cmocka_unit_test(estimates_count_the_start_of_a_kernel),
+      cmocka_unit_test(estimates_count_the_issue_of_instructions),
+      cmocka_unit_test(the_search_for_fewer_cores_passes_the_plateau),
       cmocka_unit_test(what_the_library_does_is_data_of_the_chip),
       cmocka_unit_test(little_work_is_shared_by_few_cores),
       cmocka_unit_test(cube_operators_start_few_cores_when_launches_are_slow),
