@@ -32,6 +32,7 @@ unit_tests = \
 	tests/core/test_result \
 	tests/core/test_run \
 	tests/core/test_soc \
+	tests/core/test_start \
 	tests/core/test_study \
 	tests/core/test_l1_port \
 	tests/core/test_unit_flag \

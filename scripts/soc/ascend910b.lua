@@ -326,7 +326,6 @@ return soc {
       request_bytes = num(128, "B", "MOP", "documented", request),
     },
     UB_UB = {
-      minimum_cycles = num(6.5, "cycle", "MSI", "derived", "TransData into and out of FRACTAL_Z, 910B2: vector time over the 32-byte blocks that are moved one by one, 6 to 7 cycles each"),
       bytes_per_cycle = num(256, "B/cycle", "KPP", "measured", "UB_TO_UB_910b1, 13 rows at 1850 MHz: 255.7 B/cycle, largest error 0.3 %, no start-up to be seen"),
     },
     L0C_GM = {
