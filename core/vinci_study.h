@@ -49,24 +49,20 @@ struct vinci_sweep_options {
   size_t struct_size; /* sizeof(struct vinci_sweep_options) */
   struct vinci_overrides overrides;
   /* "l2.size=96MiB,192MiB": a number of the chip, op.KEY of the operator, soc, memory, network or
-   * l2, with its values. All combinations run, the last one varies fastest. A study file has its
-   * own. */
+   * l2, with its values. All combinations run, the last one varies fastest. For no study file. */
   const char *const *params;
   size_t param_count;
   uint64_t max_cycles; /* a point that takes more core cycles fails; 0: no limit */
 };
 
-/*
- * Reads a study: one argument that ends in .lua; a trace file; or the name of an operator and its
- * arguments "key=value". The caller frees the sweep.
- */
+/* Reads a study: one argument that ends in .lua; a trace file; or the name of an operator and its
+ * arguments "key=value". The caller frees the sweep. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_sweep_open(const char *const *arguments, size_t argument_count,
                  const struct vinci_sweep_options *options, vinci_sweep **out,
                  struct vinci_diag *diag);
 VINCI_API size_t vinci_sweep_point_count(const vinci_sweep *sweep);
-/* What a reader of the table has to know, in one sentence, until vinci_sweep_free(); NULL: nothing.
- */
+/* What a reader of the table has to know, until vinci_sweep_free(); NULL: nothing. */
 VINCI_API const char *vinci_sweep_warning(const vinci_sweep *sweep);
 VINCI_API void vinci_sweep_free(vinci_sweep *sweep);
 
@@ -100,13 +96,11 @@ struct vinci_sweep_result {
   double seconds, busy_seconds, waited_seconds;
 };
 
-/*
- * Runs the points that the folder has no result of, and writes results.csv there; a shard writes no
+/* Runs the points that the folder has no result of, and writes results.csv there; a shard writes no
  * table. Each finished point is kept at once, so that the same call goes on after a run that was
  * ended in any way. SIGINT and SIGTERM are blocked meanwhile; each of them ends the run with
  * VINCI_E_LIMIT. A point that fails is no failure of the run. VINCI_E_USAGE when another process
- * runs the same shard in the folder.
- */
+ * runs the same shard in the folder. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_sweep_run(vinci_sweep *sweep, const char *folder,
                 const struct vinci_sweep_run_options *options, struct vinci_sweep_result *out,
@@ -144,11 +138,9 @@ struct vinci_gate_options {
   unsigned repeat;    /* run every point so often, at most 100; results that differ fail; 0: once */
 };
 
-/*
- * Runs a suite and compares it with a baseline, which vinci_gate_bless() has made. VINCI_OK when
+/* Runs a suite and compares it with a baseline, which vinci_gate_bless() has made. VINCI_OK when
  * the gate passes and VINCI_E_GATE when it fails, both with what was found in *out; on other
- * failures *out is NULL. The caller frees *out.
- */
+ * failures *out is NULL. The caller frees *out. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_gate_check(const char *suite, const char *baseline, const struct vinci_gate_options *options,
                  vinci_gate **out, struct vinci_diag *diag);
@@ -192,11 +184,9 @@ struct vinci_gate_blessed {
   bool changed;  /* false: the baseline has these numbers already */
   int exit_code; /* of the call; of the worst point when one has no result */
 };
-/*
- * Runs a suite and makes its counters the baseline. reason says why they are right and goes to
+/* Runs a suite and makes its counters the baseline. reason says why they are right and goes to
  * BASELINE.changes with what moved; BASELINE.inputs/ gets chips and programs for explanations.
- * VINCI_E_USAGE without a reason, with policy or strict, or in continuous integration.
- */
+ * VINCI_E_USAGE without a reason, with policy or strict, or in continuous integration. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_gate_bless(const char *suite, const char *baseline, const char *reason,
                  const struct vinci_gate_options *options, struct vinci_gate_blessed *out,
@@ -242,13 +232,11 @@ struct vinci_ops_result {
   uint64_t simulated_ps, measured_ps;
 };
 
-/*
- * Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard
+/* Simulates the operators of a list, such as the op_summary.csv of a profiler ("-" is standard
  * input), and writes FOLDER/op_summary.csv. Each finished operator is kept at once, as by
  * vinci_sweep_run(). Failures of operators are in the table; VINCI_E_INPUT when none is supported,
  * VINCI_E_INTERNAL when some crashed, VINCI_E_LIMIT when the run was ended. In these three cases,
- * too, *out says what the table has; on other failures all of it is 0.
- */
+ * too, *out says what the table has; on other failures all of it is 0. */
 VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_ops_run(const char *list, const char *folder,
                                                            const struct vinci_ops_options *options,
                                                            struct vinci_ops_result *out,

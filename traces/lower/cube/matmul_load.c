@@ -203,6 +203,23 @@ static void load_by_column(const struct matmul_panel *p, const struct operand *x
   emit_end(p->w->e);
 }
 
+/*
+ * Rows of the result's padding: L0 takes whole fractals, and what an earlier panel has left in them
+ * must not get into a result in NZ. The copy does not write these rows.
+ */
+static void clear_padding(const struct matmul_panel *p, const struct operand *x) {
+  const struct matmul *mm = p->w->mm;
+  struct expr pitch = pitch_of(p, x);
+  if (!mm->nz_c || mm->coupled || p->is_a || x->by_k || x->nz || x->rows % FRACTAL_ROWS == 0)
+    return;
+  struct emit *e = p->w->e;
+  emit_if(e, "padding", x_gt(pitch, p->rows));
+  EMIT(e, "create_cbuf_matrix", F("dst", x_at(p->dst, p->rows, BLOCK_BYTES)),
+       F("blocks", x_sub(pitch, p->rows)), F("repeat", x_ceil_div(p->columns, mm->c0)),
+       F("dst_gap", p->rows));
+  emit_end(e);
+}
+
 void matmul_load_panel(struct matmul_panel *p, struct expr k, struct expr depth) {
   const struct matmul *mm = p->w->mm;
   if (mm->conv && (p->is_a || mm->conv->gradient)) {
@@ -218,6 +235,7 @@ void matmul_load_panel(struct matmul_panel *p, struct expr k, struct expr depth)
   p->columns = x.by_k ? count : depth;
   struct expr src = x_at(batch_of(p, x.rows * x.columns),
                          x_add(x_mul(p->row, x.columns), p->column), mm->element_bytes);
+  clear_padding(p, &x);
   if (x.nz && x.squares)
     load_nz_squares(p, &x);
   else if (x.nz)
