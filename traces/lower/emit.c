@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "traces/lower/estimate.h"
 
 enum { EMIT_START_BYTES = 4096, EMIT_LINE_BYTES = 2048, EMIT_INDENT = 2, EMIT_BANKS_BYTES = 512 };
 
