@@ -306,7 +306,8 @@ static void cube_operators_start_few_cores_when_launches_are_slow(void **state) 
   vinci_soc_free(soc);
 }
 
-/* A tile of several rows takes more instructions for more columns, and these bind it. */
+/* A tile of several rows takes more instructions for more columns, and their issue bounds the tile.
+ */
 static void estimates_count_the_issue_of_instructions(void **state) {
   (void)state;
   vinci_soc *soc = chip();
