@@ -146,6 +146,7 @@ static enum vinci_status setup(struct lower_job *job) {
   mm->b_batches = value[MATMUL_SHARED].word == SHARED_B ? 1 : mm->batch;
   set_scale(mm, value);
   set_tensors(mm);
+  mm->library_block = matmul_has_library_block(job->soc, mm);
   job->data = mm;
   return check(job, mm);
 }

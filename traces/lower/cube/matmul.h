@@ -86,6 +86,7 @@ struct matmul {
   bool bias;
   enum matmul_scale scale;
   bool shallow;          /* panels of few steps only */
+  bool library_block;    /* the library has one block for the shape: see matmul_tiling.c */
   bool coupled;          /* cube and vector unit are in the same core */
   uint64_t scale_word;   /* the same for all columns, as set_quant_pre takes a scale */
   uint64_t cube_mcycles; /* per tile of the cube */
@@ -159,7 +160,7 @@ void matmul_emit(const struct lower_job *job, struct emit *emit);
 struct cube_round {
   uint64_t count; /* of the busiest core */
   uint64_t m, n, k_tiles, steps;
-  uint64_t panels; /* of each operand */
+  uint64_t panels;           /* of each operand */
   uint64_t a_bytes, b_bytes; /* to L0A and L0B */
 };
 /* Cycles of the cube and of MTE1. */
@@ -188,6 +189,8 @@ static inline uint64_t matmul_out_c0(const struct matmul *mm) {
 /* The word that set_quant_pre takes for a scale: the upper bits of an fp32. */
 uint64_t matmul_scale_word(double scale);
 
+/* Whether the vendor's library takes its one block for the shape on a chip. */
+bool matmul_has_library_block(const struct vinci_soc *soc, const struct matmul *mm);
 /* The deepest step that L0 holds twice, a multiple of the unit. */
 uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                              uint64_t bn, uint64_t unit);

@@ -243,6 +243,11 @@ static bool library_tile(const struct vinci_soc *soc, const struct matmul *mm, u
          matmul_deepest_step(soc, mm, tile[0], tile[2], tile[1]) >= tile[1];
 }
 
+bool matmul_has_library_block(const struct vinci_soc *soc, const struct matmul *mm) {
+  uint64_t tile[3];
+  return library_tile(soc, mm, tile);
+}
+
 uint64_t matmul_deepest_step(const struct vinci_soc *soc, const struct matmul *mm, uint64_t bm,
                              uint64_t bn, uint64_t unit) {
   uint64_t a = (uint64_t)soc->l0a_bytes / L0_SLOTS / (bm * mm->element_bytes);
@@ -400,15 +405,13 @@ static bool split_candidate(struct lower_job *job, size_t index) {
 
 /*
  * The library's only tiling: the operand with the shorter side comes in panels twice as deep, and
- * four rows of blocks are walked together. False where it has none, or where a key asks for
- * another.
+ * four rows of blocks are walked together. False where the chip has not the buffers.
  */
 static bool library_candidate(struct lower_job *job) {
   enum { EVEN, DEEP_A, DEEP_B }; /* kinds of set_panels() */
   const struct matmul *mm = job->data;
   uint64_t tile[3];
-  if (job->value[MATMUL_SPLIT].given || matmul_key(job, MATMUL_TILE)->given ||
-      matmul_key(job, MATMUL_RESIDENT)->given || !library_tile(job->soc, mm, tile))
+  if (!library_tile(job->soc, mm, tile))
     return false;
   set_panels(job, tile, mm->bias ? EVEN : tile[0] < tile[2] ? DEEP_A : DEEP_B, 1);
   uint64_t *band = &matmul_key(job, MATMUL_BAND)->size;
@@ -419,9 +422,11 @@ static bool library_candidate(struct lower_job *job) {
 bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
   size_t count = large ? LARGE_SIDES : SIDE_COUNT;
-  if (library_candidate(job))
-    return index == 0;
   const struct matmul *mm = job->data;
+  bool asked =
+      split || matmul_key(job, MATMUL_TILE)->given || matmul_key(job, MATMUL_RESIDENT)->given;
+  if (mm->library_block && !asked) /* no other, of chips with smaller buffers either */
+    return index == 0 && library_candidate(job);
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
   size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
