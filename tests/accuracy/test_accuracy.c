@@ -9,7 +9,7 @@
 
 #include "tests/accuracy/accuracy_exceptions.h"
 
-/* Excepted up to 10 %, from a limit of 3 %. */
+/* Excepted up to 19 %, from a limit of 3 %. */
 static const char program[] = "accuracy_silicon", row[] = "ZerosLike 1089 MB";
 
 static void rows_without_an_exception_have_their_limit(void **state) {
@@ -28,7 +28,7 @@ static void exceptions_hold_while_all_is_as_known(void **state) {
   assert_false(accuracy_exceptions_hold(program)); /* one row is not judged: it is gone */
   assert_int_equal(accuracy_judge(program, row, 0.031, 0.03), ACCURACY_EXCEPTED);
   assert_true(accuracy_exceptions_hold(program));
-  assert_int_equal(accuracy_judge(program, row, 0.111, 0.03), ACCURACY_MISSED);
+  assert_int_equal(accuracy_judge(program, row, 0.191, 0.03), ACCURACY_MISSED);
   assert_false(accuracy_exceptions_hold(program));
   assert_int_equal(accuracy_judge(program, row, 0.03, 0.03), ACCURACY_MENDED);
   assert_false(accuracy_exceptions_hold(program));

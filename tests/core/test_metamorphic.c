@@ -111,6 +111,7 @@ static vinci_soc *load(const char *name, const struct overrides *overrides) {
    * other, and kernels that leave cores free are dispatched more slowly (later_dispatch_ps()). */
   soc->launch_cluster_ps = soc->launch_block_ps;
   soc->code_sharing_ppm = 0;
+  soc->first_read_cycles = 0;
   return soc;
 }
 

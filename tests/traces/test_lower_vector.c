@@ -377,6 +377,7 @@ static struct simulated simulate(const char *setting, unsigned cores, const char
   /* More cores wait for each other where they fetch the same code. */
   soc->launch_cluster_ps = 2 * soc->launch_block_ps;
   soc->code_sharing_ppm = 0;
+  soc->first_read_cycles = 0;
   vinci_trace *trace = compiled_for(soc, request);
   if (vinci_run(soc, trace, &options, &result, &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);

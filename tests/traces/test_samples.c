@@ -35,12 +35,14 @@ static int free_samples(void **state) {
 
 /* What is further off with the cycle model, and by how much at most: each copy of 4 KiB of
  * add1_tile2048 takes 49 cycles too long, which makes its duration and the speed-up 14 to 15 % too
- * large. */
+ * large. add8_tile20480_single reads and writes in turns: the refresh of the DRAM takes 4 % of its
+ * time, the answers of writes more. */
 static const struct exception {
   const char *what;
   double limit;
 } exceptions[] = {
     {"add1_tile2048", 0.17},
+    {"add8_tile20480_single", 0.13},
     {"tile of 20480 instead of 2048", 0.17},
 };
 
