@@ -81,7 +81,7 @@ static void a_long_copy_has_the_rate_of_its_path(void **state) {
   vinci_soc_free(soc);
 }
 
-/* A window of one line: each line waits for the answer to the one before, 128 times. */
+/* Stores of 4 KiB, and what comes behind these. */
 static uint64_t store_cycles(const vinci_soc *soc, unsigned count, const char *after) {
   char text[500];
   snprintf(text, sizeof text,
@@ -168,6 +168,30 @@ static void reordered_rows_take_an_engines_time_for_each_line(void **state) {
   vinci_soc_free(soc);
 }
 
+/* A copy ends with its latest answer, also where the line behind lies in a nearer slice. */
+static void more_lines_end_no_sooner(void **state) {
+  (void)state;
+  enum { STARTS = 64, LENGTHS = 2 };
+  vinci_soc *soc = chip();
+  soc->path[PATH_GM_UB].startup_mcycles = 0;
+  soc->path[PATH_GM_UB].mbytes_per_cycle = INT64_C(1000) * LINE;
+  unsigned longer = 0;
+  for (unsigned start = 0; start < STARTS; start++) {
+    uint64_t total[LENGTHS];
+    for (unsigned lines = 1; lines <= LENGTHS; lines++) {
+      char text[500];
+      snprintf(text, sizeof text, HEAD(1) "copy_gm_to_ubuf,dst=0,src=x+%u,len_burst=%u\n",
+               start * LINE, lines * LINE / 32);
+      total[lines - 1] = cycles(soc, text, VINCI_L2_WARM);
+    }
+    assert_true(total[1] >= total[0]);
+    longer += total[1] > total[0];
+  }
+  assert_true(longer > 0 && longer < STARTS); /* the line behind is farther, or nearer */
+  vinci_soc_free(soc);
+}
+
+/* A window of one line: each line waits for the answer to the one before, 128 times. */
 static void a_window_of_a_line_waits_for_each_answer(void **state) {
   (void)state;
   enum { HIT = 1000, LINES = 65536 / LINE };
@@ -287,6 +311,7 @@ int main(void) {
       cmocka_unit_test(reordered_rows_take_an_engines_time_for_each_line),
       cmocka_unit_test(requests_between_granules_fetch_more),
       cmocka_unit_test(a_write_ends_with_its_answer),
+      cmocka_unit_test(more_lines_end_no_sooner),
       cmocka_unit_test(a_window_of_a_line_waits_for_each_answer),
       cmocka_unit_test(all_slices_share_the_bandwidth_of_l2),
       cmocka_unit_test(strides_spread_over_slices),
