@@ -154,7 +154,8 @@ libvinci_tests_la_SOURCES = \
 	tests/support/samples.h \
 	tests/support/trace_errors.def \
 	tests/support/units.h \
-	tests/support/vector_values.h
+	tests/support/vector_values.h \
+	tests/support/words.h
 LDADD = libvinci_tests.la libvinci_internal.la $(CMOCKA_LIBS)
 # Sees what users of the library see.
 tests_core_test_public_LDADD = libvinci.la $(CMOCKA_LIBS)

@@ -99,14 +99,12 @@ void transfer_align_runs(const struct inst *inst, struct transfer_runs *src,
 static void cost_unaligned(const struct vinci_soc *soc, struct inst_cost *cost) {
   const struct path_cost *path = &soc->path[cost->path];
   uint64_t gap = cost->gm_bursts > 1 ? cost->gm_stride_bytes : 0;
-  if (!cost->uses_gm || (cost->gm_address | cost->gm_burst_bytes | gap) % BLOCK_BYTES == 0)
+  if (!cost->uses_gm || path->unaligned_mcycles == 0 ||
+      (cost->gm_address | cost->gm_burst_bytes | gap) % BLOCK_BYTES == 0)
     return;
-  uint64_t mcycles = cost->gm_bursts * (uint64_t)path->unaligned_mcycles;
-  if (path->mbytes_per_cycle > 0)
-    mcycles += cost->bytes * MILLI * MILLI / (uint64_t)path->mbytes_per_cycle;
-  uint64_t cycles = cost->latency_cycles + mcycles / MILLI;
-  if (path->unaligned_mcycles > 0 && cycles > cost->minimum_cycles)
-    cost->minimum_cycles = cycles;
+  uint64_t mcycles = cost->gm_bursts * (uint64_t)path->unaligned_mcycles +
+                     cost->bytes * MILLI * MILLI / (uint64_t)path->mbytes_per_cycle;
+  cost->minimum_cycles = max_u64(cost->minimum_cycles, cost->latency_cycles + mcycles / MILLI);
 }
 
 void transfer_align_cost(const struct vinci_soc *soc, const struct inst *inst,

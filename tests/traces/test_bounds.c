@@ -16,9 +16,8 @@
 #include "core/chip/layout.h"
 #include "core/isa/program.h"
 #include "core/result/result.h"
+#include "tests/support/words.h"
 #include "traces/lower/calls/calls.h"
-
-enum { WORDS_MAX = 16, LINE_BYTES = 256 };
 
 static vinci_soc *soc;
 
@@ -36,14 +35,10 @@ static int tear_down(void **state) {
 
 static vinci_trace *compiled(const struct lower_compared *row) {
   struct vinci_diag diag = {0};
-  const char *words[WORDS_MAX];
-  char line[LINE_BYTES];
+  struct words words;
   vinci_trace *trace;
-  size_t count = 0;
-  snprintf(line, sizeof line, "%s", row->args);
-  for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-    words[count++] = word;
-  if (vinci_compile(soc, row->op, words, count, &trace, &diag) != VINCI_OK)
+  words_split(&words, row->args);
+  if (vinci_compile(soc, row->op, words.item, words.count, &trace, &diag) != VINCI_OK)
     fail_msg("%s %s: %s", row->op, row->args, diag.text);
   return trace;
 }

@@ -17,27 +17,19 @@
 
 #include "core/result/result.h"
 #include "tests/support/fixture.h"
+#include "tests/support/words.h"
 #include "traces/lower/estimate.h"
 
-enum { ARGS_MAX = 16, TEXT_BYTES = 256 };
-
-/* "op key=value ..." in its words; returns the count of arguments. */
-static size_t cut(char *line, const char *words[ARGS_MAX]) {
-  size_t count = 0;
-  for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-    words[count++] = word;
-  return count - 1;
-}
+enum { TEXT_BYTES = 256 };
 
 static struct vinci_tiling tiling_of(const vinci_soc *soc, const char *request) {
-  char line[TEXT_BYTES], text[TEXT_BYTES];
-  const char *words[ARGS_MAX];
+  char text[TEXT_BYTES];
+  struct words words;
   struct vinci_tiling tiling;
   struct vinci_diag diag = {0};
-  snprintf(line, sizeof line, "%s", request);
-  size_t count = cut(line, words);
-  if (vinci_op_tiling(soc, words[0], words + 1, count, text, sizeof text, &tiling, &diag) !=
-      VINCI_OK)
+  words_split(&words, request);
+  if (vinci_op_tiling(soc, words.item[0], words.item + 1, words.count - 1, text, sizeof text,
+                      &tiling, &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
   tiling.args = NULL; /* they lie in the text */
   return tiling;
@@ -187,12 +179,12 @@ static void steps_of_attention_wait_for_signals(void **state) {
 }
 
 static char *compiled(const char *request) {
-  char line[TEXT_BYTES], *text = NULL;
-  const char *words[ARGS_MAX];
+  char *text = NULL;
+  struct words words;
   struct vinci_diag diag = {0};
-  snprintf(line, sizeof line, "%s", request);
-  size_t count = cut(line, words);
-  if (vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag) != VINCI_OK)
+  words_split(&words, request);
+  if (vinci_compile_text(fixture_shared, words.item[0], words.item + 1, words.count - 1, &text,
+                         &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
   return text;
 }

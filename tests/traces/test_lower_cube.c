@@ -10,22 +10,7 @@
 
 #include "core/result/result.h"
 #include "tests/support/fixture.h"
-
-enum { ARGS_MAX = 16, ARG_BYTES = 48 };
-
-/* "m=4 k=5" as a list of arguments. */
-struct words {
-  char text[256];
-  const char *item[ARGS_MAX];
-  size_t count;
-};
-
-static void split(struct words *words, const char *text) {
-  words->count = 0;
-  snprintf(words->text, sizeof words->text, "%s", text);
-  for (char *next = words->text; (next = strtok(next, " ")) != NULL; next = NULL)
-    words->item[words->count++] = next;
-}
+#include "tests/support/words.h"
 
 static struct vinci_result *run_on(const vinci_soc *soc, const char *op, const char *text) {
   struct words words;
@@ -33,7 +18,7 @@ static struct vinci_result *run_on(const vinci_soc *soc, const char *op, const c
   vinci_trace *trace;
   vinci_result *result = NULL;
   struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
-  split(&words, text);
+  words_split(&words, text);
   if (vinci_compile(soc, op, words.item, words.count, &trace, &diag) != VINCI_OK ||
       vinci_run(soc, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s %s: line %lu: %s", op, text, diag.line, diag.text);
@@ -353,7 +338,7 @@ static void an_error_on_says(const vinci_soc *soc, const char *op, const char *t
   struct words words;
   struct vinci_diag diag = {0};
   char *out;
-  split(&words, text);
+  words_split(&words, text);
   assert_int_equal(vinci_compile_text(soc, op, words.item, words.count, &out, &diag),
                    VINCI_E_USAGE);
   assert_string_equal(diag.text, expected);

@@ -11,26 +11,17 @@
 #include "core/base/clock.h"
 #include "core/result/result.h"
 #include "tests/support/fixture.h"
+#include "tests/support/words.h"
 #include "traces/lower/lower.h"
 
-enum { WORDS_MAX = 12, LINE_BYTES = 256 };
-
-/* "op key=value ..." in its words; returns the count of arguments. */
-static size_t cut(char *line, const char *words[WORDS_MAX]) {
-  size_t count = 0;
-  for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-    words[count++] = word;
-  return count - 1;
-}
+enum { LINE_BYTES = 256 };
 
 static vinci_trace *compiled_for(const vinci_soc *soc, const char *request) {
   struct vinci_diag diag = {0};
-  const char *words[WORDS_MAX];
-  char line[LINE_BYTES];
+  struct words words;
   vinci_trace *trace;
-  snprintf(line, sizeof line, "%s", request);
-  size_t count = cut(line, words);
-  if (vinci_compile(soc, words[0], words + 1, count, &trace, &diag) != VINCI_OK)
+  words_split(&words, request);
+  if (vinci_compile(soc, words.item[0], words.item + 1, words.count - 1, &trace, &diag) != VINCI_OK)
     fail_msg("%s: line %lu: %s", request, diag.line, diag.text);
   return trace;
 }
@@ -221,11 +212,11 @@ static void reductions_keep_dimensions(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct vinci_diag diag = {0};
-    const char *words[WORDS_MAX];
-    char line[LINE_BYTES], *text;
-    snprintf(line, sizeof line, "%s", rows[i].request);
-    size_t count = cut(line, words);
-    assert_int_equal(vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag),
+    struct words words;
+    char *text;
+    words_split(&words, rows[i].request);
+    assert_int_equal(vinci_compile_text(fixture_shared, words.item[0], words.item + 1,
+                                        words.count - 1, &text, &diag),
                      VINCI_OK);
     if (!strstr(text, rows[i].row))
       fail_msg("%s: no row %s", rows[i].request, rows[i].row);
@@ -235,11 +226,11 @@ static void reductions_keep_dimensions(void **state) {
 
 static void an_error_says(const char *request, const char *text) {
   struct vinci_diag diag = {0};
-  const char *words[WORDS_MAX];
-  char line[LINE_BYTES], *out;
-  snprintf(line, sizeof line, "%s", request);
-  size_t count = cut(line, words);
-  assert_int_equal(vinci_compile_text(fixture_shared, words[0], words + 1, count, &out, &diag),
+  struct words words;
+  char *out;
+  words_split(&words, request);
+  assert_int_equal(vinci_compile_text(fixture_shared, words.item[0], words.item + 1,
+                                      words.count - 1, &out, &diag),
                    VINCI_E_USAGE);
   assert_string_equal(diag.text, text);
 }
@@ -339,12 +330,11 @@ static void errors_say_what_is_wrong(void **state) {
 static uint32_t blocks_of(const char *request) {
   struct vinci_diag diag = {0};
   struct vinci_tiling tiling;
-  const char *words[WORDS_MAX];
-  char line[LINE_BYTES], text[LINE_BYTES];
-  snprintf(line, sizeof line, "%s", request);
-  size_t count = cut(line, words);
-  if (vinci_op_tiling(fixture_shared, words[0], words + 1, count, text, sizeof text, &tiling,
-                      &diag) != VINCI_OK)
+  struct words words;
+  char text[LINE_BYTES];
+  words_split(&words, request);
+  if (vinci_op_tiling(fixture_shared, words.item[0], words.item + 1, words.count - 1, text,
+                      sizeof text, &tiling, &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
   return tiling.blocks;
 }
@@ -458,11 +448,12 @@ static unsigned last_kernel_blocks(const char *text) {
 
 static char *lowered(const char *request, const char *more) {
   struct vinci_diag diag = {0};
-  const char *words[WORDS_MAX];
+  struct words words;
   char line[2 * LINE_BYTES], *text = NULL;
   snprintf(line, sizeof line, "%s %s", request, more);
-  size_t count = cut(line, words);
-  if (vinci_compile_text(fixture_shared, words[0], words + 1, count, &text, &diag) != VINCI_OK)
+  words_split(&words, line);
+  if (vinci_compile_text(fixture_shared, words.item[0], words.item + 1, words.count - 1, &text,
+                         &diag) != VINCI_OK)
     fail_msg("%s %s: %s", request, more, diag.text);
   return text;
 }
@@ -515,13 +506,12 @@ static void a_tiling_given_back_is_the_same_program(void **state) {
                                          "reduce_sum shape=8x100x64x33 axis=1 axis2=3",
                                          "muls shape=8x3073"};
   for (unsigned i = 0; i < sizeof requests / sizeof *requests; i++) {
-    char line[LINE_BYTES], tiling[LINE_BYTES];
-    const char *words[WORDS_MAX];
+    char tiling[LINE_BYTES];
+    struct words words;
     struct vinci_tiling chosen;
-    snprintf(line, sizeof line, "%s", requests[i]);
-    size_t count = cut(line, words);
-    assert_int_equal(vinci_op_tiling(fixture_shared, words[0], words + 1, count, tiling,
-                                     sizeof tiling, &chosen, NULL),
+    words_split(&words, requests[i]);
+    assert_int_equal(vinci_op_tiling(fixture_shared, words.item[0], words.item + 1, words.count - 1,
+                                     tiling, sizeof tiling, &chosen, NULL),
                      VINCI_OK);
     char *one = lowered(requests[i], ""), *two = lowered(requests[i], tiling);
     assert_string_equal(strstr(one, "\nkernel,"), strstr(two, "\nkernel,"));

@@ -12,9 +12,10 @@
 #include <cmocka.h>
 
 #include "core/result/result.h"
+#include "tests/support/words.h"
 #include "traces/lower/lower.h"
 
-enum { WORDS_MAX = 8, LINE_BYTES = 128, LANES = 64 };
+enum { LANES = 64 };
 
 static vinci_soc *soc;
 
@@ -35,16 +36,13 @@ static double busy_cycles(const char *request) {
   struct vinci_diag diag = {0};
   struct vinci_run_options flat = {.struct_size = sizeof flat, .memory = VINCI_MEMORY_FLAT};
   struct pipe_counters sum;
-  const char *words[WORDS_MAX];
-  char line[LINE_BYTES];
+  struct words words;
   uint64_t total;
-  size_t count = 0;
   vinci_trace *trace;
   vinci_result *result;
-  snprintf(line, sizeof line, "%s", request);
-  for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-    words[count++] = word;
-  if (vinci_compile(soc, words[0], words + 1, count - 1, &trace, &diag) != VINCI_OK ||
+  words_split(&words, request);
+  if (vinci_compile(soc, words.item[0], words.item + 1, words.count - 1, &trace, &diag) !=
+          VINCI_OK ||
       vinci_run(soc, trace, &flat, &result, &diag) != VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
   result_sum_kind(result, CORE_AIV, PIPE_V, &sum, &total);
@@ -89,15 +87,12 @@ static void repeats_take_what_silicon_takes(void **state) {
 /* Instructions of a kind in the text of a kernel. */
 static unsigned rows_of(const char *request, const char *inst) {
   struct vinci_diag diag = {0};
-  const char *words[WORDS_MAX];
-  char line[LINE_BYTES];
-  size_t count = 0;
+  struct words words;
   unsigned found = 0;
-  snprintf(line, sizeof line, "%s", request);
-  for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-    words[count++] = word;
+  words_split(&words, request);
   char *text = NULL;
-  if (vinci_compile_text(soc, words[0], words + 1, count - 1, &text, &diag) != VINCI_OK)
+  if (vinci_compile_text(soc, words.item[0], words.item + 1, words.count - 1, &text, &diag) !=
+      VINCI_OK)
     fail_msg("%s: %s", request, diag.text);
   for (const char *at = strstr(text, inst); at; at = strstr(at + 1, inst))
     found++;

@@ -78,11 +78,6 @@ static struct rowwise rows_of(struct writer *w, struct place *p, struct expr fir
   return rows;
 }
 
-static void put_steps(struct rowwise *rows, const struct vstep *steps) {
-  for (; steps->form != VFORM_END; steps++)
-    rowwise_step(rows, steps);
-}
-
 /* ---- scores ---- */
 
 /* A slice of a tensor of the workspace: scores in single precision come in, in the type they go
@@ -217,12 +212,12 @@ static void put_softmax(struct writer *w, struct place *p, struct rowwise *rows)
   pad(w, p);
   put_scale(w, p, unit);
   reduce(w, unit, V_MAX);
-  put_steps(rows, maximum);
+  rowwise_steps(rows, maximum);
   subtract(w, unit, R_BUFFER, V_BLOCKS, unit->reg[V_BLOCKS]);
   vunit_count(unit, x_mul(w->rr, w->wide));
   vunit_step(unit, &(struct vstep)U("vexp", R_BUFFER, R_BUFFER));
   reduce(w, unit, V_SUM);
-  put_steps(rows, sum);
+  rowwise_steps(rows, sum);
   vunit_count(unit, x_mul(w->rr, w->wide));
   fa_convert(w, unit, R_BUFFER, R_BUFFER);
 }
@@ -367,7 +362,7 @@ static void finish(struct writer *w, struct rowwise rows) {
   bool whole = w->t.splits == 1;
   emit_if(w->e, "last", is_last(&w->here));
   if (whole)
-    put_steps(&rows, divided);
+    rowwise_steps(&rows, divided);
   rowwise_all(&rows);
   if (whole)
     fa_convert(w, &rows.unit, R_BUFFER, R_VALUES);
@@ -450,7 +445,7 @@ static void put_result(struct writer *w) {
   fa_load_values(w, w->tile, x_add(slot, x_mul(x_add(p->from, w->r0), row)), w->rr);
   carry_values(w, false, values);
   emit_handshake(w->e, PIPE_MTE2, PIPE_V, w->half);
-  put_steps(&rows, steps);
+  rowwise_steps(&rows, steps);
   vunit_rest(&rows.unit);
   finish(w, rows);
   emit_handshake(w->e, PIPE_V, PIPE_MTE3, w->half);

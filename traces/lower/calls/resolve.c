@@ -351,9 +351,10 @@ void calls_times(const struct vinci_result *result, const struct call_row *row,
   out->start_ps = start_ps[out->kind] / cores[out->kind];
   for (unsigned pipe = 0; pipe < PIPE_COUNT; pipe++)
     out->pipe_ps[pipe] = pipe_ps[out->kind][pipe] / cores[out->kind];
-  for (unsigned pipe = 0; out->kind == CORE_AIC && cores[CORE_AIV] && pipe < PIPE_COUNT; pipe++)
-    if (pipe == PIPE_V || pipe == PIPE_MTE3) /* which an AIC has not */
-      out->pipe_ps[pipe] = pipe_ps[CORE_AIV][pipe] / cores[CORE_AIV];
+  if (out->kind == CORE_AIC && cores[CORE_AIV]) { /* an AIC has neither */
+    out->pipe_ps[PIPE_V] = pipe_ps[CORE_AIV][PIPE_V] / cores[CORE_AIV];
+    out->pipe_ps[PIPE_MTE3] = pipe_ps[CORE_AIV][PIPE_MTE3] / cores[CORE_AIV];
+  }
   for (uint32_t i = 0; i < result->kernel_count; i++)
     out->blocks = result->kernels[i].blocks;
 }

@@ -276,13 +276,11 @@ static bool fits_gradient(const struct matching *matching, size_t row) {
   const struct sequence_row *forward = &matching->out->rows[row];
   const struct sequence_use *uses = uses_of(matching, row);
   const struct lower_call *call = &matching->call;
-  unsigned fitting = 0;
   for (unsigned i = 0; i < call->input_count; i++)
-    fitting += is_tracked(&call->input[i]) &&
-               count_kind(matching, uses, forward->inputs + forward->outputs, &call->input[i]) > 0;
-  for (unsigned i = 0; i < call->input_count; i++)
-    fitting -= is_tracked(&call->input[i]);
-  return fitting == 0 && forward->inputs > 0;
+    if (is_tracked(&call->input[i]) &&
+        count_kind(matching, uses, forward->inputs + forward->outputs, &call->input[i]) == 0)
+      return false;
+  return forward->inputs > 0;
 }
 
 /* Gives an input that is still open a tensor of the row forward. */

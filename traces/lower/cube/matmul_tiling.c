@@ -309,10 +309,7 @@ static void set_resident(struct lower_job *job, const uint64_t tile[3],
   matmul_set_tiling(job, tile, a ? outer : depth, a ? depth : outer, resident);
 }
 
-/*
- * MatMulV2 shares the columns of a few rows evenly, in whole fractals: profiles with 32 rows have
- * 16 cores for 4096 columns, 21 for 1000, 24 for 9216.
- */
+/* The cores that share the columns of a flat product, see matmul_is_flat(). */
 static uint64_t even_cores(const struct vinci_soc *soc, const struct matmul *mm) {
   uint64_t fractals = ceil_div(mm->n, FRACTAL_ROWS), cores = min_u64(matmul_cores(soc), fractals);
   while (fractals % cores)

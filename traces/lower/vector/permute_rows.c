@@ -45,15 +45,13 @@ static void put_pieces(struct emit *e, const struct ppass *pass) {
   emit_end(e);
 }
 
-/* The rows of all groups of a tile. */
-static struct vtile with_groups(const struct ppass *pass) {
-  struct vtile view = pass->tile;
-  if (pass->groups > 1) {
-    view.space.rows *= pass->groups;
-    view.rows *= pass->groups;
-    view.n_rows = x_mul(view.n_rows, pass->groups);
-  }
-  return view;
+/* The rows of a view of a tile become those of all groups. */
+static void take_groups(struct vtile *view, const struct ppass *pass) {
+  if (pass->groups <= 1)
+    return;
+  view->space.rows *= pass->groups;
+  view->rows *= pass->groups;
+  view->n_rows = x_mul(view->n_rows, pass->groups);
 }
 
 /* Bursts of 8 rows, to every second place in UB. */
@@ -96,7 +94,8 @@ static void put_load(struct emit *e, const struct ppass *pass) {
     return;
   }
   if (!pass->chunks) {
-    struct vtile view = with_groups(pass);
+    struct vtile view = *tile;
+    take_groups(&view, pass);
     vtile_load(e, &view, &pass->in);
     return;
   }
@@ -178,11 +177,7 @@ static void put_store(struct emit *e, const struct ppass *pass) {
     view.col_tiles = tile->row_tiles;
     view.n_rows = tile->n_cols;
     view.n_cols = tile->n_rows;
-    if (pass->groups > 1) {
-      view.space.rows *= pass->groups;
-      view.rows *= pass->groups;
-      view.n_rows = x_mul(view.n_rows, pass->groups);
-    }
+    take_groups(&view, pass);
     view.row = tile->col;
     view.col = tile->row;
     out.pitch = pass->out_pitch;

@@ -110,8 +110,7 @@ static void put_forward(const struct head *head) {
   struct vunit *unit = head->unit;
   vunit_order(unit, V(R_X), V(T0));
   put_swapped(head, T0, unit->reg[R_X], unit->reg[R_X]);
-  for (const struct vstep *step = steps; step->form != VFORM_END; step++)
-    vunit_step(unit, step);
+  vunit_steps(unit, steps);
 }
 
 /* T0 = x sin, X2 = -T0; the halves meet again in the order b, -a. */
@@ -120,12 +119,10 @@ static void put_backward(const struct head *head) {
                                         S("vmuls", R_X, T0, -1), END};
   static const struct vstep after[] = {B("vadd", Y0, Y0, T1), END};
   struct vunit *unit = head->unit;
-  for (const struct vstep *step = before; step->form != VFORM_END; step++)
-    vunit_step(unit, step);
+  vunit_steps(unit, before);
   vunit_order(unit, V(T0) | V(R_X), V(T1));
   put_swapped(head, T1, unit->reg[T0], unit->reg[R_X]);
-  for (const struct vstep *step = after; step->form != VFORM_END; step++)
-    vunit_step(unit, step);
+  vunit_steps(unit, after);
 }
 
 /* All rows of one head: where they begin in device memory. */

@@ -107,6 +107,11 @@ void vunit_step(struct vunit *unit, const struct vstep *step) {
        W_IF(form != VFORM_CONVERT, "type", dtype_name(type)));
 }
 
+void vunit_steps(struct vunit *unit, const struct vstep *steps) {
+  for (; steps->form != VFORM_END; steps++)
+    vunit_step(unit, steps);
+}
+
 void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dtype from,
                    enum dtype to, struct expr dst, struct expr src) {
   const struct vconversion *found = vconversion(unit->emit->soc, from, to);

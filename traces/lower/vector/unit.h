@@ -135,6 +135,8 @@ void vunit_forget(struct vunit *unit);
 void vunit_rest(struct vunit *unit);
 /* A step on whole registers: the forms up to VFORM_GATHER. */
 void vunit_step(struct vunit *unit, const struct vstep *step);
+/* Such steps up to VFORM_END. */
+void vunit_steps(struct vunit *unit, const struct vstep *steps);
 /* dst = src in another type. */
 void vunit_convert(struct vunit *unit, uint32_t reads, uint32_t writes, enum dtype from,
                    enum dtype to, struct expr dst, struct expr src);
