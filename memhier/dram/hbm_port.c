@@ -142,7 +142,7 @@ static void schedule_step(struct hbm_port *port) {
   if (next == HBM_NEVER || (port->reads == 0 && !port->first))
     return;
   for (const struct hbm_op *op = port->first; op && wait_cycles > 0; op = op->next)
-    if (op->write) {
+    if (op->write && op->granules != 0) {
       wait_cycles = min_u64(wait_cycles, write_cycles(port, op));
       break;
     }
@@ -193,6 +193,8 @@ void hbm_port_submit(struct hbm_port *port, struct hbm_op *op) {
     offer_waiting(port, cycle);
   schedule_step(port);
 }
+
+bool hbm_port_busy(const struct hbm_port *port) { return port->first != NULL; }
 
 const struct hbm_counters *hbm_port_counters(const struct hbm_port *port, uint64_t at_ps) {
   /* Nothing depends on late writes; reads have a step to come. */

@@ -65,6 +65,7 @@ struct memory_request {
   struct engine_event event;          /* at the slice */
   struct network_message message;     /* there and back, where the network needs messages */
   struct line_op operation[LINE_PARTS_MAX][LINE_OPERATIONS]; /* of device memory, by part */
+  struct line_op turn; /* of a store among the misses of its channel: moves nothing */
 };
 
 /* Answers on their way: arrival_ps and granules in one number, so that they sort quickly. */
@@ -142,10 +143,12 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
                             const struct gm_transfer *transfer, uint64_t arrival_ps,
                             struct l2_outcome *outcome);
 
-/* Whether the outcome of an access needs device memory. */
-static inline bool cycle_needs_memory(const struct l2_outcome *outcome, bool write) {
-  return outcome->written_back != 0 || (!write && outcome->misses != 0);
-}
+/*
+ * Whether an access has to wait for device memory: for what its outcome needs there, and a store
+ * also for its turn where misses of its line's channel already wait for room in the controller.
+ */
+bool cycle_needs_memory(const struct memsys *memory, const struct line_run *run,
+                        const struct l2_outcome *outcome, bool write);
 
 /* Has device memory do what an access needs, from ready_ps on, then calls cycle_answer(). */
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,

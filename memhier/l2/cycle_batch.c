@@ -56,7 +56,7 @@ static unsigned look_up(struct engine_port *port, struct line_batch *batch) {
     bool write = transfer->write;
     struct l2_outcome outcome;
     uint64_t ready_ps = cycle_slice_access(memory, run, transfer, batch->leg[i].time_ps, &outcome);
-    if (cycle_needs_memory(&outcome, write)) {
+    if (cycle_needs_memory(memory, run, &outcome, write)) {
       cycle_use_memory(take_request(port, transfer, run), &outcome, ready_ps);
       continue;
     }
@@ -86,10 +86,11 @@ static void message_at_slice(struct network_message *message, uint64_t now_ps) {
       (struct memory_request *)((char *)message - offsetof(struct memory_request, message));
   bool write = request->transfer->write;
   struct l2_outcome outcome;
-  cycle_slices_begin(request->memory);
+  struct memsys *memory = request->memory;
+  cycle_slices_begin(memory);
   uint64_t ready_ps =
-      cycle_slice_access(request->memory, &request->run, request->transfer, now_ps, &outcome);
-  if (cycle_needs_memory(&outcome, write))
+      cycle_slice_access(memory, &request->run, request->transfer, now_ps, &outcome);
+  if (cycle_needs_memory(memory, &request->run, &outcome, write))
     cycle_use_memory(request, &outcome, ready_ps);
   else
     cycle_answer(request, ready_ps);

@@ -76,37 +76,71 @@ static void operation_done(struct hbm_op *op, uint64_t end_ps) {
     cycle_answer(request, request->ready_ps);
 }
 
+static unsigned granules_of_part(const struct memsys *memory) {
+  return (unsigned)(memory->soc->hbm_interleave_bytes / L2_GRANULE_BYTES);
+}
+
+/* The number of a part of a line among the parts that a slice's channels hold in turn. */
+static uint64_t number_of_part(const struct memsys *memory, uint64_t line, unsigned part) {
+  return line * memory->line_bytes.value / (uint64_t)memory->soc->hbm_interleave_bytes + part;
+}
+
+static struct hbm_port *channel_of(const struct memsys *memory, uint32_t slice, uint64_t number) {
+  return &memory->channels[slice * memory->channels_per_slice +
+                           number % memory->channels_per_slice];
+}
+
+/* The channel in which the first granule of a run lies. */
+static struct hbm_port *channel_of_run(const struct memsys *memory, const struct line_run *run) {
+  unsigned part = (unsigned)__builtin_ctz(run->granules) / granules_of_part(memory);
+  return channel_of(memory, run->slice, number_of_part(memory, run->place.line, part));
+}
+
+bool cycle_needs_memory(const struct memsys *memory, const struct line_run *run,
+                        const struct l2_outcome *outcome, bool write) {
+  if (outcome->written_back != 0)
+    return true;
+  return write ? hbm_port_busy(channel_of_run(memory, run)) : outcome->misses != 0;
+}
+
 /* Starts a read or write of granules of a line in the channels it lies in. */
 static void submit(struct memory_request *request, unsigned kind) {
   struct memsys *memory = request->memory;
   uint64_t part_bytes = (uint64_t)memory->soc->hbm_interleave_bytes;
-  uint64_t channels = memory->channels_per_slice;
-  uint32_t part_granules = (uint32_t)(part_bytes / L2_GRANULE_BYTES);
+  unsigned part_granules = granules_of_part(memory);
   uint32_t left = request->granules[kind];
   for (unsigned part = 0; left != 0; part++, left >>= part_granules) {
     uint32_t granules = left & ((UINT32_C(1) << part_granules) - 1);
     if (granules == 0)
       continue;
-    uint64_t number = request->lines[kind] * memory->line_bytes.value / part_bytes + part;
+    uint64_t number = number_of_part(memory, request->lines[kind], part);
     struct line_op *line = &request->operation[part][kind];
-    line->op.address = number / channels * part_bytes;
+    line->op.address = number / memory->channels_per_slice * part_bytes;
     line->op.granules = granules;
     line->op.write = kind == LINE_WRITE_BACK;
-    hbm_port_submit(&memory->channels[request->run.slice * channels + number % channels],
-                    &line->op);
+    hbm_port_submit(channel_of(memory, request->run.slice, number), &line->op);
   }
 }
 
 static unsigned parts_of(const struct memory_request *request, uint32_t granules) {
-  unsigned part_granules =
-      (unsigned)(request->memory->soc->hbm_interleave_bytes / L2_GRANULE_BYTES);
+  unsigned part_granules = granules_of_part(request->memory);
   unsigned parts = 0;
   for (; granules != 0; granules >>= part_granules)
     parts += (granules & ((UINT32_C(1) << part_granules) - 1)) != 0;
   return parts;
 }
 
+/* A store joins the operations that wait for its channel, and is answered when its turn comes. */
+static void wait_for_turn(struct memory_request *request) {
+  request->turn.op.granules = 0;
+  request->turn.op.address = 0;
+  hbm_port_submit(channel_of_run(request->memory, &request->run), &request->turn.op);
+}
+
 void cycle_init_request(struct memory_request *request) {
+  request->turn.request = request;
+  request->turn.op.write = true;
+  request->turn.op.done = operation_done;
   for (unsigned part = 0; part < LINE_PARTS_MAX; part++) {
     for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++) {
       struct line_op *line = &request->operation[part][kind];
@@ -124,6 +158,8 @@ static void fire_looked_up(struct engine_event *event, uint64_t now_ps) {
   submit(request, LINE_WRITE_BACK);
   submit(request, LINE_FETCH);
   submit(request, LINE_FETCH_SHARED);
+  if (request->transfer->write)
+    wait_for_turn(request);
 }
 
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,
@@ -136,7 +172,7 @@ void cycle_use_memory(struct memory_request *request, const struct l2_outcome *o
   uint32_t fetched = request->granules[LINE_FETCH];
   request->granules[LINE_FETCH_SHARED] = request->run.shared ? fetched & (~fetched + 1) : 0;
   request->lines[LINE_FETCH_SHARED] = request->run.place.line;
-  request->operations = 0;
+  request->operations = request->transfer->write;
   for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++)
     request->operations += parts_of(request, request->granules[kind]);
   request->event.fire = fire_looked_up;
