@@ -114,9 +114,7 @@ static void count_work(struct estimate *x) {
     return;
   x->seen = x->steps = 0;
   for (uint64_t r = 0; r < t->row_blocks; r++) {
-    uint64_t limit = min_u64((r + 1) * t->rows, at->rows) + at->keys - at->rows;
-    if (t->diagonal == DIAGONAL_WHOLE)
-      limit = min_u64(round_up(limit, t->cols), at->keys);
+    uint64_t limit = attention_limit(at, t, r);
     x->seen += limit;
     x->steps += ceil_div(limit, t->cols);
   }
@@ -198,6 +196,16 @@ struct attention_end attention_grad_end(const struct vinci_soc *soc, const struc
 
 /* ---- the whole ---- */
 
+/* Keys of the core that sees the most. */
+static uint64_t longest_range(const struct attention *at, const struct attention_tiling *t) {
+  uint64_t first = 0, keys = 0, longest = 0;
+  for (uint64_t cores = t->cores; cores > 0; cores--) {
+    first += attention_range(at, t, first, cores, &keys);
+    longest = max_u64(longest, keys);
+  }
+  return longest;
+}
+
 static bool take(struct lower_job *job, struct estimate *x) {
   *x = (struct estimate){.soc = job->soc, .at = job->data};
   if (!attention_tiling(job, &x->t))
@@ -210,7 +218,10 @@ static bool take(struct lower_job *job, struct estimate *x) {
   /* Whole tasks, where all are alike. */
   x->share = at->causal ? ceil_div(at->batch * at->heads * x->steps, t->cores)
                         : ceil_div(t->tasks, t->cores) * ceil_div(t->part, t->cols);
-  x->whole = max_u64(MILLI, x->share * x->seen * MILLI / (x->steps * t->cols));
+  x->whole = x->share * x->seen * MILLI / (x->steps * t->cols);
+  if (attention_ranges(at))
+    x->whole = longest_range(at, t) * MILLI / t->cols;
+  x->whole = max_u64(MILLI, x->whole);
   return true;
 }
 

@@ -66,6 +66,29 @@ static void derive(const struct lower_job *job, struct attention_tiling *t) {
   t->c_slots = min_u64((uint64_t)job->soc->l0c_bytes / t->c_bytes, ATTENTION_PAIR);
 }
 
+uint64_t attention_limit(const struct attention *at, const struct attention_tiling *t,
+                         uint64_t block) {
+  uint64_t limit = min_u64((block + 1) * t->rows, at->rows) + at->keys - at->rows;
+  return t->diagonal == DIAGONAL_WHOLE ? min_u64(round_up(limit, t->cols), at->keys) : limit;
+}
+
+/* Keys that all tasks see. */
+static uint64_t all_keys(const struct attention *at, const struct attention_tiling *t) {
+  uint64_t keys = 0;
+  for (uint64_t block = 0; block < t->row_blocks; block++)
+    keys += attention_limit(at, t, block);
+  return at->batch * at->heads * keys;
+}
+
+uint64_t attention_range(const struct attention *at, const struct attention_tiling *t,
+                         uint64_t first, uint64_t cores, uint64_t *keys) {
+  uint64_t share = ceil_div(all_keys(at, t), t->cores), task = first;
+  *keys = 0;
+  while (task < t->tasks && (cores == 1 || (*keys < share && t->tasks - task >= cores)))
+    *keys += attention_limit(at, t, task++ % t->row_blocks);
+  return task - first;
+}
+
 /* Whether parts of whole steps are as many as they should be, and rows of them near enough. */
 static bool makes_parts(const struct attention *at, uint64_t splits, uint64_t cols) {
   uint64_t part = round_up(ceil_div(at->keys, splits), cols);

@@ -54,9 +54,28 @@ struct expr fa_number(struct writer *w, const char *tensor, uint64_t rows, struc
 
 /* ---- tasks and steps ---- */
 
-/* Rounds of all cores, in turn forwards and backwards, and the rest for the last round. */
+/* Tasks of the cores before a number of cores. */
+static struct expr tasks_before(struct writer *w, struct expr cores_before) {
+  uint64_t first = 0, keys = 0;
+  struct expr before = EXPR(0);
+  for (uint64_t core = 0; core < w->t.cores; core++) {
+    uint64_t tasks = attention_range(w->at, &w->t, first, w->t.cores - core, &keys);
+    before = x_add(before, x_mul(tasks, x_lt(core, cores_before)));
+    first += tasks;
+  }
+  return before;
+}
+
+/* Rounds of all cores, in turn forwards and backwards, and the rest for the last round; or a range
+ * for each core. */
 void fa_count_tasks(struct writer *w) {
   uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
+  if (attention_ranges(w->at)) {
+    w->first = emit_assigned(w->e, "task0", tasks_before(w, w->blk));
+    w->tasks =
+        emit_assigned(w->e, "tasks", x_sub(tasks_before(w, x_add(w->blk, 1)), w->first));
+    return;
+  }
   struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;
   w->tasks = emit_assigned(w->e, "tasks", x_add(rounds, x_lt(turn, w->t.tasks % w->t.cores)));
 }
@@ -75,24 +94,30 @@ static struct expr limit_of(struct writer *w, struct place *p) {
   return EXPR(at->keys);
 }
 
-/* Task number `i` of this block; a causal mask makes the last rows of heads the longest tasks,
- * which come first. */
+/* The number of task `i` of this block among all tasks. */
+static struct expr number_of(struct writer *w, struct place *p, struct expr i) {
+  if (attention_ranges(w->at))
+    return x_add(w->first, i);
+  struct expr back = x_mul(p->odd, x_sub(w->t.cores - 1, x_mul(2, w->blk)));
+  return x_add(x_add(x_mul(i, w->t.cores), w->blk), back);
+}
+
+/* Task `i` of this block. Where blocks take turns and a causal mask makes the last rows of heads
+ * the longest tasks, those come first. */
 void fa_task(struct writer *w, struct place *p, struct expr i) {
   const struct attention_tiling *t = &w->t;
   uint64_t heads = w->at->batch * w->at->heads, blocks = t->row_blocks;
-  bool causal = w->at->causal, splits = t->splits > 1;
+  bool longest_first = w->at->causal && !attention_ranges(w->at), splits = t->splits > 1;
   p->odd = fa_let(w, p, "odd", x_mod(i, 2));
-  struct expr back = x_mul(p->odd, x_sub(t->cores - 1, x_mul(2, w->blk)));
-  struct expr u =
-      fa_let(w, p, splits ? "turn" : "u", x_add(x_add(x_mul(i, t->cores), w->blk), back));
+  struct expr u = fa_let(w, p, splits ? "turn" : "u", number_of(w, p, i));
   p->piece = EXPR(0);
   if (splits) {
     struct expr turn = u;
     u = fa_let(w, p, "u", x_div(turn, t->splits));
     p->piece = fa_let(w, p, "piece", x_mod(turn, t->splits));
   }
-  struct expr block = causal ? x_sub(blocks - 1, x_div(u, heads)) : x_mod(u, blocks);
-  p->z = fa_let(w, p, "z", causal ? x_mod(u, heads) : x_div(u, blocks));
+  struct expr block = longest_first ? x_sub(blocks - 1, x_div(u, heads)) : x_mod(u, blocks);
+  p->z = fa_let(w, p, "z", longest_first ? x_mod(u, heads) : x_div(u, blocks));
   p->row = fa_let(w, p, "row", x_mul(block, t->rows));
   p->rows = fa_let(w, p, "cm", x_min(t->rows, x_sub(w->at->rows, p->row)));
   p->limit = fa_let(w, p, "limit", limit_of(w, p));
