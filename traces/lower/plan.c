@@ -22,27 +22,62 @@ static void keep_given(struct lower_job *job, const struct lower_value *given) {
   }
 }
 
-static bool same_value(const struct lower_key *key, const struct lower_value *one,
-                       const struct lower_value *other) {
-  if (!one->present || !other->present)
-    return one->present == other->present;
+/* ---- tilings that were tried ---- */
+
+/*
+ * Different candidates often end in one tiling, as blocks are made even. Those tried before are
+ * passed over; a full set only means that some are tried again.
+ */
+enum { TRIED_SLOTS = 4096, TRIED_MAX = TRIED_SLOTS / 2 };
+
+struct tried {
+  uint64_t digest[TRIED_SLOTS]; /* 0: free */
+  unsigned count;
+};
+
+static uint64_t mix(uint64_t digest, uint64_t value) {
+  digest = (digest ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+  return digest ^ digest >> 29;
+}
+
+static uint64_t mix_value(uint64_t digest, const struct lower_key *key,
+                          const struct lower_value *value) {
+  if (!value->present)
+    return mix(digest, 0);
+  uint64_t number;
   switch (key->kind) {
   case LOWER_SIZE:
-    return one->size == other->size;
+    return mix(digest, value->size + 1);
   case LOWER_SHAPE:
-    return one->rank == other->rank &&
-           memcmp(one->shape, other->shape, one->rank * sizeof *one->shape) == 0;
+    for (unsigned i = 0; i < value->rank; i++)
+      digest = mix(digest, value->shape[i]);
+    return mix(digest, value->rank + 1);
   case LOWER_NUMBER:
-    return one->number == other->number;
+    memcpy(&number, &value->number, sizeof number);
+    return mix(digest, number);
   default:
-    return one->word == other->word;
+    return mix(digest, value->word + 1);
   }
 }
 
-static bool same_tiling(const struct lower_job *job, const struct lower_value *other) {
+static uint64_t tiling_digest(const struct lower_job *job, uint64_t start) {
+  uint64_t digest = mix(start, job->cores);
   for (size_t i = 0; i < job->op->key_count; i++)
-    if (job->op->keys[i].tiling && !same_value(&job->op->keys[i], &job->value[i], &other[i]))
+    if (job->op->keys[i].tiling)
+      digest = mix_value(digest, &job->op->keys[i], &job->value[i]);
+  return digest ? digest : 1;
+}
+
+/* Whether a tiling comes for the first time. */
+static bool is_new(struct tried *tried, uint64_t digest) {
+  size_t slot = digest % TRIED_SLOTS;
+  for (; tried->digest[slot]; slot = (slot + 1) % TRIED_SLOTS)
+    if (tried->digest[slot] == digest)
       return false;
+  if (tried->count < TRIED_MAX) {
+    tried->digest[slot] = digest;
+    tried->count++;
+  }
   return true;
 }
 
@@ -60,11 +95,16 @@ struct walk {
   const struct lower_value *given;
   lower_visit visit;
   void *context;
+  bool cheaper_only;    /* what cannot be the cheapest may be passed over */
   bool stopped;         /* the visitor has seen enough */
   uint64_t most_cycles; /* what costs more is passed over */
   uint64_t cheapest_cycles;
   uint64_t cheapest_blocks;
+  struct tried tried;
 };
+
+/* A tiling of a candidate, and one with fewer cores, which gets no fewer ones of its own. */
+enum { AS_CANDIDATE = 1, WITH_FEWER_CORES = 2 };
 
 static void consider(struct lower_job *job, struct walk *walk) {
   job->cost = (struct lower_cost){0};
@@ -89,14 +129,18 @@ enum { LAUNCH_SHARE = 50 };
 static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, true);
   uint64_t shares = job->cost.shares, all = job->cost.blocks;
+  uint64_t share_cycles = job->cost.share_cycles;
   uint64_t launch = start_spread_cycles(job->soc, KERNEL_CUBE, all), total = job->cost.total_cycles;
   if (key == job->op->key_count || walk->given[key].given || shares == 0 || all < 2 ||
       launch * LAUNCH_SHARE < total)
     return;
   for (uint64_t turns = ceil_div(shares, all); turns <= shares && !walk->stopped;
        turns += 1 + turns / 4) {
-    job->value[key].size = ceil_div(shares, turns);
-    if (job->value[key].size < all)
+    uint64_t cores = ceil_div(shares, turns);
+    if (walk->cheaper_only && ceil_div(shares, cores) * share_cycles >= walk->cheapest_cycles)
+      return;
+    job->value[key].size = cores;
+    if (cores < all && is_new(&walk->tried, tiling_digest(job, WITH_FEWER_CORES)))
       consider(job, walk);
   }
 }
@@ -129,36 +173,28 @@ static bool set_candidate(struct lower_job *job, const struct walk *walk,
 }
 
 /*
- * The candidates of a chip. What fits a smaller chip fits this one, and where little is to be done
- * its smaller first pieces come in sooner: no chip is to be slower for its larger buffers. A
- * smaller one ends with the candidates of the chip before it, and those that are alike are passed
- * over.
+ * The first candidates of a chip, at most `most`; returns their number. What fits a smaller chip
+ * fits this one, and where little is to be done its smaller first pieces come in sooner: no chip is
+ * to be slower for its larger buffers. A smaller one ends with the candidates of the chip before.
  */
-static void visit_candidates(struct lower_job *job, struct walk *walk, const struct vinci_soc *chip,
-                             const struct vinci_soc *before) {
-  struct lower_value last[LOWER_KEYS_MAX];
-  for (size_t index = 0; !walk->stopped; index++) {
-    if (before && !set_candidate(job, walk, before, index))
-      return;
-    if (before)
-      memcpy(last, job->value, sizeof last);
-    if (!set_candidate(job, walk, chip, index))
-      return;
-    if ((before || index > 0) && same_tiling(job, last))
+static size_t visit_candidates(struct lower_job *job, struct walk *walk,
+                               const struct vinci_soc *chip, size_t most) {
+  size_t index = 0;
+  for (; !walk->stopped && index < most && set_candidate(job, walk, chip, index); index++) {
+    if (!is_new(&walk->tried, tiling_digest(job, AS_CANDIDATE)))
       continue;
-    memcpy(last, job->value, sizeof last);
     consider(job, walk);
     if (!walk->stopped)
       consider_fewer_turns(job, walk);
   }
+  return index;
 }
 
-static void visit_smaller_chips(struct lower_job *job, struct walk *walk) {
-  struct vinci_soc before, smaller = *job->soc;
+static void visit_smaller_chips(struct lower_job *job, struct walk *walk, size_t most) {
+  struct vinci_soc smaller = *job->soc;
   for (unsigned i = 0; !walk->stopped && i < SMALLER_CHIPS; i++) {
-    before = smaller;
     halve_buffers(&smaller);
-    visit_candidates(job, walk, &smaller, &before);
+    most = visit_candidates(job, walk, &smaller, most);
   }
 }
 
@@ -181,16 +217,19 @@ static uint64_t fewer_cores(uint64_t cores) {
  */
 enum { WORTH_IT = 200, PATIENCE = 2 };
 
-static void visit_core_counts(struct lower_job *job, struct walk *walk) {
+/* Returns the number of candidates for all cores. */
+static size_t visit_core_counts(struct lower_job *job, struct walk *walk) {
   size_t key = cores_key(job->op, false);
   bool chooses = key < job->op->key_count, open = chooses && !walk->given[key].given;
   uint64_t all = job->cores;
   unsigned in_vain = 0;
+  size_t count = 0;
   if (chooses && !open && walk->given[key].size > 0)
     job->cores = min_u64(all, walk->given[key].size);
   for (;;) {
     uint64_t before = walk->cheapest_cycles;
-    visit_candidates(job, walk, job->soc, NULL);
+    size_t visited = visit_candidates(job, walk, job->soc, SIZE_MAX);
+    count = count ? count : visited;
     bool cheaper = walk->cheapest_cycles < before;
     in_vain = cheaper ? 0 : in_vain + (job->cores <= (uint64_t)job->soc->cube_cores);
     if (!open || walk->stopped || in_vain == PATIENCE || walk->cheapest_blocks <= 1 ||
@@ -201,19 +240,21 @@ static void visit_core_counts(struct lower_job *job, struct walk *walk) {
     walk->most_cycles = walk->cheapest_cycles - walk->cheapest_cycles / WORTH_IT;
   }
   job->cores = all;
+  return count;
 }
 
-void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context) {
+void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit visit, void *context) {
   struct lower_value given[LOWER_KEYS_MAX];
   memcpy(given, job->value, sizeof given);
   struct walk walk = {.given = given,
                       .visit = visit,
                       .context = context,
+                      .cheaper_only = cheaper_only,
                       .most_cycles = UINT64_MAX,
                       .cheapest_cycles = UINT64_MAX};
-  visit_core_counts(job, &walk);
+  size_t count = visit_core_counts(job, &walk);
   if (cores_key(job->op, true) < job->op->key_count)
-    visit_smaller_chips(job, &walk);
+    visit_smaller_chips(job, &walk, count);
   memcpy(job->value, given, sizeof given);
 }
 
@@ -266,7 +307,7 @@ enum vinci_status lower_plan(struct lower_job *job, const char *const *args, siz
   enum vinci_status status = lower_prepare(job, args, count);
   if (status != VINCI_OK)
     return status;
-  lower_each_tiling(job, keep_best, &best);
+  lower_each_tiling(job, true, keep_best, &best);
   if (!best.found)
     return lower_error(job, "no legal tiling: %s", *job->reason ? job->reason : "none is known");
   memcpy(job->value, best.value, sizeof job->value);

@@ -11,6 +11,7 @@ typedef bool (*lower_visit)(struct lower_job *job, void *context);
 /* Arguments and setup, without a tiling. */
 VINCI_MUST_CHECK enum vinci_status lower_prepare(struct lower_job *job, const char *const *args,
                                                  size_t count);
-void lower_each_tiling(struct lower_job *job, lower_visit visit, void *context);
+/* Every tiling; with cheaper_only those are left out that cannot be cheaper than one before. */
+void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit visit, void *context);
 
 #endif
