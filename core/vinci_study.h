@@ -223,6 +223,7 @@ struct vinci_ops_result {
   size_t operators; /* of the list */
   size_t done;      /* have a row in the table, those below */
   size_t known;     /* of an earlier run */
+  size_t equal;     /* have the result of a row that asks for the same */
   size_t ok, unsupported, failed;
   size_t limited; /* have reached max_cycles */
   size_t crashed; /* their process died; the same call tries them again */

@@ -55,6 +55,9 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
   printf("%zu of %zu operators simulated, %zu unsupported, %zu failed: %s/op_summary.csv\n",
          result->ok, result->operators, result->unsupported,
          result->failed + result->limited + result->crashed, list->output);
+  if (result->equal > 0)
+    printf("%zu of them ask for the same as one before and have the result of that one\n",
+           result->equal);
   if (list->options.sequence)
     report_sequence(result);
   else if (l2)

@@ -21,6 +21,7 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
   lua_createtable(lua, 0, 10);
   set_number(lua, "operators", result->operators);
   set_number(lua, "known", result->known);
+  set_number(lua, "equal", result->equal);
   set_number(lua, "ok", result->ok);
   set_number(lua, "unsupported", result->unsupported);
   set_number(lua, "failed", result->failed + result->limited);

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 41
+plan 44
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -72,6 +72,44 @@ found=$(problems 0 'warning: l2.size is varied, and what lies in L2 at the start
   ',warm,0' ',used,2097152')
 run plain $soc
 report "L2 at the start, told and warned of" "$found$(problems 0 '' ',warm,0' ',used,0')"
+
+# ---- rows that ask for the same --------------------------------------------------------------
+# The second is the first under another name; the others differ from the first in one cell each.
+equal_header='Name,OP Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types,Block Dim,Duration(us),soc'
+printf '%s\n' "$equal_header" 'a,Relu,"640,64",FLOAT16,"640,64",FLOAT16,4,9,Ascend910B4' \
+  'b,Relu,"640,64",FLOAT16,"640,64",FLOAT16,4,7,Ascend910B4' \
+  'c,Relu,"641,64",FLOAT16,"641,64",FLOAT16,4,9,Ascend910B4' \
+  'd,Relu,"640,64",FLOAT,"640,64",FLOAT,4,9,Ascend910B4' \
+  'e,Relu,"640,64",FLOAT16,"640,64",FLOAT16,5,9,Ascend910B4' \
+  'f,Relu,"640,64",FLOAT16,"640,64",FLOAT16,4,9,Ascend910B1' >"$work/equal.csv"
+alone() { # ROW: the line of that row when the list has no other
+  sed -n "1p;$1p" "$work/equal.csv" >"$work/alone.csv"
+  "$vinci" run --ops "$work/alone.csv" --output="$work/alone" --l2=warm --blocks=profile \
+    >/dev/null || echo "row $1 fails"
+  sed -n 2p "$work/alone/op_summary.csv"
+}
+run equal --l2=warm --blocks=profile
+report "rows that ask for the same are simulated once, and have their own names and times" "$(
+  expect 0 '' '1 of them ask for the same as one before'
+  for row in 2 3 4 5 6 7; do
+    alone $row | diff - /dev/fd/3 3<<END
+$(sed -n ${row}p "$table")
+END
+  done)"
+run equal --l2=warm
+report "without the blocks of the profile one row more asks for the same" "$(
+  expect 0 '' '2 of them ask for the same as one before')"
+# What the rows before have written is a part of what a row asks for, up to what a chip can owe.
+{
+  echo "$header"
+  for row in 1 2 3 4; do
+    echo 'MatMulV2,"256,2048;2048,2048",FLOAT16;FLOAT16,ND;ND,"256,2048",FLOAT16,ND,'
+  done
+} >"$work/written.csv"
+run written $soc --set l2.size=8MiB --set l2.owed=2MiB
+report "rows that find other bytes to write back are not the same" "$(
+  problems 0 - ',used,0' ',used,1048576' ',used,2097152'
+  expect 0 - '1 of them ask for the same as one before')"
 
 # ---- the profilers' tables -----------------------------------------------------------------
 # kernel_details.csv: a byte order mark, CR LF, quoted shapes, tabs behind times, N/A.

@@ -72,6 +72,19 @@ void ops_run_row(struct ops_worker *worker, const struct call_row *row,
                  struct ops_outcome *outcome);
 void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
 
+/* ---- rows that ask for the same (equal.c) ---- */
+#define OPS_NO_ROW SIZE_MAX
+struct ops_equal {
+  size_t first; /* row that is simulated for all of them */
+  size_t next;  /* equal row behind; OPS_NO_ROW: none */
+  size_t last;  /* of the first: the last of its equal rows */
+};
+/* Rows of the same chip, call and L2 state, for a list without order; those that are done stay
+ * alone. False when memory is short. */
+VINCI_MUST_CHECK bool ops_find_equal(const struct ops_request *request,
+                                     const struct call_list *list, const bool *done,
+                                     struct ops_equal *equal);
+
 /* ---- rows in their order on one chip (sequence.c) ---- */
 /* Into worker->sequence, also when it fails. */
 VINCI_MUST_CHECK enum vinci_status ops_sequence_create(struct ops_worker *worker,

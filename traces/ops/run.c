@@ -26,7 +26,6 @@
 #include "traces/ops/ops.h"
 
 enum { JOBS_MAX = 256, POLL_MS = 200 };
-#define NO_ROW SIZE_MAX
 
 /* In memory that the processes share. */
 struct board {
@@ -53,7 +52,8 @@ struct session {
   struct board *board;
   size_t board_bytes;
   struct ops_record *records; /* by row; open until kept, text is NULL once in the table */
-  size_t done, known;         /* rows with an end; those of an earlier run */
+  struct ops_equal *equal;    /* by row */
+  size_t done, known, copied; /* rows with an end; those of an earlier run, of an equal row */
   size_t written;             /* rows in the table */
   size_t ends[OPS_ENDS];
   uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
@@ -139,8 +139,8 @@ static void add_up(struct session *session, size_t row) {
   session->measured_ps += session->list.rows[row].measured_ps;
 }
 
-/* A row has ended: journal, then table. */
-static void keep_row(struct session *session, size_t row) {
+/* Journal, then table. */
+static void keep_one(struct session *session, size_t row) {
   const struct ops_outcome *outcome = &session->board->outcome[row];
   struct ops_record *record = &session->records[row];
   size_t length;
@@ -159,6 +159,17 @@ static void keep_row(struct session *session, size_t row) {
   if (session->status == VINCI_OK && record->end != OPS_CRASHED && !session->request.sequence)
     session->status = ops_journal_add(&session->journal, record, session->diag);
   write_lines(session);
+}
+
+/* A row has ended, and with that row those that ask for the same. */
+static void keep_row(struct session *session, size_t row) {
+  const struct ops_outcome *outcome = &session->board->outcome[row];
+  keep_one(session, row);
+  for (size_t i = session->equal[row].next; i != OPS_NO_ROW; i = session->equal[i].next) {
+    session->board->outcome[i] = *outcome;
+    session->copied++;
+    keep_one(session, i);
+  }
 }
 
 /* Whether the run goes on, as far as the caller says. */
@@ -196,14 +207,14 @@ static void work(struct session *session, size_t process, int tell) {
   for (size_t i; good && (i = atomic_fetch_add(&board->next, 1)) < session->list.count;) {
     struct ops_outcome *outcome = &board->outcome[i];
     board->held[process] = i;
-    if (outcome->end != OPS_OPEN)
+    if (outcome->end != OPS_OPEN || session->equal[i].first != i)
       continue;
     if (board->stop)
       break;
     ops_run_row(&worker, &session->list.rows[i], outcome);
     if (outcome->end != OPS_OPEN && write(tell, &i, sizeof i) != (ssize_t)sizeof i)
       break;
-    board->held[process] = NO_ROW;
+    board->held[process] = OPS_NO_ROW;
   }
   ops_sequence_free(worker.sequence);
   vinci_soc_free(worker.soc);
@@ -212,7 +223,7 @@ static void work(struct session *session, size_t process, int tell) {
 static bool start(struct session *session, struct child *children, size_t process) {
   int ends[2];
   pid_t starter = getpid();
-  session->board->held[process] = NO_ROW;
+  session->board->held[process] = OPS_NO_ROW;
   session->board->done_permille[process] = 0;
   if (pipe(ends) != 0)
     return false;
@@ -265,7 +276,7 @@ static void bury(struct session *session, struct child *children, size_t process
     ;
   children[process] = (struct child){.from = -1};
   bool died = WIFSIGNALED(ended) || WEXITSTATUS(ended) != 0;
-  if (!died || row == NO_ROW || !may_go_on(session))
+  if (!died || row == OPS_NO_ROW || !may_go_on(session))
     return;
   if (session->records[row].end == OPS_OPEN)
     fail_crashed(session, row, ended);
@@ -403,6 +414,22 @@ static enum vinci_status make_room(struct session *session) {
              : diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
 }
 
+/* Rows of a sequence find L2 each in a state of their own. */
+static enum vinci_status find_equal(struct session *session) {
+  size_t count = session->list.count;
+  bool *done = calloc(count, sizeof *done);
+  session->equal = calloc(count, sizeof *session->equal);
+  bool room = done && session->equal;
+  for (size_t i = 0; room && i < count; i++)
+    done[i] = session->request.sequence || session->records[i].end != OPS_OPEN;
+  if (room)
+    room = ops_find_equal(&session->request, &session->list, done, session->equal);
+  free(done);
+  if (!room)
+    session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  return session->status;
+}
+
 static enum vinci_status begin(struct session *session, const char *list, const char *folder) {
   session->journal.file = -1;
   enum vinci_status status = take_options(session);
@@ -434,13 +461,14 @@ static enum vinci_status begin(struct session *session, const char *list, const 
   }
   ops_put_header(session->table, session->request.sequence);
   write_lines(session);
-  return session->status;
+  return find_equal(session);
 }
 
 static void fill_result(const struct session *session, struct vinci_ops_result *out) {
   *out = (struct vinci_ops_result){.operators = session->list.count,
                                    .done = session->done,
                                    .known = session->known,
+                                   .equal = session->copied,
                                    .ok = session->ends[OPS_OK],
                                    .unsupported = session->ends[OPS_UNSUPPORTED],
                                    .failed = session->ends[OPS_FAILED],
@@ -492,6 +520,7 @@ static void free_session(struct session *session) {
   for (size_t i = 0; session->records && i < session->list.count; i++)
     free(session->records[i].text);
   free(session->records);
+  free(session->equal);
   if (session->table)
     fclose(session->table);
   if (session->board)
