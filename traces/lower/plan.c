@@ -181,7 +181,9 @@ static size_t visit_candidates(struct lower_job *job, struct walk *walk,
                                const struct vinci_soc *chip, size_t most) {
   size_t index = 0;
   for (; !walk->stopped && index < most && set_candidate(job, walk, chip, index); index++) {
-    if (!is_new(&walk->tried, tiling_digest(job, AS_CANDIDATE)))
+    /* As long as none is legal, the last refusal is the one that is told. */
+    if (!is_new(&walk->tried, tiling_digest(job, AS_CANDIDATE)) &&
+        walk->cheapest_cycles != UINT64_MAX)
       continue;
     consider(job, walk);
     if (!walk->stopped)
