@@ -283,6 +283,16 @@ bench: $(bench_programs)
 .PHONY: bench
 CLEANFILES += $(bench_programs)
 
+# ---- make bench-counts: host instructions of a process, a line, a burst, an instruction ----
+# Held against tests/bench/counts.csv, for builds with the default flags. COUNTS=--renew makes the
+# present counts the baseline.
+bench-counts: vinci$(EXEEXT)
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/bench/counts.py ./vinci$(EXEEXT) \
+	  $(srcdir)/tests/bench/counts.csv $(COUNTS)
+.PHONY: bench-counts
+dist_noinst_DATA += tests/bench/counts.csv tests/bench/counts.py
+
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \
 	tests/accuracy/accuracy \

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Host instructions of the simulator, counted by valgrind's callgrind (`make bench-counts`).
+
+Times move with the machine and its load; counts stay, on one version of compiler and libraries, within
+a part of a per cent. Each row is a whole process, or the difference of two processes that differ in how
+much of one unit they do, for one of these units. Counts are held against counts.csv, within 3 % either
+way: what has become cheaper belongs into the baseline too (--renew).
+
+    counts.py VINCI BASELINE [--renew] [--only "NAME;..."]
+"""
+
+import argparse
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TOLERANCE = 0.03
+CHIP = "--soc-version=Ascend910B4"
+TURN = """wait_flag,src=V,dst=MTE2,id=0
+copy_gm_to_ubuf,dst=0,src=x,n_burst=1,len_burst=64
+set_flag,src=MTE2,dst=V,id=0
+wait_flag,src=MTE2,dst=V,id=0
+vmuls,dst=4096,src=0,scalar=3,repeat=16,type=fp16
+vadd,dst=8192,src0=0,src1=4096,repeat=16,type=fp16
+set_flag,src=V,dst=MTE2,id=0
+set_flag,src=V,dst=MTE3,id=0
+wait_flag,src=V,dst=MTE3,id=0
+copy_ubuf_to_gm,dst=y,src=8192,n_burst=1,len_burst=64
+"""
+WARM = """local vinci = require "vinci"
+local soc = vinci.soc("Ascend910B4")
+for i = 1, %d do
+  vinci.run(soc, vinci.compile(soc, "matmul", { m = 256, k = 256, n = 256 }))
+end
+"""
+
+
+def stream(passes, kibibytes, keys=""):
+    """20 cores read `kibibytes` each, several times, in copies of 16 KiB."""
+    return f"""trace,version=1
+kernel,name=stream,arch=dav-c220,blocks=20
+tensor,name=x,dtype=fp16,shape={20 * kibibytes * 512},io=in{keys}
+stream,core=AIV
+loop,p,{passes}
+loop,i,{kibibytes // 16}
+copy_gm_to_ubuf,dst=0,src=x+(blk*{kibibytes // 16}+i)*16384,len_burst=512
+endloop
+endloop
+"""
+
+
+def turns(count):
+    """Loads, two vector instructions and stores with their flags, on 8 cores."""
+    return f"""trace,version=1
+kernel,name=turns,arch=dav-c220,blocks=8
+tensor,name=x,dtype=fp16,shape=4194304,io=in
+tensor,name=y,dtype=fp16,shape=4194304,io=out
+stream,core=AIV
+set_flag,src=V,dst=MTE2,id=0
+loop,i,{count}
+{TURN}endloop
+wait_flag,src=V,dst=MTE2,id=0
+"""
+
+
+class Counter:
+    """Runs processes under callgrind in a folder of its own."""
+
+    def __init__(self, vinci, folder):
+        self.vinci = os.path.abspath(vinci)
+        self.folder = folder
+
+    def file(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        return path
+
+    def process(self, *arguments):
+        """(instructions, standard output) of one process."""
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", self.vinci, *arguments]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = re.search(r"Collected : (\d+)", run.stderr)
+        if run.returncode != 0 or not found:
+            sys.exit(f"error: {' '.join(command)} ends with {run.returncode}:\n{run.stderr}")
+        return int(found.group(1)), run.stdout
+
+    def trace(self, text, memory):
+        """(instructions, summary) of the run of a trace."""
+        count, out = self.process("run", self.file("trace.csv", text), CHIP, f"--memory={memory}", "--json")
+        return count, json.loads(out)
+
+
+def between(few, many, units):
+    """Instructions for one unit, from two runs (instructions, summary)."""
+    return (many[0] - few[0]) / (units(many[1]) - units(few[1]))
+
+
+def executed(summary):
+    return summary["host"]["executed_instructions"]
+
+
+def lines(summary):
+    """Of 512 bytes, that hit L2 or miss there."""
+    return (summary["l2"]["read_hits"] + summary["l2"]["read_misses"]) / 4
+
+
+def bursts(summary):
+    """Of 32 bytes from DRAM."""
+    return summary["hbm"]["read_bytes"] / 32
+
+
+def warm(counter):
+    few, many = (counter.process("lua", counter.file("warm.lua", WARM % n))[0] for n in (2, 6))
+    return (many - few) / 4
+
+
+def two(counter, memory, texts, units):
+    return between(*(counter.trace(text, memory) for text in texts), units)
+
+
+# name, unit, how it is counted
+ROWS = [
+    ("version", "process", lambda c: c.process("--version")[0]),
+    ("chip", "process", lambda c: c.process("soc", "show", "Ascend910B4")[0]),
+    ("compile 256^3", "process", lambda c: c.process("compile", "matmul", "m=256", "k=256", "n=256", CHIP)[0]),
+    ("run 256^3", "process", lambda c: c.process("run", "matmul", "m=256", "k=256", "n=256", CHIP)[0]),
+    ("run 256^3, warm", "evaluation", warm),
+    ("run 1024^3", "process", lambda c: c.process("run", "matmul", "m=1024", "k=1024", "n=1024", CHIP)[0]),
+    ("run add 4 Mi", "process", lambda c: c.process("run", "add", "shape=4194304", CHIP)[0]),
+    ("instruction, flat memory", "instruction", lambda c: two(c, "flat", (turns(200), turns(600)), executed)),
+    ("instruction, cycle memory", "instruction", lambda c: two(c, "cycle", (turns(200), turns(600)), executed)),
+    ("line that hits", "line", lambda c: two(c, "cycle", (stream(2, 64), stream(6, 64)), lines)),
+    (
+        "burst that streams",
+        "burst",
+        lambda c: two(c, "cycle", [stream(1, n, ",cache=disable") for n in (64, 256)], bursts),
+    ),
+]
+
+
+def read_baseline(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return {row["name"]: int(row["instructions"]) for row in csv.DictReader(file)}
+
+
+def write_baseline(path, counts):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["name", "unit", "instructions"])
+        for name, unit, _ in ROWS:
+            out.writerow([name, unit, counts[name]])
+
+
+def judge(name, count, baseline):
+    """What is wrong with a count; None: nothing."""
+    if name not in baseline:
+        return "has no baseline"
+    change = count / baseline[name] - 1
+    if abs(change) <= TOLERANCE:
+        return None
+    return f"{'more' if change > 0 else 'less'} than the baseline by more than {TOLERANCE:.0%}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Host instructions of the simulator.")
+    parser.add_argument("vinci")
+    parser.add_argument("baseline")
+    parser.add_argument("--renew", action="store_true", help="makes the present counts the baseline")
+    parser.add_argument("--only", default="", help="names of rows, with semicolons between")
+    options = parser.parse_args()
+    only = [name for name in options.only.split(";") if name]
+    unknown = [name for name in only if name not in [row[0] for row in ROWS]]
+    if unknown:
+        parser.error(f"no row is called '{unknown[0]}'")
+    baseline = read_baseline(options.baseline) if os.path.exists(options.baseline) else {}
+    counts, wrong = dict(baseline), []
+    with tempfile.TemporaryDirectory() as folder:
+        counter = Counter(options.vinci, folder)
+        for name, unit, count in ROWS:
+            if only and name not in only:
+                continue
+            counts[name] = round(count(counter))
+            problem = judge(name, counts[name], baseline)
+            change = f"{counts[name] / baseline[name] - 1:+8.1%}" if name in baseline else " " * 8
+            print(f"{name:26} {counts[name]:>14,} instructions, {unit:12} {change}  {problem or ''}", flush=True)
+            wrong += [name] if problem else []
+    if options.renew:
+        write_baseline(options.baseline, counts)
+        print(f"baseline: {options.baseline}")
+        return 0
+    if wrong:
+        print(f"{len(wrong)} counts moved; when that is meant: make bench-counts COUNTS=--renew, in the same commit")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
