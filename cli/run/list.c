@@ -56,7 +56,7 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
          result->ok, result->operators, result->unsupported,
          result->failed + result->limited + result->crashed, list->output);
   if (result->equal > 0)
-    printf("%zu of them ask for the same as one before and have the result of that one\n",
+    printf("%zu of them ask for the same as one before, whose result they have\n",
            result->equal);
   if (list->options.sequence)
     report_sequence(result);

@@ -129,11 +129,46 @@ const struct soc_param *soc_param(size_t index) {
   return index < PATHS_COUNT ? &path_params[index] : &kernel_params[index - PATHS_COUNT];
 }
 
+/* The length of a key without its last name: of "path.GM_UB.startup_cycles" that of "path.GM_UB.".
+ */
+static size_t family_length(const char *key) {
+  const char *dot = strrchr(key, '.');
+  return dot ? (size_t)(dot + 1 - key) : 0;
+}
+
+/* A member of a family has as many parameters as each other, one after the other: those whose first
+ * has another family are passed over as a whole. */
+static size_t find_in(const struct soc_param *params, size_t count, size_t fields,
+                      const char *key) {
+  size_t family = fields > 1 ? family_length(key) : 0;
+  for (size_t i = 0; i < count; i += fields) {
+    if (*params[i].key != *key || strncmp(params[i].key, key, family) != 0)
+      continue;
+    for (size_t field = i; field < i + fields; field++)
+      if (strcmp(params[field].key, key) == 0)
+        return field;
+  }
+  return count;
+}
+
 size_t soc_param_find(const char *key) {
-  size_t i = 0;
-  while (i < PARAM_TOTAL && strcmp(soc_param(i)->key, key) != 0)
-    i++;
-  return i;
+  const struct {
+    const struct soc_param *params;
+    size_t count, fields;
+  } parts[] = {
+      {plain_params, PLAIN_COUNT, 1},
+      {vector_params + VECTOR_FIELDS, VECTOR_COUNT, VECTOR_FIELDS},
+      {path_params, PATHS_COUNT, PATHS_COUNT / PATH_COUNT},
+      {kernel_params, KERNELS_COUNT, KERNELS_COUNT / KERNEL_CODE_COUNT},
+  };
+  size_t before = 0;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    size_t found = find_in(parts[i].params, parts[i].count, parts[i].fields, key);
+    before += found;
+    if (found < parts[i].count)
+      break;
+  }
+  return before;
 }
 
 static const char *const name_keys[] = {

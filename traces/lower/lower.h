@@ -50,6 +50,7 @@ struct lower_job {
   struct vinci_diag *diag;
   void *data;             /* the operator's own, from setup() */
   struct lower_cost cost; /* of the tiling in value[] */
+  uint64_t enough_cycles; /* cost() may stop once a tiling takes at least as many */
   char reason[160];       /* why cost() refused a tiling */
 };
 

@@ -9,19 +9,6 @@
 #include "traces/lower/estimate.h"
 #include "traces/lower/plan.h"
 
-/* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
-static void keep_given(struct lower_job *job, const struct lower_value *given) {
-  for (size_t i = 0; i < job->op->key_count; i++) {
-    const struct lower_key *key = &job->op->keys[i];
-    if (!key->tiling || !given[i].given)
-      continue;
-    if (key->kind == LOWER_SIZE && key->choices && given[i].size == 0)
-      job->value[i].given = true;
-    else
-      job->value[i] = given[i];
-  }
-}
-
 /* ---- tilings that were tried ---- */
 
 /*
@@ -60,13 +47,6 @@ static uint64_t mix_value(uint64_t digest, const struct lower_key *key,
   }
 }
 
-static uint64_t tiling_digest(const struct lower_job *job, uint64_t start) {
-  uint64_t digest = mix(start, job->cores);
-  for (size_t i = 0; i < job->op->key_count; i++)
-    if (job->op->keys[i].tiling)
-      digest = mix_value(digest, &job->op->keys[i], &job->value[i]);
-  return digest ? digest : 1;
-}
 
 /* Whether a tiling comes for the first time. */
 static bool is_new(struct tried *tried, uint64_t digest) {
@@ -95,6 +75,7 @@ struct walk {
   const struct lower_value *given;
   lower_visit visit;
   void *context;
+  size_t tiling[LOWER_KEYS_MAX], tiling_count; /* the keys that make a tiling */
   bool cheaper_only;    /* what cannot be the cheapest may be passed over */
   bool stopped;         /* the visitor has seen enough */
   uint64_t most_cycles; /* what costs more is passed over */
@@ -106,8 +87,32 @@ struct walk {
 /* A tiling of a candidate, and one with fewer cores, which gets no fewer ones of its own. */
 enum { AS_CANDIDATE = 1, WITH_FEWER_CORES = 2 };
 
+static uint64_t tiling_digest(const struct lower_job *job, const struct walk *walk,
+                              uint64_t start) {
+  uint64_t digest = mix(start, job->cores);
+  for (size_t i = 0; i < walk->tiling_count; i++)
+    digest = mix_value(digest, &job->op->keys[walk->tiling[i]], &job->value[walk->tiling[i]]);
+  return digest ? digest : 1;
+}
+
+/* The keys that were given win over a candidate's; 0 blocks are as many as the candidate has. */
+static void keep_given(struct lower_job *job, const struct walk *walk) {
+  const struct lower_value *given = walk->given;
+  for (size_t k = 0; k < walk->tiling_count; k++) {
+    size_t i = walk->tiling[k];
+    const struct lower_key *key = &job->op->keys[i];
+    if (!given[i].given)
+      continue;
+    if (key->kind == LOWER_SIZE && key->choices && given[i].size == 0)
+      job->value[i].given = true;
+    else
+      job->value[i] = given[i];
+  }
+}
+
 static void consider(struct lower_job *job, struct walk *walk) {
   job->cost = (struct lower_cost){0};
+  job->enough_cycles = walk->cheaper_only ? walk->cheapest_cycles : UINT64_MAX;
   if (!job->op->template->cost(job) || job->cost.total_cycles > walk->most_cycles)
     return;
   if (job->cost.total_cycles < walk->cheapest_cycles) {
@@ -140,7 +145,7 @@ static void consider_fewer_turns(struct lower_job *job, struct walk *walk) {
     if (walk->cheaper_only && ceil_div(shares, cores) * share_cycles >= walk->cheapest_cycles)
       return;
     job->value[key].size = cores;
-    if (cores < all && is_new(&walk->tried, tiling_digest(job, WITH_FEWER_CORES)))
+    if (cores < all && is_new(&walk->tried, tiling_digest(job, walk, WITH_FEWER_CORES)))
       consider(job, walk);
   }
 }
@@ -168,7 +173,7 @@ static bool set_candidate(struct lower_job *job, const struct walk *walk,
   bool more = job->op->template->candidate ? job->op->template->candidate(job, index) : index == 0;
   job->soc = own;
   if (more)
-    keep_given(job, walk->given);
+    keep_given(job, walk);
   return more;
 }
 
@@ -182,7 +187,7 @@ static size_t visit_candidates(struct lower_job *job, struct walk *walk,
   size_t index = 0;
   for (; !walk->stopped && index < most && set_candidate(job, walk, chip, index); index++) {
     /* As long as none is legal, the last refusal is the one that is told. */
-    if (!is_new(&walk->tried, tiling_digest(job, AS_CANDIDATE)) &&
+    if (!is_new(&walk->tried, tiling_digest(job, walk, AS_CANDIDATE)) &&
         walk->cheapest_cycles != UINT64_MAX)
       continue;
     consider(job, walk);
@@ -254,6 +259,9 @@ void lower_each_tiling(struct lower_job *job, bool cheaper_only, lower_visit vis
                       .cheaper_only = cheaper_only,
                       .most_cycles = UINT64_MAX,
                       .cheapest_cycles = UINT64_MAX};
+  for (size_t i = 0; i < job->op->key_count; i++)
+    if (job->op->keys[i].tiling)
+      walk.tiling[walk.tiling_count++] = i;
   size_t count = visit_core_counts(job, &walk);
   if (cores_key(job->op, true) < job->op->key_count)
     visit_smaller_chips(job, &walk, count);

@@ -148,7 +148,10 @@ static enum vinci_status setup(struct lower_job *job) {
   set_tensors(mm);
   mm->library_block = matmul_has_library_block(job->soc, mm);
   job->data = mm;
-  return check(job, mm);
+  enum vinci_status status = check(job, mm);
+  if (status == VINCI_OK)
+    matmul_set_sides(job->soc, mm);
+  return status;
 }
 
 /* ---- from a profile ---- */

@@ -55,7 +55,7 @@ enum matmul_key {
 /* What the fixpipe multiplies int32 sums with on their way to fp16 or int8. */
 enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
 
-enum { MATMUL_SCALE_BYTES = 8 };
+enum { MATMUL_SCALE_BYTES = 8, MATMUL_SIDES_MAX = 14 };
 
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
@@ -93,6 +93,9 @@ struct matmul {
   bool k_align;          /* k lies in whole fractals on both sides */
   uint64_t b_repeats;    /* how often B moves to L0B beyond once */
   uint64_t b_spill;      /* k by which a load of B may go beyond its step */
+  /* Rows and columns of the blocks that are candidates. */
+  uint64_t tile_m[MATMUL_SIDES_MAX], tile_n[MATMUL_SIDES_MAX];
+  size_t tile_m_count, tile_n_count;
 };
 
 /* One tiling, with the sizes and counts that follow from its keys. */
@@ -148,6 +151,8 @@ bool matmul_is_coupled(const struct vinci_soc *soc);
 enum vinci_status matmul_coupled_check(struct lower_job *job, const struct matmul *mm);
 bool matmul_coupled_fits(struct lower_job *job, const struct matmul_tiling *tiling);
 bool matmul_candidate(struct lower_job *job, size_t index);
+/* The blocks among which matmul_candidate() chooses; the rest of the problem is set. */
+void matmul_set_sides(const struct vinci_soc *soc, struct matmul *mm);
 bool matmul_cost(struct lower_job *job);
 void matmul_emit(const struct lower_job *job, struct emit *emit);
 /* The template of operators whose trace is that of a matmul. */

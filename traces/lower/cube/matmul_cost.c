@@ -161,7 +161,8 @@ static uint64_t operand_cycles(const struct lower_job *job, const struct matmul_
 
 /* ---- all ---- */
 
-static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
+/* What does not depend on device memory. */
+static void fill_core_pipes(struct lower_job *job, const struct matmul_tiling *t) {
   const struct matmul *mm = job->data;
   const struct vinci_soc *soc = job->soc;
   uint64_t blocks = blocks_per_core(t), es = mm->element_bytes;
@@ -177,6 +178,14 @@ static void fill_pipes(struct lower_job *job, const struct matmul_tiling *t) {
                                    .a_bytes = m * k * es,
                                    .b_bytes = n * k * es * (1 + mm->b_repeats)};
   cube_cost_rounds(job, mm, &block);
+}
+
+static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t) {
+  const struct matmul *mm = job->data;
+  const struct vinci_soc *soc = job->soc;
+  uint64_t blocks = blocks_per_core(t);
+  uint64_t m = min_u64(round_up(mm->m, FRACTAL_ROWS), t->bm);
+  uint64_t n = min_u64(round_up(mm->n, FRACTAL_ROWS), t->bn);
   uint64_t bytes = m * n * (t->split > 1 ? ACCUMULATOR_BYTES : mm->out_bytes);
   enum path out = mm->coupled ? PATH_UB_GM : PATH_L0C_GM;
   job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI,
@@ -203,7 +212,11 @@ bool matmul_cost(struct lower_job *job) {
   struct matmul_tiling t;
   if (!matmul_tiling(job, &t))
     return false;
-  fill_pipes(job, &t);
+  fill_core_pipes(job, &t);
+  cost->total_cycles = blocks_per_core(&t) * cost->share_cycles;
+  if (cost->total_cycles >= job->enough_cycles)
+    return true;
+  fill_gm_pipes(job, &t);
   /* The first panels come in, and the last block leaves, alone. */
   uint64_t blocks = blocks_per_core(&t), panels = blocks * t.groups;
   uint64_t unique = mm->batch * mm->m * mm->n * mm->out_bytes + mm->a_batches * a_bytes(mm, mm->k) +

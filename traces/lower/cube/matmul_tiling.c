@@ -192,6 +192,7 @@ bool matmul_tiling(struct lower_job *job, struct matmul_tiling *t) {
  */
 static const uint16_t sides[] = {256, 128, 512, 384, 224, 192, 160, 112, 96, 80, 64, 48, 32, 16};
 enum { SIDE_COUNT = sizeof sides / sizeof *sides, LARGE_SIDES = 2 };
+_Static_assert((int)SIDE_COUNT <= (int)MATMUL_SIDES_MAX, "MATMUL_SIDES_MAX is too small");
 enum { STREAMING_COUNT = 3, DEPTH_COUNT = 5 };
 enum { LARGE_M = 128, LARGE_N = 256, LARGE_BLOCKS_PER_CORE = 2 };
 enum { STEP_MAX = 2048, SHALLOW_STEPS = 4 };
@@ -359,12 +360,11 @@ void matmul_set_tiling(struct lower_job *job, const uint64_t tile[3], uint64_t k
 }
 
 /* Columns of a block: where cores share columns evenly, a part of a core's share. */
-static uint64_t columns_of(const struct lower_job *job, uint64_t side) {
-  const struct matmul *mm = job->data;
+static uint64_t columns_of(const struct vinci_soc *soc, const struct matmul *mm, uint64_t side) {
   uint64_t unit = matmul_unit(mm);
   if (!matmul_is_flat(mm))
     return matmul_even(mm->n, side, unit);
-  uint64_t share = round_up(mm->n, FRACTAL_ROWS) / even_cores(job->soc, mm);
+  uint64_t share = round_up(mm->n, FRACTAL_ROWS) / even_cores(soc, mm);
   uint64_t columns = matmul_even(share, side, unit);
   while (columns > unit && share % columns)
     columns -= unit;
@@ -375,8 +375,23 @@ static void tile_of(const struct lower_job *job, uint64_t m_side, uint64_t n_sid
                     uint64_t tile[3]) {
   const struct matmul *mm = job->data;
   tile[0] = matmul_even(mm->m, m_side, m_unit(mm));
-  tile[2] = columns_of(job, n_side);
+  tile[2] = columns_of(job->soc, mm, n_side);
   tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);
+}
+
+static void add_once(uint64_t *extents, size_t *count, uint64_t extent) {
+  for (size_t i = 0; i < *count; i++)
+    if (extents[i] == extent)
+      return;
+  extents[(*count)++] = extent;
+}
+
+void matmul_set_sides(const struct vinci_soc *soc, struct matmul *mm) {
+  size_t count = is_large(soc, mm) ? LARGE_SIDES : SIDE_COUNT;
+  for (size_t i = 0; i < count; i++) {
+    add_once(mm->tile_m, &mm->tile_m_count, matmul_even(mm->m, sides[i], m_unit(mm)));
+    add_once(mm->tile_n, &mm->tile_n_count, columns_of(soc, mm, sides[i]));
+  }
 }
 
 /* Where blocks leave cores idle: as many parts of k as fill them, or half as many. */
@@ -418,7 +433,6 @@ static bool library_candidate(struct lower_job *job) {
 
 bool matmul_candidate(struct lower_job *job, size_t index) {
   bool large = is_large(job->soc, job->data), split = job->value[MATMUL_SPLIT].given;
-  size_t count = large ? LARGE_SIDES : SIDE_COUNT;
   const struct matmul *mm = job->data;
   bool asked =
       split || matmul_key(job, MATMUL_TILE)->given || matmul_key(job, MATMUL_RESIDENT)->given;
@@ -426,11 +440,12 @@ bool matmul_candidate(struct lower_job *job, size_t index) {
     return index == 0 && library_candidate(job);
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
-  size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : count * count * depths;
+  size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : mm->tile_m_count * mm->tile_n_count * depths;
   if (index >= whole)
     return ((!large && !matmul_is_flat(mm)) || split) && split_candidate(job, index - whole);
-  uint64_t tile[3];
-  tile_of(job, sides[index / depths / count], sides[index / depths % count], tile);
+  uint64_t tile[3] = {mm->tile_m[index / depths / mm->tile_n_count], 0,
+                      mm->tile_n[index / depths % mm->tile_n_count]};
+  tile[1] = step_depth(job->soc, mm, tile[0], tile[2]);
   set_panels(job, tile, index % depths, 1);
   return true;
 }
