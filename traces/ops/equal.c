@@ -88,7 +88,7 @@ static void find(struct rows_by_digest *rows, const struct ops_request *request,
                  const struct call_list *list, const bool *done, struct ops_equal *equal) {
   struct ops_worker worker = {.request = request, .list = list};
   for (size_t i = 0; i < list->count; i++) {
-    struct vinci_diag diag = {0}; /* rows of a chip that cannot be loaded fail one by one */
+    struct vinci_diag diag = {0}; /* rows of a chip that cannot be loaded fail alone */
     equal[i] = (struct ops_equal){.first = i, .next = OPS_NO_ROW, .last = i};
     if (done[i] || ops_take_soc(&worker, ops_soc_of(request, &list->rows[i]), &diag) != VINCI_OK)
       continue;
