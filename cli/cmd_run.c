@@ -38,6 +38,8 @@ struct run_settings {
   const char *blocks;
   uint64_t jobs;
   bool sequence;
+  const char *results;
+  bool exact;
   enum vinci_memory memory_model; /* what the two above say */
   enum vinci_network network_level;
   enum vinci_l2 l2_start;
@@ -97,6 +99,11 @@ static const struct option_row run_options[] = {
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
                     "with --ops: run a profile in its order on one chip, with its gaps; each row "
                     "finds in L2 what those before have left, and the table says what"),
+    OPTION_TEXT_ROW("results", 0, struct run_settings, results, "DIR",
+                    "with --ops: take results of the same program, chip, models and state of L2 "
+                    "from this folder, and keep new ones there"),
+    OPTION_FLAG_ROW("exact", 0, struct run_settings, exact,
+                    "with --results: simulate all the same; a row whose result is another fails"),
     OPTION_NUMBER_ROW("shuffle-parts", 0, struct run_settings, shuffle_seed, "SEED", 1, UINT64_MAX,
                       NULL),
     OPTION_FLAG_ROW("counters", 0, struct run_settings, counters,
@@ -347,6 +354,10 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
   const struct text_list *traces = lowered ? &op : words;
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  if (settings->results) {
+    (void)diag_error(&diag, VINCI_E_USAGE, "--results needs --ops=LIST");
+    return cli_fail(&diag);
+  }
   if (settings->sequence) {
     (void)diag_error(&diag, VINCI_E_USAGE, "--sequence needs --ops=LIST");
     return cli_fail(&diag);
@@ -457,7 +468,9 @@ static int run_operators(const struct run_settings *settings, const struct text_
                   .max_cycles = settings->max_cycles,
                   .jobs = settings->jobs ? (unsigned)settings->jobs : 1,
                   .profile_blocks = settings->profile_blocks,
-                  .sequence = settings->sequence},
+                  .sequence = settings->sequence,
+                  .results = settings->results,
+                  .exact = settings->exact},
       .timeout_minutes = settings->timeout_minutes,
       .quiet = settings->quiet,
   };

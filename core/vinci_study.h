@@ -17,9 +17,9 @@
  *       status = vinci_gate_write(gate, VINCI_GATE_TEXT, stdout, &diag);
  *     vinci_gate_free(gate);
  *
- * Points run in processes of their own, which are made by fork() without exec(), so that a crash is
- * the failure of one point. Call from a program that has one thread. Lists and texts that are given
- * may be freed after the call. Options may be NULL. Errors and printing are as in vinci.h.
+ * Points run in processes of their own, made by fork() without exec(): a crash fails one point.
+ * Call from a program with one thread. What is given may be freed after the call. Options may be
+ * NULL. Errors and printing are as in vinci.h.
  */
 #ifndef VINCI_STUDY_H
 #define VINCI_STUDY_H
@@ -207,13 +207,12 @@ struct vinci_ops_options {
   struct vinci_overrides overrides;
   uint64_t max_cycles; /* an operator that takes more core cycles fails; 0: no limit */
   unsigned jobs;       /* operators that run at a time, at most 256; 0: the number of processors */
-  /* As many blocks as a profile says that its operators were launched with (column Block Dim).
-   * Otherwise the number is chosen as for any operator, as a caller without a profile gets. */
-  bool profile_blocks;
-  /* A profile in its order on one chip: each row finds in L2 what the rows before have left, and
-   * the gaps of the profile are kept. Needs the tensors of the rows, one chip, and no l2; runs one
-   * operator at a time, and starts over when the run was ended. */
+  bool profile_blocks; /* as many as column Block Dim says; else chosen, as without a profile */
+  /* A profile in its order on one chip: each row finds in L2 what the rows before have left, gaps
+   * are kept. Needs the tensors of the rows, one chip, no l2, one job; starts over when ended. */
   bool sequence;
+  const char *results; /* NULL, or a folder that keeps results from run to run; no sequence */
+  bool exact;          /* simulates all the same; another result than there fails the row */
   /* NULL or called after the list is read, then five times a second; false: end, VINCI_E_LIMIT. */
   bool (*progress)(void *context, const struct vinci_ops_progress *progress);
   void *progress_context;
@@ -223,10 +222,10 @@ struct vinci_ops_result {
   size_t operators; /* of the list */
   size_t done;      /* have a row in the table, those below */
   size_t known;     /* of an earlier run */
-  size_t equal;     /* have the result of a row that asks for the same */
+  size_t equal,
+      stored; /* have the result of a row that asks for the same; of the folder of results */
   size_t ok, unsupported, failed;
-  size_t limited; /* have reached max_cycles */
-  size_t crashed; /* their process died; the same call tries them again */
+  size_t limited, crashed; /* have reached max_cycles; their process died, try again */
   /* Of a sequence: what all rows read, and what of that L2 held when they started; the durations of
    * the rows that are ok and were measured. */
   uint64_t input_bytes, found_bytes;

@@ -128,6 +128,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/equal.c \
 	traces/ops/journal.c \
 	traces/ops/ops.h \
+	traces/ops/results.c \
 	traces/ops/row.c \
 	traces/ops/run.c \
 	traces/ops/sequence.c \

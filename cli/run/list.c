@@ -56,8 +56,10 @@ static void report(const struct run_list *list, const struct vinci_ops_result *r
          result->ok, result->operators, result->unsupported,
          result->failed + result->limited + result->crashed, list->output);
   if (result->equal > 0)
-    printf("%zu of them ask for the same as one before, whose result they have\n",
-           result->equal);
+    printf("%zu of them ask for the same as one before, whose result they have\n", result->equal);
+  if (list->options.results)
+    printf("%zu of the others have a result from %s%s\n", result->stored, list->options.results,
+           list->options.exact ? ", and were simulated all the same" : "");
   if (list->options.sequence)
     report_sequence(result);
   else if (l2)

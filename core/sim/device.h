@@ -31,7 +31,7 @@ struct device {
   struct placement placement;
   struct signals signals;
   struct aicore *cores; /* placement.core_count of them */
-  struct known *known; /* instructions, of all cores */
+  struct known *known;  /* instructions, of all cores */
 
   const struct network_ops *network_ops;
   struct network *network;

@@ -63,7 +63,8 @@ VINCI_MUST_CHECK bool hbm_port_create(struct hbm_port *port, struct arena *arena
                                       struct engine *engine, const struct mem_spec *mem,
                                       const struct hbm_layout *layout, uint64_t clock_hz,
                                       uint32_t part, uint32_t sequence);
-/* Takes an operation on at the present time. One of 0 granules, a write, only waits for its turn. */
+/* Takes an operation on at the present time. One of 0 granules, a write, only waits for its turn.
+ */
 void hbm_port_submit(struct hbm_port *port, struct hbm_op *op);
 /* Whether operations wait because the controller's queue is full. */
 bool hbm_port_busy(const struct hbm_port *port);

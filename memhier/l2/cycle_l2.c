@@ -86,8 +86,8 @@ static uint64_t number_of_part(const struct memsys *memory, uint64_t line, unsig
 }
 
 static struct hbm_port *channel_of(const struct memsys *memory, uint32_t slice, uint64_t number) {
-  return &memory->channels[slice * memory->channels_per_slice +
-                           number % memory->channels_per_slice];
+  return &memory
+              ->channels[slice * memory->channels_per_slice + number % memory->channels_per_slice];
 }
 
 /* The channel in which the first granule of a run lies. */

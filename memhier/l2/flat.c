@@ -158,7 +158,8 @@ static uint64_t move_piece(struct memsys *memory, struct gm_transfer *transfer, 
   if (piece.written_back_bytes > 0)
     end_ps =
         max_u64(end_ps, hbm_flat_move_ps(&memory->hbm, piece.written_back_bytes, true, now_ps));
-  /* A store passes no miss of a slice, and misses lie on all slices: the store ends behind those. */
+  /* A store passes no miss of a slice, and misses lie on all slices: the store ends behind those.
+   */
   if (transfer->write)
     end_ps = max_u64(end_ps, memory->hbm.free_ps);
   *(transfer->write ? &memory->write_bytes : &memory->read_bytes) += piece.bytes;

@@ -22,6 +22,7 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
   set_number(lua, "operators", result->operators);
   set_number(lua, "known", result->known);
   set_number(lua, "equal", result->equal);
+  set_number(lua, "stored", result->stored);
   set_number(lua, "ok", result->ok);
   set_number(lua, "unsupported", result->unsupported);
   set_number(lua, "failed", result->failed + result->limited);
@@ -37,8 +38,8 @@ static void push_result(lua_State *lua, const struct vinci_ops_result *result, c
 
 /* vinci.ops { list =, output =, ... } */
 static int ops(lua_State *lua) {
-  static const char *const names[] = {"list",     "output",           "max_cycles", "jobs",
-                                      "sequence", LUA_OVERRIDE_NAMES, NULL};
+  static const char *const names[] = {"list",    "output", "max_cycles",       "jobs", "sequence",
+                                      "results", "exact",  LUA_OVERRIDE_NAMES, NULL};
   struct vinci_diag diag = {0};
   struct lua_options options;
   struct vinci_ops_result result;
@@ -51,6 +52,8 @@ static int ops(lua_State *lua) {
       .max_cycles = lua_options_whole(&options, "max_cycles", LUA_MAXINTEGER),
       .jobs = (unsigned)lua_options_whole(&options, "jobs", JOBS_MAX),
       .sequence = lua_options_flag(&options, "sequence"),
+      .results = lua_options_text(&options, "results"),
+      .exact = lua_options_flag(&options, "exact"),
   };
   if (run.sequence && run.jobs > 1)
     lua_args_refuse(lua, "vinci.ops", "options.jobs", "does not apply to a sequence");

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 44
+plan 50
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -110,6 +110,60 @@ run written $soc --set l2.size=8MiB --set l2.owed=2MiB
 report "rows that find other bytes to write back are not the same" "$(
   problems 0 - ',used,0' ',used,1048576' ',used,2097152'
   expect 0 - '1 of them ask for the same as one before')"
+
+# ---- results that are kept -------------------------------------------------------------------
+# A mixed kernel has two rows, one of each kind of core, with other times from one result.
+attention='"1,2,128,64;1,2,128,64;1,2,128,64;;;;",FLOAT16;FLOAT16;FLOAT16;FLOAT;FLOAT;FLOAT;FLOAT,NCHW;NCHW;NCHW;ND;ND;ND;ND,"1,2,128,64",FLOAT16,NCHW,'
+printf '%s\n' "$header" "FlashAttentionScore@AIC,$attention" "FlashAttentionScore@AIV,$attention" \
+  'Relu,"640,64",FLOAT16,ND,"640,64",FLOAT16,ND,' >"$work/kept.csv"
+run kept $soc
+cp "$table" "$work/kept.expected"
+stored() { # COUNT
+  cmp "$work/kept.expected" "$table" 2>&1
+  expect 0 '' "$1 of the others have a result from $work/results"
+}
+run kept $soc --results="$work/results"
+found=$(stored 0)
+run kept $soc --results="$work/results"
+report "results are kept, and found by the next run" "$found$(stored 3)"
+run kept $soc --results="$work/results" --set l2.hit_cycles=60 --quiet
+report "results of another chip are not taken" "$(expect 0 -
+  cmp -s "$work/kept.expected" "$table" && echo 'the same table'
+  [ "$(find "$work/results" -type f | wc -l)" -eq 6 ] || ls "$work/results")"
+rm -rf "$work/results"
+run kept $soc --results="$work/results"
+for file in "$work/results"/*; do
+  head -c 60 "$file" >"$work/torn"
+  cp "$work/torn" "$file"
+done
+run kept $soc --results="$work/results"
+found=$(stored 0)
+run kept $soc --results="$work/results" --exact
+report "torn results are no results, and are kept anew" "$found$(stored 3)"
+# One picosecond more in each, with a checksum that fits (FNV-1a).
+for file in "$work/results"/*; do
+  /usr/bin/python3 -c '
+import sys
+lines = open(sys.argv[1]).read().split("\n")
+numbers = lines[1].split()
+numbers[0] = str(int(numbers[0]) + 1)
+text = lines[0] + "\n" + " ".join(numbers) + "\n"
+digest = 0xcbf29ce484222325
+for byte in text.encode():
+    digest = (digest ^ byte) * 0x100000001b3 % 2**64
+open(sys.argv[1], "w").write(text + "%016x\n" % digest)' "$file"
+done
+run kept $soc --results="$work/results" --exact
+report "a result that is not what a simulation gives is an error with --exact" "$(
+  problems 3 '' '"failed: ' 'has another result, ')"
+run kept $soc --results="$work/results" --sequence
+report "a sequence keeps no results" "$(expect 2 \
+  'error: a sequence keeps no results: those of a row depend on all rows before')"
+run kept $soc --exact
+found=$(expect 2 'error: exact needs a folder of results')
+keep "$vinci" run matmul m=4 k=4 n=4 $soc --results="$work/results"
+report "options of results that go with no list, or with no folder" "$found$(expect 2 \
+  'error: --results needs --ops=LIST')"
 
 # ---- the profilers' tables -----------------------------------------------------------------
 # kernel_details.csv: a byte order mark, CR LF, quoted shapes, tabs behind times, N/A.

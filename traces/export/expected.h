@@ -42,6 +42,8 @@ struct expected_error {
   unsigned rows, median_permille, p90_permille;
   char outside[EXPECTED_OUTSIDE_BYTES]; /* what was not calibrated; "" when all was */
 };
-struct expected_error expected_error(const struct vinci_result *result);
+/* Of a run of an operator, NULL where a trace names none, whose first tensor has this type. */
+struct expected_error expected_error(const struct vinci_soc *soc, const char *op, enum dtype dtype,
+                                     uint64_t total_ps);
 
 #endif

@@ -171,7 +171,8 @@ static void write_memories(struct json_writer *json, const struct vinci_result *
 
 /* Shares; of a trace that no operator was lowered to, rows is 0 and outside says so. */
 static void write_expected(struct json_writer *json, const struct vinci_result *result) {
-  struct expected_error error = expected_error(result);
+  struct expected_error error =
+      expected_error(result->soc, result->op, result->op_dtype, result->total_ps);
   json_object(json, "expected_error", true);
   json_text(json, "class", error.class);
   json_number(json, "rows", error.rows);

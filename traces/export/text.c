@@ -122,7 +122,8 @@ static void print_start(const struct vinci_result *result, FILE *out) {
 
 /* How far the duration may be off, by what measured rows of the same class have shown. */
 static void print_expected(const struct vinci_result *result, FILE *out) {
-  struct expected_error error = expected_error(result);
+  struct expected_error error =
+      expected_error(result->soc, result->op, result->op_dtype, result->total_ps);
   if (error.rows > 0)
     fprintf(
         out,

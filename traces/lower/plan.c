@@ -47,7 +47,6 @@ static uint64_t mix_value(uint64_t digest, const struct lower_key *key,
   }
 }
 
-
 /* Whether a tiling comes for the first time. */
 static bool is_new(struct tried *tried, uint64_t digest) {
   size_t slot = digest % TRIED_SLOTS;
@@ -76,9 +75,9 @@ struct walk {
   lower_visit visit;
   void *context;
   size_t tiling[LOWER_KEYS_MAX], tiling_count; /* the keys that make a tiling */
-  bool cheaper_only;    /* what cannot be the cheapest may be passed over */
-  bool stopped;         /* the visitor has seen enough */
-  uint64_t most_cycles; /* what costs more is passed over */
+  bool cheaper_only;                           /* what cannot be the cheapest may be passed over */
+  bool stopped;                                /* the visitor has seen enough */
+  uint64_t most_cycles;                        /* what costs more is passed over */
   uint64_t cheapest_cycles;
   uint64_t cheapest_blocks;
   struct tried tried;

@@ -33,6 +33,7 @@ struct ops_outcome {
   struct expected_error expected;
   enum vinci_l2 l2_start;
   uint64_t l2_owed_bytes; /* at the start */
+  bool stored;            /* the result was kept by another run */
   /* Of a sequence: */
   uint64_t start_ps;             /* since the start of the first row */
   uint64_t l2_input_bytes;       /* of what the row reads, */
@@ -48,8 +49,10 @@ struct ops_request {
   const char *data;     /* the folder that holds soc/, may be NULL */
   enum vinci_memory memory;
   enum vinci_network network;
-  bool sequence; /* one chip, rows in their order */
-  bool l2_given; /* else by operator */
+  bool sequence;       /* one chip, rows in their order */
+  const char *results; /* folder of kept results; NULL: none */
+  bool exact;          /* simulates all the same, and compares */
+  bool l2_given;       /* else by operator */
   enum vinci_l2 l2_start;
 };
 /* What a process needs to simulate rows. */
@@ -71,6 +74,18 @@ const char *ops_soc_of(const struct ops_request *request, const struct call_row 
 void ops_run_row(struct ops_worker *worker, const struct call_row *row,
                  struct ops_outcome *outcome);
 void ops_end_row(struct ops_outcome *outcome, enum ops_end end, const char *reason);
+
+/* ---- results that are kept from run to run (results.c) ---- */
+/* Of all that the result of a row depends on. */
+uint64_t ops_result_digest(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                           const struct vinci_run_options *options, const struct call_row *row);
+/* Times and L2 state at the start; false when the folder has no whole result of the digest. */
+bool ops_result_find(const char *folder, uint64_t digest, struct ops_outcome *outcome);
+VINCI_MUST_CHECK enum vinci_status ops_result_keep(const char *folder, uint64_t digest,
+                                                   const struct ops_outcome *outcome,
+                                                   struct vinci_diag *diag);
+/* Whether two rows had the same times and L2 state. */
+bool ops_result_equals(const struct ops_outcome *one, const struct ops_outcome *other);
 
 /* ---- rows that ask for the same (equal.c) ---- */
 #define OPS_NO_ROW SIZE_MAX

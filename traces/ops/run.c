@@ -54,6 +54,7 @@ struct session {
   struct ops_record *records; /* by row; open until kept, text is NULL once in the table */
   struct ops_equal *equal;    /* by row */
   size_t done, known, copied; /* rows with an end; those of an earlier run, of an equal row */
+  size_t stored;              /* whose result was found */
   size_t written;             /* rows in the table */
   size_t ends[OPS_ENDS];
   uint64_t input_bytes, found_bytes, simulated_ps, measured_ps; /* of a sequence */
@@ -164,6 +165,7 @@ static void keep_one(struct session *session, size_t row) {
 /* A row has ended, and with that row those that ask for the same. */
 static void keep_row(struct session *session, size_t row) {
   const struct ops_outcome *outcome = &session->board->outcome[row];
+  session->stored += outcome->stored;
   keep_one(session, row);
   for (size_t i = session->equal[row].next; i != OPS_NO_ROW; i = session->equal[i].next) {
     session->board->outcome[i] = *outcome;
@@ -353,6 +355,14 @@ static enum vinci_status take_options(struct session *session) {
   if (options->jobs > JOBS_MAX)
     return diag_error(session->diag, VINCI_E_USAGE, "jobs is at most %d, not %u", JOBS_MAX,
                       options->jobs);
+  if (options->results && options->sequence)
+    return diag_error(session->diag, VINCI_E_USAGE,
+                      "a sequence keeps no results: those of a row depend on all rows before");
+  if (options->exact && !options->results)
+    return diag_error(session->diag, VINCI_E_USAGE, "exact needs a folder of results");
+  if (options->results && folder_make(options->results, session->diag) != VINCI_OK)
+    return VINCI_E_IO;
+  request->results = options->results;
   if (!overrides_keep(&options->overrides, &session->arena, &request->spec))
     return diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
   enum vinci_status status = workload_choose(&request->spec.models, &models, session->diag);
@@ -360,6 +370,7 @@ static enum vinci_status take_options(struct session *session) {
   request->spec.max_cycles = options->max_cycles;
   request->data = options->overrides.data_dir;
   request->sequence = options->sequence;
+  request->exact = options->exact;
   if (options->sequence)
     session->jobs = 1;
   request->memory = models.memory;
@@ -469,6 +480,7 @@ static void fill_result(const struct session *session, struct vinci_ops_result *
                                    .done = session->done,
                                    .known = session->known,
                                    .equal = session->copied,
+                                   .stored = session->stored,
                                    .ok = session->ends[OPS_OK],
                                    .unsupported = session->ends[OPS_UNSUPPORTED],
                                    .failed = session->ends[OPS_FAILED],

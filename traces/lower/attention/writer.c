@@ -72,8 +72,7 @@ void fa_count_tasks(struct writer *w) {
   uint64_t cores = w->t.cores, rounds = w->t.tasks / cores;
   if (attention_ranges(w->at)) {
     w->first = emit_assigned(w->e, "task0", tasks_before(w, w->blk));
-    w->tasks =
-        emit_assigned(w->e, "tasks", x_sub(tasks_before(w, x_add(w->blk, 1)), w->first));
+    w->tasks = emit_assigned(w->e, "tasks", x_sub(tasks_before(w, x_add(w->blk, 1)), w->first));
     return;
   }
   struct expr turn = rounds % 2 ? x_sub(cores - 1, w->blk) : w->blk;

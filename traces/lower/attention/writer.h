@@ -29,7 +29,7 @@ struct writer {
   const struct attention *at;
   struct attention_tiling t;
   struct expr blk, tasks;
-  struct expr first; /* task of this block, where it has a range */
+  struct expr first;       /* task of this block, where it has a range */
   struct place here, next; /* the present step and the one after, maybe of the next task */
   /* Of the loops that are open. */
   struct expr half;                             /* of two buffers, in L1 or in UB */

@@ -58,9 +58,9 @@ void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
       round->count *
       (cube_cycles_at(round->a_bytes, (uint64_t)soc->path[PATH_L1_L0A].mbytes_per_cycle) +
        cube_cycles_at(round->b_bytes, (uint64_t)soc->path[PATH_L1_L0B].mbytes_per_cycle) + loads);
-  job->cost.share_cycles = max_u64(max_u64(job->cost.cube_cycles, job->cost.mte1_cycles),
-                                   job->cost.scalar_cycles) /
-                           round->count;
+  job->cost.share_cycles =
+      max_u64(max_u64(job->cost.cube_cycles, job->cost.mte1_cycles), job->cost.scalar_cycles) /
+      round->count;
 }
 
 uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,

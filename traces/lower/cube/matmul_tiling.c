@@ -440,7 +440,8 @@ bool matmul_candidate(struct lower_job *job, size_t index) {
     return index == 0 && library_candidate(job);
   bool all = mm->shallow ? is_short(mm, matmul_unit(mm)) : !large;
   size_t depths = all || matmul_key(job, MATMUL_RESIDENT)->given ? DEPTH_COUNT : STREAMING_COUNT;
-  size_t whole = split && job->value[MATMUL_SPLIT].size > 1 ? 0 : mm->tile_m_count * mm->tile_n_count * depths;
+  size_t whole =
+      split && job->value[MATMUL_SPLIT].size > 1 ? 0 : mm->tile_m_count * mm->tile_n_count * depths;
   if (index >= whole)
     return ((!large && !matmul_is_flat(mm)) || split) && split_candidate(job, index - whole);
   uint64_t tile[3] = {mm->tile_m[index / depths / mm->tile_n_count], 0,
