@@ -95,14 +95,19 @@ void transfer_align_runs(const struct inst *inst, struct transfer_runs *src,
   }
 }
 
-/* A burst that begins or ends inside a block of 32 bytes takes the engine some cycles by itself. */
-static void cost_unaligned(const struct vinci_soc *soc, struct inst_cost *cost) {
+/*
+ * A burst that begins or ends inside a block of 32 bytes takes the engine some cycles by itself,
+ * also where it follows the one before without a gap: the rows of TransData that these cycles are
+ * derived from do.
+ */
+static void cost_unaligned(const struct vinci_soc *soc, struct transfer_runs bursts,
+                           struct inst_cost *cost) {
   const struct path_cost *path = &soc->path[cost->path];
-  uint64_t gap = cost->gm_bursts > 1 ? cost->gm_stride_bytes : 0;
+  uint64_t stride = bursts.count > 1 ? bursts.stride_bytes : 0;
   if (!cost->uses_gm || path->unaligned_mcycles == 0 ||
-      (cost->gm_address | cost->gm_burst_bytes | gap) % BLOCK_BYTES == 0)
+      (cost->gm_address | bursts.bytes | stride) % BLOCK_BYTES == 0)
     return;
-  uint64_t mcycles = cost->gm_bursts * (uint64_t)path->unaligned_mcycles +
+  uint64_t mcycles = bursts.count * (uint64_t)path->unaligned_mcycles +
                      cost->bytes * MILLI * MILLI / (uint64_t)path->mbytes_per_cycle;
   cost->minimum_cycles = max_u64(cost->minimum_cycles, cost->latency_cycles + mcycles / MILLI);
 }
@@ -110,10 +115,10 @@ static void cost_unaligned(const struct vinci_soc *soc, struct inst_cost *cost) 
 void transfer_align_cost(const struct vinci_soc *soc, const struct inst *inst,
                          struct inst_cost *cost) {
   bool from_gm = align_reads_gm(inst);
+  struct transfer_runs bursts = align_gm_runs(inst, from_gm ? ALIGN_SRC_GAP : ALIGN_DST_GAP);
   transfer_cost_gm(soc, transfer_path(inst),
-                   transfer_address(inst, from_gm ? TRANSFER_SRC : TRANSFER_DST),
-                   align_gm_runs(inst, from_gm ? ALIGN_SRC_GAP : ALIGN_DST_GAP), cost);
-  cost_unaligned(soc, cost);
+                   transfer_address(inst, from_gm ? TRANSFER_SRC : TRANSFER_DST), bursts, cost);
+  cost_unaligned(soc, bursts, cost);
   transfer_overlap(soc, cost);
 }
 

@@ -198,6 +198,8 @@ static void bursts_that_cut_blocks_take_the_engine_longer(void **state) {
   assert_int_equal(unaligned_minimum(2, 96, 32), whole + 5 * 96 / T_RATE);
   assert_int_equal(unaligned_minimum(0, 96, 31), whole + 5 * 96 / T_RATE);
   assert_int_equal(unaligned_minimum(0, 95, 33), whole + 5 * 95 / T_RATE);
+  assert_int_equal(unaligned_minimum(0, 95, 0), whole + 5 * 95 / T_RATE);
+  assert_int_equal(unaligned_minimum(0, 96, 0), 0);
 }
 
 static void aligned_store_writes_bytes_exactly(void **state) {
