@@ -61,6 +61,20 @@ static struct transfer_runs fix_matrices(const struct inst *inst) {
   };
 }
 
+/* Columns of 8 words leave as blocks of 32 bytes, at a rate of their own. */
+static void cost_split(const struct vinci_soc *soc, const struct inst *inst,
+                       struct inst_cost *cost) {
+  uint64_t rate = (uint64_t)soc->split_mbytes_per_cycle;
+  if (!inst->arg[FIX_CHANNEL_SPLIT] || rate == 0)
+    return;
+  uint64_t cycles = ceil_div(cost->bytes * MILLI, rate);
+  cost->minimum_cycles = max_u64(cost->minimum_cycles, cycles);
+  if (!cost->uses_gm) {
+    cost->issue_cycles = max_u64(cost->issue_cycles, cycles);
+    cost->latency_cycles = max_u64(cost->latency_cycles, cycles);
+  }
+}
+
 void transfer_fix_cost(const struct vinci_soc *soc, const struct inst *inst,
                        struct inst_cost *cost) {
   enum path path = transfer_path(inst);
@@ -71,6 +85,7 @@ void transfer_fix_cost(const struct vinci_soc *soc, const struct inst *inst,
     transfer_cost_gm(soc, path, transfer_address(inst, TRANSFER_DST), runs, cost);
   else
     transfer_cost_local(soc, path, runs.count * runs.bytes, cost);
+  cost_split(soc, inst, cost);
 }
 
 static struct transfer_runs fix_columns(const struct inst *inst) {

@@ -345,6 +345,10 @@ return soc {
     line_cycles = num(4.77, "cycle", "DKX", "derived", "data_copy, GM to L1, quarters that fit L2: 107.3 B/cycle of each core with rows of whole lines of 512 B. What else is known agrees: a stream of copies of 64 rows of 128 B takes at most 5.7 cycles per row, MTE2 of products on a 910B4 5.0 to 6.0 cycles per row of 256 or 512 B, and the least of GM_TO_L1_TRANS_910b1, 781 cycles at 4 and at 12 KiB, is that of 128 rows behind the start-up of the path"),
   },
 
+  fixpipe = {
+    split_bytes_per_cycle = num(32, "B/cycle", "MSI", "derived", "Conv2D of a 910B2 in fp32, bytes of the result over time of the fixpipe, 5 rows: 26.0, 26.2, 26.4, 28.4 and 31.7, the more the larger its blocks; a block of 32 bytes a cycle"),
+  },
+
   -- Where cores, slices and memory sit on the network is not published.
   memory = "hbm2e_3200",
   memory_map = "pair",

@@ -210,6 +210,7 @@ return soc {
   },
 
   nd2nz = { line_cycles = assumed(4.77) },
+  fixpipe = { split_bytes_per_cycle = num(32, "B/cycle", "MSI", "assumed", "as the 910B") },
 
   -- Where cores, slices and memory sit on the network is not published.
   memory = "hbm_950",

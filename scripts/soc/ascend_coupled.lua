@@ -141,6 +141,7 @@ return soc {
   },
 
   nd2nz = { line_cycles = assumed(4.77) },
+  fixpipe = { split_bytes_per_cycle = num(0, "B/cycle", "DK", "documented", "there is no fixpipe") },
 
   -- Where cores, slices and memory sit on the network is not published.
   memory_map = "pair",

@@ -424,6 +424,31 @@ static void fixpipe_writes_columns_of_blocks(void **state) {
   assert_int_equal(test_cost(&split).gm_burst_bytes, 1024);
 }
 
+/* 32 x 64 words at 24 bytes a cycle, 342 cycles, to device memory as to L1; only where columns are
+ * split. */
+static void split_columns_have_a_rate_of_their_own(void **state) {
+  (void)state;
+  enum { BYTES = 32 * 64 * 4, RATE = 24, CYCLES = (BYTES + RATE - 1) / RATE };
+  struct vinci_soc *soc = test_soc();
+  struct inst to_gm = fix(OP_COPY_MATRIX_CC_TO_GM, 32, 64, QUANT_NONE);
+  struct inst to_l1 = fix(OP_COPY_MATRIX_CC_TO_CBUF, 32, 64, QUANT_NONE);
+  struct inst_cost cost;
+  soc->split_mbytes_per_cycle = RATE * 1000;
+  test_set(&to_gm, "dst_stride", 40);
+  test_set(&to_l1, "dst_stride", 40);
+  transfer_fix_cost(soc, &to_gm, &cost);
+  assert_int_equal(cost.minimum_cycles, 0);
+  test_set(&to_gm, "channel_split", 1);
+  test_set(&to_l1, "channel_split", 1);
+  transfer_fix_cost(soc, &to_gm, &cost);
+  assert_int_equal(cost.minimum_cycles, CYCLES);
+  transfer_fix_cost(soc, &to_l1, &cost);
+  assert_int_equal(cost.latency_cycles, CYCLES);
+  soc->split_mbytes_per_cycle = 0;
+  transfer_fix_cost(soc, &to_gm, &cost);
+  assert_int_equal(cost.minimum_cycles, 0);
+}
+
 static void fixpipe_of_several_matrices(void **state) {
   (void)state;
   struct inst inst = fix(OP_COPY_MATRIX_CC_TO_GM, 16, 16, QUANT_F322F16);
@@ -461,6 +486,7 @@ int main(void) {
       cmocka_unit_test(fills_write_and_move_nothing),
       cmocka_unit_test(fixpipe_writes_rows),
       cmocka_unit_test(fixpipe_writes_columns_of_blocks),
+      cmocka_unit_test(split_columns_have_a_rate_of_their_own),
       cmocka_unit_test(fixpipe_of_several_matrices),
   };
   return cmocka_run_group_tests_name("transfers", tests, NULL, NULL);

@@ -213,8 +213,11 @@ static bool cost(struct lower_job *job) {
   struct lower_cost *cost = &job->cost;
   cost->mte2_cycles = turns * (cube_cycles_at(bytes, cube_rate(soc, PATH_GM_L1, t->cores)) +
                                2 * (uint64_t)soc->path[PATH_GM_L1].startup_mcycles / MILLI);
-  cost->fix_cycles =
-      blocks * cube_store_cycles(soc, PATH_L0C_GM, m * n * ACCUMULATOR_BYTES, t->cores);
+  uint64_t block_bytes = m * n * ACCUMULATOR_BYTES;
+  uint64_t store = cube_store_cycles(soc, PATH_L0C_GM, block_bytes, t->cores);
+  if (op->mm.c0 < FRACTAL_ROWS)
+    store = max_u64(store, cube_split_cycles(soc, block_bytes));
+  cost->fix_cycles = blocks * store;
   cost->total_cycles = cube_total_cycles(job, t, blocks, turns, 0);
   cost->shares = t->blocks_total;
   cost->blocks = (uint32_t)t->cores;

@@ -175,6 +175,8 @@ void cube_cost_rounds(struct lower_job *job, const struct matmul *mm,
 uint64_t cube_cycles_at(uint64_t bytes, uint64_t mbytes_per_cycle);
 /* The rate of one core's path, or its share of what L2 gives to all cores. */
 uint64_t cube_rate(const struct vinci_soc *soc, enum path path, uint64_t cores);
+/* What the fixpipe takes at least for fp32 in columns of 8. */
+uint64_t cube_split_cycles(const struct vinci_soc *soc, uint64_t bytes);
 uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t bytes,
                            uint64_t cores);
 /* The busiest pipe of the busiest core, its first panels and its last block, and the launch. */

@@ -68,6 +68,10 @@ uint64_t cube_store_cycles(const struct vinci_soc *soc, enum path path, uint64_t
   return startup(soc, path) / MILLI + cube_cycles_at(bytes, cube_rate(soc, path, cores));
 }
 
+uint64_t cube_split_cycles(const struct vinci_soc *soc, uint64_t bytes) {
+  return cube_cycles_at(bytes, (uint64_t)soc->split_mbytes_per_cycle);
+}
+
 uint64_t cube_total_cycles(const struct lower_job *job, const struct matmul_tiling *t,
                            uint64_t blocks, uint64_t panels, uint64_t block_start) {
   const struct lower_cost *cost = &job->cost;
@@ -188,8 +192,10 @@ static void fill_gm_pipes(struct lower_job *job, const struct matmul_tiling *t) 
   uint64_t n = min_u64(round_up(mm->n, FRACTAL_ROWS), t->bn);
   uint64_t bytes = m * n * (t->split > 1 ? ACCUMULATOR_BYTES : mm->out_bytes);
   enum path out = mm->coupled ? PATH_UB_GM : PATH_L0C_GM;
-  job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI,
-                                          cube_store_cycles(soc, out, bytes, t->cores));
+  uint64_t store = cube_store_cycles(soc, out, bytes, t->cores);
+  if (mm->nz_c && mm->out_type == DTYPE_FP32 && !mm->coupled)
+    store = max_u64(store, cube_split_cycles(soc, bytes));
+  job->cost.fix_cycles = blocks * max_u64((uint64_t)soc->path[out].minimum_mcycles / MILLI, store);
   uint64_t rows = (uint64_t)mm->bias + (mm->scale == SCALE_COLUMNS);
   job->cost.mte2_cycles = rows * blocks * panel_start(soc) + operand_cycles(job, t, true) +
                           operand_cycles(job, t, false);
