@@ -186,6 +186,7 @@ static const struct known {
      "one tile a core, of one buffer as the vendor's, overlaps less"},
     {"cores", "rms_norm_grad", RETILED, 150, "all cores start, as its sums wait for all of them"},
     {"cores", "rope", RETILED, 50, "its estimate does not know what its issue takes"},
+    {"buffers", "batch_norm", RETILED, 50, "not explained"},
     {"buffers", "conv2d", RETILED, 60, "not explained"},
     {"buffers", "log_softmax", RETILED, 60, "not explained"},
     {"buffers", "matmul", RETILED, 180, "not explained"},

@@ -50,10 +50,14 @@ static uint64_t moved_bytes(const struct vtile *tile, const struct vtile_operand
 
 static struct vtile_work work_of(const struct vkernel *kernel) {
   struct vtile_work work = {.code = kernel->code, .launched = kernel->launched};
-  for (unsigned k = 0; kernel->in[k]; k++, work.in_copies++)
+  for (unsigned k = 0; kernel->in[k]; k++, work.in_copies++) {
     work.in_bytes += moved_bytes(&kernel->tile, kernel->in[k]);
-  for (unsigned k = 0; kernel->out[k]; k++, work.out_copies++)
+    work.in_cut += vtile_cut_bursts(&kernel->tile, kernel->in[k]);
+  }
+  for (unsigned k = 0; kernel->out[k]; k++, work.out_copies++) {
     work.out_bytes += moved_bytes(&kernel->tile, kernel->out[k]);
+    work.out_cut += vtile_cut_bursts(&kernel->tile, kernel->out[k]);
+  }
   return work;
 }
 

@@ -358,6 +358,11 @@ static uint64_t beyond(uint64_t rows, uint64_t row_bytes) {
   return row_bytes % L2_GRANULE_BYTES ? rows * L2_GRANULE_BYTES : 0;
 }
 
+/* Of the rows of a side, those that begin inside a block of 32 bytes: all or none. */
+static uint64_t cut_rows(const struct vtile_operand *side, uint64_t rows) {
+  return side->row_stride * vtile_bytes(side->dtype) % BLOCK_BYTES ? rows : 0;
+}
+
 bool permute_cost(struct lower_job *job) {
   struct permute *permute = job->data;
   struct lower_cost sum = {0};
@@ -379,6 +384,8 @@ bool permute_cost(struct lower_job *job) {
                            ceil_div(pass->tile.cols, PERMUTE_CHUNK) * 2;
       work.in_beyond = beyond(groups * pass->tile.rows, pass->tile.cols * element);
       work.out_beyond = beyond(groups * pass->tile.cols, pass->tile.rows * element);
+      work.in_cut = cut_rows(&pass->in, groups * pass->tile.rows);
+      work.out_cut = cut_rows(&pass->out, groups * pass->tile.cols);
     } else {
       uint64_t row_bytes = pass->tile.cols * vtile_bytes(permute->type);
       if (!pass->fills && pass->in.row_stride != pass->tile.cols)

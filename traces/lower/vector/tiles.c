@@ -425,12 +425,27 @@ static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_wo
   return max_u64(max_u64(busiest, compute), ceil_div(held, 2));
 }
 
+uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand) {
+  uint64_t size = vtile_bytes(operand->dtype);
+  bool packed = tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
+                operand->row_stride == tile->space.cols;
+  bool one_burst = operand->bits || operand->col_stride == 0 || operand->row_stride == 0 || packed;
+  bool cuts = (tile->cols * size | operand->row_stride * size) % BLOCK_BYTES != 0;
+  return cuts && !one_burst ? tile->rows : 0;
+}
+
+/* A copy with bursts that cut blocks. */
+static uint64_t copy_cycles(const struct path_cost *path, uint64_t bytes, uint64_t copies,
+                            uint64_t cut) {
+  return estimate_copies(path, bytes, copies) + cut * (uint64_t)path->unaligned_mcycles / MILLI;
+}
+
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work) {
   const struct vinci_soc *soc = job->soc;
-  uint64_t in =
-      estimate_copies(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond, work->in_copies);
-  uint64_t out =
-      estimate_copies(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond, work->out_copies);
+  uint64_t in = copy_cycles(&soc->path[PATH_GM_UB], work->in_bytes + work->in_beyond,
+                            work->in_copies, work->in_cut);
+  uint64_t out = copy_cycles(&soc->path[PATH_UB_GM], work->out_bytes + work->out_beyond,
+                             work->out_copies, work->out_cut);
   /* The vector unit is at work while further instructions are issued. */
   uint64_t compute = max_u64(work->vector_cycles, issue_cycles(soc, work));
   uint64_t one = in + out + compute;

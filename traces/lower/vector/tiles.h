@@ -151,6 +151,7 @@ const char *vtile_copy_name(bool to_gm, enum dtype dtype);
 struct vtile_work {
   uint64_t in_bytes, out_bytes;
   uint64_t in_beyond, out_beyond; /* bytes of L2's lines that the copies have no use for */
+  uint64_t in_cut, out_cut;       /* bursts that begin or end inside a block of 32 bytes */
   uint64_t in_copies, out_copies;
   uint64_t vector_cycles;
   uint64_t instructions; /* of the vector unit, their barriers included; 0: few */
@@ -158,6 +159,8 @@ struct vtile_work {
   bool goes_on;          /* a later pass of a kernel, which has started before */
   uint64_t launched;     /* blocks of the kernel; 0: those of the tiles */
 };
+/* Bursts of an operand's copy of a tile that cut blocks of 32 bytes. */
+uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand);
 void vtile_cost(struct lower_job *job, const struct vtile *tile, const struct vtile_work *work);
 
 /* The tiling keys of operators that walk tiles. */
