@@ -56,7 +56,6 @@ enum matmul_key {
 enum matmul_scale { SCALE_NONE, SCALE_TENSOR, SCALE_COLUMNS };
 
 enum { MATMUL_SCALE_BYTES = 8, MATMUL_SIDES_MAX = 14 };
-
 enum matmul_resident { RESIDENT_NONE, RESIDENT_A, RESIDENT_B };
 
 struct conv; /* conv.h */
