@@ -143,12 +143,19 @@ uint64_t cycle_slice_access(struct memsys *memory, const struct line_run *run,
                             const struct gm_transfer *transfer, uint64_t arrival_ps,
                             struct l2_outcome *outcome);
 
+/* Whether operations wait for the channel of a run's first granule. */
+bool cycle_channel_is_busy(const struct memsys *memory, const struct line_run *run);
+
 /*
  * Whether an access has to wait for device memory: for what its outcome needs there, and a store
  * also for its turn where misses of its line's channel already wait for room in the controller.
  */
-bool cycle_needs_memory(const struct memsys *memory, const struct line_run *run,
-                        const struct l2_outcome *outcome, bool write);
+static inline bool cycle_needs_memory(const struct memsys *memory, const struct line_run *run,
+                                      const struct l2_outcome *outcome, bool write) {
+  if (outcome->written_back != 0)
+    return true;
+  return write ? cycle_channel_is_busy(memory, run) : outcome->misses != 0;
+}
 
 /* Has device memory do what an access needs, from ready_ps on, then calls cycle_answer(). */
 void cycle_use_memory(struct memory_request *request, const struct l2_outcome *outcome,

@@ -96,11 +96,8 @@ static struct hbm_port *channel_of_run(const struct memsys *memory, const struct
   return channel_of(memory, run->slice, number_of_part(memory, run->place.line, part));
 }
 
-bool cycle_needs_memory(const struct memsys *memory, const struct line_run *run,
-                        const struct l2_outcome *outcome, bool write) {
-  if (outcome->written_back != 0)
-    return true;
-  return write ? hbm_port_busy(channel_of_run(memory, run)) : outcome->misses != 0;
+bool cycle_channel_is_busy(const struct memsys *memory, const struct line_run *run) {
+  return hbm_port_busy(channel_of_run(memory, run));
 }
 
 /* Starts a read or write of granules of a line in the channels it lies in. */
@@ -132,15 +129,12 @@ static unsigned parts_of(const struct memory_request *request, uint32_t granules
 
 /* A store joins the operations that wait for its channel, and is answered when its turn comes. */
 static void wait_for_turn(struct memory_request *request) {
-  request->turn.op.granules = 0;
-  request->turn.op.address = 0;
   hbm_port_submit(channel_of_run(request->memory, &request->run), &request->turn.op);
 }
 
 void cycle_init_request(struct memory_request *request) {
-  request->turn.request = request;
-  request->turn.op.write = true;
-  request->turn.op.done = operation_done;
+  request->turn =
+      (struct line_op){.op = {.write = true, .done = operation_done}, .request = request};
   for (unsigned part = 0; part < LINE_PARTS_MAX; part++) {
     for (unsigned kind = 0; kind < LINE_OPERATIONS; kind++) {
       struct line_op *line = &request->operation[part][kind];

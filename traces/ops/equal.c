@@ -36,9 +36,7 @@ static bool is_asked(enum call_column column) {
 /* More than the chip can owe to device memory is the same as that. */
 static uint64_t written_before(const struct ops_request *request, const struct call_row *row,
                                const struct vinci_soc *soc) {
-  if (request->l2_given)
-    return 0;
-  return soc ? min_u64(row->written_before, (uint64_t)soc->l2_owed_bytes) : row->written_before;
+  return request->l2_given ? 0 : min_u64(row->written_before, (uint64_t)soc->l2_owed_bytes);
 }
 
 static uint64_t digest_of(const struct ops_request *request, const struct call_row *row,
@@ -84,34 +82,33 @@ static size_t first_like(struct rows_by_digest *rows, const struct ops_worker *w
   return row;
 }
 
-static void find(struct rows_by_digest *rows, const struct ops_request *request,
-                 const struct call_list *list, const bool *done, struct ops_equal *equal) {
-  struct ops_worker worker = {.request = request, .list = list};
+static void find(struct rows_by_digest *rows, struct ops_worker *worker, const bool *done,
+                 struct ops_equal *equal) {
+  const struct call_list *list = worker->list;
   for (size_t i = 0; i < list->count; i++) {
     struct vinci_diag diag = {0}; /* rows of a chip that cannot be loaded fail alone */
     equal[i] = (struct ops_equal){.first = i, .next = OPS_NO_ROW, .last = i};
-    if (done[i] || ops_take_soc(&worker, ops_soc_of(request, &list->rows[i]), &diag) != VINCI_OK)
+    if (done[i] ||
+        ops_take_soc(worker, ops_soc_of(worker->request, &list->rows[i]), &diag) != VINCI_OK)
       continue;
-    struct ops_equal *first = &equal[first_like(rows, &worker, i)];
+    struct ops_equal *first = &equal[first_like(rows, worker, i)];
     equal[i].first = (size_t)(first - equal);
     if (equal[i].first != i)
       equal[first->last].next = i;
     first->last = i;
   }
-  vinci_soc_free(worker.soc);
 }
 
-bool ops_find_equal(const struct ops_request *request, const struct call_list *list,
-                    const bool *done, struct ops_equal *equal) {
+bool ops_find_equal(struct ops_worker *worker, const bool *done, struct ops_equal *equal) {
   size_t places = 1;
-  while (places < 2 * list->count)
+  while (places < 2 * worker->list->count)
     places *= 2;
   struct rows_by_digest rows = {.row = calloc(places, sizeof *rows.row),
                                 .digest = calloc(places, sizeof *rows.digest),
                                 .mask = places - 1};
   bool room = rows.row && rows.digest;
   if (room)
-    find(&rows, request, list, done, equal);
+    find(&rows, worker, done, equal);
   free(rows.row);
   free(rows.digest);
   return room;

@@ -96,8 +96,7 @@ struct ops_equal {
 };
 /* Rows of the same chip, call and L2 state, for a list without order; those that are done stay
  * alone. False when memory is short. */
-VINCI_MUST_CHECK bool ops_find_equal(const struct ops_request *request,
-                                     const struct call_list *list, const bool *done,
+VINCI_MUST_CHECK bool ops_find_equal(struct ops_worker *worker, const bool *done,
                                      struct ops_equal *equal);
 
 /* ---- rows in their order on one chip (sequence.c) ---- */

@@ -23,34 +23,51 @@
 #define HEADER_FORMAT "vinci-result 1 %016" PRIx64 "\n"
 #define CHECKSUM_FORMAT "%016" PRIx64 "\n"
 
-enum { FILE_BYTES_MAX = 4096, PATH_BYTES = 4096, FIXED_NUMBERS = 7 };
-enum { NUMBER_COUNT = FIXED_NUMBERS + PIPE_COUNT };
+enum { FILE_BYTES_MAX = 4096, PATH_BYTES = 4096 };
+/* The numbers of a result, in their order; from PIPES on, one for each pipe. */
+enum {
+  DURATION,
+  CORE,
+  START,
+  KIND,
+  BLOCKS,
+  L2_START,
+  L2_OWED,
+  PIPES,
+  NUMBER_COUNT = PIPES + PIPE_COUNT
+};
 
-/* What a row has from its run, as numbers in a fixed order. */
+/* What a row has from its run. */
 struct kept {
   uint64_t number[NUMBER_COUNT];
 };
 
 static struct kept kept_of(const struct ops_outcome *outcome) {
   const struct call_times *times = &outcome->times;
-  struct kept kept = {.number = {times->duration_ps, times->core_ps, times->start_ps, times->kind,
-                                 times->blocks, outcome->l2_start, outcome->l2_owed_bytes}};
-  memcpy(kept.number + FIXED_NUMBERS, times->pipe_ps, sizeof times->pipe_ps);
+  struct kept kept = {.number = {[DURATION] = times->duration_ps,
+                                 [CORE] = times->core_ps,
+                                 [START] = times->start_ps,
+                                 [KIND] = times->kind,
+                                 [BLOCKS] = times->blocks,
+                                 [L2_START] = outcome->l2_start,
+                                 [L2_OWED] = outcome->l2_owed_bytes}};
+  memcpy(kept.number + PIPES, times->pipe_ps, sizeof times->pipe_ps);
   return kept;
 }
 
 static bool take(const struct kept *kept, struct ops_outcome *outcome) {
   const uint64_t *number = kept->number;
-  if (number[3] >= CORE_KIND_COUNT || number[4] > UINT32_MAX || number[5] > VINCI_L2_DIRTY)
+  if (number[KIND] >= CORE_KIND_COUNT || number[BLOCKS] > UINT32_MAX ||
+      number[L2_START] > VINCI_L2_DIRTY)
     return false;
-  outcome->times = (struct call_times){.duration_ps = number[0],
-                                       .core_ps = number[1],
-                                       .start_ps = number[2],
-                                       .kind = (enum core_kind)number[3],
-                                       .blocks = (unsigned)number[4]};
-  outcome->l2_start = (enum vinci_l2)number[5];
-  outcome->l2_owed_bytes = number[6];
-  memcpy(outcome->times.pipe_ps, number + FIXED_NUMBERS, sizeof outcome->times.pipe_ps);
+  outcome->times = (struct call_times){.duration_ps = number[DURATION],
+                                       .core_ps = number[CORE],
+                                       .start_ps = number[START],
+                                       .kind = (enum core_kind)number[KIND],
+                                       .blocks = (unsigned)number[BLOCKS]};
+  outcome->l2_start = (enum vinci_l2)number[L2_START];
+  outcome->l2_owed_bytes = number[L2_OWED];
+  memcpy(outcome->times.pipe_ps, number + PIPES, sizeof outcome->times.pipe_ps);
   return true;
 }
 

@@ -68,21 +68,16 @@ static enum vinci_status run_or_take(struct ops_worker *worker, const struct cal
     return run_program(worker, row, trace, options, outcome, diag);
   struct ops_outcome kept = {0};
   uint64_t digest = ops_result_digest(worker->soc, trace, options, row);
-  kept.stored = ops_result_find(asked->results, digest, &kept);
-  if (kept.stored && !asked->exact) {
-    outcome->times = kept.times;
-    outcome->l2_start = kept.l2_start;
-    outcome->l2_owed_bytes = kept.l2_owed_bytes;
-    outcome->stored = true;
-    return VINCI_OK;
-  }
-  enum vinci_status status = run_program(worker, row, trace, options, outcome, diag);
+  bool found = ops_result_find(asked->results, digest, asked->exact ? &kept : outcome);
+  enum vinci_status status = VINCI_OK;
+  if (!found || asked->exact)
+    status = run_program(worker, row, trace, options, outcome, diag);
   if (status != VINCI_OK)
     return status;
-  if (!kept.stored)
+  outcome->stored = found;
+  if (!found)
     return ops_result_keep(asked->results, digest, outcome, diag);
-  outcome->stored = true;
-  if (!ops_result_equals(&kept, outcome))
+  if (asked->exact && !ops_result_equals(&kept, outcome))
     return diag_error(
         diag, VINCI_E_MISMATCH, "%s has another result, %016llx.result, with a duration of %llu ps",
         asked->results, (unsigned long long)digest, (unsigned long long)kept.times.duration_ps);

@@ -68,14 +68,15 @@ struct session {
 /* ---- what is kept ---- */
 
 /* Whether a rerun may go on where this one ends: the same list, options, chips and model. */
-static uint64_t identity_of(const struct ops_request *request, const struct call_list *list) {
+static uint64_t identity_of(struct ops_worker *worker) {
+  const struct ops_request *request = worker->request;
+  const struct call_list *list = worker->list;
   const char *revision = vinci_model_revision();
   uint64_t numbers[] = {list->count,       request->memory,   request->network,
                         request->l2_given, request->l2_start, request->spec.max_cycles,
                         request->sequence};
   uint64_t digest = digest_bytes(DIGEST_SEED, numbers, sizeof numbers);
   digest = digest_bytes(digest, revision, strlen(revision));
-  struct ops_worker worker = {.request = request, .list = list};
   const char *last = NULL;
   for (size_t i = 0; i < list->count; i++) {
     const struct call_row *row = &list->rows[i];
@@ -85,11 +86,10 @@ static uint64_t identity_of(const struct ops_request *request, const struct call
     if (last && strcmp(soc, last) == 0)
       continue;
     struct vinci_diag diag = {0};
-    uint64_t chip = ops_take_soc(&worker, soc, &diag) == VINCI_OK ? soc_digest(worker.soc) : 0;
+    uint64_t chip = ops_take_soc(worker, soc, &diag) == VINCI_OK ? soc_digest(worker->soc) : 0;
     digest = digest_bytes(digest, &chip, sizeof chip);
     last = soc;
   }
-  vinci_soc_free(worker.soc);
   return digest;
 }
 
@@ -426,7 +426,7 @@ static enum vinci_status make_room(struct session *session) {
 }
 
 /* Rows of a sequence find L2 each in a state of their own. */
-static enum vinci_status find_equal(struct session *session) {
+static enum vinci_status find_equal(struct session *session, struct ops_worker *worker) {
   size_t count = session->list.count;
   bool *done = calloc(count, sizeof *done);
   session->equal = calloc(count, sizeof *session->equal);
@@ -434,10 +434,31 @@ static enum vinci_status find_equal(struct session *session) {
   for (size_t i = 0; room && i < count; i++)
     done[i] = session->request.sequence || session->records[i].end != OPS_OPEN;
   if (room)
-    room = ops_find_equal(&session->request, &session->list, done, session->equal);
+    room = ops_find_equal(worker, done, session->equal);
   free(done);
   if (!room)
     session->status = diag_error(session->diag, VINCI_E_NOMEM, "out of memory");
+  return session->status;
+}
+
+/* The journal with what it knows, and the table with as much of that as can stand there. */
+static enum vinci_status open_files(struct session *session, const char *folder,
+                                    uint64_t identity) {
+  int length =
+      snprintf(session->table_path, sizeof session->table_path, "%s/op_summary.csv", folder);
+  if (length < 0 || (size_t)length >= sizeof session->table_path)
+    return diag_error(session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
+  enum vinci_status status =
+      ops_journal_open(&session->journal, folder, identity, keep_known, session, session->diag);
+  if (status != VINCI_OK)
+    return status;
+  session->table = fopen(session->table_path, "w");
+  if (!session->table) {
+    table_failed(session);
+    return session->status;
+  }
+  ops_put_header(session->table, session->request.sequence);
+  write_lines(session);
   return session->status;
 }
 
@@ -456,23 +477,12 @@ static enum vinci_status begin(struct session *session, const char *list, const 
     status = make_room(session);
   if (status != VINCI_OK)
     return status;
-  int length =
-      snprintf(session->table_path, sizeof session->table_path, "%s/op_summary.csv", folder);
-  if (length < 0 || (size_t)length >= sizeof session->table_path)
-    return diag_error(session->diag, VINCI_E_USAGE, "the name of the result folder is too long");
-  status =
-      ops_journal_open(&session->journal, folder, identity_of(&session->request, &session->list),
-                       keep_known, session, session->diag);
-  if (status != VINCI_OK)
-    return status;
-  session->table = fopen(session->table_path, "w");
-  if (!session->table) {
-    table_failed(session);
-    return session->status;
-  }
-  ops_put_header(session->table, session->request.sequence);
-  write_lines(session);
-  return find_equal(session);
+  struct ops_worker chips = {.request = &session->request, .list = &session->list};
+  status = open_files(session, folder, identity_of(&chips));
+  if (status == VINCI_OK)
+    status = find_equal(session, &chips);
+  vinci_soc_free(chips.soc);
+  return status;
 }
 
 static void fill_result(const struct session *session, struct vinci_ops_result *out) {

@@ -332,19 +332,23 @@ struct bursts {
   struct expr count, bytes, gm_gap, ub_gap;
 };
 
+/* Whether rows follow each other without gaps on both sides. */
+static bool is_packed(const struct vtile *tile, const struct vtile_operand *operand) {
+  return tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
+         operand->row_stride == tile->space.cols;
+}
+
 static struct bursts bursts_of(const struct vtile *tile, const struct vtile_operand *operand) {
   uint64_t size = vtile_bytes(operand->dtype), pitch = operand->pitch * size;
   struct expr row_bytes = x_mul(tile->n_cols, size);
   bool single_row = tile->rows == 1 || operand->row_stride == 0;
-  bool packed = tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
-                operand->row_stride == tile->space.cols;
   if (operand->bits)
     return (struct bursts){.bytes = x_ceil_div(tile->n_cols, BITS_PER_BYTE)};
   if (operand->col_stride == 0)
     return (struct bursts){.bytes = operand->row_stride ? x_mul(tile->n_rows, size) : EXPR(size)};
   if (single_row)
     return (struct bursts){.bytes = row_bytes};
-  if (packed)
+  if (is_packed(tile, operand))
     return (struct bursts){.bytes = x_mul(tile->n_rows, size * tile->space.cols)};
   return (struct bursts){.count = tile->n_rows,
                          .bytes = row_bytes,
@@ -427,9 +431,8 @@ static uint64_t steady_cycles(const struct vinci_soc *soc, const struct vtile_wo
 
 uint64_t vtile_cut_bursts(const struct vtile *tile, const struct vtile_operand *operand) {
   uint64_t size = vtile_bytes(operand->dtype);
-  bool packed = tile->col_tiles == 1 && operand->pitch == tile->space.cols &&
-                operand->row_stride == tile->space.cols;
-  bool one_burst = operand->bits || operand->col_stride == 0 || operand->row_stride == 0 || packed;
+  bool one_burst = operand->bits || operand->col_stride == 0 || operand->row_stride == 0 ||
+                   is_packed(tile, operand);
   bool cuts = (tile->cols * size | operand->row_stride * size) % BLOCK_BYTES != 0;
   return cuts && !one_burst ? tile->rows : 0;
 }
