@@ -52,6 +52,56 @@ static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
   *mask = (*mask & ~(1u << bank)) | (uint32_t)value << bank;
 }
 
+/* ---- banks by the order of their hits --------------------------------------------------- */
+
+static inline void unlink_hit(struct hbm_hits *hits, unsigned bank) {
+  uint16_t next = hits->next[bank], previous = hits->previous[bank];
+  hits->next[previous] = next;
+  hits->previous[next] = previous;
+}
+
+static inline void link_hit_behind(struct hbm_hits *hits, unsigned bank, unsigned previous) {
+  uint16_t next = hits->next[previous];
+  hits->next[bank] = next;
+  hits->previous[bank] = (uint16_t)previous;
+  hits->next[previous] = hits->previous[next] = (uint16_t)bank;
+}
+
+/* Another request has become a bank's oldest hit. Most are younger than those of all other banks. */
+static void place_hit(struct hbm_channel *ch, unsigned direction, unsigned bank, uint64_t order) {
+  struct hbm_hits *hits = &ch->by_order[direction];
+  if (ch->hits[direction] >> bank & 1)
+    unlink_hit(hits, bank);
+  unsigned at = hits->previous[HBM_HITS_END];
+  while (at != HBM_HITS_END && ch->bank[at].hit_order[direction] > order)
+    at = hits->previous[at];
+  link_hit_behind(hits, bank, at);
+  ch->hits[direction] |= 1u << bank;
+  ch->bank[bank].hit_order[direction] = order;
+}
+
+/* The same for a younger one, where few banks have older ones in between. */
+static inline void next_hit(struct hbm_channel *ch, unsigned direction, unsigned bank,
+                            uint64_t order) {
+  struct hbm_hits *hits = &ch->by_order[direction];
+  unsigned at = bank;
+  while (hits->next[at] != HBM_HITS_END &&
+         ch->bank[hits->next[at]].hit_order[direction] < order)
+    at = hits->next[at];
+  if (at != bank) {
+    unlink_hit(hits, bank);
+    link_hit_behind(hits, bank, at);
+  }
+  ch->bank[bank].hit_order[direction] = order;
+}
+
+static inline void drop_hit(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  if (!(ch->hits[direction] >> bank & 1))
+    return;
+  unlink_hit(&ch->by_order[direction], bank);
+  ch->hits[direction] &= ~(1u << bank);
+}
+
 /* Updates the kept choices after a change of a list; the list and its hit are already right. */
 static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
   const struct hbm_list *list = &ch->bank[bank].list[direction];
@@ -60,8 +110,11 @@ static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsi
   if (open) {
     bool none = worker == HBM_NONE || (worker == list->hit && ch->plain_protection);
     worker = none ? HBM_NONE : find_conflict(ch, list, bank);
-    ch->bank[bank].hit_order[direction] = ch->entry[list->hit].order;
-    set_bit(&ch->hits[direction], bank, list->hit != HBM_NONE);
+    if (list->hit == HBM_NONE)
+      drop_hit(ch, direction, bank);
+    else if (!(ch->hits[direction] >> bank & 1) ||
+             ch->bank[bank].hit_order[direction] != ch->entry[list->hit].order)
+      place_hit(ch, direction, bank, ch->entry[list->hit].order);
     set_bit(&ch->conflict[direction], bank, worker != HBM_NONE);
   }
   ch->bank[bank].row_order[direction] = ch->entry[worker].order;
@@ -161,7 +214,7 @@ static void issue_column(struct hbm_channel *ch) {
     list->hit = (uint16_t)find_row(ch, entry->next, ch->bank[bank].open_row, true);
     take_out(ch, direction, bank, e);
     if (list->hit != HBM_NONE && list->hit == list->head && ch->plain_protection)
-      ch->bank[bank].hit_order[direction] = ch->entry[list->hit].order; /* one hit after another */
+      next_hit(ch, direction, bank, ch->entry[list->hit].order); /* one hit after another */
     else
       list_changed(ch, direction, bank);
   } else {
@@ -236,7 +289,7 @@ static void close_bank(struct hbm_channel *ch, unsigned bank) {
     struct hbm_list *list = &ch->bank[bank].list[d];
     list->hit = HBM_NONE;
     ch->bank[bank].row_order[d] = ch->entry[list->head].order;
-    set_bit(&ch->hits[d], bank, false);
+    drop_hit(ch, d, bank);
     set_bit(&ch->conflict[d], bank, false);
   }
 }

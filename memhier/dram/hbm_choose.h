@@ -46,19 +46,32 @@ static inline uint64_t column_floor(const struct hbm_channel *ch, unsigned direc
   return later(ch->pseudo[pseudo].column[direction], later(ch->column_free, ch->cycle));
 }
 
-static inline uint128 column_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
-                                 uint64_t order, uint64_t floor) {
+/* The first cycle in which timing allows a column command to the open row of a bank. */
+static inline uint64_t hit_cycle(const struct hbm_channel *ch, unsigned direction, unsigned bank) {
   uint64_t cycle =
       later(ch->bank[bank].column[direction], ch->group[bank >> ch->bank_shift].column[direction]);
-  return choice_key(later(cycle, floor), order);
+  return later(cycle, column_floor(ch, direction, bank >> ch->pseudo_shift));
 }
 
 static inline uint128 hit_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
                               uint64_t order) {
-  uint64_t floor = column_floor(ch, direction, bank >> ch->pseudo_shift);
-  return column_key(ch, direction, bank, order, floor);
+  return choice_key(hit_cycle(ch, direction, bank), order);
 }
 
+/* The least of all cycles that the bus and the pseudo-channels allow. */
+static inline uint64_t least_column_floor(const struct hbm_channel *ch, unsigned direction) {
+  uint64_t least = column_floor(ch, direction, 0);
+  for (unsigned p = 1; p < ch->pseudos; p++) {
+    uint64_t floor = column_floor(ch, direction, p);
+    least = floor < least ? floor : least;
+  }
+  return least;
+}
+
+/*
+ * Row hits come in their order, so that the first which timing allows at once is the choice: mostly
+ * one of the first two. Active requests come before them.
+ */
 static inline void choose_column(struct hbm_channel *ch) {
   uint128 best = choice_key(HBM_NEVER, UINT64_MAX);
   if (ch->active[HBM_R] | ch->active[HBM_W])
@@ -67,17 +80,24 @@ static inline void choose_column(struct hbm_channel *ch) {
         unsigned bank = (unsigned)__builtin_ctz(left);
         best = smaller(best, hit_key(ch, d, bank, ch->bank[bank].active_order));
       }
+  set_choice(&ch->column, best);
   unsigned turn = ch->draining;
   uint32_t hits = hit_banks(ch);
-  for (unsigned p = 0; p < ch->pseudos; p++) {
-    uint64_t floor = column_floor(ch, turn, p);
-    uint32_t left = hits & ch->pseudo_banks << (p << ch->pseudo_shift);
-    for (; left; left &= left - 1) {
-      unsigned bank = (unsigned)__builtin_ctz(left);
-      best = smaller(best, column_key(ch, turn, bank, ch->bank[bank].hit_order[turn], floor));
+  if (!hits)
+    return;
+  const struct hbm_hits *by_order = &ch->by_order[turn];
+  uint64_t least = least_column_floor(ch, turn);
+  uint64_t first = ch->column.cycle;
+  unsigned chosen = HBM_HITS_END, bank = HBM_HITS_END;
+  while (first > least && (bank = by_order->next[bank]) != HBM_HITS_END) {
+    uint64_t cycle = hit_cycle(ch, turn, bank);
+    if (cycle < first && hits >> bank & 1) {
+      first = cycle;
+      chosen = bank;
     }
   }
-  set_choice(&ch->column, best);
+  if (chosen != HBM_HITS_END)
+    ch->column = (struct hbm_choice){first, ch->bank[chosen].hit_order[turn]};
 }
 
 /* ---- row bus -------------------------------------------------------------------------- */

@@ -80,9 +80,12 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   channel->next = channel->refresh_due;
   channel->column = channel->row = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
   channel->turn_due = true; /* no read waits */
-  for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
+    struct hbm_hits *hits = &channel->by_order[d];
+    hits->next[HBM_HITS_END] = hits->previous[HBM_HITS_END] = HBM_HITS_END;
     for (unsigned b = 0; b < HBM_BANKS_MAX; b++)
       channel->bank[b].list[d] = (struct hbm_list){HBM_NONE, HBM_NONE, HBM_NONE};
+  }
   for (unsigned i = 0; i < HBM_ENTRIES_MAX; i++)
     channel->free_entries[i] = (uint16_t)i;
   channel->free_count = HBM_ENTRIES_MAX;

@@ -13,6 +13,7 @@ enum {
   HBM_PSEUDO_MAX = 2,
   HBM_ENTRIES_MAX = 254,
   HBM_NONE = 255, /* no entry, no bank */
+  HBM_HITS_END = HBM_BANKS_MAX, /* before the first and behind the last bank of a list */
   HBM_FILTER_BITS = 11,
   HBM_FAW_WINDOW = 4,
   HBM_CACHE_LINE = 64, /* of most hosts */
@@ -67,6 +68,12 @@ struct hbm_list {
   uint16_t head;
   uint16_t tail;
   uint16_t hit; /* oldest whose row is open */
+};
+
+/* Banks with a row hit of one queue, in the order of those hits; a ring through HBM_HITS_END. */
+struct hbm_hits {
+  uint16_t next[HBM_HITS_END + 1];
+  uint16_t previous[HBM_HITS_END + 1];
 };
 
 /* A bank takes two lines of the host's cache: what choices look at, and the rest. */
@@ -149,6 +156,7 @@ struct hbm_channel {
   struct hbm_pseudo pseudo[HBM_PSEUDO_MAX];
   struct hbm_group group[HBM_GROUPS_MAX];
   struct hbm_bank bank[HBM_BANKS_MAX];
+  struct hbm_hits by_order[HBM_DIRECTIONS];
   uint32_t faw_at[HBM_PSEUDO_MAX];
   uint64_t faw_ring[HBM_PSEUDO_MAX][HBM_FAW_WINDOW];
   uint16_t free_entries[HBM_ENTRIES_MAX];
