@@ -8,155 +8,7 @@
  */
 #include "core/base/diag.h"
 #include "memhier/dram/hbm_choose.h"
-
-#define HASH_FACTOR UINT64_C(0x9E3779B97F4A7C15) /* 2^64 / golden ratio */
-
-/* ---- queues -------------------------------------------------------------------------- */
-
-static inline uint64_t place_key(unsigned bank, uint32_t row, unsigned column) {
-  return (uint64_t)row << 32 | bank << 16 | column;
-}
-
-static inline uint16_t *filter_slot(struct hbm_channel *ch, uint64_t key) {
-  return &ch->filter[key * HASH_FACTOR >> (64 - HBM_FILTER_BITS)];
-}
-
-/* Whether a write to this burst waits in the write queue. */
-static bool write_waits(struct hbm_channel *ch, unsigned bank, uint32_t row, unsigned column) {
-  if (*filter_slot(ch, place_key(bank, row, column)) == 0)
-    return false;
-  for (unsigned e = ch->bank[bank].list[HBM_W].head; e != HBM_NONE; e = ch->entry[e].next)
-    if (ch->entry[e].row == row && ch->entry[e].column == column)
-      return true;
-  return false;
-}
-
-/* The oldest request from entry e on that hits the row (`same`), or that does not. */
-static unsigned find_row(const struct hbm_channel *ch, unsigned e, uint32_t row, bool same) {
-  while (e != HBM_NONE && (ch->entry[e].row == row) != same)
-    e = ch->entry[e].next;
-  return e;
-}
-
-/* The oldest request that may close the bank's open row, were timing the only matter. */
-static unsigned find_conflict(const struct hbm_channel *ch, const struct hbm_list *list,
-                              unsigned bank) {
-  bool capped = ch->row_hit_cap && ch->bank[bank].hit_run >= ch->row_hit_cap;
-  if (!ch->protect_row_hits || capped || list->hit == HBM_NONE)
-    return find_row(ch, list->head, ch->bank[bank].open_row, false);
-  bool older = ch->entry[list->head].offered < ch->entry[list->hit].offered;
-  return older ? list->head : HBM_NONE;
-}
-
-static inline void set_bit(uint32_t *mask, unsigned bank, bool value) {
-  *mask = (*mask & ~(1u << bank)) | (uint32_t)value << bank;
-}
-
-/* ---- banks by the order of their hits --------------------------------------------------- */
-
-static inline void unlink_hit(struct hbm_hits *hits, unsigned bank) {
-  uint16_t next = hits->next[bank], previous = hits->previous[bank];
-  hits->next[previous] = next;
-  hits->previous[next] = previous;
-}
-
-static inline void link_hit_behind(struct hbm_hits *hits, unsigned bank, unsigned previous) {
-  uint16_t next = hits->next[previous];
-  hits->next[bank] = next;
-  hits->previous[bank] = (uint16_t)previous;
-  hits->next[previous] = hits->previous[next] = (uint16_t)bank;
-}
-
-/* Another request has become a bank's oldest hit. Most are younger than those of all other banks. */
-static void place_hit(struct hbm_channel *ch, unsigned direction, unsigned bank, uint64_t order) {
-  struct hbm_hits *hits = &ch->by_order[direction];
-  if (ch->hits[direction] >> bank & 1)
-    unlink_hit(hits, bank);
-  unsigned at = hits->previous[HBM_HITS_END];
-  while (at != HBM_HITS_END && ch->bank[at].hit_order[direction] > order)
-    at = hits->previous[at];
-  link_hit_behind(hits, bank, at);
-  ch->hits[direction] |= 1u << bank;
-  ch->bank[bank].hit_order[direction] = order;
-}
-
-/* The same for a younger one, where few banks have older ones in between. */
-static inline void next_hit(struct hbm_channel *ch, unsigned direction, unsigned bank,
-                            uint64_t order) {
-  struct hbm_hits *hits = &ch->by_order[direction];
-  unsigned at = bank;
-  while (hits->next[at] != HBM_HITS_END &&
-         ch->bank[hits->next[at]].hit_order[direction] < order)
-    at = hits->next[at];
-  if (at != bank) {
-    unlink_hit(hits, bank);
-    link_hit_behind(hits, bank, at);
-  }
-  ch->bank[bank].hit_order[direction] = order;
-}
-
-static inline void drop_hit(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  if (!(ch->hits[direction] >> bank & 1))
-    return;
-  unlink_hit(&ch->by_order[direction], bank);
-  ch->hits[direction] &= ~(1u << bank);
-}
-
-/* Updates the kept choices after a change of a list; the list and its hit are already right. */
-static inline void list_changed(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  const struct hbm_list *list = &ch->bank[bank].list[direction];
-  bool open = ch->open >> bank & 1;
-  unsigned worker = list->head;
-  if (open) {
-    bool none = worker == HBM_NONE || (worker == list->hit && ch->plain_protection);
-    worker = none ? HBM_NONE : find_conflict(ch, list, bank);
-    if (list->hit == HBM_NONE)
-      drop_hit(ch, direction, bank);
-    else if (!(ch->hits[direction] >> bank & 1) ||
-             ch->bank[bank].hit_order[direction] != ch->entry[list->hit].order)
-      place_hit(ch, direction, bank, ch->entry[list->hit].order);
-    set_bit(&ch->conflict[direction], bank, worker != HBM_NONE);
-  }
-  ch->bank[bank].row_order[direction] = ch->entry[worker].order;
-  set_bit(&ch->waiting[direction], bank, list->head != HBM_NONE);
-}
-
-static void append(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
-  struct hbm_list *list = &ch->bank[bank].list[direction];
-  ch->entry[e].next = HBM_NONE;
-  ch->entry[e].previous = list->tail;
-  if (list->tail == HBM_NONE)
-    list->head = (uint16_t)e;
-  else
-    ch->entry[list->tail].next = (uint16_t)e;
-  list->tail = (uint16_t)e;
-  if (list->hit == HBM_NONE && ch->open >> bank & 1 && ch->entry[e].row == ch->bank[bank].open_row)
-    list->hit = (uint16_t)e;
-}
-
-static inline bool turn_ends(const struct hbm_channel *ch) {
-  if (ch->draining == HBM_R)
-    return ch->count[HBM_W] > ch->drain_above || ch->count[HBM_R] == 0;
-  return ch->count[HBM_W] < ch->drain_below && ch->count[HBM_R] != 0;
-}
-
-/* Takes a request out of its queue; list->hit must not point to the request afterwards. */
-static inline void take_out(struct hbm_channel *ch, unsigned direction, unsigned bank, unsigned e) {
-  struct hbm_list *list = &ch->bank[bank].list[direction];
-  const struct hbm_entry *entry = &ch->entry[e];
-  if (entry->previous == HBM_NONE)
-    list->head = entry->next;
-  else
-    ch->entry[entry->previous].next = entry->next;
-  if (entry->next == HBM_NONE)
-    list->tail = entry->previous;
-  else
-    ch->entry[entry->next].previous = entry->previous;
-  ch->count[direction]--;
-  ch->turn_due = turn_ends(ch);
-  if (direction == HBM_W)
-    --*filter_slot(ch, place_key(bank, entry->row, entry->column));
-}
+#include "memhier/dram/hbm_queue.h"
 
 /* ---- read and write turns ------------------------------------------------------------ */
 
@@ -199,6 +51,27 @@ static inline void time_column(struct hbm_channel *ch, unsigned direction, unsig
   ch->column_free = now + 1;
 }
 
+static uint64_t first_active(const struct hbm_channel *ch) {
+  uint64_t first = HBM_NEVER;
+  for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
+    for (uint32_t left = ch->active[d]; left; left &= left - 1)
+      first = sooner(first, ch->bank[__builtin_ctz(left)].column[d]);
+  return first;
+}
+
+/* The last data of a request come in a cycle. */
+static inline void end_burst(struct hbm_channel *ch, const struct hbm_entry *entry,
+                             uint64_t cycle) {
+  struct hbm_op *op = entry->op;
+  if (op) {
+    op->end_cycle = later(op->end_cycle, cycle);
+    if (--op->waiting == 0 && op->granules == 0)
+      ch->hooks.op_done(ch->hooks.context, op, op->end_cycle);
+  } else if (ch->hooks.done) {
+    ch->hooks.done(ch->hooks.context, entry->tag, cycle);
+  }
+}
+
 static void issue_column(struct hbm_channel *ch) {
   unsigned bank = chosen_bank(&ch->column);
   bool queued = ch->column.order & HBM_QUEUED;
@@ -219,6 +92,7 @@ static void issue_column(struct hbm_channel *ch) {
       list_changed(ch, direction, bank);
   } else {
     set_bit(&ch->active[direction], bank, false);
+    ch->active_from = first_active(ch);
   }
   if (ch->row_hit_cap && ch->bank[bank].hit_run == ch->row_hit_cap) {
     list_changed(ch, HBM_R, bank);
@@ -226,8 +100,7 @@ static void issue_column(struct hbm_channel *ch) {
   }
   ++*(direction == HBM_W ? &ch->counters.writes : &ch->counters.reads);
   ch->free_entries[ch->free_count++] = (uint16_t)e;
-  if (ch->hooks.done)
-    ch->hooks.done(ch->hooks.context, entry->tag, ch->cycle + ch->distance.column_end[direction]);
+  end_burst(ch, entry, ch->cycle + ch->distance.column_end[direction]);
   row_changed(ch, bank);
   choose_column(ch);
 }
@@ -269,6 +142,7 @@ static void issue_act(struct hbm_channel *ch) {
   ch->bank[bank].active_order = (offered << HBM_ORDER_ACT_BITS | act) << HBM_ORDER_BANK_BITS | bank;
   ch->bank[bank].active_entry = (uint16_t)e;
   set_bit(&ch->active[direction], bank, true);
+  ch->active_from = sooner(ch->active_from, ch->bank[bank].column[direction]);
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     if (!(ch->waiting[d] >> bank & 1))
       continue;
@@ -345,13 +219,114 @@ static void issue_row(struct hbm_channel *ch) {
   choose_row(ch);
 }
 
-/* ---- running ------------------------------------------------------------------------- */
+/* ---- taking bursts -------------------------------------------------------------------- */
 
 static inline void set_next(struct hbm_channel *ch) {
-  uint64_t next = ch->column.cycle < ch->row.cycle ? ch->column.cycle : ch->row.cycle;
-  next = next < ch->refresh_due ? next : ch->refresh_due;
+  uint64_t next = sooner(sooner(ch->column.cycle, ch->row.cycle), ch->refresh_due);
   ch->next = ch->turn_due && !ch->refresh_left ? ch->cycle : next;
 }
+
+/* Compares requests that were queued to a bank just now with the kept choices. */
+static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank) {
+  if (direction != ch->draining || ch->refresh_left)
+    return;
+  uint64_t row_order = ch->bank[bank].row_order[direction];
+  if (!(ch->open >> bank & 1)) {
+    consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
+    return;
+  }
+  if (hit_banks(ch) >> bank & 1)
+    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].hit_order[direction]));
+  if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
+    choose_row(ch);
+  else if (pre_banks(ch) >> bank & 1)
+    consider(&ch->row, pre_key(ch, bank, row_order, row_floor(ch)));
+}
+
+/* Whether a request behind others in its list changes no kept choice. */
+static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_list *list,
+                                unsigned bank) {
+  bool closed = !(ch->open >> bank & 1);
+  return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
+}
+
+/* Where a burst stands after its offer. */
+enum taken { TAKEN_NOT, TAKEN_SERVED, TAKEN_QUEUED };
+
+/* Queues a burst, or serves the burst from the write queue, unless its queue is full. Adds its bank
+ * to the changed banks. */
+static inline enum taken take(struct hbm_channel *ch, struct hbm_spot spot, unsigned direction,
+                              struct hbm_op *op, uint64_t tag, uint64_t cycle, uint32_t *changed) {
+  unsigned bank = spot.bank;
+  if (ch->count[HBM_W] && write_waits(ch, bank, spot.row, spot.column)) {
+    ++*(direction == HBM_W ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
+    return TAKEN_SERVED;
+  }
+  if (ch->count[direction] == ch->depth[direction])
+    return TAKEN_NOT;
+  unsigned e = ch->free_entries[--ch->free_count];
+  struct hbm_entry *entry = &ch->entry[e];
+  entry->order = ch->offers++ << HBM_ORDER_BANK_BITS | bank | HBM_QUEUED;
+  entry->offered = cycle;
+  entry->op = op;
+  entry->tag = tag;
+  entry->row = spot.row;
+  entry->column = spot.column;
+  *changed |= (uint32_t)!comes_behind(ch, &ch->bank[bank].list[direction], bank) << bank;
+  append(ch, direction, bank, e);
+  ch->count[direction]++;
+  if (direction == HBM_W)
+    ++*filter_slot(ch, place_key(bank, spot.row, spot.column));
+  return TAKEN_QUEUED;
+}
+
+/* Updates the kept choices after bursts have been queued. */
+static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
+  ch->turn_due = turn_ends(ch);
+  for (; changed; changed &= changed - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(changed);
+    list_changed(ch, direction, bank);
+    arrived(ch, direction, bank);
+  }
+  set_next(ch);
+}
+
+/* Takes bursts of an operation; false when the queue is full before the last. */
+static bool take_bursts(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycle) {
+  unsigned direction = op->write ? HBM_W : HBM_R;
+  uint64_t offers = ch->offers;
+  uint32_t changed = 0;
+  while (op->granules != 0) {
+    if (ch->count[direction] == ch->depth[direction] && !ch->count[HBM_W])
+      break;
+    enum taken taken =
+        take(ch, hbm_op_spot(op), direction, op->write ? NULL : op, 0, cycle, &changed);
+    if (taken == TAKEN_NOT)
+      break;
+    if (taken == TAKEN_SERVED)
+      op->end_cycle = later(op->end_cycle, cycle + 1);
+    else
+      op->waiting += !op->write;
+    hbm_op_advance(op);
+  }
+  if (ch->offers != offers)
+    settle(ch, direction, changed);
+  return op->granules == 0;
+}
+
+/* Takes bursts of the operations that wait, in order. */
+static void take_ops(struct hbm_channel *ch, uint64_t cycle) {
+  struct hbm_op *op;
+  while ((op = ch->first_op) && take_bursts(ch, op, cycle)) {
+    ch->first_op = op->next;
+    if (op->write)
+      ch->hooks.op_done(ch->hooks.context, op, cycle);
+    else if (op->waiting == 0)
+      ch->hooks.op_done(ch->hooks.context, op, op->end_cycle);
+  }
+}
+
+/* ---- running ------------------------------------------------------------------------- */
 
 static void begin_refresh(struct hbm_channel *ch) {
   ch->refresh_due += ch->refi;
@@ -417,6 +392,8 @@ static __attribute__((noinline)) void run_on(struct hbm_channel *ch, uint64_t cy
     if (cycle - ch->next > ch->long_idle_cycles)
       skip_refreshes(ch, cycle);
     process_cycle(ch);
+    if (ch->first_op)
+      take_ops(ch, ch->cycle - 1);
   } while (ch->next <= cycle);
 }
 
@@ -432,12 +409,11 @@ uint64_t hbm_channel_next(const struct hbm_channel *ch) { return ch->next; }
 
 bool hbm_channel_idle(const struct hbm_channel *ch) { return ch->free_count == HBM_ENTRIES_MAX; }
 
-unsigned hbm_channel_room(const struct hbm_channel *ch, bool write) {
-  unsigned direction = write ? HBM_W : HBM_R;
-  return ch->depth[direction] - ch->count[direction];
+bool hbm_channel_reads_wait(const struct hbm_channel *ch) {
+  return ch->count[HBM_R] != 0 || ch->active[HBM_R] != 0;
 }
 
-bool hbm_channel_writes_wait(const struct hbm_channel *ch) { return ch->count[HBM_W] != 0; }
+const struct hbm_op *hbm_channel_first_op(const struct hbm_channel *ch) { return ch->first_op; }
 
 uint32_t hbm_channel_read_cycles(const struct hbm_channel *ch) {
   return ch->distance.column_end[HBM_R];
@@ -447,87 +423,42 @@ const struct hbm_counters *hbm_channel_counters(const struct hbm_channel *ch) {
   return &ch->counters;
 }
 
-/* Compares requests that were queued to a bank just now with the kept choices. */
-static inline void arrived(struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  if (direction != ch->draining || ch->refresh_left)
-    return;
-  uint64_t row_order = ch->bank[bank].row_order[direction];
-  if (!(ch->open >> bank & 1)) {
-    consider(&ch->row, act_key(ch, bank, row_order, row_floor(ch)));
-    return;
-  }
-  if (hit_banks(ch) >> bank & 1)
-    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].hit_order[direction]));
-  if (chosen_bank(&ch->row) == bank) /* a hit may protect the row from a conflict */
-    choose_row(ch);
-  else if (pre_banks(ch) >> bank & 1)
-    consider(&ch->row, pre_key(ch, bank, row_order, row_floor(ch)));
-}
-
-/* Whether a request behind others in its list changes no kept choice. */
-static inline bool comes_behind(const struct hbm_channel *ch, const struct hbm_list *list,
-                                unsigned bank) {
-  bool closed = !(ch->open >> bank & 1);
-  return list->head != HBM_NONE && (closed || (list->hit != HBM_NONE && ch->plain_protection));
-}
-
-/* Queues a burst, or serves the burst from the write queue; false when its queue is full. Adds its
- * bank to the changed banks. */
-static inline bool take(struct hbm_channel *ch, const struct hbm_place *place, unsigned direction,
-                        uint64_t tag, uint64_t cycle, uint32_t *changed) {
-  unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
-  unsigned bank = group << ch->bank_shift | place->bank;
-  if (ch->count[HBM_W] && write_waits(ch, bank, place->row, place->column)) {
-    ++*(direction == HBM_W ? &ch->counters.merged_writes : &ch->counters.forwarded_reads);
-    if (ch->hooks.done)
-      ch->hooks.done(ch->hooks.context, tag, cycle + 1);
-    return true;
-  }
-  if (ch->count[direction] == ch->depth[direction])
-    return false;
-  unsigned e = ch->free_entries[--ch->free_count];
-  struct hbm_entry *entry = &ch->entry[e];
-  entry->order = ch->offers++ << HBM_ORDER_BANK_BITS | bank | HBM_QUEUED;
-  entry->offered = cycle;
-  entry->tag = tag;
-  entry->row = place->row;
-  entry->column = place->column;
-  *changed |= (uint32_t)!comes_behind(ch, &ch->bank[bank].list[direction], bank) << bank;
-  append(ch, direction, bank, e);
-  ch->count[direction]++;
-  if (direction == HBM_W)
-    ++*filter_slot(ch, place_key(bank, place->row, place->column));
-  return true;
-}
-
-/* Updates the kept choices after bursts have been queued. */
-static inline void settle(struct hbm_channel *ch, unsigned direction, uint32_t changed) {
-  ch->turn_due = turn_ends(ch);
-  for (; changed; changed &= changed - 1) {
-    unsigned bank = (unsigned)__builtin_ctz(changed);
-    list_changed(ch, direction, bank);
-    arrived(ch, direction, bank);
-  }
-  set_next(ch);
-}
-
-unsigned hbm_channel_offer_all(struct hbm_channel *ch, const struct hbm_place *places,
-                               unsigned count, bool write, uint64_t tag, uint64_t cycle) {
+/* Runs the channel up to the cycle of an offer. */
+static void run_to_offer(struct hbm_channel *ch, uint64_t cycle) {
   if (cycle + 1 < ch->cycle)
     vinci_bug("a burst is offered in cycle %llu, the channel is in a later cycle",
               (unsigned long long)cycle);
   run_to(ch, cycle);
-  unsigned direction = write ? HBM_W : HBM_R, taken = 0;
-  uint64_t offers = ch->offers;
-  uint32_t changed = 0;
-  while (taken < count && take(ch, &places[taken], direction, tag, cycle, &changed))
-    taken++;
-  if (ch->offers != offers)
-    settle(ch, direction, changed);
-  return taken;
 }
 
 bool hbm_channel_offer(struct hbm_channel *ch, const struct hbm_place *place, bool write,
                        uint64_t tag, uint64_t cycle) {
-  return hbm_channel_offer_all(ch, place, 1, write, tag, cycle) == 1;
+  unsigned group = (place->channel & (ch->pseudos - 1)) * ch->groups + place->group;
+  struct hbm_spot spot = {.row = place->row,
+                          .column = place->column,
+                          .bank = (uint16_t)(group << ch->bank_shift | place->bank)};
+  unsigned direction = write ? HBM_W : HBM_R;
+  uint32_t changed = 0;
+  run_to_offer(ch, cycle);
+  enum taken taken = take(ch, spot, direction, NULL, tag, cycle, &changed);
+  if (taken == TAKEN_QUEUED)
+    settle(ch, direction, changed);
+  if (taken == TAKEN_SERVED && ch->hooks.done)
+    ch->hooks.done(ch->hooks.context, tag, cycle + 1);
+  return taken != TAKEN_NOT;
+}
+
+void hbm_channel_submit(struct hbm_channel *ch, struct hbm_op *op, uint64_t cycle) {
+  run_to_offer(ch, cycle);
+  bool alone = !ch->first_op;
+  op->next = NULL;
+  op->burst = op->waiting = 0;
+  op->end_cycle = 0;
+  if (alone)
+    ch->first_op = op;
+  else
+    ch->last_op->next = op;
+  ch->last_op = op;
+  if (alone)
+    take_ops(ch, cycle);
 }

@@ -34,6 +34,7 @@
 #define HBM_NEVER UINT64_MAX
 
 struct hbm_channel;
+struct hbm_op;
 
 enum hbm_command_kind { HBM_ACT, HBM_PRE, HBM_PRE_ALL, HBM_READ, HBM_WRITE, HBM_REFRESH };
 
@@ -62,6 +63,9 @@ struct hbm_hooks {
   void *context;
   /* A request ends: its last data beat is in `cycle`, which may lie ahead. NULL: none. */
   void (*done)(void *context, uint64_t tag, uint64_t cycle);
+  /* The same for the last burst of an operation that reads. One that writes ends in the cycle in
+   * which its last burst is taken. Needed where operations are submitted. */
+  void (*op_done)(void *context, struct hbm_op *op, uint64_t cycle);
   /* Each command in order of issue, the column command of a cycle first. NULL: none. */
   void (*command)(void *context, const struct hbm_command *command);
 };
@@ -79,14 +83,17 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
 bool hbm_channel_offer(struct hbm_channel *channel, const struct hbm_place *place, bool write,
                        uint64_t tag, uint64_t cycle);
 
-/* The same for bursts of one tag in a row, until the queue is full; returns how many it took. */
-unsigned hbm_channel_offer_all(struct hbm_channel *channel, const struct hbm_place *places,
-                               unsigned count, bool write, uint64_t tag, uint64_t cycle);
+/*
+ * Takes an operation on (hbm_op.h, layout and spot set), in the same way. Operations go in order.
+ * Each waits here until all before have been taken and the queue has room for its next burst.
+ */
+void hbm_channel_submit(struct hbm_channel *channel, struct hbm_op *op, uint64_t cycle);
 
-/* How many bursts the queue has room for. More may be taken while writes wait, which can serve
- * them. */
-unsigned hbm_channel_room(const struct hbm_channel *channel, bool write);
-bool hbm_channel_writes_wait(const struct hbm_channel *channel);
+/* The first operation with bursts that are not taken; NULL: none. Others follow by `next`. */
+const struct hbm_op *hbm_channel_first_op(const struct hbm_channel *channel);
+
+/* Whether reads wait in the queue or for their column commands. */
+bool hbm_channel_reads_wait(const struct hbm_channel *channel);
 
 /* The next cycle in which anything may happen without another offer; HBM_NEVER if none. */
 uint64_t hbm_channel_next(const struct hbm_channel *channel);

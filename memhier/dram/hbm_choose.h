@@ -11,6 +11,8 @@
 
 static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+static inline uint64_t sooner(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 static inline void raise_to(uint64_t *time, uint64_t at_least) { *time = later(*time, at_least); }
 
 /* Cycle and order as one number: the smaller one is issued first. */
@@ -46,58 +48,67 @@ static inline uint64_t column_floor(const struct hbm_channel *ch, unsigned direc
   return later(ch->pseudo[pseudo].column[direction], later(ch->column_free, ch->cycle));
 }
 
-/* The first cycle in which timing allows a column command to the open row of a bank. */
-static inline uint64_t hit_cycle(const struct hbm_channel *ch, unsigned direction, unsigned bank) {
-  uint64_t cycle =
-      later(ch->bank[bank].column[direction], ch->group[bank >> ch->bank_shift].column[direction]);
-  return later(cycle, column_floor(ch, direction, bank >> ch->pseudo_shift));
+/* The first cycle in which a bank and its group allow a column command. */
+static inline uint64_t bank_column(const struct hbm_channel *ch, unsigned direction,
+                                   unsigned bank) {
+  return later(ch->bank[bank].column[direction],
+               ch->group[bank >> ch->bank_shift].column[direction]);
 }
 
 static inline uint128 hit_key(const struct hbm_channel *ch, unsigned direction, unsigned bank,
                               uint64_t order) {
-  return choice_key(hit_cycle(ch, direction, bank), order);
-}
-
-/* The least of all cycles that the bus and the pseudo-channels allow. */
-static inline uint64_t least_column_floor(const struct hbm_channel *ch, unsigned direction) {
-  uint64_t least = column_floor(ch, direction, 0);
-  for (unsigned p = 1; p < ch->pseudos; p++) {
-    uint64_t floor = column_floor(ch, direction, p);
-    least = floor < least ? floor : least;
-  }
-  return least;
+  uint64_t floor = column_floor(ch, direction, bank >> ch->pseudo_shift);
+  return choice_key(later(bank_column(ch, direction, bank), floor), order);
 }
 
 /*
- * Row hits come in their order, so that the first which timing allows at once is the choice: mostly
- * one of the first two. Active requests come before them.
+ * The best of some row hits of the queue in turn, if better than the choice so far. They come in
+ * their order, so the first that timing allows at once is the best: mostly one of the first two.
  */
-static inline void choose_column(struct hbm_channel *ch) {
-  uint128 best = choice_key(HBM_NEVER, UINT64_MAX);
-  if (ch->active[HBM_R] | ch->active[HBM_W])
-    for (unsigned d = 0; d < HBM_DIRECTIONS; d++)
-      for (uint32_t left = ch->active[d]; left; left &= left - 1) {
-        unsigned bank = (unsigned)__builtin_ctz(left);
-        best = smaller(best, hit_key(ch, d, bank, ch->bank[bank].active_order));
-      }
-  set_choice(&ch->column, best);
-  unsigned turn = ch->draining;
-  uint32_t hits = hit_banks(ch);
-  if (!hits)
-    return;
-  const struct hbm_hits *by_order = &ch->by_order[turn];
-  uint64_t least = least_column_floor(ch, turn);
-  uint64_t first = ch->column.cycle;
-  unsigned chosen = HBM_HITS_END, bank = HBM_HITS_END;
-  while (first > least && (bank = by_order->next[bank]) != HBM_HITS_END) {
-    uint64_t cycle = hit_cycle(ch, turn, bank);
-    if (cycle < first && hits >> bank & 1) {
-      first = cycle;
+static inline void choose_hit(struct hbm_channel *ch, uint32_t banks, uint64_t floor) {
+  unsigned turn = ch->draining, chosen = HBM_HITS_END, bank = HBM_HITS_END;
+  const uint16_t *next = ch->by_order[turn].next;
+  uint64_t best = ch->column.cycle;
+  while (best > floor && (bank = next[bank]) != HBM_HITS_END) {
+    uint64_t cycle = later(bank_column(ch, turn, bank), floor);
+    if (cycle < best && banks >> bank & 1) {
+      best = cycle;
       chosen = bank;
     }
   }
   if (chosen != HBM_HITS_END)
-    ch->column = (struct hbm_choice){first, ch->bank[chosen].hit_order[turn]};
+    ch->column = (struct hbm_choice){best, ch->bank[chosen].hit_order[turn]};
+}
+
+/* Of the row hits: each pseudo-channel has times of its own, and all share one order. */
+static inline void choose_hits(struct hbm_channel *ch) {
+  uint32_t hits = hit_banks(ch);
+  ch->column = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
+  if (ch->pseudos == 1) {
+    if (hits)
+      choose_hit(ch, hits, column_floor(ch, ch->draining, 0));
+    return;
+  }
+  for (; hits; hits &= hits - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(hits);
+    consider(&ch->column, hit_key(ch, ch->draining, bank, ch->bank[bank].hit_order[ch->draining]));
+  }
+}
+
+/* The best of the active requests, if better than the choice so far. */
+static inline void choose_active(struct hbm_channel *ch) {
+  for (uint32_t left = ch->active[HBM_R] | ch->active[HBM_W]; left; left &= left - 1) {
+    unsigned bank = (unsigned)__builtin_ctz(left);
+    unsigned direction = ch->active[HBM_W] >> bank & 1 ? HBM_W : HBM_R;
+    consider(&ch->column, hit_key(ch, direction, bank, ch->bank[bank].active_order));
+  }
+}
+
+/* Active requests wait for tRCD. Until the first of them may go, they are not looked at. */
+static inline void choose_column(struct hbm_channel *ch) {
+  choose_hits(ch);
+  if (ch->active_from <= ch->column.cycle)
+    choose_active(ch);
 }
 
 /* ---- row bus -------------------------------------------------------------------------- */

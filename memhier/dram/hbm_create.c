@@ -79,6 +79,7 @@ struct hbm_channel *hbm_channel_create(struct arena *arena, const struct mem_spe
   channel->cycle = 1;
   channel->next = channel->refresh_due;
   channel->column = channel->row = (struct hbm_choice){HBM_NEVER, UINT64_MAX};
+  channel->active_from = HBM_NEVER;
   channel->turn_due = true; /* no read waits */
   for (unsigned d = 0; d < HBM_DIRECTIONS; d++) {
     struct hbm_hits *hits = &channel->by_order[d];

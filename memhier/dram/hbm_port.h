@@ -14,36 +14,7 @@
 #include "core/base/clock.h"
 #include "core/sim/engine.h"
 #include "memhier/dram/hbm_channel.h"
-
-enum { HBM_LINE_BURSTS_MAX = 512 }; /* 4 KiB in bursts of 8 bytes */
-
-/* Where the bursts of lines lie in a channel; the same for all channels. */
-struct hbm_layout {
-  struct hbm_map map;
-  uint32_t bank_mask; /* banks of a group and groups are powers of two */
-  uint32_t group_mask;
-  uint32_t bursts_per_granule;
-  struct hbm_place offset[HBM_LINE_BURSTS_MAX]; /* of each burst of a line */
-};
-
-/* layout->map must be set. */
-void hbm_layout_init(struct hbm_layout *layout, const struct mem_spec *mem);
-
-/* Bursts of one line to be read or written. Owned by the caller until done() is called. */
-struct hbm_op {
-  uint64_t address;   /* of the line, within the channel; a multiple of the bytes there */
-  uint32_t granules;  /* bit per 128 bytes still to be offered */
-  uint32_t burst;     /* next burst of the lowest of them */
-  uint32_t waiting;   /* bursts offered and not done */
-  uint64_t end_cycle; /* of the reads done */
-  bool write;
-  /* A read: its data are there at end_ps, now or later. A write: the controller has taken the data.
-   * In PHASE_ARBITRATE. */
-  void (*done)(struct hbm_op *op, uint64_t end_ps);
-  struct hbm_op *next;
-  struct hbm_port *port;
-  struct hbm_place place; /* of the address */
-};
+#include "memhier/dram/hbm_op.h"
 
 struct hbm_port {
   struct engine *engine;
@@ -51,10 +22,7 @@ struct hbm_port {
   const struct hbm_layout *layout;
   struct clock_domain clock;
   struct engine_event step;
-  struct hbm_op *first;
-  struct hbm_op *last;
   uint32_t read_cycles;      /* from the command of a read to its last data */
-  uint64_t reads;            /* bursts offered and not done */
   uint64_t written_granules; /* taken on; the last of them may still wait in the controller */
 };
 

@@ -6,13 +6,14 @@
 #include <stdalign.h>
 
 #include "memhier/dram/hbm_channel.h"
+#include "memhier/dram/hbm_op.h"
 
 enum {
   HBM_BANKS_MAX = 32, /* behind one controller: bank masks are 32 bits */
   HBM_GROUPS_MAX = 16,
   HBM_PSEUDO_MAX = 2,
   HBM_ENTRIES_MAX = 254,
-  HBM_NONE = 255, /* no entry, no bank */
+  HBM_NONE = 255,               /* no entry, no bank */
   HBM_HITS_END = HBM_BANKS_MAX, /* before the first and behind the last bank of a list */
   HBM_FILTER_BITS = 11,
   HBM_FAW_WINDOW = 4,
@@ -50,6 +51,7 @@ struct hbm_entry {
    * that moment go in another order. */
   uint64_t order;
   uint64_t offered;
+  struct hbm_op *op; /* a read of an operation; NULL: one with a tag, or a write */
   uint64_t tag;
   uint32_t row;
   uint16_t column;
@@ -120,6 +122,7 @@ struct hbm_channel {
   uint64_t cycle; /* the earliest cycle in which commands can still be issued */
   struct hbm_choice column;
   struct hbm_choice row;
+  uint64_t active_from; /* no active request may go before, by tRCD; HBM_NEVER: there is none */
   uint64_t column_free;
   uint64_t row_free;
   uint64_t refresh_due;
@@ -147,7 +150,9 @@ struct hbm_channel {
   uint32_t free_count;
   uint64_t offers;
   bool protect_row_hits;
-  bool plain_protection; /* protect_row_hits without a cap */
+  bool plain_protection;   /* protect_row_hits without a cap */
+  struct hbm_op *first_op; /* with bursts that are not taken */
+  struct hbm_op *last_op;
   uint32_t refi;
   uint64_t long_idle_cycles; /* beyond, periods of refresh are worth being skipped */
   struct hbm_hooks hooks;
