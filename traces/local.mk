@@ -126,6 +126,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/unit.c \
 	traces/lower/vector/unit.h \
 	traces/ops/equal.c \
+	traces/ops/evaluate.c \
 	traces/ops/journal.c \
 	traces/ops/ops.h \
 	traces/ops/results.c \

@@ -58,3 +58,18 @@ struct decimal decimal_exact(uint64_t value, unsigned decimals) {
 struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals) {
   return decimal_ratio((uint128)bytes * PS_PER_SECOND, (uint128)time_ps * unit, decimals);
 }
+
+size_t decimal_put(char text[static DECIMAL_TEXT_BYTES], int64_t value) {
+  char reversed[DECIMAL_TEXT_BYTES];
+  uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+  size_t digits = 0, length = 0;
+  do
+    reversed[digits++] = (char)('0' + rest % 10);
+  while ((rest /= 10) != 0);
+  if (value < 0)
+    text[length++] = '-';
+  while (digits != 0)
+    text[length++] = reversed[--digits];
+  text[length] = '\0';
+  return length;
+}

@@ -11,6 +11,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/diag.h"
+#include "core/base/decimal.h"
 #include "core/base/digest.h"
 #include "core/chip/mem.h"
 
@@ -324,24 +325,26 @@ static uint64_t digest_text(uint64_t digest, const char *text) {
   return digest_bytes(digest, text, strlen(text));
 }
 
+static uint64_t digest_number(uint64_t digest, int64_t value) {
+  char text[DECIMAL_TEXT_BYTES];
+  size_t length = decimal_put(text, value);
+  return digest_bytes(digest_text(digest, "="), text, length);
+}
+
 uint64_t soc_digest(const struct vinci_soc *soc) {
   uint64_t digest = DIGEST_SEED;
   digest = digest_text(digest, soc->name);
   digest = digest_text(digest, "\n");
   digest = digest_text(digest, arch_name(soc->arch));
   for (size_t i = 0; i < PARAM_TOTAL; i++) {
-    char value[32];
-    snprintf(value, sizeof value, "=%" PRId64, soc_get(soc, i));
     digest = digest_text(digest, "\n");
     digest = digest_text(digest, soc_param(i)->key);
-    digest = digest_text(digest, value);
+    digest = digest_number(digest, soc_get(soc, i));
   }
   for (size_t i = 0; soc->memory && i < mem_param_count(); i++) {
-    char value[32];
-    snprintf(value, sizeof value, "=%" PRId64, mem_get(soc->memory, i));
     digest = digest_text(digest, "\nmemory.");
     digest = digest_text(digest, mem_param(i)->key);
-    digest = digest_text(digest, value);
+    digest = digest_number(digest, mem_get(soc->memory, i));
   }
   digest = digest_text(digest, soc->choices[SOC_MEMORY_MAP].name);
   return digest_text(digest, soc->choices[SOC_TOPOLOGY].name);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lua: lists of operators. */
+/* Lua: lists of operators, and evaluations. */
+#include <limits.h>
+#include <string.h>
+
 #include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
 
@@ -63,7 +66,86 @@ static int ops(lua_State *lua) {
   return 1;
 }
 
+/* ---- evaluations ------------------------------------------------------------------------ */
+
+/* Reads question number `index` of the list at 2; what it refers to is kept by the table `keeper`.
+ */
+static void read_question(lua_State *lua, const char *function, int keeper, lua_Integer index,
+                          struct vinci_evaluation *out) {
+  char name[64];
+  snprintf(name, sizeof name, "list[" LUA_INTEGER_FMT "]", index);
+  if (lua_rawgeti(lua, 2, index) != LUA_TTABLE)
+    lua_args_refuse(lua, function, name, "is not a table { op =, args = { key = value } }");
+  int at = lua_gettop(lua);
+  if (lua_getfield(lua, at, "op") != LUA_TSTRING)
+    lua_args_refuse(lua, function, name, "has no op, the name of an operator");
+  out->op = lua_tostring(lua, -1);
+  lua_rawseti(lua, keeper, 2 * index - 1);
+  if (lua_getfield(lua, at, "args") == LUA_TNIL) {
+    lua_newtable(lua);
+    lua_replace(lua, -2);
+  }
+  out->args = lua_args_assignments(lua, lua_gettop(lua), function, name, &out->arg_count);
+  lua_rawseti(lua, keeper, 2 * index);
+  lua_settop(lua, at - 1);
+}
+
+static void push_answer(lua_State *lua, const struct vinci_evaluation *answer) {
+  lua_createtable(lua, 0, 2);
+  if (answer->status == VINCI_OK) {
+    set_number(lua, "cycles", answer->total_cycles);
+    set_us(lua, "us", answer->duration_ps);
+    return;
+  }
+  lua_pushstring(lua, lua_vinci_status(answer->status));
+  lua_setfield(lua, -2, "status");
+  lua_pushstring(lua, answer->text);
+  lua_setfield(lua, -2, "text");
+}
+
+static struct vinci_evaluate_options read_evaluate_options(lua_State *lua, const char *function) {
+  static const char *const names[] = {"jobs", "memory", "network", "l2", "max_cycles", NULL};
+  struct vinci_evaluate_options options = {.struct_size = sizeof options};
+  struct vinci_run_options run = {0};
+  lua_args_options(lua, 3, function, names);
+  lua_vinci_models(lua, 3, function, &run);
+  options.memory = run.memory;
+  options.network = run.network;
+  options.l2_start = run.l2_start;
+  options.max_cycles = run.max_cycles;
+  if (lua_getfield(lua, 3, "jobs") != LUA_TNIL)
+    options.jobs = (unsigned)lua_args_whole(lua, -1, function, "options.jobs", 1, JOBS_MAX);
+  return options;
+}
+
+/* vinci.evaluate(soc, list [, options]): a table { cycles =, us = } or { status =, text = } each.
+ */
+static int evaluate(lua_State *lua) {
+  static const char function[] = "vinci.evaluate";
+  struct vinci_diag diag = {0};
+  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  lua_args_end(lua, function, 3);
+  if (lua_type(lua, 2) != LUA_TTABLE)
+    lua_args_refuse(lua, function, "list", "is not a list of tables { op =, args = }");
+  struct vinci_evaluate_options options = read_evaluate_options(lua, function);
+  size_t count = lua_rawlen(lua, 2);
+  struct vinci_evaluation *list = lua_newuserdatauv(lua, (count + 1) * sizeof *list, 0);
+  lua_newtable(lua);
+  int keeper = lua_gettop(lua);
+  memset(list, 0, (count + 1) * sizeof *list);
+  for (size_t i = 0; i < count; i++)
+    read_question(lua, function, keeper, (lua_Integer)i + 1, &list[i]);
+  if (vinci_evaluate(soc, list, count, &options, &diag) != VINCI_OK)
+    lua_vinci_raise(lua, &diag);
+  lua_createtable(lua, (int)(count < INT_MAX ? count : 0), 0);
+  for (size_t i = 0; i < count; i++) {
+    push_answer(lua, &list[i]);
+    lua_rawseti(lua, -2, (lua_Integer)i + 1);
+  }
+  return 1;
+}
+
 void lua_ops_open(lua_State *lua) {
-  static const luaL_Reg functions[] = {{"ops", ops}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"ops", ops}, {"evaluate", evaluate}, {NULL, NULL}};
   luaL_setfuncs(lua, functions, 0);
 }

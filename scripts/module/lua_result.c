@@ -38,28 +38,35 @@ static bool call_progress(void *context, uint64_t cycles, unsigned done_permille
   return !stop;
 }
 
+void lua_vinci_models(lua_State *lua, int at, const char *function,
+                      struct vinci_run_options *options) {
+  static const char *const memories[] = {"flat", "cycle", NULL};
+  static const char *const networks[] = {"packet", "flit", NULL};
+  static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
+  int top = lua_gettop(lua);
+  if (lua_getfield(lua, at, "memory") != LUA_TNIL)
+    options->memory = lua_args_word(lua, -1, function, "options.memory", memories) == 0
+                          ? VINCI_MEMORY_FLAT
+                          : VINCI_MEMORY_CYCLE;
+  if (lua_getfield(lua, at, "network") != LUA_TNIL)
+    options->network = lua_args_word(lua, -1, function, "options.network", networks) == 0
+                           ? VINCI_NETWORK_PACKET
+                           : VINCI_NETWORK_FLIT;
+  if (lua_getfield(lua, at, "l2") != LUA_TNIL)
+    options->l2_start = (enum vinci_l2)lua_args_word(lua, -1, function, "options.l2", l2_starts);
+  if (lua_getfield(lua, at, "max_cycles") != LUA_TNIL)
+    options->max_cycles =
+        (uint64_t)lua_args_whole(lua, -1, function, "options.max_cycles", 1, LUA_MAXINTEGER);
+  lua_settop(lua, top);
+}
+
 static void read_options(lua_State *lua, const char *function, struct vinci_run_options *options,
                          bool *partial, struct calling *calling) {
   static const char *const names[] = {"memory",     "network",    "l2",
                                       "max_cycles", "max_events", "part_order_seed",
                                       "partial",    "progress",   NULL};
-  static const char *const memories[] = {"flat", "cycle", NULL};
-  static const char *const networks[] = {"packet", "flit", NULL};
-  static const char *const l2_starts[] = {"empty", "warm", "streaming", "used", "dirty", NULL};
   lua_args_options(lua, 3, function, names);
-  if (lua_getfield(lua, 3, "memory") != LUA_TNIL)
-    options->memory = lua_args_word(lua, -1, function, "options.memory", memories) == 0
-                          ? VINCI_MEMORY_FLAT
-                          : VINCI_MEMORY_CYCLE;
-  if (lua_getfield(lua, 3, "network") != LUA_TNIL)
-    options->network = lua_args_word(lua, -1, function, "options.network", networks) == 0
-                           ? VINCI_NETWORK_PACKET
-                           : VINCI_NETWORK_FLIT;
-  if (lua_getfield(lua, 3, "l2") != LUA_TNIL)
-    options->l2_start = (enum vinci_l2)lua_args_word(lua, -1, function, "options.l2", l2_starts);
-  if (lua_getfield(lua, 3, "max_cycles") != LUA_TNIL)
-    options->max_cycles =
-        (uint64_t)lua_args_whole(lua, -1, function, "options.max_cycles", 1, LUA_MAXINTEGER);
+  lua_vinci_models(lua, 3, function, options);
   if (lua_getfield(lua, 3, "max_events") != LUA_TNIL)
     options->max_events =
         (uint64_t)lua_args_whole(lua, -1, function, "options.max_events", 0, EVENTS_MAX);

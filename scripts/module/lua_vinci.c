@@ -18,7 +18,7 @@ static void set_text(lua_State *lua, const char *key, const char *text) {
 }
 
 /* The status as a word: "usage", "input", "deadlock". */
-static const char *status_word(enum vinci_status status) {
+const char *lua_vinci_status(enum vinci_status status) {
   switch (status) {
 #define X(name, value, exit_code, text)                                                            \
   case VINCI_##name:                                                                               \
@@ -43,7 +43,7 @@ void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag) {
   set_text(lua, "text", diag->text);
   set_text(lua, "hint", diag->hint);
   set_text(lua, "path", diag->path);
-  set_text(lua, "status", status_word(diag->status));
+  set_text(lua, "status", lua_vinci_status(diag->status));
   luaL_where(lua, 1);
   lua_setfield(lua, -2, "where");
   lua_pushinteger(lua, (lua_Integer)diag->line);

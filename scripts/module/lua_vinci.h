@@ -55,6 +55,11 @@ const char **lua_args_assignments(lua_State *lua, int at, const char *function, 
 
 /* Leaves with an error object of a status: fields message, status, exit_code, hint, path, line. */
 _Noreturn void lua_vinci_raise(lua_State *lua, const struct vinci_diag *diag);
+/* The name of a status in Lua: "E_USAGE". */
+const char *lua_vinci_status(enum vinci_status status);
+/* Reads memory, network, l2 and max_cycles from the table of options at an index. */
+void lua_vinci_models(lua_State *lua, int at, const char *function,
+                      struct vinci_run_options *options);
 /* Pushes a userdata that will hold a pointer of the type. */
 void **lua_vinci_object(lua_State *lua, const char *type);
 /* Stands in an object for what a run uses that calls back: nobody may change or free the object. */

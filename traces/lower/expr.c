@@ -2,10 +2,9 @@
 /* Expressions: folding while they are built, text when a row is written. */
 #include "traces/lower/expr.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "traces/lower/emit.h"
 
 struct expr_term {
@@ -90,16 +89,17 @@ struct text {
 };
 
 static void put(struct text *text, const char *part) {
-  size_t length = strlen(part);
-  if (text->length < text->size)
-    snprintf(text->at + text->length, text->size - text->length, "%s", part);
-  text->length += length;
+  for (; *part; part++, text->length++)
+    if (text->length + 1 < text->size) {
+      text->at[text->length] = *part;
+      text->at[text->length + 1] = '\0';
+    }
 }
 
 static void put_expr(struct text *text, struct expr x, unsigned level) {
-  char number[24];
+  char number[DECIMAL_TEXT_BYTES];
   if (!x.term) {
-    snprintf(number, sizeof number, "%" PRId64, x.number);
+    (void)decimal_put(number, x.number);
     put(text, number);
     return;
   }
