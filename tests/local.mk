@@ -263,7 +263,7 @@ dist_noinst_DATA += \
 
 # ---- make bench: speed of the simulator, each figure with its target ----
 bench_programs = tests/bench/bench tests/bench/bench_hbm tests/bench/bench_lua tests/bench/bench_noc tests/bench/bench_ops \
-	tests/bench/bench_values tests/bench/bench_values_run
+	tests/bench/bench_users tests/bench/bench_values tests/bench/bench_values_run
 EXTRA_PROGRAMS += $(bench_programs)
 tests_bench_bench_LDADD = libvinci_tests.la libvinci_internal.la
 tests_bench_bench_hbm_LDADD = libvinci_tests.la libvinci_internal.la
@@ -271,6 +271,7 @@ tests_bench_bench_lua_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
 tests_bench_bench_lua_LDADD = libvinci_lua.la libvinci_internal.la
 tests_bench_bench_noc_LDADD = libvinci_tests.la libvinci_internal.la
 tests_bench_bench_ops_LDADD = libvinci_tests.la libvinci_internal.la
+tests_bench_bench_users_LDADD = libvinci_tests.la libvinci_internal.la
 tests_bench_bench_values_run_LDADD = libvinci_tests.la libvinci_internal.la
 tests_bench_bench_values_LDADD = libvinci_tests.la libvinci_internal.la
 bench: $(bench_programs)
@@ -279,6 +280,7 @@ bench: $(bench_programs)
 	  $(srcdir)/traces/examples/add8_tile10240_double.csv || status=1; \
 	tests/bench/bench_hbm$(EXEEXT) || status=1; tests/bench/bench_lua$(EXEEXT) || status=1; \
 	tests/bench/bench_noc$(EXEEXT) || status=1; tests/bench/bench_ops$(EXEEXT) || status=1; tests/bench/bench_values$(EXEEXT) || status=1; \
+	tests/bench/bench_users$(EXEEXT) $(srcdir)/tests/bench/resnet50.csv || status=1; \
 	tests/bench/bench_values_run$(EXEEXT) $(srcdir)/traces/examples/matmul_2048_fp16.csv || status=1; exit $$status
 .PHONY: bench
 CLEANFILES += $(bench_programs)
@@ -291,7 +293,7 @@ bench-counts: vinci$(EXEEXT)
 	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 $(srcdir)/tests/bench/counts.py ./vinci$(EXEEXT) \
 	  $(srcdir)/tests/bench/counts.csv $(COUNTS)
 .PHONY: bench-counts
-dist_noinst_DATA += tests/bench/counts.csv tests/bench/counts.py
+dist_noinst_DATA += tests/bench/counts.csv tests/bench/counts.py tests/bench/resnet50.csv
 
 # ---- make accuracy: simulated against measured, as tables ----
 accuracy_programs = \

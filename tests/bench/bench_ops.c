@@ -24,7 +24,7 @@ struct size {
 
 /* 4096 x 4096 x 4096 takes the vendor's simulator about 1500 s. */
 static const struct size sizes[] = {
-    {512, 5, 0.02}, {1024, 5, 0}, {2048, 3, 0.15}, {4096, 2, 0.8}, {8192, 1, 6}};
+    {512, 5, 0.02}, {1024, 5, 0}, {2048, 3, 0.08}, {4096, 2, 0.5}, {8192, 1, 4}};
 enum { SIZE_COUNT = sizeof sizes / sizeof *sizes };
 static const double mebibytes_target = 128, lowering_target = 2e6;
 
