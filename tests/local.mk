@@ -61,6 +61,7 @@ unit_tests = \
 	tests/traces/test_lower_vector \
 	tests/traces/test_lower_vendor \
 	tests/traces/test_samples \
+	tests/traces/test_evaluate \
 	tests/traces/test_sequence \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
