@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "core/vinci_evaluate.h"
 #include "scripts/module/lua_options.h"
 #include "scripts/module/lua_vinci.h"
 

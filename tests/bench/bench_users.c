@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/vinci_evaluate.h"
 #include "core/vinci_study.h"
 
 enum { TRIES = 3, EVALUATIONS = 500, JOBS = 2 };

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "core/vinci_study.h"
+#include "core/vinci_evaluate.h"
 
 static vinci_soc *load(void) {
   struct vinci_diag diag = {0};
@@ -95,7 +95,7 @@ static void a_limit_and_wrong_options_are_told(void **state) {
   vinci_soc_free(soc);
 }
 
-/* Children of a process by /proc, but for one. */
+/* Children of a process by /proc, but for the one named. */
 static unsigned children_of(pid_t parent, pid_t but, pid_t *children, unsigned most) {
   unsigned count = 0;
   DIR *folder = opendir("/proc");

@@ -15,7 +15,7 @@
 #include "core/base/diag.h"
 #include "core/result/result.h"
 #include "core/study/workload.h"
-#include "core/vinci_study.h"
+#include "core/vinci_evaluate.h"
 
 enum { JOBS_MAX = 256 };
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vinci: how long does each of these operators take? The question of a tuner, in batches:
+ *
+ *     const char *args[] = {"m=256", "k=256", "n=256", "tile=128x128x64"};
+ *     struct vinci_evaluation one = {.op = "matmul", .args = args, .arg_count = 4};
+ *     if (vinci_evaluate(soc, &one, 1, NULL, &diag) == VINCI_OK && one.status == VINCI_OK)
+ *       printf("%" PRIu64 " cycles\n", one.total_cycles);
+ *
+ * Processes are made by fork() without exec(); call from a program with one thread.
+ */
+#ifndef VINCI_EVALUATE_H
+#define VINCI_EVALUATE_H
+
+#include "vinci.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One question, and the answer. */
+struct vinci_evaluation {
+  const char *op; /* as of vinci_compile(), with its tiling keys */
+  const char *const *args;
+  size_t arg_count;
+  /* VINCI_E_USAGE: no such operator, or a tiling that does not fit. VINCI_E_LIMIT: more than
+   * max_cycles. VINCI_E_INTERNAL: its process died. text says why. */
+  enum vinci_status status;
+  char text[240];
+  uint64_t total_cycles; /* 0 unless status is VINCI_OK */
+  uint64_t duration_ps;
+};
+
+struct vinci_evaluate_options {
+  size_t struct_size; /* sizeof(struct vinci_evaluate_options) */
+  unsigned jobs;      /* processes at a time, at most 256; 0: the number of processors. 1: none but
+                         the caller's */
+  enum vinci_memory memory;
+  enum vinci_network network;
+  enum vinci_l2 l2_start;
+  uint64_t max_cycles; /* 0: no limit */
+};
+
+/*
+ * Lowers and simulates operators on one chip that stays loaded, each on a fresh state of that chip:
+ * the question of a tuner, hundreds of times a second. The answers do not depend on jobs. Failures
+ * are answers; the call itself fails with VINCI_E_USAGE for wrong options, VINCI_E_NOMEM or
+ * VINCI_E_IO when processes cannot be made.
+ */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *list, size_t count,
+               const struct vinci_evaluate_options *options, struct vinci_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
