@@ -19,6 +19,7 @@ struct cli_verb {
 };
 
 extern const struct cli_verb cli_verb_run;
+extern const struct cli_verb cli_verb_cc;
 extern const struct cli_verb cli_verb_check;
 extern const struct cli_verb cli_verb_compile;
 extern const struct cli_verb cli_verb_isa;

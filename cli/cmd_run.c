@@ -10,6 +10,7 @@
 #include "cli/run/list.h"
 #include "cli/run/values.h"
 #include "cli/support/checks.h"
+#include "cli/support/kernel.h"
 #include "cli/support/monitor.h"
 #include "cli/support/operator.h"
 #include "core/base/diag.h"
@@ -47,6 +48,7 @@ struct run_settings {
   bool check;
   bool counters;
   struct values_settings values;
+  struct kernel_settings kernel;
 };
 
 static const struct option_row run_options[] = {
@@ -93,7 +95,9 @@ static const struct option_row run_options[] = {
                     "unless --memory says otherwise"),
     OPTION_TEXT_ROW("blocks", 0, struct run_settings, blocks, "CHOICE",
                     "own (default): --ops chooses the number of blocks, as for any operator; "
-                    "profile: as many as column Block Dim of the list says"),
+                    "profile: as many as column Block Dim of the list says; of LIBRARY:KERNEL the "
+                    "number of blocks (default 1)"),
+    KERNEL_ARG_ROW(struct run_settings, kernel),
     OPTION_NUMBER_ROW("jobs", 'j', struct run_settings, jobs, "N", 1, 256,
                       "processes that work on --ops (default 1)"),
     OPTION_FLAG_ROW("sequence", 0, struct run_settings, sequence,
@@ -281,14 +285,19 @@ static enum vinci_status check_program(const struct batch *batch, const vinci_tr
 
 /* The trace, or what the operator is lowered to. */
 static enum vinci_status open_trace(const struct batch *batch, const char *path,
-                                    const struct monitor *monitor, vinci_trace **trace,
+                                    struct monitor *monitor, vinci_trace **trace,
                                     struct vinci_diag *diag) {
   if (monitor_interrupted())
     return diag_error(diag, VINCI_E_LIMIT, "interrupted before %s ran", path);
   monitor_begin_reading(monitor, path, "ran", closing(batch));
-  enum vinci_status status = batch->args ? vinci_compile(batch->soc, path, batch->args->items,
-                                                         batch->args->count, trace, diag)
-                                         : vinci_trace_load(path, batch->soc, trace, diag);
+  enum vinci_status status;
+  if (batch->args)
+    status = vinci_compile(batch->soc, path, batch->args->items, batch->args->count, trace, diag);
+  else if (kernel_is_named(path))
+    status = kernel_load(path, &batch->settings->kernel, &batch->settings->values, batch->soc,
+                         monitor, trace, diag);
+  else
+    status = vinci_trace_load(path, batch->soc, trace, diag);
   monitor_end_reading();
   return status;
 }
@@ -416,8 +425,9 @@ static bool choose_models(struct run_settings *settings) {
   if (!choose("memory", settings->memory, memories, &memory) ||
       !choose("network", settings->network, networks, &network) ||
       !choose("l2", settings->l2, states, &state) ||
-      !choose("blocks", settings->blocks, blocks, &from))
+      !choose("blocks", settings->ops ? settings->blocks : NULL, blocks, &from))
     return false;
+  settings->kernel.blocks = settings->blocks;
   settings->memory_model = memory == 0 ? VINCI_MEMORY_CYCLE : VINCI_MEMORY_FLAT;
   settings->network_level = network == 0 ? VINCI_NETWORK_PACKET : VINCI_NETWORK_FLIT;
   settings->l2_start = (enum vinci_l2)state;
@@ -487,6 +497,7 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
                 : settings.ops              ? run_operators(&settings, &traces)
                                             : run_all(&settings, &traces);
   values_settings_free(&settings.values);
+  text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);
   text_list_free(&traces);
   return exit_code;
@@ -494,11 +505,12 @@ static int run(const struct cli_verb *verb, int argc, char **argv) {
 
 const struct cli_verb cli_verb_run = {
     .name = "run",
-    .arguments = "TRACE... | OP KEY=VALUE...",
+    .arguments = "TRACE... | OP KEY=VALUE... | LIBRARY:KERNEL",
     .summary = "Simulate traces on a chip and report where the time went",
     .details =
         "Each trace runs on a fresh chip. With several traces, the result folder of each is\n"
         "DIR/NAME, NAME being the trace's file name without .csv. '-' reads standard input.\n"
+        "LIBRARY:KERNEL is a kernel that 'vinci cc' has compiled.\n"
         "OP names an operator of 'vinci compile --list', which is lowered and simulated at once.\n"
         "A run that hangs or is stopped early still prints what it has, marked partial.\n",
     .options = {run_options, sizeof run_options / sizeof *run_options},

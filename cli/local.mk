@@ -4,6 +4,7 @@
 bin_PROGRAMS += vinci
 vinci_SOURCES = \
 	cli/cli.h \
+	cli/cmd_cc.c \
 	cli/cmd_check.c \
 	cli/cmd_compile.c \
 	cli/cmd_gate.c \
@@ -27,6 +28,8 @@ vinci_SOURCES = \
 	cli/support/checks.c \
 	cli/support/checks.h \
 	cli/support/folder.c \
+	cli/support/kernel.c \
+	cli/support/kernel.h \
 	cli/support/monitor.c \
 	cli/support/monitor.h \
 	cli/support/operator.c \

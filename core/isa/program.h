@@ -145,6 +145,8 @@ struct program_kernel {
   struct program_stream stream[CORE_KIND_COUNT];
 };
 
+struct program_source;
+
 struct vinci_trace {
   struct arena arena;
   const char *path;
@@ -165,9 +167,10 @@ struct vinci_trace {
   struct program_code *codes;
   struct program_named *named; /* in the order of rows */
   uint64_t named_count;
-  uint64_t gm_bytes;  /* end of the last tensor */
-  bool any_passes_l2; /* one of the tensors does */
-  bool any_unit_flag; /* a row may have one that is not 0 (core/control/unit_flag.h) */
+  uint64_t gm_bytes;             /* end of the last tensor */
+  bool any_passes_l2;            /* one of the tensors does */
+  struct program_source *source; /* instructions come from there, not from rows; else NULL */
+  bool any_unit_flag;            /* a row may have one that is not 0 (core/control/unit_flag.h) */
 };
 
 /*

@@ -13,7 +13,8 @@
 /* Addresses that nobody checks stay so small that ranges behind them can be computed. */
 #define ADDRESS_MAX (INT64_C(1) << 60)
 
-bool stream_create(struct stream *stream, struct arena *arena, uint32_t var_count) {
+bool stream_create(struct stream *stream, struct arena *arena, uint32_t core, uint32_t var_count) {
+  stream->core = core;
   stream->variables = ARENA_ARRAY(arena, int64_t, var_count);
   stream->loop_count = ARENA_ARRAY(arena, int64_t, var_count);
   return stream->variables && stream->loop_count;
@@ -33,6 +34,8 @@ void stream_start(struct stream *stream, const struct vinci_soc *soc,
   stream->variables[VAR_BLK] = blk;
   stream->variables[VAR_SUB] = sub;
   stream->variables[VAR_BLOCKS] = kernel->blocks;
+  if (trace->source)
+    trace->source->start(trace->source, &(struct source_place){stream->core, kind, blk, sub});
 }
 
 /* "at blk=0, i=3": where in the loops an error happened. */
@@ -180,7 +183,24 @@ static bool step_control(struct stream *stream, const struct program_row *row) {
   }
 }
 
+/* Operands that code has computed get the checks the reader gives to rows. */
+static enum stream_step next_of_source(struct stream *stream, struct inst *inst,
+                                       struct vinci_diag *diag) {
+  struct program_source *source = stream->trace->source;
+  enum stream_step step = source->next(source, stream->core, inst, diag);
+  if (step != STREAM_INST)
+    return step;
+  inst->arch = (uint8_t)stream->kernel->arch;
+  const struct program_row *row = &stream->trace->rows[inst->row];
+  for (unsigned i = 0; i < row->arg_count; i++)
+    if (check_operand(stream, row, i, inst->arg[i], diag) != VINCI_OK)
+      return STREAM_ERROR;
+  return check_flag_id(stream, inst, diag) == VINCI_OK ? STREAM_INST : STREAM_ERROR;
+}
+
 enum stream_step stream_next(struct stream *stream, struct inst *inst, struct vinci_diag *diag) {
+  if (stream->trace->source)
+    return next_of_source(stream, inst, diag);
   for (uint64_t turns = 0; stream->row < stream->end; turns++) {
     const struct program_row *row = &stream->trace->rows[stream->row];
     if (row->kind == ROW_INST) {

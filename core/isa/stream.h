@@ -10,13 +10,15 @@
 
 #include "core/isa/known.h"
 #include "core/isa/program.h"
+#include "core/isa/source.h"
 
 struct stream {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
   const struct program_kernel *kernel;
   const struct program_stream *program;
-  uint64_t row; /* next */
+  uint32_t core; /* that executes */
+  uint64_t row;  /* next */
   uint64_t end;
   uint64_t turns;        /* loop, endloop and let rows, so far */
   uint32_t tensor_hint;  /* where the last GM range was found */
@@ -26,10 +28,8 @@ struct stream {
   int64_t *loop_count; /* by loop variable */
 };
 
-enum stream_step { STREAM_INST, STREAM_END, STREAM_ERROR };
-
 /* Makes room for the largest stream of a kernel kind; var_count of the trace's largest. */
-bool stream_create(struct stream *stream, struct arena *arena, uint32_t var_count);
+bool stream_create(struct stream *stream, struct arena *arena, uint32_t core, uint32_t var_count);
 /* Starts a block. sub is the AIV's index in a mixed block, else 0. */
 void stream_start(struct stream *stream, const struct vinci_soc *soc,
                   const struct vinci_trace *trace, const struct program_kernel *kernel,

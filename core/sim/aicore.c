@@ -122,7 +122,7 @@ bool aicore_create(struct aicore *core, struct device *device, struct arena *are
   clock_init(&core->clock, core->result->hz);
   core->finish.key = event_key(PHASE_DELIVER, part, SEQUENCE_FINISH);
   core->finish.fire = fire_finish;
-  if (!stream_create(&core->stream, arena, var_count) || !create_flags(core, arena) ||
+  if (!stream_create(&core->stream, arena, index, var_count) || !create_flags(core, arena) ||
       !pipe_units_create(core, arena))
     return false;
   core->stream.known = device->known;

@@ -72,7 +72,7 @@ static size_t run_cases(struct driver *driver, const vinci_trace *trace, uint8_t
   struct inst inst = {0};
   const struct program_kernel *kernel = &trace->kernels[0];
   enum core_kind kind = first_stream(kernel);
-  if (!stream_create(&stream, &arena, kernel->stream[kind].var_count))
+  if (!stream_create(&stream, &arena, 0, kernel->stream[kind].var_count))
     fail(NULL, "out of memory");
   stream_start(&stream, driver->soc, trace, kernel, kind, 0, 0);
   inst_reset_registers(&inst);

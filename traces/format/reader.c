@@ -10,6 +10,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/utf8.h"
+#include "core/isa/source.h"
 
 /* ---- errors --------------------------------------------------------------- */
 
@@ -338,6 +339,8 @@ enum vinci_status vinci_trace_load(const char *path, const vinci_soc *soc, vinci
 void vinci_trace_free(vinci_trace *trace) {
   if (!trace)
     return;
+  if (trace->source)
+    trace->source->free(trace->source);
   struct arena arena = trace->arena; /* holds the trace itself */
   arena_free(&arena);
 }

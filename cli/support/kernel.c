@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled kernels on the command line. */
+#include "cli/support/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/diag.h"
+#include "traces/source/source.h"
+
+enum { PATH_BYTES = 4096, BLOCKS_MAX = 65535 };
+
+/* "LIBRARY:KERNEL" in two; false when the word has another form. */
+static bool split(const char *word, char path[PATH_BYTES], const char **kernel) {
+  const char *colon = strrchr(word, ':');
+  if (!colon || colon == word || colon[1] == '\0' || (size_t)(colon - word) >= PATH_BYTES)
+    return false;
+  memcpy(path, word, (size_t)(colon - word));
+  path[colon - word] = '\0';
+  *kernel = colon + 1;
+  return true;
+}
+
+bool kernel_is_named(const char *word) {
+  char path[PATH_BYTES];
+  const char *kernel;
+  return split(word, path, &kernel) && access(path, R_OK) == 0;
+}
+
+static enum vinci_status read_blocks(const char *text, uint32_t *blocks, struct vinci_diag *diag) {
+  char *end = NULL;
+  unsigned long number = text ? strtoul(text, &end, 10) : 1;
+  *blocks = (uint32_t)number;
+  if ((!text || (end != text && *end == '\0')) && number >= 1 && number <= BLOCKS_MAX)
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_USAGE, "--blocks of a kernel is 1 to %d, not '%s'", BLOCKS_MAX,
+                    text);
+}
+
+static enum vinci_status record(const struct values_settings *asked, const vinci_soc *soc,
+                                vinci_trace *trace, struct monitor *monitor,
+                                struct vinci_diag *diag) {
+  struct values_settings settings = *asked;
+  vinci_values *values = NULL;
+  settings.keep = true;
+  if (!settings.fill)
+    settings.fill = "zero";
+  enum vinci_status status = values_prepare(&settings, soc, trace, &values, diag);
+  if (status == VINCI_OK)
+    status = source_record(trace, values, monitor_values_progress, monitor, diag);
+  monitor_clear(monitor);
+  vinci_values_free(values);
+  return status;
+}
+
+enum vinci_status kernel_load(const char *word, const struct kernel_settings *settings,
+                              const struct values_settings *values, const vinci_soc *soc,
+                              struct monitor *monitor, vinci_trace **out, struct vinci_diag *diag) {
+  char path[PATH_BYTES];
+  struct source_request request = {.path = path,
+                                   .args = settings->args.items,
+                                   .arg_count = settings->args.count};
+  *out = NULL;
+  if (!split(word, path, &request.kernel))
+    return diag_error(diag, VINCI_E_USAGE, "a kernel is LIBRARY:NAME, not '%s'", word);
+  enum vinci_status status = read_blocks(settings->blocks, &request.blocks, diag);
+  if (status == VINCI_OK)
+    status = source_load(soc, &request, out, diag);
+  if (status == VINCI_OK)
+    status = record(values, soc, *out, monitor, diag);
+  if (status == VINCI_OK)
+    return VINCI_OK;
+  vinci_trace_free(*out);
+  *out = NULL;
+  return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What verbs share that take compiled kernels: LIBRARY:KERNEL with --blocks and --arg. */
+#ifndef VINCI_CLI_SUPPORT_KERNEL_H
+#define VINCI_CLI_SUPPORT_KERNEL_H
+
+#include "cli/run/values.h"
+#include "cli/support/monitor.h"
+#include "cli/support/options.h"
+
+struct kernel_settings {
+  const char *blocks; /* a number, as text */
+  struct text_list args;
+};
+
+/* clang-format off */
+#define KERNEL_ARG_ROW(type, field)                                                                \
+  {"arg", 0, OPTION_LIST, offsetof(type, field.args), "ARG",                                       \
+   "with LIBRARY:KERNEL: an argument of the kernel, in order: name=x,dtype=fp16,shape=8x512,io=in" \
+   "[,file=x.npy] or value=7", 0, 0}
+/* clang-format on */
+
+/* Whether a word names a kernel of a library that is there. */
+bool kernel_is_named(const char *word);
+/*
+ * Loads a kernel with its arguments and executes the kernel once, on copies of the inputs that
+ * `values` gives (without: zeros), to know its instructions. For vinci_trace_free().
+ */
+VINCI_MUST_CHECK enum vinci_status kernel_load(const char *word,
+                                               const struct kernel_settings *settings,
+                                               const struct values_settings *values,
+                                               const vinci_soc *soc, struct monitor *monitor,
+                                               vinci_trace **out, struct vinci_diag *diag);
+
+#endif

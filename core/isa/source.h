@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that is no list of rows but code that computes its instructions as it runs: a kernel
+ * compiled for the host (traces/source). Streams ask the source for one instruction after the
+ * other. Rows are the places in the code that issue instructions; they are found as they are met.
+ */
+#ifndef VINCI_CORE_ISA_SOURCE_H
+#define VINCI_CORE_ISA_SOURCE_H
+
+#include "core/isa/inst.h"
+
+enum stream_step { STREAM_INST, STREAM_END, STREAM_ERROR };
+
+struct vinci_values;
+
+/* A core and the block that it executes. */
+struct source_place {
+  uint32_t core; /* numbered as in struct placement */
+  enum core_kind kind;
+  uint32_t blk;
+  uint32_t sub;
+};
+
+struct program_source {
+  /* Begins a block; what the core's block before left is forgotten. */
+  void (*start)(struct program_source *source, const struct source_place *place);
+  /* Fills op, row, line and operands of the core's next instruction. */
+  enum stream_step (*next)(struct program_source *source, uint32_t core, struct inst *inst,
+                           struct vinci_diag *diag);
+  void (*free)(struct program_source *source);
+  /* What the code may read while it runs; NULL: nothing that instructions have written. */
+  struct vinci_values *values;
+};
+
+#endif

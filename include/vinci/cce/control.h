@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags, barriers, masks and registers.
+#ifndef VINCI_CCE_CONTROL_H
+#define VINCI_CCE_CONTROL_H
+
+#include "vinci/cce/issue.h"
+#include "vinci/cce/types.h"
+
+// Operands of pipes are the numbers of pipe_t.
+
+VINCI_CCE_INLINE void set_flag(pipe_t from, pipe_t to, int64_t id) {
+  VINCI_CCE("set_flag", "src:pipe dst:pipe id", from, to, id);
+}
+VINCI_CCE_INLINE void wait_flag(pipe_t from, pipe_t to, int64_t id) {
+  VINCI_CCE("wait_flag", "src:pipe dst:pipe id", from, to, id);
+}
+VINCI_CCE_INLINE void pipe_barrier(pipe_t pipe) { VINCI_CCE("pipe_barrier", "pipe:pipe", pipe); }
+
+// Signals between cores: the configuration word has the mode in bits 5..4 and the flag in bits 11..8.
+VINCI_CCE_INLINE void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
+  VINCI_CCE("ffts_cross_core_sync", "pipe:pipe mode id", pipe, (int64_t)(config >> 4 & 3),
+            (int64_t)(config >> 8 & 15));
+}
+VINCI_CCE_INLINE void wait_flag_dev(int64_t id) { VINCI_CCE("wait_flag_dev", "id", id); }
+VINCI_CCE_INLINE void set_ffts_base_addr(uint64_t) {}
+
+VINCI_CCE_INLINE void set_vector_mask(uint64_t high, uint64_t low) {
+  VINCI_CCE("set_vector_mask", "high low", (int64_t)high, (int64_t)low);
+}
+VINCI_CCE_INLINE void set_mask_count() { VINCI_CCE("set_mask_count", "", 0); }
+VINCI_CCE_INLINE void set_mask_norm() { VINCI_CCE("set_mask_norm", "", 0); }
+
+#define VINCI_CCE_PLAIN(name)                                                                          \
+  VINCI_CCE_INLINE void name() { VINCI_CCE(#name, "", 0); }
+VINCI_CCE_PLAIN(set_atomic_none)
+VINCI_CCE_PLAIN(set_atomic_add)
+VINCI_CCE_PLAIN(set_atomic_max)
+VINCI_CCE_PLAIN(set_atomic_min)
+VINCI_CCE_PLAIN(set_atomic_f32)
+VINCI_CCE_PLAIN(set_atomic_f16)
+VINCI_CCE_PLAIN(set_atomic_bf16)
+VINCI_CCE_PLAIN(set_atomic_s32)
+VINCI_CCE_PLAIN(set_atomic_s16)
+VINCI_CCE_PLAIN(set_atomic_s8)
+#undef VINCI_CCE_PLAIN
+
+#define VINCI_CCE_REGISTER(name)                                                                       \
+  VINCI_CCE_INLINE void name(uint64_t value) { VINCI_CCE(#name, "value", (int64_t)value); }
+VINCI_CCE_REGISTER(set_quant_pre)
+VINCI_CCE_REGISTER(set_fpc)
+VINCI_CCE_REGISTER(set_mov_pad_val)
+VINCI_CCE_REGISTER(set_padding)
+VINCI_CCE_REGISTER(set_ctrl)
+#undef VINCI_CCE_REGISTER
+VINCI_CCE_INLINE void set_deqscale(half value) { VINCI_CCE("set_deqscale", "value", value.bits); }
+VINCI_CCE_INLINE void set_deqscale(uint64_t value) { VINCI_CCE("set_deqscale", "value", (int64_t)value); }
+VINCI_CCE_INLINE int64_t get_ctrl() { return vinci_cce::number(VINCI_CCE_CTRL); }
+
+// ---- who executes ----
+
+VINCI_CCE_INLINE int64_t get_block_idx() { return vinci_cce::number(VINCI_CCE_BLOCK_IDX); }
+VINCI_CCE_INLINE int64_t get_block_num() { return vinci_cce::number(VINCI_CCE_BLOCK_NUM); }
+VINCI_CCE_INLINE int64_t get_subblockid() { return vinci_cce::number(VINCI_CCE_SUB_IDX); }
+VINCI_CCE_INLINE int64_t get_subblockdim() { return vinci_cce::number(VINCI_CCE_SUB_NUM); }
+VINCI_CCE_INLINE int64_t get_coreid() { return vinci_cce::number(VINCI_CCE_CORE_ID); }
+VINCI_CCE_INLINE int64_t get_sys_cnt() { return vinci_cce::number(VINCI_CCE_CYCLE); }
+#define block_idx get_block_idx()
+#define block_num get_block_num()
+
+VINCI_CCE_INLINE void trap() { vinci_cce::trap("trap()"); }
+
+// ---- bits of the scalar unit: positions count from bit 0, -1: there is none ----
+
+VINCI_CCE_INLINE int64_t sff0(uint64_t value) { return ~value ? __builtin_ctzll(~value) : -1; }
+VINCI_CCE_INLINE int64_t sff1(uint64_t value) { return value ? __builtin_ctzll(value) : -1; }
+VINCI_CCE_INLINE uint64_t sbitset0(uint64_t value, int64_t bit) { return value & ~(UINT64_C(1) << bit); }
+VINCI_CCE_INLINE uint64_t sbitset1(uint64_t value, int64_t bit) { return value | UINT64_C(1) << bit; }
+VINCI_CCE_INLINE int64_t bcnt0(uint64_t value) { return __builtin_popcountll(~value); }
+VINCI_CCE_INLINE int64_t bcnt1(uint64_t value) { return __builtin_popcountll(value); }
+VINCI_CCE_INLINE int64_t clz(uint64_t value) { return value ? __builtin_clzll(value) : 64; }
+// Bits behind the sign that are equal to the sign.
+VINCI_CCE_INLINE int64_t sflbits(int64_t value) { return __builtin_clrsbll(value); }
+
+// ---- caches of the scalar unit: scalar code of a core sees device memory at once ----
+
+VINCI_CCE_INLINE void dsb(int) {}
+template <typename... arguments> VINCI_CCE_INLINE void dcci(arguments...) {}
+template <typename... arguments> VINCI_CCE_INLINE void dc_preload(arguments...) {}
+template <typename... arguments> VINCI_CCE_INLINE void preload(arguments...) {}
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix unit.
+#ifndef VINCI_CCE_CUBE_H
+#define VINCI_CCE_CUBE_H
+
+#include "vinci/cce/issue.h"
+#include "vinci/cce/types.h"
+
+// init: c starts at 0. bias_from_table: at the biases that the accumulators' address holds in its upper half.
+#define VINCI_CCE_MAD(c_type, a_type, b_type, type_text)                                               \
+  VINCI_CCE_INLINE void mad(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m, uint16_t k, \
+                            uint16_t n, uint8_t unit_flag, bool k_align, bool bias_from_table,         \
+                            bool init) {                                                               \
+    uint64_t address = (uint64_t)c;                                                                    \
+    if (bias_from_table)                                                                               \
+      VINCI_CCE("mad", "c a b m k n unit_flag k_align source=bt bias init=0 type=" type_text,          \
+                (int64_t)(address & 0xffffffff), (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align,  \
+                (int64_t)(address >> 32));                                                             \
+    else                                                                                               \
+      VINCI_CCE("mad", "c a b m k n unit_flag k_align init type=" type_text, (int64_t)address,         \
+                (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align, init);                            \
+  }
+VINCI_CCE_MAD(float, half, half, "fp16")
+VINCI_CCE_MAD(float, bfloat16_t, bfloat16_t, "bf16")
+VINCI_CCE_MAD(float, float, float, "fp32")
+VINCI_CCE_MAD(int32_t, int8_t, int8_t, "int8")
+#undef VINCI_CCE_MAD
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a compiled kernel hands an instruction to the simulator.
+//
+// Each intrinsic has one record of its own (a name of the instruction table and the names of the operands
+// it gives, in the order in which it gives them) and calls issue() of whoever has loaded the kernel. The
+// simulator looks the names up once, so that a kernel does not depend on the order of the table.
+#ifndef VINCI_CCE_ISSUE_H
+#define VINCI_CCE_ISSUE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Changes when a record or a function of the host changes its meaning.
+enum { VINCI_CCE_VERSION = 1 };
+
+struct vinci_cce_inst {
+  const char *name; // of the instruction: "vadd"
+  // "dst src repeat": operands by the names of the table. NAME=WORD: fixed, not among the values;
+  // NAME:pipe, NAME:quant: a number of pipe_t, of QuantMode_t.
+  const char *operands;
+  void *found; // by the simulator
+};
+
+// What the simulator gives to a kernel. The order of the members stays; new ones come behind.
+struct vinci_cce_host {
+  uint32_t version;
+  uint32_t size; // of this structure in the simulator
+  // An instruction. Addresses: in GM as the host has them, in buffers of a core their offsets.
+  void (*issue)(const struct vinci_cce_host *host, struct vinci_cce_inst *inst, const int64_t *values);
+  // A number of the core that executes: enum vinci_cce_number.
+  int64_t (*number)(const struct vinci_cce_host *host, uint32_t which);
+  // Ends the run with a message: an error of the kernel.
+  void (*trap)(const struct vinci_cce_host *host, const char *text);
+  // A line of text, with the block it comes from.
+  void (*print)(const struct vinci_cce_host *host, const char *text);
+};
+
+enum vinci_cce_number {
+  VINCI_CCE_BLOCK_IDX,
+  VINCI_CCE_BLOCK_NUM,
+  VINCI_CCE_SUB_IDX,
+  VINCI_CCE_SUB_NUM,
+  VINCI_CCE_CORE_ID,
+  VINCI_CCE_CYCLE, // instructions of the core so far: time is not known to a running kernel
+  VINCI_CCE_CTRL
+};
+
+#ifdef __cplusplus
+// Set by whoever loads the library, before any kernel runs.
+__attribute__((visibility("default"))) extern const struct vinci_cce_host *vinci_cce_host;
+}
+
+#define VINCI_CCE_INLINE static inline __attribute__((always_inline))
+
+namespace vinci_cce {
+
+template <int count>
+VINCI_CCE_INLINE void issue(vinci_cce_inst &inst, const int64_t (&values)[count]) {
+  vinci_cce_host->issue(vinci_cce_host, &inst, values);
+}
+
+VINCI_CCE_INLINE int64_t number(vinci_cce_number which) {
+  return vinci_cce_host->number(vinci_cce_host, which);
+}
+
+VINCI_CCE_INLINE void trap(const char *text) { vinci_cce_host->trap(vinci_cce_host, text); }
+
+} // namespace vinci_cce
+
+// The body of an intrinsic: VINCI_CCE("vadd", "dst src0 src1", dst, src0, src1).
+#define VINCI_CCE(name, operands, ...)                                                                 \
+  do {                                                                                                 \
+    static vinci_cce_inst inst_ = {name, operands, nullptr};                                           \
+    const int64_t values_[] = {__VA_ARGS__};                                                           \
+    vinci_cce::issue(inst_, values_);                                                                  \
+  } while (0)
+
+#endif
+#endif

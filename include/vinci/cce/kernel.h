@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that a kernel may use. `vinci cc` includes this header before the first line of a source.
+#ifndef VINCI_CCE_KERNEL_H
+#define VINCI_CCE_KERNEL_H
+
+#include "vinci/cce/control.h"
+#include "vinci/cce/cube.h"
+#include "vinci/cce/transfer.h"
+#include "vinci/cce/vector.h"
+
+extern "C" {
+const struct vinci_cce_host *vinci_cce_host = nullptr;
+}
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between memories. The operand sid (stream of the bus) has no effect.
+#ifndef VINCI_CCE_TRANSFER_H
+#define VINCI_CCE_TRANSFER_H
+
+#include "vinci/cce/issue.h"
+#include "vinci/cce/types.h"
+
+#define VINCI_CCE_BURST(name, dst_space, src_space)                                                    \
+  VINCI_CCE_INLINE void name(dst_space void *dst, src_space void *src, uint8_t, uint16_t n_burst,      \
+                             uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {                 \
+    VINCI_CCE(#name, "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src, n_burst, \
+              len_burst, src_gap, dst_gap);                                                            \
+  }
+VINCI_CCE_BURST(copy_gm_to_ubuf, __ubuf__, __gm__)
+VINCI_CCE_BURST(copy_ubuf_to_gm, __gm__, __ubuf__)
+VINCI_CCE_BURST(copy_ubuf_to_ubuf, __ubuf__, __ubuf__)
+VINCI_CCE_BURST(copy_cbuf_to_gm, __gm__, __cbuf__)
+VINCI_CCE_BURST(copy_cbuf_to_ubuf, __ubuf__, __cbuf__)
+VINCI_CCE_BURST(copy_ubuf_to_cbuf, __cbuf__, __ubuf__)
+#undef VINCI_CCE_BURST
+VINCI_CCE_INLINE void copy_gm_to_cbuf(__cbuf__ void *dst, __gm__ void *src, uint8_t, uint16_t n_burst,
+                                      uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap,
+                                      pad_t = PAD_NONE) {
+  VINCI_CCE("copy_gm_to_cbuf", "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
+            n_burst, len_burst, src_gap, dst_gap);
+}
+
+// Bursts of bytes, elements of a width.
+#define VINCI_CCE_ALIGN(name, dst_space, src_space)                                                    \
+  VINCI_CCE_INLINE void name(dst_space void *dst, src_space void *src, uint8_t, uint16_t n_burst,      \
+                             uint32_t len_burst, uint8_t left_pad, uint8_t right_pad,                  \
+                             uint32_t src_gap, uint32_t dst_gap) {                                     \
+    VINCI_CCE(#name, "dst src n_burst len_burst left_pad right_pad src_gap dst_gap", (int64_t)dst,     \
+              (int64_t)src, n_burst, len_burst, left_pad, right_pad, src_gap, dst_gap);                \
+  }
+VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b8, __ubuf__, __gm__)
+VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b16, __ubuf__, __gm__)
+VINCI_CCE_ALIGN(copy_gm_to_ubuf_align_b32, __ubuf__, __gm__)
+VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b8, __gm__, __ubuf__)
+VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b16, __gm__, __ubuf__)
+VINCI_CCE_ALIGN(copy_ubuf_to_gm_align_b32, __gm__, __ubuf__)
+#undef VINCI_CCE_ALIGN
+
+// Matrices of rows into fractals.
+#define VINCI_CCE_ND2NZ(name)                                                                          \
+  VINCI_CCE_INLINE void name(__cbuf__ void *dst, __gm__ void *src, uint8_t, uint16_t nd_num, uint16_t n, \
+                             uint16_t d, uint16_t src_nd_stride, uint16_t src_d,                       \
+                             uint16_t dst_c0_stride, uint16_t dst_n_stride, uint16_t dst_nd_stride) {  \
+    VINCI_CCE(#name,                                                                                   \
+              "dst src nd_num n d src_nd_stride src_d dst_c0_stride dst_n_stride dst_nd_stride",       \
+              (int64_t)dst, (int64_t)src, nd_num, n, d, src_nd_stride, src_d, dst_c0_stride,           \
+              dst_n_stride, dst_nd_stride);                                                            \
+  }
+VINCI_CCE_ND2NZ(copy_gm_to_cbuf_multi_nd2nz_b8)
+VINCI_CCE_ND2NZ(copy_gm_to_cbuf_multi_nd2nz_b16)
+VINCI_CCE_ND2NZ(copy_gm_to_cbuf_multi_nd2nz_b32s)
+#undef VINCI_CCE_ND2NZ
+
+// Fractals of 512 bytes. addr_cal_mode dec (descending sources) is not modelled.
+#define VINCI_CCE_LOAD2D(name, space)                                                                  \
+  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, uint16_t base, uint8_t repeat,       \
+                             uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
+                             addr_cal_mode_t mode) {                                                   \
+    if (mode != inc)                                                                                   \
+      vinci_cce::trap(#name ": addresses that go down are not modelled");                         \
+    VINCI_CCE(#name, "dst src base repeat src_stride dst_gap transpose", (int64_t)dst, (int64_t)src,   \
+              base, repeat, src_stride, dst_gap, transpose);                                           \
+  }                                                                                                    \
+  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, uint16_t base, uint8_t repeat,       \
+                             uint16_t src_stride, uint8_t sid, bool transpose, addr_cal_mode_t mode) { \
+    name(dst, src, base, repeat, src_stride, 0, sid, transpose, mode);                                 \
+  }
+VINCI_CCE_LOAD2D(load_cbuf_to_ca, __ca__)
+VINCI_CCE_LOAD2D(load_cbuf_to_cb, __cb__)
+#undef VINCI_CCE_LOAD2D
+
+// The convolution window of load3d stands in registers.
+namespace vinci_cce {
+struct window {
+  uint16_t l1_h, l1_w;
+  uint8_t pad_left, pad_right, pad_top, pad_bottom;
+};
+static window fmatrix;
+static uint64_t nd_para = 1; // matrices of the fixpipe: number, source and destination strides
+} // namespace vinci_cce
+VINCI_CCE_INLINE void set_fmatrix(uint64_t value) {
+  vinci_cce::fmatrix = {(uint16_t)(value >> 16), (uint16_t)value,       (uint8_t)(value >> 32),
+                        (uint8_t)(value >> 40),  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
+}
+
+// Matrices that the fixpipe writes to GM: their number, and strides from one to the next.
+VINCI_CCE_INLINE void set_nd_para(uint64_t value) { vinci_cce::nd_para = value; }
+
+
+#define VINCI_CCE_FIX_OPERANDS                                                                         \
+  "dst src n m dst_stride src_stride unit_flag quant:quant relu channel_split nz2nd nd_num "           \
+  "src_nd_stride dst_nd_stride type="
+#define VINCI_CCE_FIX(name, dst_space, src_type, type_text)                                            \
+  VINCI_CCE_INLINE void name(dst_space void *dst, __cc__ src_type *src, uint8_t, uint16_t n, uint16_t m, \
+                             uint32_t dst_stride, uint16_t src_stride, uint8_t unit_flag,              \
+                             uint64_t quant, uint8_t relu, bool channel_split, bool nz2nd) {           \
+    VINCI_CCE(#name, VINCI_CCE_FIX_OPERANDS type_text, (int64_t)dst, (int64_t)src, n, m, dst_stride,   \
+              src_stride, unit_flag, (int64_t)quant, relu, channel_split, nz2nd,                       \
+              nz2nd ? (int64_t)(vinci_cce::nd_para & 0xffff) : 1,                                      \
+              nz2nd ? (int64_t)(vinci_cce::nd_para >> 16 & 0xffff) : 0,                                \
+              nz2nd ? (int64_t)(vinci_cce::nd_para >> 32 & 0xffff) : 0);                               \
+  }
+VINCI_CCE_FIX(copy_matrix_cc_to_gm, __gm__, float, "fp32")
+VINCI_CCE_FIX(copy_matrix_cc_to_gm, __gm__, int32_t, "int32")
+VINCI_CCE_FIX(copy_matrix_cc_to_cbuf, __cbuf__, float, "fp32")
+VINCI_CCE_FIX(copy_matrix_cc_to_cbuf, __cbuf__, int32_t, "int32")
+#undef VINCI_CCE_FIX
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types, address spaces and attributes that kernels are written in, for a host compiler (clang).
+// Source: the public documentation of Ascend C and of CCE intrinsics.
+#ifndef VINCI_CCE_TYPES_H
+#define VINCI_CCE_TYPES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+// ---- functions and memories ----
+
+#define __global__ extern "C" __attribute__((visibility("default"), noinline))
+#define __aicore__
+#define __vector__
+#define __cube__
+#define __mix__(...)
+#define __host_aicore__
+#define __simd_callee__
+#define __inout_pipe__(...)
+#define __sync_alias__
+#define __check_sync_alias__
+#define __sync_noalias__
+#define __sync_out__
+#define __sync_in__
+
+// Scalar code reads and writes GM and UB. GM lies in the host's memory as all data do. Offsets into UB are
+// added to what segment register GS holds: the UB of the core that executes. No scalar code reaches the
+// other buffers; they have spaces of their own because overloads differ by them.
+#define __gm__ __attribute__((address_space(1)))
+#define __ubuf__ __attribute__((address_space(256)))
+#define __cbuf__ __attribute__((address_space(3)))
+#define __ca__ __attribute__((address_space(4)))
+#define __cb__ __attribute__((address_space(5)))
+#define __cc__ __attribute__((address_space(6)))
+#define __biasbuf__ __attribute__((address_space(7)))
+#define __fbuf__ __attribute__((address_space(8)))
+#define __ssbuf__ __attribute__((address_space(9)))
+
+#define GM_ADDR __gm__ uint8_t *
+
+// ---- numbers ----
+
+// Floating-point types of 16 bits, computed in fp32 and rounded to nearest, ties to even.
+struct half {
+  uint16_t bits;
+
+  half() = default;
+  template <typename number> half(number value) : bits(from_float((float)value)) {}
+  operator float() const { return to_float(bits); }
+
+  static uint16_t from_float(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    uint32_t sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
+    if (magnitude > 0x7f800000)
+      return (uint16_t)(sign | 0x7e00);
+    if (magnitude >= 0x47800000)
+      return (uint16_t)(sign | 0x7c00);
+    if (magnitude < 0x38800000) { // below the smallest normal number: a multiple of 2^-24
+      if (magnitude < 0x33000000)
+        return (uint16_t)sign;
+      uint32_t shift = 126 - (magnitude >> 23), fraction = (magnitude & 0x7fffff) | 0x800000;
+      uint32_t kept = fraction >> shift, rest = fraction & ((1u << shift) - 1), tie = 1u << (shift - 1);
+      return (uint16_t)(sign | (kept + (rest > tie || (rest == tie && (kept & 1)))));
+    }
+    uint32_t kept = (magnitude - 0x38000000) >> 13, rest = magnitude & 0x1fff;
+    return (uint16_t)(sign | (kept + (rest > 0x1000 || (rest == 0x1000 && (kept & 1)))));
+  }
+  static float to_float(uint16_t bits) {
+    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
+    uint32_t word;
+    if (exponent == 31)
+      word = sign | 0x7f800000 | fraction << 13;
+    else if (exponent != 0)
+      word = sign | (exponent + 112) << 23 | fraction << 13;
+    else {
+      float small = (float)fraction / 16777216.0f;
+      memcpy(&word, &small, sizeof word);
+      word |= sign;
+    }
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+  }
+};
+
+struct bfloat16_t {
+  uint16_t bits;
+
+  bfloat16_t() = default;
+  template <typename number> bfloat16_t(number value) : bits(from_float((float)value)) {}
+  operator float() const {
+    uint32_t word = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+  }
+
+  static uint16_t from_float(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    if ((word & 0x7fffffff) > 0x7f800000)
+      return 0x7fc0;
+    return (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
+  }
+};
+
+// Two to a byte in memory; pointers to them count bytes.
+struct int4b_t {
+  uint8_t bits;
+};
+
+static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "as in memory");
+
+namespace vinci_cce {
+
+// The name of a type in the instruction table.
+template <typename type> struct type_name;
+#define VINCI_CCE_TYPE(type, text)                                                                     \
+  template <> struct type_name<type> {                                                                 \
+    static constexpr const char *value = text;                                                         \
+  };
+
+// A scalar operand: integers as they are, floating-point types by their bits.
+static inline __attribute__((always_inline)) int64_t scalar(half value) { return value.bits; }
+static inline __attribute__((always_inline)) int64_t scalar(bfloat16_t value) { return value.bits; }
+static inline __attribute__((always_inline)) int64_t scalar(float value) {
+  uint32_t word;
+  memcpy(&word, &value, sizeof word);
+  return word;
+}
+static inline __attribute__((always_inline)) int64_t scalar(int16_t value) { return value; }
+static inline __attribute__((always_inline)) int64_t scalar(uint16_t value) { return value; }
+static inline __attribute__((always_inline)) int64_t scalar(int32_t value) { return value; }
+static inline __attribute__((always_inline)) int64_t scalar(uint32_t value) { return value; }
+
+} // namespace vinci_cce
+
+// ---- words ----
+
+// Pipes, by the numbers that the documentation's order gives.
+enum pipe_t {
+  PIPE_S,
+  PIPE_V,
+  PIPE_M,
+  PIPE_MTE1,
+  PIPE_MTE2,
+  PIPE_MTE3,
+  PIPE_ALL,
+  PIPE_FIX = 10,
+};
+
+enum event_t {
+  EVENT_ID0,
+  EVENT_ID1,
+  EVENT_ID2,
+  EVENT_ID3,
+  EVENT_ID4,
+  EVENT_ID5,
+  EVENT_ID6,
+  EVENT_ID7,
+};
+
+enum QuantMode_t {
+  NoQuant,
+  F322F16,
+  VQF322HIF8_PRE,
+  QF322HIF8_PRE,
+  VQF322HIF8_PRE_HYBRID,
+  QF322HIF8_PRE_HYBRID,
+  AttachF16Mul,
+  VREQ8,
+  REQ8,
+  VDEQF16,
+  DEQF16,
+  F322BF16 = 16,
+  VQF322B8_PRE = 23,
+  QF322B8_PRE,
+};
+
+enum Order_t { VALUE_INDEX, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX };
+
+enum addr_cal_mode_t { inc, dec };
+enum pad_t { PAD_NONE };
+
+enum unit_flag_t { UNIT_FLAG_OFF = 0, UNIT_FLAG_WAIT = 2, UNIT_FLAG_TURN = 3 };
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels in execution. Each core has a copy of the device code, so that global variables of the
+ * code are its own, a stack, and a context that runs until the next intrinsic. Scalar code reads UB
+ * relative to segment register GS. A fault of the code ends the run with the line of the source.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "core/machine/values.h"
+#include "traces/source/source.h"
+
+enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16, REGISTER_ARGS = 6 };
+
+/* Arguments that do not fit registers lie on the stack, as a structure that is passed by value. */
+struct stack_args {
+  uint64_t word[SOURCE_ARGS_MAX];
+};
+typedef void kernel_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                             struct stack_args);
+
+struct source_fiber {
+  struct vinci_cce_host host; /* first: intrinsics come back with its address */
+  struct source_core core;
+  void *library;
+  kernel_function *kernel;
+  char *stack;
+  ucontext_t code, caller;
+  bool ended, failed;
+};
+
+/* The fiber that runs, for the handler of faults, which gets no other word of the program's state. */
+static struct source_fiber *running;
+
+/* ---- leaving the code -------------------------------------------------------------------- */
+
+static struct source_fiber *fiber_of(const struct vinci_cce_host *host) {
+  return (struct source_fiber *)(uintptr_t)host;
+}
+
+static void leave(struct source_fiber *fiber) { (void)swapcontext(&fiber->code, &fiber->caller); }
+
+static _Noreturn void fail(struct source_fiber *fiber) {
+  fiber->failed = true;
+  leave(fiber);
+  abort(); /* a failed fiber does not run again */
+}
+
+static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst,
+                  const int64_t *values) {
+  struct source_fiber *fiber = fiber_of(host);
+  uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+  if (!source_issue(&fiber->core, inst, values, address))
+    fail(fiber);
+  leave(fiber);
+}
+
+static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
+  const struct source_fiber *fiber = fiber_of(host);
+  const struct source_core *core = &fiber->core;
+  const struct program_kernel *kernel = &core->source->trace->kernels[0];
+  switch ((enum vinci_cce_number)which) {
+  case VINCI_CCE_BLOCK_IDX:
+    return core->place.blk;
+  case VINCI_CCE_BLOCK_NUM:
+    return kernel->blocks;
+  case VINCI_CCE_SUB_IDX:
+    return core->place.sub;
+  case VINCI_CCE_SUB_NUM:
+    return kernel->mixed && core->place.kind == CORE_AIV ? kernel->vectors_per_cube : 1;
+  case VINCI_CCE_CORE_ID:
+    return core->place.core;
+  case VINCI_CCE_CYCLE:
+    return (int64_t)core->instructions;
+  case VINCI_CCE_CTRL:
+    return (int64_t)core->ctrl;
+  }
+  return 0;
+}
+
+static uint32_t line_at(const struct source_fiber *fiber, uint64_t address) {
+  const struct source *source = fiber->core.source;
+  return source_line(&source->image[fiber->core.place.kind], source->trace->path,
+                     address - fiber->core.base);
+}
+
+static void trap(const struct vinci_cce_host *host, const char *text) {
+  struct source_fiber *fiber = fiber_of(host);
+  uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+  (void)diag_error_at(fiber->core.diag, VINCI_E_INPUT,
+                      program_position(fiber->core.source->trace, line_at(fiber, address)),
+                      "block %u: %s", fiber->core.place.blk, text);
+  fail(fiber);
+}
+
+static void print(const struct vinci_cce_host *host, const char *text) {
+  const struct source_fiber *fiber = fiber_of(host);
+  fprintf(stderr, "block %u: %s\n", fiber->core.place.blk, text);
+}
+
+/* ---- faults ------------------------------------------------------------------------------- */
+
+static uint64_t program_counter(const ucontext_t *context) {
+#if defined(__x86_64__)
+  return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+#else
+  (void)context;
+  return 0;
+#endif
+}
+
+static const char *fault_text(int number) {
+  switch (number) {
+  case SIGFPE:
+    return "the kernel divides by zero, or an integer overflows";
+  case SIGILL:
+    return "the kernel comes to an instruction that the host does not have";
+  default:
+    return "scalar code of the kernel reads or writes memory that is not there";
+  }
+}
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+  struct source_fiber *fiber = running;
+  if (!fiber) { /* not ours */
+    signal(number, SIG_DFL);
+    return;
+  }
+  bool memory = number == SIGSEGV || number == SIGBUS;
+  struct diag_position at = program_position(fiber->core.source->trace,
+                                             line_at(fiber, program_counter(context)));
+  (void)diag_error_at(fiber->core.diag, VINCI_E_INPUT, at, "block %u: %s", fiber->core.place.blk,
+                      fault_text(number));
+  if (memory)
+    diag_hint(fiber->core.diag, "the address is %#llx",
+              (unsigned long long)(uintptr_t)info->si_addr);
+  fiber->failed = true;
+  (void)setcontext(&fiber->caller);
+}
+
+static bool set_handlers(struct source *source) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  static char stack[1 << 16]; /* the fiber's own may be full */
+  if (source->handlers_set)
+    return true;
+  stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  if (sigaltstack(&other, NULL) != 0)
+    return false;
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+    if (sigaction(faults[i], &action, NULL) != 0)
+      return false;
+  source->handlers_set = true;
+  return true;
+}
+
+/* ---- entering the code -------------------------------------------------------------------- */
+
+/* Makes an address the base of UB for scalar code. */
+static void set_ub(const void *bytes) {
+#if defined(__x86_64__)
+  enum { FSGSBASE = 2 /* bit of AT_HWCAP2 */, ARCH_SET_GS_CODE = 0x1001 };
+  if (getauxval(AT_HWCAP2) & FSGSBASE)
+    __asm__ volatile("wrgsbase %0" : : "r"(bytes));
+  else
+    (void)syscall(SYS_arch_prctl, ARCH_SET_GS_CODE, bytes);
+#else
+  (void)bytes;
+#endif
+}
+
+static void run_kernel(unsigned high, unsigned low) {
+  struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
+  const struct source *source = fiber->core.source;
+  uint64_t in_register[REGISTER_ARGS] = {0};
+  struct stack_args rest = {{0}};
+  for (uint32_t i = 0; i < source->arg_count; i++) {
+    const struct source_arg *arg = &source->arg[i];
+    uint64_t value = arg->value;
+    if (arg->is_tensor)
+      value = (uint64_t)(uintptr_t)(fiber->core.gm + source->trace->tensors[arg->tensor].address);
+    if (i < REGISTER_ARGS)
+      in_register[i] = value;
+    else
+      rest.word[i - REGISTER_ARGS] = value;
+  }
+  fiber->kernel(in_register[0], in_register[1], in_register[2], in_register[3], in_register[4],
+                in_register[5], rest);
+  fiber->ended = true;
+  leave(fiber);
+}
+
+/* An own copy of an image, as a file that only this process sees. */
+static void *load_image(const struct source_image *image, const char **why) {
+  char path[64];
+  int file = memfd_create("vinci-kernel", MFD_CLOEXEC);
+  if (file < 0 || write(file, image->bytes, image->length) != (ssize_t)image->length) {
+    *why = strerror(errno);
+    if (file >= 0)
+      close(file);
+    return NULL;
+  }
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  *why = library ? NULL : dlerror();
+  close(file);
+  return library;
+}
+
+static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
+  const struct source *source = fiber->core.source;
+  const char *why = NULL;
+  fiber->library = load_image(&source->image[fiber->core.place.kind], &why);
+  if (!fiber->library) {
+    diag_error(diag, VINCI_E_INPUT, "%s: the device code cannot be loaded: %s", source->trace->path,
+               why);
+    return false;
+  }
+  const struct vinci_cce_host **host = dlsym(fiber->library, "vinci_cce_host");
+  *(void **)&fiber->kernel = dlsym(fiber->library, source->kernel);
+  struct link_map *map = NULL;
+  if (!host || !fiber->kernel || dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {
+    diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\" for %s", source->trace->path,
+               source->kernel, core_kind_name(fiber->core.place.kind));
+    diag_hint(diag, "a kernel is a function extern \"C\" __global__ __aicore__");
+    return false;
+  }
+  fiber->core.base = (uint64_t)map->l_addr;
+  fiber->host = (struct vinci_cce_host){.version = VINCI_CCE_VERSION,
+                                        .size = sizeof fiber->host,
+                                        .issue = issue,
+                                        .number = number,
+                                        .trap = trap,
+                                        .print = print};
+  *host = &fiber->host;
+  return true;
+}
+
+
+static char *new_stack(void) {
+  char *stack = mmap(NULL, STACK_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED)
+    return NULL;
+  (void)mprotect(stack, GUARD_BYTES, PROT_NONE);
+  return stack;
+}
+
+void source_fiber_start(struct source *source, const struct source_place *place) {
+  struct source_fiber *fiber = source->fibers[place->core];
+  if (!fiber)
+    fiber = source->fibers[place->core] = calloc(1, sizeof *fiber);
+  if (!fiber)
+    return;
+  fiber->core.source = source;
+  fiber->core.place = *place;
+  fiber->core.instructions = 0;
+  fiber->core.ctrl = UINT64_C(1) << 48; /* as after reset */
+  fiber->ended = fiber->failed = false;
+  fiber->core.gm = NULL; /* the code has not been entered */
+}
+
+/* The first instruction of a block is asked for: memory and code are there by now. */
+static bool enter(struct source *source, struct source_fiber *fiber, struct vinci_diag *diag) {
+  if (!fiber->library && !open_library(fiber, diag))
+    return false;
+  if (!fiber->stack)
+    fiber->stack = new_stack();
+  if (!fiber->stack || !set_handlers(source) || getcontext(&fiber->code) != 0) {
+    diag_error(diag, VINCI_E_NOMEM, "out of memory for the stack of a core");
+    return false;
+  }
+  fiber->core.gm = source->program.values->gm;
+  fiber->code.uc_stack = (stack_t){.ss_sp = fiber->stack, .ss_size = STACK_BYTES + GUARD_BYTES};
+  makecontext(&fiber->code, (void (*)(void))run_kernel, 2,
+              (unsigned)((uintptr_t)fiber >> 32), (unsigned)(uintptr_t)fiber);
+  return true;
+}
+
+enum stream_step source_fiber_next(struct source *source, uint32_t core, struct inst *inst,
+                                   struct vinci_diag *diag) {
+  struct source_fiber *fiber = source->fibers[core];
+  if (!fiber) {
+    diag_error(diag, VINCI_E_NOMEM, "out of memory for the code of a core");
+    return STREAM_ERROR;
+  }
+  if (fiber->ended)
+    return STREAM_END;
+  fiber->core.diag = diag;
+  fiber->core.inst = inst;
+  if (!fiber->core.gm && !enter(source, fiber, diag))
+    return STREAM_ERROR;
+  set_ub(source->program.values->cores[core].bytes[SPACE_UB]);
+  running = fiber;
+  (void)swapcontext(&fiber->caller, &fiber->code);
+  running = NULL;
+  return fiber->failed ? STREAM_ERROR : fiber->ended ? STREAM_END : STREAM_INST;
+}
+
+const struct source_place *source_fiber_place(const struct source *source, uint32_t core) {
+  return &source->fibers[core]->core.place;
+}
+
+void source_fibers_free(struct source *source) {
+  for (uint32_t i = 0; source->fibers && i < source->core_count; i++) {
+    struct source_fiber *fiber = source->fibers[i];
+    if (!fiber)
+      continue;
+    if (fiber->library)
+      dlclose(fiber->library);
+    if (fiber->stack)
+      munmap(fiber->stack, STACK_BYTES + GUARD_BYTES);
+    free(fiber);
+  }
+  free(source->fibers);
+  source->fibers = NULL;
+}

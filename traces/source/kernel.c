@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel libraries: reading, arguments, and the trace that stands for a kernel with its arguments. */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/digest.h"
+#include "core/base/file.h"
+#include "core/control/placement.h"
+#include "core/machine/machine.h"
+#include "core/machine/values.h"
+#include "traces/source/source.h"
+
+enum { LIBRARY_BYTES_MAX = 1 << 28, HEADER_BYTES = 1 << 16 };
+
+/* ---- the library -------------------------------------------------------------------------- */
+
+/* Sections of a library that hold an image each. */
+static const char *const sections[CORE_KIND_COUNT] = {
+    [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};
+static const char source_section[] = ".vinci.source"; /* the path of the source file */
+
+struct library {
+  char *bytes;
+  size_t length;
+};
+
+/* A section of an ELF file in memory; false when there is none, or the file is no such file. */
+static bool find_section(const struct library *library, const char *name, const char **bytes,
+                         size_t *length) {
+  const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)library->bytes;
+  if (library->length < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+      head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shoff > library->length ||
+      head->e_shnum > (library->length - head->e_shoff) / sizeof(Elf64_Shdr) ||
+      head->e_shstrndx >= head->e_shnum)
+    return false;
+  const Elf64_Shdr *rows = (const Elf64_Shdr *)(const void *)(library->bytes + head->e_shoff);
+  const Elf64_Shdr *names = &rows[head->e_shstrndx];
+  for (unsigned i = 0; i < head->e_shnum; i++) {
+    size_t name_at = (size_t)names->sh_offset + rows[i].sh_name;
+    if (name_at + strlen(name) >= library->length || rows[i].sh_type == SHT_NOBITS ||
+        rows[i].sh_offset > library->length ||
+        rows[i].sh_size > library->length - rows[i].sh_offset ||
+        strncmp(library->bytes + name_at, name, strlen(name) + 1) != 0)
+      continue;
+    *bytes = library->bytes + rows[i].sh_offset;
+    *length = (size_t)rows[i].sh_size;
+    return true;
+  }
+  return false;
+}
+
+static bool find_images(const struct library *library, struct source *source) {
+  bool any = false;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    struct source_image *image = &source->image[kind];
+    any |= find_section(library, sections[kind], &image->bytes, &image->length);
+  }
+  return any;
+}
+
+/* ---- the trace ---------------------------------------------------------------------------- */
+
+struct header {
+  char text[HEADER_BYTES];
+  size_t length;
+  bool full;
+};
+
+static void add(struct header *header, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct header *header, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(header->text + header->length, sizeof header->text - header->length, format,
+                         arguments);
+  va_end(arguments);
+  header->full |= length < 0 || header->length + (size_t)length >= sizeof header->text;
+  header->length += header->full ? 0 : (size_t)length;
+}
+
+/* "value=7": a number of the kernel. */
+static bool is_number(const char *arg, uint64_t *value, bool *whole) {
+  static const char key[] = "value=";
+  if (strncmp(arg, key, strlen(key)) != 0)
+    return false;
+  char *end;
+  *value = (uint64_t)strtoll(arg + strlen(key), &end, 0);
+  *whole = end != arg + strlen(key) && *end == '\0';
+  return true;
+}
+
+/* Rows of the trace for the arguments; the kernel's numbers go to source->arg. */
+static enum vinci_status add_arguments(struct header *header, const struct source_request *request,
+                                       struct source *source, struct vinci_diag *diag) {
+  uint32_t tensors = 0;
+  if (request->arg_count > SOURCE_ARGS_MAX)
+    return diag_error(diag, VINCI_E_USAGE, "a kernel has at most %d arguments, not %zu",
+                      SOURCE_ARGS_MAX, request->arg_count);
+  for (size_t i = 0; i < request->arg_count; i++) {
+    struct source_arg *arg = &source->arg[source->arg_count++];
+    bool whole = false;
+    if (!is_number(request->args[i], &arg->value, &whole)) {
+      *arg = (struct source_arg){.is_tensor = true, .tensor = tensors++};
+      add(header, "tensor,%s\n", request->args[i]);
+    } else if (!whole) {
+      return diag_error(diag, VINCI_E_USAGE, "'%s' is no whole number", request->args[i]);
+    }
+  }
+  return VINCI_OK;
+}
+
+static enum vinci_status make_trace(const struct vinci_soc *soc,
+                                    const struct source_request *request, struct source *source,
+                                    const char *name, struct vinci_diag *diag) {
+  struct header *header = calloc(1, sizeof *header);
+  if (!header)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  add(header, "trace,version=1\nkernel,name=%s,arch=%s,blocks=%u\n", request->kernel,
+      arch_name(soc->arch), request->blocks);
+  enum vinci_status status = add_arguments(header, request, source, diag);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    if (source->image[kind].bytes)
+      add(header, "stream,core=%s\nscalar,cycles=1\n", core_kind_name((enum core_kind)kind));
+  if (status == VINCI_OK && header->full)
+    status = diag_error(diag, VINCI_E_USAGE, "the arguments of the kernel are too long");
+  if (status == VINCI_OK)
+    status = vinci_trace_parse(name, header->text, header->length, soc, &source->trace, diag);
+  free(header);
+  return status;
+}
+
+static void free_source(struct program_source *program) {
+  struct source *source = (struct source *)program;
+  source_fibers_free(source);
+  source_log_free(source);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    source_lines_close(&source->image[kind]);
+  arena_free(&source->arena);
+  free(source->library);
+  free(source->place_of_row);
+  free(source);
+}
+
+static void start(struct program_source *program, const struct source_place *place) {
+  struct source *source = (struct source *)program;
+  if (source->recorded)
+    source_log_start(source, place);
+  else
+    source_fiber_start(source, place);
+}
+
+static enum stream_step next(struct program_source *program, uint32_t core, struct inst *inst,
+                             struct vinci_diag *diag) {
+  struct source *source = (struct source *)program;
+  if (source->recorded)
+    return source_log_next(source, core, inst);
+  enum stream_step step = source_fiber_next(source, core, inst, diag);
+  if (step == STREAM_INST && !source_log_add(source, source_fiber_place(source, core), inst)) {
+    diag_error(diag, VINCI_E_NOMEM, "out of memory for the instructions of a kernel");
+    return STREAM_ERROR;
+  }
+  return step;
+}
+
+/* The rows of the header give way to those of the code. */
+static bool attach(struct source *source) {
+  struct vinci_trace *trace = source->trace;
+  struct placement placement;
+  placement_count(&placement, source->soc, trace);
+  source->core_count = placement.core_count;
+  source->fibers = calloc(source->core_count, sizeof *source->fibers);
+  source->place_of_row = calloc((size_t)SOURCE_ROWS_MAX * 4, sizeof *source->place_of_row);
+  trace->rows = ARENA_ARRAY(&source->arena, struct program_row, SOURCE_ROWS_MAX);
+  trace->row_count = 0;
+  trace->any_unit_flag = true;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    trace->kernels[0].stream[kind].first_row = trace->kernels[0].stream[kind].row_count = 0;
+  source->program = (struct program_source){.start = start, .next = next, .free = free_source};
+  return source->fibers && source->place_of_row && trace->rows && source_log_create(source);
+}
+
+/* The path of the source file as the library has it; that of the library, when it has none. */
+static const char *source_name(const struct library *library, const char *path, char *text,
+                               size_t size) {
+  const char *bytes;
+  size_t length;
+  if (!find_section(library, source_section, &bytes, &length) || length >= size)
+    return path;
+  memcpy(text, bytes, length);
+  text[length] = '\0';
+  return text;
+}
+
+enum vinci_status source_load(const struct vinci_soc *soc, const struct source_request *request,
+                              struct vinci_trace **out, struct vinci_diag *diag) {
+  char name[1024];
+  *out = NULL;
+  struct source *source = calloc(1, sizeof *source);
+  if (!source)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  struct library library = {0};
+  source->soc = soc;
+  library.bytes = source->library =
+      file_read(request->path, LIBRARY_BYTES_MAX, &library.length, diag);
+  enum vinci_status status = library.bytes ? VINCI_OK : diag->status;
+  if (status == VINCI_OK && !find_images(&library, source)) {
+    status = diag_error(diag, VINCI_E_INPUT, "%s is no kernel library", request->path);
+    diag_hint(diag, "`vinci cc` makes such libraries");
+  }
+  if (status == VINCI_OK)
+    status = make_trace(soc, request, source,
+                        source_name(&library, request->path, name, sizeof name), diag);
+  if (status != VINCI_OK) {
+    free_source(&source->program);
+    return status;
+  }
+  struct vinci_trace *trace = source->trace;
+  source->kernel = trace->kernels[0].name;
+  trace->digest = digest_bytes(trace->digest, library.bytes, library.length);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    if (source->image[kind].bytes)
+      source_lines_open(&source->image[kind]);
+  bool room = attach(source);
+  trace->source = &source->program;
+  if (!room) {
+    vinci_trace_free(trace);
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for the kernel");
+  }
+  *out = trace;
+  return VINCI_OK;
+}
+
+enum vinci_status
+source_record(struct vinci_trace *trace, struct vinci_values *values,
+              bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
+              void *context, struct vinci_diag *diag) {
+  struct source *source = (struct source *)trace->source;
+  source->program.values = values;
+  enum vinci_status status = vinci_values_run(values, progress, context, diag);
+  source->program.values = NULL;
+  source->recorded = status == VINCI_OK;
+  return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled kernels as programs. A kernel library holds the device code of a kernel, compiled for the
+ * host, an image for each kind of core. A core executes the code of its image in a context of its own
+ * (fiber.c) which stops at each intrinsic and hands an instruction over (issue.c).
+ *
+ * What a kernel does may depend on values. So a kernel is executed once with values, and what each
+ * block issues is kept (log.c); runs with time, checks and values then take the instructions from
+ * there, as often as they like.
+ */
+#ifndef VINCI_TRACES_SOURCE_SOURCE_H
+#define VINCI_TRACES_SOURCE_SOURCE_H
+
+#include "core/base/diag.h"
+#include "core/isa/program.h"
+#include "core/isa/source.h"
+#include "include/vinci/cce/issue.h"
+
+enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32, SOURCE_BLOB_BYTES = 512 };
+
+/* An argument of the kernel: the address of a tensor, a number, or bytes of a structure. */
+struct source_arg {
+  bool is_tensor;
+  uint32_t tensor; /* of the trace */
+  uint64_t value;
+};
+
+/* The device code for one kind of core. */
+struct source_image {
+  const char *bytes; /* an ELF shared library; NULL: the kernel has none for this kind */
+  size_t length;
+  void *elf, *dwarf; /* of libelf and libdw; NULL: no debug information */
+};
+
+/* How the values of an intrinsic become the operands of an instruction. */
+enum source_value { VALUE_PLAIN, VALUE_PIPE, VALUE_QUANT, VALUE_GM };
+struct source_form {
+  const struct source_form *next;
+  const char *name, *operands;
+  enum isa_op op;
+  unsigned count;
+  struct {
+    uint8_t arg;
+    uint8_t kind; /* enum source_value */
+  } value[ISA_ARGS_MAX];
+  int64_t arg[ISA_ARGS_MAX]; /* what the intrinsic fixes, and defaults */
+};
+
+struct source_fiber;
+struct source_log;
+
+struct source {
+  struct program_source program; /* first */
+  struct vinci_trace *trace;
+  const struct vinci_soc *soc;
+  struct arena arena; /* rows and forms; the trace's own is sealed */
+  const char *kernel; /* name of the function */
+  char *library;      /* the bytes of its file */
+  struct source_image image[CORE_KIND_COUNT];
+  struct source_arg arg[SOURCE_ARGS_MAX];
+  uint32_t arg_count;
+  const struct source_form *forms;
+  struct source_fiber **fibers; /* by core; NULL: has not run */
+  uint32_t core_count;
+  uint64_t *place_of_row; /* hash table: address in the code, kind of core, row + 1 */
+  struct source_log *log;
+  bool recorded; /* instructions come from the log */
+  bool handlers_set;
+};
+
+/* ---- fibers (fiber.c) ---- */
+/* The functions of program_source, while a kernel is executed. */
+void source_fiber_start(struct source *source, const struct source_place *place);
+enum stream_step source_fiber_next(struct source *source, uint32_t core, struct inst *inst,
+                                   struct vinci_diag *diag);
+const struct source_place *source_fiber_place(const struct source *source, uint32_t core);
+void source_fibers_free(struct source *source);
+
+/* What an intrinsic needs to know of the core that executes. */
+struct source_core {
+  struct source *source;
+  struct source_place place;
+  struct inst *inst; /* to fill */
+  struct vinci_diag *diag;
+  uint64_t instructions;
+  uint64_t ctrl;
+  uint64_t base; /* where the image lies */
+  const uint8_t *gm;
+};
+
+/* ---- intrinsics (issue.c) ---- */
+/* Fills core->inst from what an intrinsic gives, called from `address` in the code; false with a
+ * diagnostic when there is no such instruction. */
+bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
+                  uint64_t address);
+/* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
+uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
+
+/* ---- what blocks issue (log.c) ---- */
+void source_log_start(struct source *source, const struct source_place *place);
+bool source_log_add(struct source *source, const struct source_place *place,
+                    const struct inst *inst);
+enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst);
+bool source_log_create(struct source *source);
+void source_log_free(struct source *source);
+
+/* ---- lines of the user's source (lines.c) ---- */
+/* The line of the source file from which code at an address comes; 0: not known. */
+uint32_t source_line(const struct source_image *image, const char *path, uint64_t address);
+void source_lines_open(struct source_image *image);
+void source_lines_close(struct source_image *image);
+
+/* ---- as a whole (kernel.c) ---- */
+/* What is to be executed. */
+struct source_request {
+  const char *path;   /* of the library */
+  const char *kernel; /* NULL: the only one */
+  uint32_t blocks;
+  const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
+  size_t arg_count;
+};
+/* A trace whose instructions a kernel computes, for vinci_trace_free(). Record it before it is run. */
+VINCI_MUST_CHECK enum vinci_status source_load(const struct vinci_soc *soc,
+                                               const struct source_request *request,
+                                               struct vinci_trace **out, struct vinci_diag *diag);
+/* Executes the kernel with these values, which it changes, and keeps what it issues. progress is
+ * called as that of vinci_values_run(). */
+VINCI_MUST_CHECK enum vinci_status
+source_record(struct vinci_trace *trace, struct vinci_values *values,
+              bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
+              void *context, struct vinci_diag *diag);
+
+#endif
