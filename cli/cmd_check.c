@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/support/checks.h"
+#include "cli/support/kernel.h"
 #include "core/base/diag.h"
 #include "core/isa/program.h"
 
@@ -19,6 +20,8 @@ struct check_settings {
   struct text_list tools;
   unsigned checks; /* what they name, 0 = all */
   uint64_t timeout_minutes;
+  struct kernel_settings kernel;
+  struct values_settings values; /* of kernels, which are executed to know their instructions */
   bool json;
   bool quiet;
 };
@@ -43,6 +46,10 @@ static const struct option_row check_options[] = {
     OPTION_NUMBER_ROW("timeout", 0, struct check_settings, timeout_minutes, "MINUTES", 1,
                       TIMEOUT_MINUTES_MAX,
                       "end each trace after this time with partial findings (exit code 7)"),
+    OPTION_TEXT_ROW("blocks", 0, struct check_settings, kernel.blocks, "N",
+                    "with LIBRARY:KERNEL: the number of blocks (default 1)"),
+    KERNEL_ARG_ROW(struct check_settings, kernel),
+    KERNEL_INPUT_ROWS(struct check_settings, values),
     OPTION_FLAG_ROW("quiet", 'q', struct check_settings, quiet, "print errors only"),
 };
 
@@ -113,7 +120,10 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
   monitor_start(&batch->monitor, path, settings->timeout_minutes, settings->quiet);
   monitor_begin_reading(&batch->monitor, path, "was checked",
                         settings->json && batch->traces->count > 1 ? "\n]\n" : "");
-  enum vinci_status status = vinci_trace_load(path, batch->soc, &trace, diag);
+  enum vinci_status status =
+      kernel_is_named(path) ? kernel_load(path, &settings->kernel, &settings->values, batch->soc,
+                                          &batch->monitor, &trace, diag)
+                            : vinci_trace_load(path, batch->soc, &trace, diag);
   monitor_end_reading();
   if (status != VINCI_OK)
     return status;
@@ -145,6 +155,7 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
   if (check_usage(settings, traces, &diag) != VINCI_OK ||
+      values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
     vinci_soc_free(soc);
@@ -175,6 +186,8 @@ static int check(const struct cli_verb *verb, int argc, char **argv) {
   int exit_code;
   if (cli_begin(verb, argc, argv, &settings, &traces, &exit_code))
     exit_code = check_all(&settings, &traces);
+  values_settings_free(&settings.values);
+  text_list_free(&settings.kernel.args);
   text_list_free(&settings.sets);
   text_list_free(&settings.tools);
   text_list_free(&traces);
@@ -183,7 +196,7 @@ static int check(const struct cli_verb *verb, int argc, char **argv) {
 
 const struct cli_verb cli_verb_check = {
     .name = "check",
-    .arguments = "TRACE...",
+    .arguments = "TRACE... | LIBRARY:KERNEL",
     .summary = "Read traces, and check what their programs do on a chip, without time",
     .details =
         "A trace that is rejected is reported with line and column; the exit code is then 3.\n"

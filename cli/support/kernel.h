@@ -17,6 +17,12 @@ struct kernel_settings {
   {"arg", 0, OPTION_LIST, offsetof(type, field.args), "ARG",                                       \
    "with LIBRARY:KERNEL: an argument of the kernel, in order: name=x,dtype=fp16,shape=8x512,io=in" \
    "[,file=x.npy] or value=7", 0, 0}
+/* What a kernel reads, for verbs that compute no values else. */
+#define KERNEL_INPUT_ROWS(type, field)                                                             \
+  {"input", 0, OPTION_LIST, offsetof(type, field.inputs), "NAME=FILE",                             \
+   "with LIBRARY:KERNEL: values of a tensor, a .npy file; may be repeated", 0, 0},                 \
+  {"fill", 0, OPTION_TEXT, offsetof(type, field.fill), "HOW",                                      \
+   "with LIBRARY:KERNEL: values of other inputs: zero (default), or random:SEED", 0, 0}
 /* clang-format on */
 
 /* Whether a word names a kernel of a library that is there. */

@@ -27,6 +27,15 @@ struct vinci_values {
   bool *is_written; /* by first declaration: some kernel has it as output */
 };
 
+/*
+ * As vinci_values_run(), of programs that may do wrong: misuse of flags does not end the run, and an
+ * instruction that leaves its memories changes nothing. To be checked afterwards.
+ */
+VINCI_MUST_CHECK enum vinci_status
+values_run_leniently(struct vinci_values *values,
+                     bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
+                     void *context, struct vinci_diag *diag);
+
 /* What the tensors of one name are to a run: the first declaration of the name. */
 bool values_is_first(const struct vinci_values *values, uint32_t tensor);
 bool values_is_input(const struct vinci_values *values, uint32_t tensor);

@@ -33,11 +33,13 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute) {
 
 /* The innermost call, from an address outwards, that stands in the user's file. */
 static uint32_t line_of_calls(Dwarf_Die *unit, Dwarf_Addr address, const char *path) {
-  Dwarf_Die *scopes = NULL;
+  Dwarf_Die *inner = NULL, *scopes = NULL;
   Dwarf_Files *files;
   size_t file_count;
   uint32_t line = 0;
-  int count = dwarf_getscopes(unit, address, &scopes);
+  int count = dwarf_getscopes(unit, address, &inner);
+  if (count > 0) /* what holds the innermost one: calls within calls */
+    count = dwarf_getscopes_die(inner, &scopes);
   if (dwarf_getsrcfiles(unit, &files, &file_count) != 0)
     count = 0;
   for (int i = 0; i < count && line == 0; i++) {
@@ -48,13 +50,22 @@ static uint32_t line_of_calls(Dwarf_Die *unit, Dwarf_Addr address, const char *p
     if (is_file(name, path))
       line = number_of(&scopes[i], DW_AT_call_line);
   }
+  free(inner);
   free(scopes);
   return line;
 }
 
+/* Compilers need not write the table of addresses by unit, so units are asked one by one. */
+static bool find_unit(Dwarf *dwarf, uint64_t address, Dwarf_Die *unit) {
+  for (Dwarf_CU *cu = NULL; dwarf_get_units(dwarf, cu, &cu, NULL, NULL, unit, NULL) == 0;)
+    if (dwarf_haspc(unit, address) > 0)
+      return true;
+  return false;
+}
+
 static uint32_t find_line(Dwarf *dwarf, const char *path, uint64_t address) {
   Dwarf_Die unit;
-  if (!dwarf_addrdie(dwarf, address, &unit))
+  if (!find_unit(dwarf, address, &unit))
     return 0;
   Dwarf_Line *row = dwarf_getsrc_die(&unit, address);
   int line = 0;
