@@ -68,8 +68,7 @@ static bool is_source(const char *word) {
   static const char *const endings[] = {".cpp", ".cc", ".cxx", ".asc", ".cce"};
   size_t length = strlen(word);
   for (size_t i = 0; *word != '-' && i < sizeof endings / sizeof *endings; i++)
-    if (length > strlen(endings[i]) &&
-        strcmp(word + length - strlen(endings[i]), endings[i]) == 0)
+    if (length > strlen(endings[i]) && strcmp(word + length - strlen(endings[i]), endings[i]) == 0)
       return true;
   return false;
 }
@@ -233,15 +232,15 @@ static enum vinci_status compile_for(const struct build *build, enum core_kind k
 }
 
 /* An assembler file that takes the images in. */
-static enum vinci_status write_frame(const struct build *build,
-                                     const bool wanted[CORE_KIND_COUNT], char *path, size_t size) {
+static enum vinci_status write_frame(const struct build *build, const bool wanted[CORE_KIND_COUNT],
+                                     char *path, size_t size) {
   char full[PATH_MAX];
   snprintf(path, size, "%s/library.s", build->folder);
   FILE *out = build->settings.dry ? NULL : fopen(path, "w");
   if (!out)
-    return build->settings.dry ? VINCI_OK
-                               : diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path,
-                                            strerror(errno));
+    return build->settings.dry
+               ? VINCI_OK
+               : diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path, strerror(errno));
   const char *source = realpath(build->source, full) ? full : build->source;
   fprintf(out, ".section .vinci.source,\"a\"\n.ascii \"%s\"\n", source);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
@@ -249,8 +248,7 @@ static enum vinci_status write_frame(const struct build *build,
       fprintf(out, ".section .vinci.%s,\"a\"\n.balign 64\n.incbin \"%s\"\n",
               kind == CORE_AIC ? "aic" : "aiv", path_of_image(build, (enum core_kind)kind).text);
   fputs(".section .note.GNU-stack,\"\"\n", out);
-  return fclose(out) == 0 ? VINCI_OK
-                          : diag_error(build->diag, VINCI_E_IO, "cannot write %s", path);
+  return fclose(out) == 0 ? VINCI_OK : diag_error(build->diag, VINCI_E_IO, "cannot write %s", path);
 }
 
 static enum vinci_status link_library(const struct build *build,
@@ -321,12 +319,13 @@ const struct cli_verb cli_verb_cc = {
     .name = "cc",
     .arguments = "FILE.cpp",
     .summary = "Compile kernels with clang into a library for 'vinci run LIBRARY:KERNEL'",
-    .details =
-        "All other words go to the compiler: -I, -D, -O0, -W... The environment variable VINCI_CXX\n"
-        "names a compiler other than clang++. An example:\n"
-        "  vinci cc add.cpp -o add.so\n"
-        "  vinci run add.so:add --blocks=8 -s Ascend910B4 --arg name=x,dtype=fp16,shape=65536,io=in \\\n"
-        "    --arg name=y,dtype=fp16,shape=65536,io=out --arg value=65536\n",
+    .details = "All other words go to the compiler: -I, -D, -O0, -W... The environment variable "
+               "VINCI_CXX\n"
+               "names a compiler other than clang++. An example:\n"
+               "  vinci cc add.cpp -o add.so\n"
+               "  vinci run add.so:add --blocks=8 -s Ascend910B4 --arg "
+               "name=x,dtype=fp16,shape=65536,io=in \\\n"
+               "    --arg name=y,dtype=fp16,shape=65536,io=out --arg value=65536\n",
     .options = {cc_options, sizeof cc_options / sizeof *cc_options},
     .run = cc,
 };

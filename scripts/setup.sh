@@ -4,8 +4,8 @@
 # Sourced with the top of the source tree as working directory.
 
 build_packages=(build-essential autoconf automake libtool pkg-config
-  libsystemc-dev liblua5.4-dev libcsv-dev)
-test_packages=(libcmocka-dev python3-numpy)
+  libsystemc-dev liblua5.4-dev libcsv-dev libdw-dev)
+test_packages=(libcmocka-dev python3-numpy clang)
 
 say() {
   printf '\n==> %s\n' "$*" >&2

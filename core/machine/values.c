@@ -90,10 +90,9 @@ static bool ignore_misuse(void *context, const struct machine_step *step,
   return true;
 }
 
-static enum vinci_status run(struct execution *execution,
-                             bool (*progress)(void *context, uint64_t instructions,
-                                              unsigned done_permille),
-                             void *context) {
+static enum vinci_status
+run(struct execution *execution,
+    bool (*progress)(void *context, uint64_t instructions, unsigned done_permille), void *context) {
   const struct vinci_values *values = execution->values;
   for (uint32_t i = 0; i < values->trace->tensor_count; i++)
     if (values_is_input(values, i) && !values->is_loaded[i])

@@ -28,8 +28,8 @@ struct vinci_values {
 };
 
 /*
- * As vinci_values_run(), of programs that may do wrong: misuse of flags does not end the run, and an
- * instruction that leaves its memories changes nothing. To be checked afterwards.
+ * As vinci_values_run(), of programs that may do wrong: misuse of flags does not end the run, and
+ * an instruction that leaves its memories changes nothing. To be checked afterwards.
  */
 VINCI_MUST_CHECK enum vinci_status
 values_run_leniently(struct vinci_values *values,

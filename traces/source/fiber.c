@@ -33,13 +33,15 @@ struct source_fiber {
   struct vinci_cce_host host; /* first: intrinsics come back with its address */
   struct source_core core;
   void *library;
+  int file; /* that the library was loaded from; -1: none */
   kernel_function *kernel;
   char *stack;
   ucontext_t code, caller;
   bool ended, failed;
 };
 
-/* The fiber that runs, for the handler of faults, which gets no other word of the program's state. */
+/* The fiber that runs, for the handler of faults, which gets no other word of the program's state.
+ */
 static struct source_fiber *running;
 
 /* ---- leaving the code -------------------------------------------------------------------- */
@@ -137,8 +139,8 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     return;
   }
   bool memory = number == SIGSEGV || number == SIGBUS;
-  struct diag_position at = program_position(fiber->core.source->trace,
-                                             line_at(fiber, program_counter(context)));
+  struct diag_position at =
+      program_position(fiber->core.source->trace, line_at(fiber, program_counter(context)));
   (void)diag_error_at(fiber->core.diag, VINCI_E_INPUT, at, "block %u: %s", fiber->core.place.blk,
                       fault_text(number));
   if (memory)
@@ -200,27 +202,25 @@ static void run_kernel(unsigned high, unsigned low) {
   leave(fiber);
 }
 
-/* An own copy of an image, as a file that only this process sees. */
-static void *load_image(const struct source_image *image, const char **why) {
+/* An own copy of an image, as a file that only this process sees. The file stays open as long as
+ * the library is in use, because two libraries of one path would be taken for the same. */
+static void *load_image(const struct source_image *image, int *file, const char **why) {
   char path[64];
-  int file = memfd_create("vinci-kernel", MFD_CLOEXEC);
-  if (file < 0 || write(file, image->bytes, image->length) != (ssize_t)image->length) {
+  *file = memfd_create("vinci-kernel", MFD_CLOEXEC);
+  if (*file < 0 || write(*file, image->bytes, image->length) != (ssize_t)image->length) {
     *why = strerror(errno);
-    if (file >= 0)
-      close(file);
     return NULL;
   }
-  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", *file);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   *why = library ? NULL : dlerror();
-  close(file);
   return library;
 }
 
 static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   const struct source *source = fiber->core.source;
   const char *why = NULL;
-  fiber->library = load_image(&source->image[fiber->core.place.kind], &why);
+  fiber->library = load_image(&source->image[fiber->core.place.kind], &fiber->file, &why);
   if (!fiber->library) {
     diag_error(diag, VINCI_E_INPUT, "%s: the device code cannot be loaded: %s", source->trace->path,
                why);
@@ -246,7 +246,6 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   return true;
 }
 
-
 static char *new_stack(void) {
   char *stack = mmap(NULL, STACK_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -258,10 +257,12 @@ static char *new_stack(void) {
 
 void source_fiber_start(struct source *source, const struct source_place *place) {
   struct source_fiber *fiber = source->fibers[place->core];
-  if (!fiber)
+  if (!fiber) {
     fiber = source->fibers[place->core] = calloc(1, sizeof *fiber);
-  if (!fiber)
-    return;
+    if (!fiber)
+      return;
+    fiber->file = -1;
+  }
   fiber->core.source = source;
   fiber->core.place = *place;
   fiber->core.instructions = 0;
@@ -282,8 +283,8 @@ static bool enter(struct source *source, struct source_fiber *fiber, struct vinc
   }
   fiber->core.gm = source->program.values->gm;
   fiber->code.uc_stack = (stack_t){.ss_sp = fiber->stack, .ss_size = STACK_BYTES + GUARD_BYTES};
-  makecontext(&fiber->code, (void (*)(void))run_kernel, 2,
-              (unsigned)((uintptr_t)fiber >> 32), (unsigned)(uintptr_t)fiber);
+  makecontext(&fiber->code, (void (*)(void))run_kernel, 2, (unsigned)((uintptr_t)fiber >> 32),
+              (unsigned)(uintptr_t)fiber);
   return true;
 }
 
@@ -318,6 +319,8 @@ void source_fibers_free(struct source *source) {
       continue;
     if (fiber->library)
       dlclose(fiber->library);
+    if (fiber->file >= 0)
+      close(fiber->file);
     if (fiber->stack)
       munmap(fiber->stack, STACK_BYTES + GUARD_BYTES);
     free(fiber);

@@ -65,11 +65,11 @@ static bool take_operand(struct source_core *core, struct source_form *form, con
   }
   size_t rest = length - name;
   form->value[form->count].arg = (uint8_t)arg;
-  form->value[form->count++].kind = isa->arg[arg].kind == ARG_ADDRESS &&
-                                            isa->arg[arg].space == SPACE_GM ? VALUE_GM
-                                    : is(word + name, rest, ":pipe")        ? VALUE_PIPE
-                                    : is(word + name, rest, ":quant")       ? VALUE_QUANT
-                                                                            : VALUE_PLAIN;
+  form->value[form->count++].kind =
+      isa->arg[arg].kind == ARG_ADDRESS && isa->arg[arg].space == SPACE_GM ? VALUE_GM
+      : is(word + name, rest, ":pipe")                                     ? VALUE_PIPE
+      : is(word + name, rest, ":quant")                                    ? VALUE_QUANT
+                                                                           : VALUE_PLAIN;
   return true;
 }
 
@@ -110,7 +110,8 @@ static const struct source_form *find_form(struct source_core *core,
 
 /* The numbers of pipe_t. */
 static enum pipe pipe_of(int64_t number) {
-  static const uint8_t pipes[] = {PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL};
+  static const uint8_t pipes[] = {PIPE_S,    PIPE_V,    PIPE_M,  PIPE_MTE1,
+                                  PIPE_MTE2, PIPE_MTE3, PIPE_ALL};
   enum { FIX = 10 };
   if (number == FIX)
     return PIPE_FIX;
@@ -120,8 +121,8 @@ static enum pipe pipe_of(int64_t number) {
 /* The numbers of QuantMode_t in the order of the words of the operand `quant`. */
 static int64_t quant_of(int64_t number) {
   enum { NONE, F322F16, VREQ8 = 7, REQ8, VDEQF16, DEQF16, F322BF16 = 16, VQF322B8 = 23, QF322B8 };
-  static const int8_t modes[] = {NONE, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8, VQF322B8, REQ8,
-                                 VREQ8};
+  static const int8_t modes[] = {NONE,    F322F16,  F322BF16, DEQF16, VDEQF16,
+                                 QF322B8, VQF322B8, REQ8,     VREQ8};
   for (unsigned i = 0; i < sizeof modes; i++)
     if (modes[i] == number)
       return i;

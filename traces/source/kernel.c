@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel libraries: reading, arguments, and the trace that stands for a kernel with its arguments. */
+/* Kernel libraries: reading, arguments, and the trace that stands for a kernel with its arguments.
+ */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +74,8 @@ static void add(struct header *header, const char *format, ...)
 static void add(struct header *header, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(header->text + header->length, sizeof header->text - header->length, format,
-                         arguments);
+  int length = vsnprintf(header->text + header->length, sizeof header->text - header->length,
+                         format, arguments);
   va_end(arguments);
   header->full |= length < 0 || header->length + (size_t)length >= sizeof header->text;
   header->length += header->full ? 0 : (size_t)length;
@@ -232,10 +233,10 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   return VINCI_OK;
 }
 
-enum vinci_status
-source_record(struct vinci_trace *trace, struct vinci_values *values,
-              bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
-              void *context, struct vinci_diag *diag) {
+enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *values,
+                                bool (*progress)(void *context, uint64_t instructions,
+                                                 unsigned done_permille),
+                                void *context, struct vinci_diag *diag) {
   struct source *source = (struct source *)trace->source;
   source->program.values = values;
   struct vinci_diag own = {0};

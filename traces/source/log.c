@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What blocks issue: of each instruction its row and the difference of each operand from the last
- * instruction of that row in the block, as numbers of variable length. A loop that copies tile after
- * tile takes a byte an operand.
+ * instruction of that row in the block, as numbers of variable length. A loop that copies tile
+ * after tile takes a byte an operand.
  */
 #include <stdlib.h>
 #include <string.h>

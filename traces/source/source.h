@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compiled kernels as programs. A kernel library holds the device code of a kernel, compiled for the
- * host, an image for each kind of core. A core executes the code of its image in a context of its own
- * (fiber.c) which stops at each intrinsic and hands an instruction over (issue.c).
+ * Compiled kernels as programs. A kernel library holds the device code of a kernel, compiled for
+ * the host, an image for each kind of core. A core executes the code of its image in a context of
+ * its own (fiber.c) which stops at each intrinsic and hands an instruction over (issue.c).
  *
  * What a kernel does may depend on values. So a kernel is executed once with values, and what each
  * block issues is kept (log.c); runs with time, checks and values then take the instructions from
@@ -29,7 +29,7 @@ struct source_arg {
 struct source_image {
   const char *bytes; /* an ELF shared library; NULL: the kernel has none for this kind */
   size_t length;
-  void *elf, *dwarf; /* of libelf and libdw; NULL: no debug information */
+  void *lines; /* what lines.c keeps; NULL: lines are not known */
 };
 
 /* How the values of an intrinsic become the operands of an instruction. */
@@ -119,7 +119,8 @@ struct source_request {
   const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
   size_t arg_count;
 };
-/* A trace whose instructions a kernel computes, for vinci_trace_free(). Record it before it is run. */
+/* A trace whose instructions a kernel computes, for vinci_trace_free(). Record it before it is run.
+ */
 VINCI_MUST_CHECK enum vinci_status source_load(const struct vinci_soc *soc,
                                                const struct source_request *request,
                                                struct vinci_trace **out, struct vinci_diag *diag);
