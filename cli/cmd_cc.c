@@ -133,12 +133,11 @@ static enum vinci_status choose_cores(const struct build *build, bool wanted[COR
 
 /* The folder with vinci/cce/: beside the data when installed, beside scripts/ in the sources. */
 static enum vinci_status find_headers(struct build *build) {
-  static const char *const places[] = {"%s/include", "%s/../include"};
   char data[PATH_MAX - 16], path[PATH_MAX + 32];
   struct stat info;
   enum vinci_status status =
       soc_host_data_dir(build->settings.data, data, sizeof data, build->diag);
-  for (size_t i = 0; status == VINCI_OK && i < sizeof places / sizeof *places; i++) {
+  for (unsigned i = 0; status == VINCI_OK && i < 2; i++) {
     snprintf(build->include, sizeof build->include, i == 0 ? "%s/include" : "%s/../include", data);
     snprintf(path, sizeof path, "%s/vinci/cce/kernel.h", build->include);
     if (stat(path, &info) == 0)

@@ -106,6 +106,7 @@ script_tests = \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_ops.sh \
+	tests/source/test_kernels.sh \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
@@ -353,6 +354,7 @@ tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
 	tests/values/coverage.py \
+	tests/source/kernels.py \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \

@@ -160,3 +160,9 @@ dist_examples_DATA = \
 	traces/examples/add8_tile20480_single.csv \
 	traces/examples/add8_tile20480_single.svg \
 	traces/examples/matmul_2048_fp16.csv
+kernelsdir = $(pkgdatadir)/examples/source
+dist_kernels_DATA = \
+	traces/examples/source/matmul.cpp \
+	traces/examples/source/matmul_relu.cpp \
+	traces/examples/source/softmax.cpp \
+	traces/examples/source/vector_add.cpp

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# include/: headers that kernels are compiled with (`vinci cc`), installed beside the data.
+
+cceincludedir = $(pkgdatadir)/include/vinci/cce
+dist_cceinclude_DATA = \
+	include/vinci/cce/control.h \
+	include/vinci/cce/cube.h \
+	include/vinci/cce/issue.h \
+	include/vinci/cce/kernel.h \
+	include/vinci/cce/transfer.h \
+	include/vinci/cce/types.h \
+	include/vinci/cce/vector.h

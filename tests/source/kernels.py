@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+The example kernels in C++: compiled, run with values beside numpy, checked; and the same kernels with
+mistakes, each of which is found at its line. Prints TAP.
+
+    kernels.py VINCI FOLDER_OF_SOURCES FOLDER_FOR_FILES
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+vinci, sources, folder = sys.argv[1:4]
+chip = "--soc-version=Ascend910B4"
+random = np.random.default_rng(7)
+count = 0
+
+
+def report(text, problem):
+    global count
+    count += 1
+    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
+    for line in str(problem or "").splitlines():
+        print(f"# {line}")
+
+
+def command(*words):
+    return subprocess.run([vinci, *words], capture_output=True, text=True, check=False)
+
+
+def compiled(name, core, change=lambda text: text):
+    """The library of an example, after a change of its text; the path of the changed source."""
+    with open(os.path.join(sources, name + ".cpp"), encoding="utf-8") as file:
+        text = file.read()
+    changed = change(text)
+    path = os.path.join(folder, name + ".cpp")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(changed)
+    library = os.path.join(folder, name + ".so")
+    run = command("cc", path, f"--core={core}", "-o", library)
+    if run.returncode != 0:
+        report(f"{name} compiles", run.stderr)
+        sys.exit(0)
+    return library, path
+
+
+def arguments(tensors, numbers):
+    """Options for tensors {name: (array, io)} and numbers; the inputs become files."""
+    words = []
+    for name, (array, io) in tensors.items():
+        dtype = {"float16": "fp16", "float32": "fp32"}[array.dtype.name]
+        shape = "x".join(str(extent) for extent in array.shape)
+        words += ["--arg", f"name={name},dtype={dtype},shape={shape},io={io}"]
+        if io == "in":
+            path = os.path.join(folder, f"{name}.npy")
+            np.save(path, array)
+            words += ["--input", f"{name}={path}"]
+    for number in numbers:
+        words += ["--arg", f"value={number}"]
+    return words
+
+
+def run_example(name, core, blocks, tensors, numbers, result, expected, error):
+    library, _ = compiled(name, core)
+    words = [f"{library}:{name}", f"--blocks={blocks}", chip, *arguments(tensors, numbers)]
+    out = os.path.join(folder, "out")
+    run = command("run", *words, "--values", "--quiet", f"--output={out}")
+    problem = run.stderr
+    if run.returncode == 0:
+        found = np.load(os.path.join(out, "tensors", result + ".npy")).astype(np.float64)
+        worst = np.abs(found - expected).max()
+        problem = "" if worst <= error and np.abs(found).max() > 0 else f"largest error {worst}, not {error}"
+    report(f"{name} computes what numpy computes", problem)
+    check = command("check", *words)
+    report(f"{name} is clean", "" if check.returncode == 0 else check.stdout + check.stderr)
+    again = command("run", *words, "--json")
+    once = command("run", *words, "--json")
+    cut = [text.split('"host"')[0] for text in (again.stdout, once.stdout)]
+    report(f"{name} takes the same time twice", "" if cut[0] == cut[1] and len(cut[0]) > 100 else cut[0][:200])
+
+
+def line_of(path, text):
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if text in line:
+                return number
+    raise ValueError(text)
+
+
+def find_mistake(title, name, core, blocks, tensors, numbers, old, new, wanted, mark, verb="check"):
+    """A change of the source brings a message with some words and the line that has `mark`."""
+
+    def change(text):
+        assert old in text, old
+        return text.replace(old, new, 1)
+
+    library, path = compiled(name, core, change)
+    run = command(verb, f"{library}:{name}", f"--blocks={blocks}", chip, *arguments(tensors, numbers))
+    said = run.stdout + run.stderr
+    number = line_of(path, mark)
+    place = f"line {number}" if wanted == "hangs" else f"{path}:{number}"
+    missing = [word for word in (wanted, place) if word not in said]
+    report(title, "" if not missing and run.returncode != 0 else f"{missing} not in:\n{said[:1500]}")
+
+
+def zeros(shape, dtype=np.float32):
+    return np.zeros(shape, dtype)
+
+
+print("1..20")
+x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
+add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
+run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
+
+rows = random.standard_normal((32, 64)).astype(np.float32)
+power = np.exp(rows.astype(np.float64) - rows.max(1, keepdims=True))
+soft = {"x": (rows, "in"), "y": (zeros((32, 64)), "out")}
+run_example("softmax", "aiv", 4, soft, [8], "y", power / power.sum(1, keepdims=True), 1e-6)
+
+a, b = (random.standard_normal((256, 256)).astype(np.float16) for _ in range(2))
+product = {"a": (a, "in"), "b": (b, "in"), "c": (zeros((256, 256), np.float16), "out")}
+run_example(
+    "matmul", "aic", 4, product, [256] * 3, "c", a.astype(np.float64) @ b.astype(np.float64), 0.04
+)
+
+a2 = random.standard_normal((2, 128, 64)).astype(np.float16)
+b2 = random.standard_normal((2, 64, 128)).astype(np.float16)
+mixed = {
+    "a": (a2, "in"),
+    "b": (b2, "in"),
+    "w": (zeros((2, 128, 128)), "workspace"),
+    "y": (zeros((2, 128, 128)), "out"),
+}
+both = np.maximum(np.matmul(a2.astype(np.float64), b2.astype(np.float64)), 0) + 1
+run_example("matmul_relu", "mix", 2, mixed, [], "y", both, 1e-4)
+
+find_mistake(
+    "a missing flag is a race at its lines", "vector_add", "aiv", 8, add, [4],
+    "    set_flag(PIPE_MTE2, PIPE_V, buffer);\n    wait_flag(PIPE_MTE2, PIPE_V, buffer);\n", "",
+    "Potential RAW hazard", "vadd(out",
+)
+find_mistake(
+    "a store behind the tensor is found at its line", "vector_add", "aiv", 8, add, [4],
+    "to + i * tile, out", "to + (i + 1) * tile * 8, out", "outside of all tensors", "copy_ubuf_to_gm",
+)
+find_mistake(
+    "a flag that nobody sets makes the kernel hang", "softmax", "aiv", 4, soft, [8],
+    "    set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0);\n", "", "hangs", "wait_flag(PIPE_MTE3, PIPE_MTE2", "run",
+)
+find_mistake(
+    "scalar code that leaves its memory is stopped at its line", "softmax", "aiv", 4, soft, [8],
+    "float sum = *result;", "float sum = *result; *(volatile __gm__ float *)nullptr = sum;",
+    "memory that is not there", "float sum", "run",
+)
+find_mistake(
+    "vector cores that are called too early read what is not written", "matmul_relu", "mix", 2, mixed, [],
+    "  ffts_cross_core_sync(PIPE_FIX, signal);\n", "  ffts_cross_core_sync(PIPE_MTE2, signal);\n",
+    "uninitialized read", "copy_gm_to_ubuf(rows",
+)
+find_mistake(
+    "operands out of range are told with their line", "softmax", "aiv", 4, soft, [8],
+    "vexp(row, row, 1, 1, 1, 8, 8)", "vexp(row + 1000000, row, 1, 1, 1, 8, 8)", "UB", "vexp(row", "run",
+)
+find_mistake(
+    "a trap of the kernel ends the run", "softmax", "aiv", 4, soft, [8],
+    "float sum = *result;", "float sum = *result; if (i == 2) trap();", "trap()", "float sum", "run",
+)
+with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
+    out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")
+bad = command("cc", os.path.join(folder, "wrong.cpp"), "-o", os.path.join(folder, "wrong.so"))
+place = f"{os.path.join(folder, 'wrong.cpp')}:2"
+report(
+    "the compiler's errors keep the user's lines",
+    "" if bad.returncode == 3 and place in bad.stderr else f"{bad.returncode}: {bad.stderr}",
+)
