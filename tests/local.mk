@@ -92,6 +92,7 @@ script_tests = \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_lua.sh \
 	tests/scripts/test_lua_limits.sh \
+	tests/source/test_kernels.sh \
 	tests/traces/test_hints.sh \
 	tests/traces/test_operators.sh \
 	tests/tree/check_dist.sh \
@@ -106,7 +107,6 @@ script_tests = \
 	tests/values/test_values_kernels.sh \
 	tests/values/test_values_matrix.sh \
 	tests/values/test_values_ops.sh \
-	tests/source/test_kernels.sh \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
@@ -353,8 +353,8 @@ CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
-	tests/values/coverage.py \
 	tests/source/kernels.py \
+	tests/values/coverage.py \
 	tests/values/cube.py \
 	tests/values/images.py \
 	tests/values/ops.py \

@@ -13,7 +13,8 @@ import sys
 
 import numpy as np
 
-vinci, sources, folder = sys.argv[1:4]
+vinci, sources = sys.argv[1:3]
+folder = os.path.realpath(sys.argv[3])
 chip = "--soc-version=Ascend910B4"
 random = np.random.default_rng(7)
 count = 0

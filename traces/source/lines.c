@@ -7,10 +7,9 @@
  */
 #include <string.h>
 
-#include "config.h"
 #include "traces/source/source.h"
 
-#ifdef HAVE_LIBDW
+#if __has_include(<elfutils/libdw.h>)
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -96,7 +95,7 @@ static uint32_t line_of_calls(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Add
   return line;
 }
 
-/* Compilers need not write the table of addresses by unit, so units are asked one by one. */
+/* Compilers need not write the table of addresses by unit, so each unit is asked in turn. */
 static bool find_unit(const struct libdw *dw, uint64_t address, Dwarf_Die *unit) {
   for (Dwarf_CU *cu = NULL; dw->dwarf_get_units(dw->dwarf, cu, &cu, NULL, NULL, unit, NULL) == 0;)
     if (dw->dwarf_haspc(unit, address) > 0)

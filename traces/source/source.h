@@ -114,7 +114,7 @@ void source_lines_close(struct source_image *image);
 /* What is to be executed. */
 struct source_request {
   const char *path;   /* of the library */
-  const char *kernel; /* NULL: the only one */
+  const char *kernel; /* name of the function */
   uint32_t blocks;
   const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
   size_t arg_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector unit: each family of instructions for the types that the instruction table gives to it.
+// The vector unit: families of instructions, each for the types that the instruction table names.
 #ifndef VINCI_CCE_VECTOR_H
 #define VINCI_CCE_VECTOR_H
 
