@@ -3,6 +3,7 @@
 
 cceincludedir = $(pkgdatadir)/include/vinci/cce
 dist_cceinclude_DATA = \
+	include/vinci/cce/absent.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
 	include/vinci/cce/issue.h \

@@ -81,11 +81,45 @@ VINCI_CCE_INLINE int64_t clz(uint64_t value) { return value ? __builtin_clzll(va
 // Bits behind the sign that are equal to the sign.
 VINCI_CCE_INLINE int64_t sflbits(int64_t value) { return __builtin_clrsbll(value); }
 
-// ---- caches of the scalar unit: scalar code of a core sees device memory at once ----
+// ---- rounding of a scalar ----
 
-VINCI_CCE_INLINE void dsb(int) {}
+#define VINCI_CCE_SCALAR_ROUND(name, value_of)                                                         \
+  VINCI_CCE_INLINE int32_t name(float value) { return (int32_t)(value_of); }
+VINCI_CCE_SCALAR_ROUND(conv_f322s32r, __builtin_rintf(value))
+VINCI_CCE_SCALAR_ROUND(conv_f322s32f, __builtin_floorf(value))
+VINCI_CCE_SCALAR_ROUND(conv_f322s32c, __builtin_ceilf(value))
+VINCI_CCE_SCALAR_ROUND(conv_f322s32a, __builtin_roundf(value))
+VINCI_CCE_SCALAR_ROUND(conv_f322s32z, __builtin_truncf(value))
+#undef VINCI_CCE_SCALAR_ROUND
+
+// ---- the scalar unit and device memory: a core sees what instructions have written at once ----
+
+template <typename type> VINCI_CCE_INLINE type ld_dev(const type *address, int64_t offset) {
+  return *(const volatile type *)((const char *)address + offset);
+}
+template <typename type> VINCI_CCE_INLINE void st_dev(type value, type *address, int64_t offset) {
+  *(volatile type *)((char *)address + offset) = value;
+}
+template <typename... arguments> VINCI_CCE_INLINE void dsb(arguments...) {}
 template <typename... arguments> VINCI_CCE_INLINE void dcci(arguments...) {}
 template <typename... arguments> VINCI_CCE_INLINE void dc_preload(arguments...) {}
 template <typename... arguments> VINCI_CCE_INLINE void preload(arguments...) {}
+
+VINCI_CCE_INLINE int64_t get_imm(int64_t value) { return value; }
+VINCI_CCE_INLINE int64_t get_pc() { return 0; }
+VINCI_CCE_INLINE int64_t get_arch_ver() { return 0x220; }
+
+// What a debugging library would hook into.
+template <typename... arguments> VINCI_CCE_INLINE void __sync_all_stub(arguments...) {}
+template <typename... arguments> VINCI_CCE_INLINE void __ib_set_stub(arguments...) {}
+template <typename... arguments> VINCI_CCE_INLINE void __ib_wait_stub(arguments...) {}
+VINCI_CCE_INLINE void asc_prof_start() {}
+VINCI_CCE_INLINE void asc_prof_stop() {}
+namespace bisheng {
+namespace cce {
+VINCI_CCE_INLINE void metrics_prof_start() {}
+VINCI_CCE_INLINE void metrics_prof_stop() {}
+} // namespace cce
+} // namespace bisheng
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef VINCI_CCE_KERNEL_H
 #define VINCI_CCE_KERNEL_H
 
+#include "vinci/cce/absent.h"
 #include "vinci/cce/control.h"
 #include "vinci/cce/cube.h"
 #include "vinci/cce/transfer.h"

@@ -89,6 +89,77 @@ VINCI_CCE_INLINE void set_fmatrix(uint64_t value) {
                         (uint8_t)(value >> 40),  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
 }
 
+VINCI_CCE_INLINE void set_fmatrix_b(uint64_t value) { set_fmatrix(value); }
+// The size of L1 for load3d, and its repetition: only the plain forms are modelled.
+VINCI_CCE_INLINE void set_l1_3d_size(uint64_t value) {
+  if (value != 0)
+    vinci_cce::trap("set_l1_3d_size: a boundary of L1 is not modelled");
+}
+VINCI_CCE_INLINE void set_l3d_rpt(uint64_t) {}
+
+#define VINCI_CCE_LOAD3D(name, space, type, type_text)                                                 \
+  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t k_ext, uint16_t m_ext,      \
+                             uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,   \
+                             uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w,                   \
+                             uint8_t dilation_h, bool filter_w_high, bool filter_h_high,               \
+                             bool transpose, bool, uint16_t channels) {                                \
+    const vinci_cce::window &window = vinci_cce::fmatrix;                                              \
+    VINCI_CCE(#name,                                                                                   \
+              "dst src k_ext m_ext k_start m_start stride_w stride_h filter_w filter_h dilation_w "    \
+              "dilation_h transpose channels l1_w l1_h pad_left pad_right pad_top pad_bottom type="    \
+              type_text,                                                                               \
+              (int64_t)dst, (int64_t)src, k_ext, m_ext, k_start, m_start, stride_w, stride_h,          \
+              filter_w + 256 * filter_w_high, filter_h + 256 * filter_h_high, dilation_w, dilation_h,  \
+              transpose, channels, window.l1_w, window.l1_h, window.pad_left, window.pad_right,        \
+              window.pad_top, window.pad_bottom);                                                      \
+  }
+#define VINCI_CCE_LOAD3D_TYPES(name, space)                                                            \
+  VINCI_CCE_LOAD3D(name, space, half, "fp16")                                                          \
+  VINCI_CCE_LOAD3D(name, space, bfloat16_t, "bf16")                                                    \
+  VINCI_CCE_LOAD3D(name, space, float, "fp32")                                                         \
+  VINCI_CCE_LOAD3D(name, space, int8_t, "int8")                                                        \
+  VINCI_CCE_LOAD3D(name, space, uint8_t, "uint8")                                                      \
+  VINCI_CCE_LOAD3D(name, space, int32_t, "int32")                                                      \
+  VINCI_CCE_LOAD3D(name, space, uint32_t, "uint32")
+VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_ca, __ca__)
+VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_cb, __cb__)
+#undef VINCI_CCE_LOAD3D
+#undef VINCI_CCE_LOAD3D_TYPES
+// With the operands in two words.
+template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_ca(types... words) {
+  static_assert(sizeof...(words) == 4, "no such form");
+  vinci_cce::trap("img2colv2_cbuf_to_ca with operands in two words is not modelled");
+}
+template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_cb(types... words) {
+  static_assert(sizeof...(words) == 4, "no such form");
+  vinci_cce::trap("img2colv2_cbuf_to_cb with operands in two words is not modelled");
+}
+
+// Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap.
+#define VINCI_CCE_FILL(name, space)                                                                    \
+  template <typename type, typename number>                                                            \
+  VINCI_CCE_INLINE void name(space type *dst, int64_t config, number value) {                          \
+    VINCI_CCE(#name, "dst blocks repeat dst_gap value", (int64_t)dst, config >> 16 & 0x7fff,           \
+              config & 0x7fff, config >> 32 & 0x7fff, vinci_cce::scalar(value));                       \
+  }
+VINCI_CCE_FILL(create_ca_matrix, __ca__)
+VINCI_CCE_FILL(create_cb_matrix, __cb__)
+VINCI_CCE_FILL(create_cbuf_matrix, __cbuf__)
+#undef VINCI_CCE_FILL
+
+// Tables: biases, parameters of the fixpipe.
+template <typename source>
+VINCI_CCE_INLINE void copy_cbuf_to_bt(uint64_t dst, __cbuf__ source *src, uint16_t convert, uint16_t n_burst,
+                                      uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
+  VINCI_CCE("copy_cbuf_to_bt", "dst src conv n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
+            convert, n_burst, len_burst, src_gap, dst_gap);
+}
+VINCI_CCE_INLINE void copy_cbuf_to_fbuf(__fbuf__ void *dst, __cbuf__ void *src, uint16_t n_burst,
+                                        uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
+  VINCI_CCE("copy_cbuf_to_fbuf", "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
+            n_burst, len_burst, src_gap, dst_gap);
+}
+
 // Matrices that the fixpipe writes to GM: their number, and strides from one to the next.
 VINCI_CCE_INLINE void set_nd_para(uint64_t value) { vinci_cce::nd_para = value; }
 

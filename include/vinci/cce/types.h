@@ -18,16 +18,18 @@
 #define __host_aicore__
 #define __simd_callee__
 #define __inout_pipe__(...)
+#define __in_pipe__(...)
+#define __out_pipe__(...)
 #define __sync_alias__
 #define __check_sync_alias__
 #define __sync_noalias__
 #define __sync_out__
 #define __sync_in__
 
-// Scalar code reads and writes GM and UB. GM lies in the host's memory as all data do. Offsets into UB are
-// added to what segment register GS holds: the UB of the core that executes. No scalar code reaches the
-// other buffers; they have spaces of their own because overloads differ by them.
-#define __gm__ __attribute__((address_space(1)))
+// Scalar code reads and writes GM and UB. GM lies in the host's memory as all data do, constants and texts
+// included. Offsets into UB are added to what segment register GS holds: the UB of the core that executes.
+// No scalar code reaches the other buffers; they have spaces of their own because overloads differ by them.
+#define __gm__
 #define __ubuf__ __attribute__((address_space(256)))
 #define __cbuf__ __attribute__((address_space(3)))
 #define __ca__ __attribute__((address_space(4)))
@@ -106,11 +108,6 @@ struct bfloat16_t {
   }
 };
 
-// Two to a byte in memory; pointers to them count bytes.
-struct int4b_t {
-  uint8_t bits;
-};
-
 static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "as in memory");
 
 namespace vinci_cce {
@@ -182,6 +179,15 @@ enum QuantMode_t {
 enum Order_t { VALUE_INDEX, INDEX_VALUE, ONLY_VALUE, ONLY_INDEX };
 
 enum addr_cal_mode_t { inc, dec };
+enum cache_line_t { SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE };
+enum dcci_dst_t { CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
+enum mem_dsb_t { DSB_ALL, DSB_DDR, DSB_UB, DSB_SEQ };
+enum mem_t { L1, L0A, L0B, L0C, UB, BT, FB };
+enum atomic_type_t { ATOMIC_NONE, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8, ATOMIC_BF16 };
+enum atomic_op_t { ATOMIC_SUM };
+// Registers of 8 addresses, for transpositions.
+enum ub_addr8_t { VA0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 };
+enum vpart_t { L128, H128 };
 enum pad_t { PAD_NONE };
 
 enum unit_flag_t { UNIT_FLAG_OFF = 0, UNIT_FLAG_WAIT = 2, UNIT_FLAG_TURN = 3 };

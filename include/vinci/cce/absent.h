@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intrinsics without a model. Libraries name them; a kernel that comes to one ends with a message.
+#ifndef VINCI_CCE_ABSENT_H
+#define VINCI_CCE_ABSENT_H
+
+#include "vinci/cce/issue.h"
+#include "vinci/cce/types.h"
+
+#define VINCI_CCE_ABSENT(name)                                                                         \
+  template <typename... arguments> VINCI_CCE_INLINE int64_t name(arguments...) {                       \
+    vinci_cce::trap(#name " is not modelled");                                                         \
+    return 0;                                                                                          \
+  }
+
+// Results of vector instructions in registers.
+VINCI_CCE_ABSENT(get_acc_val)
+VINCI_CCE_ABSENT(get_max_min_cnt)
+VINCI_CCE_ABSENT(get_rsvd_cnt)
+VINCI_CCE_ABSENT(get_vms4_sr)
+VINCI_CCE_ABSENT(get_st_atomic_cfg)
+VINCI_CCE_ABSENT(set_st_atomic_cfg)
+// Flags of the memories' units.
+VINCI_CCE_ABSENT(hset_flag)
+VINCI_CCE_ABSENT(hwait_flag)
+// int4 and sparse operands of the cube.
+VINCI_CCE_ABSENT(load_cbuf_to_ca_s4)
+VINCI_CCE_ABSENT(load_cbuf_to_cb_s4)
+VINCI_CCE_ABSENT(load_cbuf_to_cb_transpose_s4)
+VINCI_CCE_ABSENT(load_cbuf_to_cb_sp)
+VINCI_CCE_ABSENT(img2colv2_cbuf_to_ca_s4)
+VINCI_CCE_ABSENT(mad_s4)
+VINCI_CCE_ABSENT(mad_sp)
+// The image pre-processor.
+VINCI_CCE_ABSENT(load_image_to_cbuf)
+#define VINCI_CCE_AIPP(number) VINCI_CCE_ABSENT(set_aipp_spr_##number)
+VINCI_CCE_AIPP(0)
+VINCI_CCE_AIPP(1)
+VINCI_CCE_AIPP(2)
+VINCI_CCE_AIPP(3)
+VINCI_CCE_AIPP(4)
+VINCI_CCE_AIPP(5)
+VINCI_CCE_AIPP(6)
+VINCI_CCE_AIPP(7)
+VINCI_CCE_AIPP(8)
+VINCI_CCE_AIPP(9)
+VINCI_CCE_AIPP(10)
+VINCI_CCE_AIPP(11)
+VINCI_CCE_AIPP(12)
+VINCI_CCE_AIPP(13)
+VINCI_CCE_AIPP(14)
+VINCI_CCE_AIPP(15)
+VINCI_CCE_AIPP(16)
+VINCI_CCE_AIPP(17)
+VINCI_CCE_AIPP(18)
+VINCI_CCE_AIPP(19)
+VINCI_CCE_AIPP(20)
+VINCI_CCE_AIPP(21)
+VINCI_CCE_ABSENT(set_data_exp_0)
+VINCI_CCE_ABSENT(set_data_exp_1)
+VINCI_CCE_ABSENT(set_data_exp_2)
+VINCI_CCE_ABSENT(set_data_exp_3)
+VINCI_CCE_ABSENT(get_icache_prl_st)
+VINCI_CCE_ABSENT(copy_ubuf_to_gm_align_v2)
+VINCI_CCE_ABSENT(vld_va_reg)
+VINCI_CCE_ABSENT(conv_f322f16o)
+
+#endif
