@@ -59,7 +59,7 @@ run --version
 report "--version names program and model" "$(expect 0 '' ' (model revision ')"
 run help run
 help_out=$out
-report "help VERB" "$(expect 0 '' 'usage: vinci run TRACE... | OP KEY=VALUE... [OPTION]...')"
+report "help VERB" "$(expect 0 '' 'usage: vinci run TRACE... | OP KEY=VALUE... | LIBRARY:KERNEL [OPTION]...')"
 run run --help
 report "VERB --help says the same" "$([ "$out" = "$help_out" ] || echo "$out")"
 report "testing options are not in the help" "$(printf '%s\n' "$out" | grep shuffle)"

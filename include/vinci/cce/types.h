@@ -112,13 +112,6 @@ static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "as in memory");
 
 namespace vinci_cce {
 
-// The name of a type in the instruction table.
-template <typename type> struct type_name;
-#define VINCI_CCE_TYPE(type, text)                                                                     \
-  template <> struct type_name<type> {                                                                 \
-    static constexpr const char *value = text;                                                         \
-  };
-
 // A scalar operand: integers as they are, floating-point types by their bits.
 static inline __attribute__((always_inline)) int64_t scalar(half value) { return value.bits; }
 static inline __attribute__((always_inline)) int64_t scalar(bfloat16_t value) { return value.bits; }
