@@ -111,7 +111,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..20")
+print("1..21")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -168,6 +168,11 @@ find_mistake(
 find_mistake(
     "a trap of the kernel ends the run", "softmax", "aiv", 4, soft, [8],
     "float sum = *result;", "float sum = *result; if (i == 2) trap();", "trap()", "float sum", "run",
+)
+find_mistake(
+    "scalar code that never ends is stopped", "softmax", "aiv", 4, soft, [8],
+    "float sum = *result;", "float sum = *result; while (*(volatile __ubuf__ float *)result == sum) {}",
+    "10 s without an instruction", "float sum", "run",
 )
 with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
     out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")

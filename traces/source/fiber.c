@@ -14,6 +14,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@
 #include "traces/source/source.h"
 
 enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16, REGISTER_ARGS = 6 };
+/* Scalar code that issues nothing for so long waits for something that does not come. */
+enum { PATIENCE_SECONDS = 10 };
 
 /* Arguments that do not fit registers lie on the stack, as a structure that is passed by value. */
 struct stack_args {
@@ -43,6 +46,12 @@ struct source_fiber {
 /* The fiber that runs, for the handler of faults, which gets no other word of the program's state.
  */
 static struct source_fiber *running;
+/* What had run at the last second of the process, and for how many seconds already. */
+static struct {
+  const struct source_fiber *fiber;
+  uint64_t instructions;
+  unsigned seconds;
+} watched;
 
 /* ---- leaving the code -------------------------------------------------------------------- */
 
@@ -123,6 +132,8 @@ static uint64_t program_counter(const ucontext_t *context) {
 
 static const char *fault_text(int number) {
   switch (number) {
+  case SIGVTALRM:
+    return "scalar code of the kernel runs for 10 s without an instruction";
   case SIGFPE:
     return "the kernel divides by zero, or an integer overflows";
   case SIGILL:
@@ -150,6 +161,24 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   (void)setcontext(&fiber->caller);
 }
 
+/* Every second of this process. */
+static void on_second(int number, siginfo_t *info, void *context) {
+  const struct source_fiber *fiber = running;
+  bool same = fiber && fiber == watched.fiber && fiber->core.instructions == watched.instructions;
+  watched.seconds = same ? watched.seconds + 1 : 0;
+  watched.fiber = fiber;
+  watched.instructions = fiber ? fiber->core.instructions : 0;
+  if (same && watched.seconds == PATIENCE_SECONDS)
+    on_fault(number, info, context);
+}
+
+static bool set_clock(time_t seconds) {
+  const struct itimerval every = {.it_interval.tv_sec = seconds, .it_value.tv_sec = seconds};
+  struct sigaction action = {.sa_sigaction = on_second,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  return sigaction(SIGVTALRM, &action, NULL) == 0 && setitimer(ITIMER_VIRTUAL, &every, NULL) == 0;
+}
+
 static bool set_handlers(struct source *source) {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   static char stack[1 << 16]; /* the fiber's own may be full */
@@ -162,8 +191,8 @@ static bool set_handlers(struct source *source) {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
     if (sigaction(faults[i], &action, NULL) != 0)
       return false;
-  source->handlers_set = true;
-  return true;
+  source->handlers_set = set_clock(1);
+  return source->handlers_set;
 }
 
 /* ---- entering the code -------------------------------------------------------------------- */
@@ -313,6 +342,8 @@ const struct source_place *source_fiber_place(const struct source *source, uint3
 }
 
 void source_fibers_free(struct source *source) {
+  if (source->handlers_set)
+    (void)set_clock(0);
   for (uint32_t i = 0; source->fibers && i < source->core_count; i++) {
     struct source_fiber *fiber = source->fibers[i];
     if (!fiber)
