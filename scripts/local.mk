@@ -80,6 +80,10 @@ dist_lualib_DATA = \
 	scripts/lib/plot.lua \
 	scripts/lib/svg.lua
 
+# For code generators in Python.
+pythonmoduledir = $(pkgdatadir)/python
+dist_pythonmodule_DATA = scripts/python/vinci_trace.py
+
 # Scripts that answer questions; they double as examples of the module.
 experimentsdir = $(pkgdatadir)/experiments
 dist_experiments_DATA = \

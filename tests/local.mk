@@ -92,6 +92,7 @@ script_tests = \
 	tests/scripts/test_experiments.sh \
 	tests/scripts/test_lua.sh \
 	tests/scripts/test_lua_limits.sh \
+	tests/scripts/test_trace_writer.sh \
 	tests/source/test_kernels.sh \
 	tests/traces/test_hints.sh \
 	tests/traces/test_operators.sh \
@@ -353,6 +354,7 @@ CLEANFILES += $(accuracy_programs) tests/accuracy/accuracy*.said tests/accuracy/
 tests_values_driver_LDADD = libvinci_tests.la libvinci_internal.la
 dist_noinst_DATA += \
 	tests/values/convs.py \
+	tests/scripts/trace_writer.py \
 	tests/source/kernels.py \
 	tests/values/coverage.py \
 	tests/values/cube.py \

@@ -139,6 +139,7 @@ libvinci_traces_la_SOURCES = \
 	traces/source/kernel.c \
 	traces/source/lines.c \
 	traces/source/log.c \
+	traces/source/record.c \
 	traces/source/source.h \
 	traces/values/compare.c \
 	traces/values/npy.c \

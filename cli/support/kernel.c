@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/diag.h"
+#include "core/base/file.h"
 #include "traces/source/source.h"
 
 enum { PATH_BYTES = 4096, BLOCKS_MAX = 65535 };
@@ -54,6 +55,26 @@ static enum vinci_status record(const struct values_settings *asked, const vinci
   return status;
 }
 
+struct written {
+  const vinci_trace *trace;
+  struct vinci_diag *diag;
+  enum vinci_status status;
+};
+
+static void write_trace(void *context, FILE *out) {
+  struct written *written = context;
+  written->status = source_write(written->trace, out, written->diag);
+}
+
+static enum vinci_status write_record(const char *path, const vinci_trace *trace,
+                                      struct vinci_diag *diag) {
+  struct written written = {.trace = trace, .diag = diag};
+  if (!path)
+    return VINCI_OK;
+  enum vinci_status status = file_replace(path, write_trace, &written, diag);
+  return written.status != VINCI_OK ? written.status : status;
+}
+
 enum vinci_status kernel_load(const char *word, const struct kernel_settings *settings,
                               const struct values_settings *values, const vinci_soc *soc,
                               struct monitor *monitor, vinci_trace **out, struct vinci_diag *diag) {
@@ -68,6 +89,8 @@ enum vinci_status kernel_load(const char *word, const struct kernel_settings *se
     status = source_load(soc, &request, out, diag);
   if (status == VINCI_OK)
     status = record(values, soc, *out, monitor, diag);
+  if (status == VINCI_OK)
+    status = write_record(settings->record, *out, diag);
   if (status == VINCI_OK)
     return VINCI_OK;
   vinci_trace_free(*out);

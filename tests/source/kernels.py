@@ -7,6 +7,7 @@ mistakes, each of which is found at its line. Prints TAP.
     kernels.py VINCI FOLDER_OF_SOURCES FOLDER_FOR_FILES
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -83,6 +84,21 @@ def run_example(name, core, blocks, tensors, numbers, result, expected, error):
     report(f"{name} takes the same time twice", "" if cut[0] == cut[1] and len(cut[0]) > 100 else cut[0][:200])
 
 
+    record = os.path.join(folder, name + ".csv")
+    whole = command("run", *words, "--json", f"--record={record}")
+    traced = command("run", record, chip, "--json")
+    results = []
+    for run in (whole, traced):
+        result = json.loads(run.stdout) if run.returncode == 0 else {}
+        for key in ("host", "input_digest", "trace"):
+            result.pop(key, None)
+        results.append(result)
+    report(
+        f"{name} as a recorded trace has the same result",
+        "" if results[0] and results[0] == results[1] else whole.stderr + traced.stderr + "results differ",
+    )
+
+
 def line_of(path, text):
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -111,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..21")
+print("1..25")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)

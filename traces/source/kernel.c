@@ -26,26 +26,42 @@ struct library {
   size_t length;
 };
 
+/* Copies `size` bytes from an offset of the file; false when they leave the file. Files of others may
+ * have any offset, also one at which no structure may lie. */
+static bool copy_from(const struct library *library, uint64_t offset, void *to, size_t size) {
+  if (offset > library->length || size > library->length - offset)
+    return false;
+  memcpy(to, library->bytes + offset, size);
+  return true;
+}
+
+/* Whether the name at an offset is a section's. */
+static bool is_named(const struct library *library, uint64_t offset, const char *name) {
+  char found[32];
+  size_t size = strlen(name) + 1;
+  return size <= sizeof found && copy_from(library, offset, found, size) &&
+         memcmp(found, name, size) == 0;
+}
+
 /* A section of an ELF file in memory; false when there is none, or the file is no such file. */
 static bool find_section(const struct library *library, const char *name, const char **bytes,
                          size_t *length) {
-  const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)library->bytes;
-  if (library->length < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-      head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shoff > library->length ||
-      head->e_shnum > (library->length - head->e_shoff) / sizeof(Elf64_Shdr) ||
-      head->e_shstrndx >= head->e_shnum)
+  Elf64_Ehdr head;
+  Elf64_Shdr names, row;
+  if (!copy_from(library, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 ||
+      !copy_from(library, head.e_shoff + (uint64_t)head.e_shstrndx * sizeof names, &names,
+                 sizeof names))
     return false;
-  const Elf64_Shdr *rows = (const Elf64_Shdr *)(const void *)(library->bytes + head->e_shoff);
-  const Elf64_Shdr *names = &rows[head->e_shstrndx];
-  for (unsigned i = 0; i < head->e_shnum; i++) {
-    size_t name_at = (size_t)names->sh_offset + rows[i].sh_name;
-    if (name_at + strlen(name) >= library->length || rows[i].sh_type == SHT_NOBITS ||
-        rows[i].sh_offset > library->length ||
-        rows[i].sh_size > library->length - rows[i].sh_offset ||
-        strncmp(library->bytes + name_at, name, strlen(name) + 1) != 0)
+  for (uint64_t i = 0; i < head.e_shnum; i++) {
+    if (!copy_from(library, head.e_shoff + i * sizeof row, &row, sizeof row))
+      return false;
+    if (row.sh_type == SHT_NOBITS || row.sh_offset > library->length ||
+        row.sh_size > library->length - row.sh_offset ||
+        !is_named(library, names.sh_offset + row.sh_name, name))
       continue;
-    *bytes = library->bytes + rows[i].sh_offset;
-    *length = (size_t)rows[i].sh_size;
+    *bytes = library->bytes + row.sh_offset;
+    *length = (size_t)row.sh_size;
     return true;
   }
   return false;

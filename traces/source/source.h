@@ -131,4 +131,8 @@ source_record(struct vinci_trace *trace, struct vinci_values *values,
               bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
               void *context, struct vinci_diag *diag);
 
+/* ---- a recorded kernel as a trace (record.c) ---- */
+VINCI_MUST_CHECK enum vinci_status source_write(const struct vinci_trace *trace, FILE *out,
+                                                struct vinci_diag *diag);
+
 #endif
