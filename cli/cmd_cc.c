@@ -242,6 +242,7 @@ static enum vinci_status write_frame(const struct build *build, const bool wante
                : diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path, strerror(errno));
   const char *source = realpath(build->source, full) ? full : build->source;
   fprintf(out, ".section .vinci.source,\"a\"\n.ascii \"%s\"\n", source);
+  fprintf(out, ".section .vinci.arch,\"a\"\n.ascii \"%s\"\n", arch_name(ARCH_C220));
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     if (wanted[kind])
       fprintf(out, ".section .vinci.%s,\"a\"\n.balign 64\n.incbin \"%s\"\n",

@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..25")
+print("1..29")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -190,6 +190,25 @@ find_mistake(
     "float sum = *result;", "float sum = *result; while (*(volatile __ubuf__ float *)result == sum) {}",
     "10 s without an instruction", "float sum", "run",
 )
+
+
+def refuse(title, words, wanted, code):
+    run = command(*words)
+    report(title, "" if run.returncode == code and wanted in run.stderr else f"{run.returncode}: {run.stderr}")
+
+
+built, _ = compiled("vector_add", "aiv")
+one = ["--arg", "name=x,dtype=fp16,shape=8,io=in"]
+refuse("a kernel that is not there", ["run", built + ":nothing", chip, *one], 'has no kernel "nothing" for AIV', 3)
+refuse(
+    "another architecture", ["run", built + ":vector_add", "--soc-version=Ascend310P3", *one],
+    "is not compiled for dav-m200, the architecture of Ascend310P3", 3,
+)
+refuse(
+    "an argument with a mistake", ["run", built + ":vector_add", chip, "--arg", "name=x,dtyp=fp16,shape=8,io=in"],
+    'the kernel\'s arguments:3:15: error: unknown key "dtyp" in a tensor row', 3,
+)
+refuse("a file that is no library", ["run", os.path.join(folder, "vector_add.cpp") + ":a", chip], "is no kernel library", 3)
 with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
     out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")
 bad = command("cc", os.path.join(folder, "wrong.cpp"), "-o", os.path.join(folder, "wrong.so"))

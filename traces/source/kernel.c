@@ -20,14 +20,15 @@ enum { LIBRARY_BYTES_MAX = 1 << 28, HEADER_BYTES = 1 << 16 };
 static const char *const sections[CORE_KIND_COUNT] = {
     [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};
 static const char source_section[] = ".vinci.source"; /* the path of the source file */
+static const char arch_section[] = ".vinci.arch";     /* what the code was compiled for */
 
 struct library {
   char *bytes;
   size_t length;
 };
 
-/* Copies `size` bytes from an offset of the file; false when they leave the file. Files of others may
- * have any offset, also one at which no structure may lie. */
+/* Copies `size` bytes from an offset of the file; false when they leave the file. Files of others
+ * may have any offset, also one at which no structure may lie. */
 static bool copy_from(const struct library *library, uint64_t offset, void *to, size_t size) {
   if (offset > library->length || size > library->length - offset)
     return false;
@@ -65,6 +66,20 @@ static bool find_section(const struct library *library, const char *name, const 
     return true;
   }
   return false;
+}
+
+static enum vinci_status check_arch(const struct library *library, const struct vinci_soc *soc,
+                                    const char *path, struct vinci_diag *diag) {
+  const char *bytes, *arch = arch_name(soc->arch);
+  size_t length;
+  if (find_section(library, arch_section, &bytes, &length) && length == strlen(arch) &&
+      memcmp(bytes, arch, length) == 0)
+    return VINCI_OK;
+  enum vinci_status status =
+      diag_error(diag, VINCI_E_INPUT, "%s is not compiled for %s, the architecture of %s", path,
+                 arch, soc->name);
+  diag_hint(diag, "kernels are compiled for dav-c220, the cores of the 910B family");
+  return status;
 }
 
 static bool find_images(const struct library *library, struct source *source) {
@@ -143,9 +158,13 @@ static enum vinci_status make_trace(const struct vinci_soc *soc,
   if (status == VINCI_OK && header->full)
     status = diag_error(diag, VINCI_E_USAGE, "the arguments of the kernel are too long");
   if (status == VINCI_OK)
-    status = vinci_trace_parse(name, header->text, header->length, soc, &source->trace, diag);
+    status = vinci_trace_parse("the kernel's arguments", header->text, header->length, soc,
+                               &source->trace, diag);
   free(header);
-  return status;
+  if (status != VINCI_OK)
+    return status;
+  source->trace->path = arena_strdup(&source->arena, name);
+  return source->trace->path ? VINCI_OK : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
 
 static void free_source(struct program_source *program) {
@@ -227,9 +246,12 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
     diag_hint(diag, "`vinci cc` makes such libraries");
   }
   if (status == VINCI_OK)
+    status = check_arch(&library, soc, request->path, diag);
+  if (status == VINCI_OK)
     status = make_trace(soc, request, source,
                         source_name(&library, request->path, name, sizeof name), diag);
   if (status != VINCI_OK) {
+    vinci_trace_free(source->trace);
     free_source(&source->program);
     return status;
   }
