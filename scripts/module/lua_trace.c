@@ -5,6 +5,7 @@
 
 #include "core/isa/isa.h"
 #include "core/isa/program.h"
+#include "core/vinci_kernel.h"
 #include "scripts/module/lua_vinci.h"
 
 const char lua_trace_type[] = "vinci.trace";
@@ -63,6 +64,39 @@ static int compile_trace(lua_State *lua) {
   const char **args = lua_args_assignments(lua, 3, function, "args", &count);
   void **object = new_trace(lua);
   enum vinci_status status = vinci_compile(soc, op, args, count, &trace, &diag);
+  return keep_trace(lua, object, trace, status, &diag);
+}
+
+/* vinci.load_kernel(soc, { library =, name =, args = { "name=x,...", "value=7" } [, blocks =] }) */
+static int load_kernel(lua_State *lua) {
+  static const char function[] = "vinci.load_kernel";
+  static const char *const names[] = {"library", "name", "args", "blocks", NULL};
+  enum { BLOCKS_MAX = 65535 };
+  struct vinci_diag diag = {0};
+  vinci_trace *trace = NULL;
+  struct vinci_kernel kernel = {.struct_size = sizeof kernel, .blocks = 1};
+  const vinci_soc *soc = lua_args_object(lua, 1, lua_soc_type, function, "soc");
+  lua_args_end(lua, function, 2);
+  lua_args_options(lua, 2, function, names);
+  lua_getfield(lua, 2, "library");
+  kernel.library = lua_args_text(lua, -1, function, "options.library");
+  lua_getfield(lua, 2, "name");
+  kernel.name = lua_args_text(lua, -1, function, "options.name");
+  if (lua_getfield(lua, 2, "blocks") != LUA_TNIL)
+    kernel.blocks = (uint32_t)lua_args_whole(lua, -1, function, "options.blocks", 1, BLOCKS_MAX);
+  if (lua_getfield(lua, 2, "args") != LUA_TTABLE)
+    lua_args_refuse(lua, function, "options.args", "is not a list of texts");
+  int list = lua_gettop(lua);
+  kernel.arg_count = lua_rawlen(lua, list);
+  const char **args = lua_newuserdatauv(lua, (kernel.arg_count + 1) * sizeof *args, 0);
+  for (size_t i = 0; i < kernel.arg_count; i++) {
+    lua_rawgeti(lua, list, (lua_Integer)i + 1);
+    args[i] = lua_args_text(lua, -1, function, "options.args");
+    lua_pop(lua, 1); /* the list keeps the text */
+  }
+  kernel.args = args;
+  void **object = new_trace(lua);
+  enum vinci_status status = vinci_kernel_load(soc, &kernel, &trace, &diag);
   return keep_trace(lua, object, trace, status, &diag);
 }
 
@@ -262,10 +296,11 @@ static int arch_of(lua_State *lua) {
 void lua_trace_open(lua_State *lua) {
   static const luaL_Reg methods[] = {
       {"text", trace_text}, {"tensors", trace_tensors}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"load", load_trace}, {"parse", parse_trace},         {"compile", compile_trace},
-      {"tiling", tiling},   {"check", check_trace},         {"operators", operators},
-      {"arch", arch_of},    {"instructions", instructions}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"load", load_trace},           {"parse", parse_trace},
+                                       {"compile", compile_trace},     {"tiling", tiling},
+                                       {"load_kernel", load_kernel},   {"check", check_trace},
+                                       {"operators", operators},       {"arch", arch_of},
+                                       {"instructions", instructions}, {NULL, NULL}};
   lua_vinci_type(lua, lua_trace_type, methods, free_trace);
   luaL_setfuncs(lua, functions, 0);
 }

@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..29")
+print("1..30")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -199,6 +199,24 @@ def refuse(title, words, wanted, code):
 
 built, _ = compiled("vector_add", "aiv")
 one = ["--arg", "name=x,dtype=fp16,shape=8,io=in"]
+script = os.path.join(folder, "load.lua")
+with open(script, "w", encoding="utf-8") as out:
+    out.write(
+        """local vinci = require "vinci"
+local soc = vinci.soc "Ascend910B4"
+local trace = vinci.load_kernel(soc, { library = arg[1], name = "vector_add", blocks = 8, args = {
+  "name=x,dtype=fp16,shape=65536,io=in", "name=y,dtype=fp16,shape=65536,io=in",
+  "name=z,dtype=fp16,shape=65536,io=out", "value=4" } })
+assert(vinci.check(soc, trace) == 0)
+print((vinci.run(soc, trace):get "total_cycles"))
+local ok, problem = pcall(vinci.load_kernel, soc, { library = arg[1], name = "none", args = {} })
+assert(not ok and problem.status == "E_INPUT" and problem.text:find "none")
+"""
+    )
+from_lua = command("lua", script, built)
+by_hand = json.loads(command("run", built + ":vector_add", "--blocks=8", chip, "--json", *arguments(add, [4])).stdout)
+same = from_lua.stdout.strip() == str(by_hand["total_cycles"])
+report("Lua loads kernels", "" if same else from_lua.stdout + from_lua.stderr)
 refuse("a kernel that is not there", ["run", built + ":nothing", chip, *one], 'has no kernel "nothing" for AIV', 3)
 refuse(
     "another architecture", ["run", built + ":vector_add", "--soc-version=Ascend310P3", *one],

@@ -10,6 +10,7 @@
 #include "core/control/placement.h"
 #include "core/machine/machine.h"
 #include "core/machine/values.h"
+#include "core/vinci_kernel.h"
 #include "traces/source/source.h"
 
 enum { LIBRARY_BYTES_MAX = 1 << 28, HEADER_BYTES = 1 << 16 };
@@ -285,4 +286,36 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
   if (!source->recorded)
     *diag = own;
   return source->recorded ? VINCI_OK : status;
+}
+
+enum vinci_status vinci_kernel_load(const vinci_soc *soc, const struct vinci_kernel *kernel,
+                                    vinci_trace **out, struct vinci_diag *diag) {
+  *out = NULL;
+  if (kernel->struct_size != sizeof *kernel)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of a kernel is %zu, not %zu",
+                      kernel->struct_size, sizeof *kernel);
+  if (kernel->blocks == 0)
+    return diag_error(diag, VINCI_E_USAGE, "a kernel has at least one block");
+  const struct source_request request = {.path = kernel->library,
+                                         .kernel = kernel->name,
+                                         .blocks = kernel->blocks,
+                                         .args = kernel->args,
+                                         .arg_count = kernel->arg_count};
+  vinci_trace *trace;
+  vinci_values *values = NULL;
+  enum vinci_status status = source_load(soc, &request, &trace, diag);
+  if (status == VINCI_OK)
+    status = vinci_values_create(soc, trace, &values, diag);
+  if (status == VINCI_OK)
+    status = vinci_values_load_files(values, diag);
+  if (status == VINCI_OK) {
+    vinci_values_zero(values);
+    status = source_record(trace, values, NULL, NULL, diag);
+  }
+  vinci_values_free(values);
+  if (status == VINCI_OK)
+    *out = trace;
+  else
+    vinci_trace_free(trace);
+  return status;
 }
