@@ -120,10 +120,10 @@ static enum vinci_status check_trace(struct check_batch *batch, const char *path
   monitor_start(&batch->monitor, path, settings->timeout_minutes, settings->quiet);
   monitor_begin_reading(&batch->monitor, path, "was checked",
                         settings->json && batch->traces->count > 1 ? "\n]\n" : "");
-  enum vinci_status status =
-      kernel_is_named(path) ? kernel_load(path, &settings->kernel, &settings->values, batch->soc,
-                                          &batch->monitor, &trace, diag)
-                            : vinci_trace_load(path, batch->soc, &trace, diag);
+  enum vinci_status status = kernel_is_named(path)
+                                 ? kernel_load(path, &settings->kernel, &settings->values,
+                                               batch->soc, &batch->monitor, &trace, diag)
+                                 : vinci_trace_load(path, batch->soc, &trace, diag);
   monitor_end_reading();
   if (status != VINCI_OK)
     return status;

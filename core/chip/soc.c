@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/base/arith.h"
-#include "core/base/diag.h"
 #include "core/base/decimal.h"
+#include "core/base/diag.h"
 #include "core/base/digest.h"
 #include "core/chip/mem.h"
 
