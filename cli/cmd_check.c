@@ -143,6 +143,12 @@ static enum vinci_status check_usage(struct check_settings *settings,
                                      const struct text_list *traces, struct vinci_diag *diag) {
   if (settings->normalize && traces->count > 1)
     return diag_error(diag, VINCI_E_USAGE, "--normalize takes one trace, not %zu", traces->count);
+  if (settings->normalize && traces->count == 1 && kernel_is_named(traces->items[0])) {
+    enum vinci_status status =
+        diag_error(diag, VINCI_E_USAGE, "--normalize takes a trace, not a kernel");
+    diag_hint(diag, "--record=FILE writes what a kernel issues as a trace");
+    return status;
+  }
   if (settings->json && settings->normalize && strcmp(settings->normalize, "-") == 0)
     return diag_error(diag, VINCI_E_USAGE, "--json and --normalize=- both need standard output");
   if (checks_choose(&settings->tools, &settings->checks, diag) != VINCI_OK)
@@ -156,6 +162,7 @@ static int check_all(struct check_settings *settings, const struct text_list *tr
   vinci_soc *soc = NULL;
   if (check_usage(settings, traces, &diag) != VINCI_OK ||
       values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
+      kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {
     vinci_soc_free(soc);

@@ -376,6 +376,7 @@ static int run_all(struct run_settings *settings, const struct text_list *words)
     return cli_fail(&diag);
   }
   if (values_check(&settings->values, traces->count, &diag) != VINCI_OK ||
+      kernel_check(&settings->kernel, traces, &diag) != VINCI_OK ||
       cli_check_folders(settings->output, traces, &diag) != VINCI_OK ||
       cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag) != VINCI_OK ||
       cli_make_folders(settings->output, traces, &diag) != VINCI_OK) {

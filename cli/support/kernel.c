@@ -29,6 +29,23 @@ bool kernel_is_named(const char *word) {
   return split(word, path, &kernel) && access(path, R_OK) == 0;
 }
 
+enum vinci_status kernel_check(const struct kernel_settings *settings,
+                               const struct text_list *words, struct vinci_diag *diag) {
+  const char *option = settings->args.count > 0 ? "arg"
+                       : settings->record       ? "record"
+                       : settings->blocks       ? "blocks"
+                                                : NULL;
+  bool any = false;
+  for (size_t i = 0; i < words->count; i++)
+    any |= kernel_is_named(words->items[i]);
+  if (!option || any)
+    return VINCI_OK;
+  enum vinci_status status =
+      diag_error(diag, VINCI_E_USAGE, "--%s needs LIBRARY:KERNEL, the library being there", option);
+  diag_hint(diag, "`vinci cc` makes such libraries");
+  return status;
+}
+
 static enum vinci_status read_blocks(const char *text, uint32_t *blocks, struct vinci_diag *diag) {
   char *end = NULL;
   unsigned long number = text ? strtoul(text, &end, 10) : 1;

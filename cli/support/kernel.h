@@ -30,6 +30,10 @@ struct kernel_settings {
 
 /* Whether a word names a kernel of a library that is there. */
 bool kernel_is_named(const char *word);
+/* Refuses options of kernels where no kernel is named. */
+VINCI_MUST_CHECK enum vinci_status kernel_check(const struct kernel_settings *settings,
+                                                const struct text_list *words,
+                                                struct vinci_diag *diag);
 /*
  * Loads a kernel with its arguments and executes the kernel once, on copies of the inputs that
  * `values` gives (without: zeros), to know its instructions. For vinci_trace_free().

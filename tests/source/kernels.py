@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..30")
+print("1..33")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -226,6 +226,14 @@ refuse(
     "an argument with a mistake", ["run", built + ":vector_add", chip, "--arg", "name=x,dtyp=fp16,shape=8,io=in"],
     'the kernel\'s arguments:3:15: error: unknown key "dtyp" in a tensor row', 3,
 )
+refuse("options of kernels without a kernel", ["run", "add", "shape=64", chip, "--blocks=8"], "--blocks needs LIBRARY:KERNEL", 2)
+refuse(
+    "a kernel in canonical form", ["check", built + ":vector_add", chip, *one, "--normalize=-"],
+    "--normalize takes a trace, not a kernel", 2,
+)
+talking, _ = compiled("vector_add", "aiv", lambda text: text.replace("  set_mask_norm();", '  vinci_print("here");'))
+said = command("run", talking + ":vector_add", "--blocks=2", chip, "--quiet", *arguments(add, [1])).stderr
+report("a kernel prints", "" if said == "block 0: here\nblock 1: here\n" else said)
 refuse("a file that is no library", ["run", os.path.join(folder, "vector_add.cpp") + ":a", chip], "is no kernel library", 3)
 with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
     out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")

@@ -67,6 +67,8 @@ VINCI_CCE_INLINE int64_t get_sys_cnt() { return vinci_cce::number(VINCI_CCE_CYCL
 #define block_idx get_block_idx()
 #define block_num get_block_num()
 
+// A line on standard error, with the block that says so.
+VINCI_CCE_INLINE void vinci_print(const char *text) { vinci_cce_host->print(vinci_cce_host, text); }
 VINCI_CCE_INLINE void trap() { vinci_cce::trap("trap()"); }
 
 // ---- bits of the scalar unit: positions count from bit 0, -1: there is none ----
