@@ -52,7 +52,7 @@ struct build {
   struct cc_settings settings;
   struct words passed; /* to the compiler: sources and options */
   const char *source;
-  char include[PATH_MAX];
+  char include[PATH_MAX], library[PATH_MAX + 32];
   char folder[64]; /* for temporary files; empty: none is made yet */
   struct vinci_diag *diag;
 };
@@ -140,8 +140,10 @@ static enum vinci_status find_headers(struct build *build) {
   for (unsigned i = 0; status == VINCI_OK && i < 2; i++) {
     snprintf(build->include, sizeof build->include, i == 0 ? "%s/include" : "%s/../include", data);
     snprintf(path, sizeof path, "%s/vinci/cce/kernel.h", build->include);
-    if (stat(path, &info) == 0)
-      return VINCI_OK;
+    if (stat(path, &info) != 0)
+      continue;
+    snprintf(build->library, sizeof build->library, "%s/vinci/cce/library", build->include);
+    return VINCI_OK;
   }
   if (status != VINCI_OK)
     return status;
@@ -215,8 +217,12 @@ static enum vinci_status compile_for(const struct build *build, enum core_kind k
   add(&words, "-fPIC");
   add(&words, "-shared");
   add(&words, "-fvisibility=hidden");
+  add(&words, "-Xclang"); /* fp16 as an argument */
+  add(&words, "-fallow-half-arguments-and-returns");
   add(&words, "-I");
   add(&words, build->include);
+  add(&words, "-idirafter"); /* what a library's build would generate, unless the user has that */
+  add(&words, build->library);
   add(&words, "-include");
   add(&words, "vinci/cce/kernel.h");
   add_macros(&words, kind);

@@ -11,3 +11,8 @@ dist_cceinclude_DATA = \
 	include/vinci/cce/transfer.h \
 	include/vinci/cce/types.h \
 	include/vinci/cce/vector.h
+ccelibrarydir = $(pkgdatadir)/include/vinci/cce/library
+ccelibraryregisterdir = $(ccelibrarydir)/register
+dist_ccelibraryregister_DATA = include/vinci/cce/library/register/tilingdata_base.h
+ccelibrarytilingdir = $(ccelibrarydir)/kernel_tiling
+dist_ccelibrarytiling_DATA = include/vinci/cce/library/kernel_tiling/kernel_tiling.h

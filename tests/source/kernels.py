@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..33")
+print("1..34")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -153,6 +153,37 @@ mixed = {
 }
 both = np.maximum(np.matmul(a2.astype(np.float64), b2.astype(np.float64)), 0) + 1
 run_example("matmul_relu", "mix", 2, mixed, [], "y", both, 1e-4)
+
+with open(os.path.join(folder, "halves.cpp"), "w", encoding="utf-8") as out:
+    out.write(
+        """__global__ __aicore__ void halves(GM_ADDR y) {
+  __ubuf__ half *ub = (__ubuf__ half *)(uintptr_t)0;
+  for (int i = 0; i < 16; i++)
+    ub[i] = (half)(i * 0.5f);
+  half third = ub[3];
+  ub[0] = third + ub[4];
+  ub[1] = (half)1e-7f;
+  ub[2] = (half)70000.0f;
+  set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm(y, ub, 0, 1, 1, 0, 0);
+}
+"""
+    )
+halves = os.path.join(folder, "halves.so")
+made = command("cc", os.path.join(folder, "halves.cpp"), "-o", halves)
+out_folder = os.path.join(folder, "halves")
+ran = command(
+    "run", halves + ":halves", chip, "--arg", "name=y,dtype=fp16,shape=16,io=out", "--values", "--quiet",
+    f"--output={out_folder}",
+)
+wanted = (np.arange(16) * 0.5).astype(np.float16)
+wanted[:3] = [3.5, 1e-7, np.inf]
+told = made.stderr + ran.stderr
+if not told:
+    halves_found = np.load(os.path.join(out_folder, "tensors", "y.npy"))
+    told = "" if np.array_equal(halves_found, wanted) else str(halves_found)
+report("scalar code reads and writes fp16 in UB", told)
 
 find_mistake(
     "a missing flag is a race at its lines", "vector_add", "aiv", 8, add, [4],

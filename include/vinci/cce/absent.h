@@ -64,4 +64,9 @@ VINCI_CCE_ABSENT(copy_ubuf_to_gm_align_v2)
 VINCI_CCE_ABSENT(vld_va_reg)
 VINCI_CCE_ABSENT(conv_f322f16o)
 
+// Registers of the vector unit of dav-c310, which libraries declare variables of on every architecture.
+struct vector_bool {};
+struct vector_address {};
+struct vector_align {};
+
 #endif

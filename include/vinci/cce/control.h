@@ -52,7 +52,7 @@ VINCI_CCE_REGISTER(set_mov_pad_val)
 VINCI_CCE_REGISTER(set_padding)
 VINCI_CCE_REGISTER(set_ctrl)
 #undef VINCI_CCE_REGISTER
-VINCI_CCE_INLINE void set_deqscale(half value) { VINCI_CCE("set_deqscale", "value", value.bits); }
+VINCI_CCE_INLINE void set_deqscale(half value) { VINCI_CCE("set_deqscale", "value", vinci_cce::scalar(value)); }
 VINCI_CCE_INLINE void set_deqscale(uint64_t value) { VINCI_CCE("set_deqscale", "value", (int64_t)value); }
 VINCI_CCE_INLINE int64_t get_ctrl() { return vinci_cce::number(VINCI_CCE_CTRL); }
 

@@ -125,14 +125,12 @@ VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_ca, __ca__)
 VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_cb, __cb__)
 #undef VINCI_CCE_LOAD3D
 #undef VINCI_CCE_LOAD3D_TYPES
-// With the operands in two words.
-template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_ca(types... words) {
-  static_assert(sizeof...(words) == 4, "no such form");
-  vinci_cce::trap("img2colv2_cbuf_to_ca with operands in two words is not modelled");
+// Other forms: operands in two words, other types.
+template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_ca(types...) {
+  vinci_cce::trap("this form of img2colv2_cbuf_to_ca is not modelled");
 }
-template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_cb(types... words) {
-  static_assert(sizeof...(words) == 4, "no such form");
-  vinci_cce::trap("img2colv2_cbuf_to_cb with operands in two words is not modelled");
+template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_cb(types...) {
+  vinci_cce::trap("this form of img2colv2_cbuf_to_cb is not modelled");
 }
 
 // Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap.

@@ -4,6 +4,7 @@
 #ifndef VINCI_CCE_TYPES_H
 #define VINCI_CCE_TYPES_H
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,50 +44,48 @@
 
 // ---- numbers ----
 
-// Floating-point types of 16 bits, computed in fp32 and rounded to nearest, ties to even.
-struct half {
-  uint16_t bits;
+// fp16 is a type of the compiler, which computes in fp32: memories of all spaces can hold it. The compiler
+// calls these functions to convert, on processors without such instructions: to nearest, ties to even.
+typedef __fp16 half;
 
-  half() = default;
-  template <typename number> half(number value) : bits(from_float((float)value)) {}
-  operator float() const { return to_float(bits); }
-
-  static uint16_t from_float(float value) {
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    uint32_t sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
-    if (magnitude > 0x7f800000)
-      return (uint16_t)(sign | 0x7e00);
-    if (magnitude >= 0x47800000)
-      return (uint16_t)(sign | 0x7c00);
-    if (magnitude < 0x38800000) { // below the smallest normal number: a multiple of 2^-24
-      if (magnitude < 0x33000000)
-        return (uint16_t)sign;
-      uint32_t shift = 126 - (magnitude >> 23), fraction = (magnitude & 0x7fffff) | 0x800000;
-      uint32_t kept = fraction >> shift, rest = fraction & ((1u << shift) - 1), tie = 1u << (shift - 1);
-      return (uint16_t)(sign | (kept + (rest > tie || (rest == tie && (kept & 1)))));
-    }
-    uint32_t kept = (magnitude - 0x38000000) >> 13, rest = magnitude & 0x1fff;
-    return (uint16_t)(sign | (kept + (rest > 0x1000 || (rest == 0x1000 && (kept & 1)))));
+extern "C" {
+__attribute__((visibility("hidden"), used, weak)) uint16_t __gnu_f2h_ieee(float value) {
+  uint32_t word;
+  memcpy(&word, &value, sizeof word);
+  uint32_t sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
+  if (magnitude > 0x7f800000)
+    return (uint16_t)(sign | 0x7e00);
+  if (magnitude >= 0x47800000)
+    return (uint16_t)(sign | 0x7c00);
+  if (magnitude < 0x38800000) { // below the smallest normal number: a multiple of 2^-24
+    if (magnitude < 0x33000000)
+      return (uint16_t)sign;
+    uint32_t shift = 126 - (magnitude >> 23), fraction = (magnitude & 0x7fffff) | 0x800000;
+    uint32_t kept = fraction >> shift, rest = fraction & ((1u << shift) - 1), tie = 1u << (shift - 1);
+    return (uint16_t)(sign | (kept + (rest > tie || (rest == tie && (kept & 1)))));
   }
-  static float to_float(uint16_t bits) {
-    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
-    uint32_t word;
-    if (exponent == 31)
-      word = sign | 0x7f800000 | fraction << 13;
-    else if (exponent != 0)
-      word = sign | (exponent + 112) << 23 | fraction << 13;
-    else {
-      float small = (float)fraction / 16777216.0f;
-      memcpy(&word, &small, sizeof word);
-      word |= sign;
-    }
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
+  uint32_t kept = (magnitude - 0x38000000) >> 13, rest = magnitude & 0x1fff;
+  return (uint16_t)(sign | (kept + (rest > 0x1000 || (rest == 0x1000 && (kept & 1)))));
+}
+__attribute__((visibility("hidden"), used, weak)) float __gnu_h2f_ieee(uint16_t bits) {
+  uint32_t sign = (uint32_t)(bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
+  uint32_t word;
+  if (exponent == 31)
+    word = sign | 0x7f800000 | fraction << 13;
+  else if (exponent != 0)
+    word = sign | (exponent + 112) << 23 | fraction << 13;
+  else {
+    float small = (float)fraction / 16777216.0f;
+    memcpy(&word, &small, sizeof word);
+    word |= sign;
   }
-};
+  float value;
+  memcpy(&value, &word, sizeof value);
+  return value;
+}
+}
 
+// bf16, of which only device memory and variables can hold single numbers: computed in fp32 and rounded.
 struct bfloat16_t {
   uint16_t bits;
 
@@ -113,7 +112,11 @@ static_assert(sizeof(half) == 2 && sizeof(bfloat16_t) == 2, "as in memory");
 namespace vinci_cce {
 
 // A scalar operand: integers as they are, floating-point types by their bits.
-static inline __attribute__((always_inline)) int64_t scalar(half value) { return value.bits; }
+static inline __attribute__((always_inline)) int64_t scalar(half value) {
+  uint16_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
 static inline __attribute__((always_inline)) int64_t scalar(bfloat16_t value) { return value.bits; }
 static inline __attribute__((always_inline)) int64_t scalar(float value) {
   uint32_t word;

@@ -49,7 +49,7 @@ VINCI_CCE_BINARY_AS(vsubreluconv_s162s8, int8_t, int16_t, "")
 VINCI_CCE_BINARY_AS(vmulconv_f162s8, int8_t, half, "")
 VINCI_CCE_BINARY_AS(vmulconv_f162u8, uint8_t, half, "")
 
-// A selection by the comparison mask, or (mode 1) by a scalar; mode 2 takes its mask from UB.
+// A selection by the comparison mask.
 #define VINCI_CCE_SELECT(name, type, text)                                                             \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ type *src1,             \
                              uint8_t repeat, uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, \
@@ -62,6 +62,16 @@ VINCI_CCE_BINARY_AS(vmulconv_f162u8, uint8_t, half, "")
   }
 VINCI_CCE_FLOATS(VINCI_CCE_SELECT, vsel)
 #undef VINCI_CCE_SELECT
+// With a mode: 0 selects by the register; masks in UB are not modelled here.
+template <typename type, typename other>
+VINCI_CCE_INLINE void vsel(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ other *src1, uint8_t repeat,
+                           uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,
+                           uint8_t src0_repeat, uint8_t src1_repeat, uint8_t mode) {
+  if (mode != 0)
+    vinci_cce::trap("vsel with a mask in UB is not modelled");
+  vsel(dst, src0, (__ubuf__ type *)src1, repeat, dst_block, src0_block, src1_block, dst_repeat, src0_repeat,
+       src1_repeat);
+}
 
 #define VINCI_CCE_COMPARE(name, type, text)                                                            \
   VINCI_CCE_INLINE void name(__ubuf__ uint8_t *dst, __ubuf__ type *src0, __ubuf__ type *src1,          \
@@ -196,6 +206,16 @@ VINCI_CCE_NUMBERS(VINCI_CCE_SCALAR, vmins)
 VINCI_CCE_FLOATS(VINCI_CCE_SCALAR, vlrelu)
 VINCI_CCE_FLOATS(VINCI_CCE_SCALAR, vaxpy)
 VINCI_CCE_SCALAR_AS(vaxpy_f162f32, float, half, "")
+// With two switches of the interface that have no effect on values.
+#define VINCI_CCE_LIMIT(name, type, text)                                                              \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, type value, uint8_t repeat,       \
+                             uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat,               \
+                             uint8_t src_repeat, bool, bool) {                                         \
+    name(dst, src, value, repeat, dst_block, src_block, dst_repeat, src_repeat);                       \
+  }
+VINCI_CCE_NUMBERS(VINCI_CCE_LIMIT, vmaxs)
+VINCI_CCE_NUMBERS(VINCI_CCE_LIMIT, vmins)
+#undef VINCI_CCE_LIMIT
 
 #define VINCI_CCE_SHIFT(name, type, text)                                                              \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int32_t distance, uint8_t repeat, \
@@ -206,6 +226,17 @@ VINCI_CCE_SCALAR_AS(vaxpy_f162f32, float, half, "")
               src_repeat);                                                                             \
   }
 VINCI_CCE_INTEGERS(VINCI_CCE_SHIFT, vshl)
+#define VINCI_CCE_SHIFT_RIGHT(name, type, text)                                                        \
+  VINCI_CCE_SHIFT(name, type, text)                                                                    \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src, int32_t distance, uint8_t repeat, \
+                             uint16_t dst_block, uint16_t src_block, uint8_t dst_repeat,               \
+                             uint8_t src_repeat, bool round) {                                         \
+    if (round)                                                                                         \
+      vinci_cce::trap(#name ": rounding is not modelled");                                             \
+    name(dst, src, distance, repeat, dst_block, src_block, dst_repeat, src_repeat);                    \
+  }
+VINCI_CCE_INTEGERS(VINCI_CCE_SHIFT_RIGHT, vshr)
+#undef VINCI_CCE_SHIFT_RIGHT
 #undef VINCI_CCE_SHIFT
 
 #define VINCI_CCE_DUP(name, type, text)                                                                \
