@@ -11,6 +11,7 @@
 
 #include "core/base/arith.h"
 #include "core/base/number.h"
+#include "core/isa/source.h"
 #include "core/machine/machine.h"
 
 struct execution {
@@ -108,8 +109,13 @@ run(struct execution *execution,
       .progress = progress,
       .progress_context = context,
   };
+  struct program_source *source = values->trace->source;
+  if (source) /* its scalar code reads and writes these values */
+    source->values = execution->values;
   enum vinci_status status =
       machine_run_with(values->soc, values->trace, &options, &observer, 1, execution->diag);
+  if (source)
+    source->values = NULL;
   return status == VINCI_OK ? execution->status : status;
 }
 

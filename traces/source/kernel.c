@@ -180,9 +180,12 @@ static void free_source(struct program_source *program) {
   free(source);
 }
 
+/* With values the code itself runs: scalar code writes some of them. */
+static bool is_replayed(const struct source *source) { return !source->program.values; }
+
 static void start(struct program_source *program, const struct source_place *place) {
   struct source *source = (struct source *)program;
-  if (source->recorded)
+  if (is_replayed(source))
     source_log_start(source, place);
   else
     source_fiber_start(source, place);
@@ -191,10 +194,11 @@ static void start(struct program_source *program, const struct source_place *pla
 static enum stream_step next(struct program_source *program, uint32_t core, struct inst *inst,
                              struct vinci_diag *diag) {
   struct source *source = (struct source *)program;
-  if (source->recorded)
+  if (is_replayed(source))
     return source_log_next(source, core, inst);
   enum stream_step step = source_fiber_next(source, core, inst, diag);
-  if (step == STREAM_INST && !source_log_add(source, source_fiber_place(source, core), inst)) {
+  if (step == STREAM_INST && !source->recorded &&
+      !source_log_add(source, source_fiber_place(source, core), inst)) {
     diag_error(diag, VINCI_E_NOMEM, "out of memory for the instructions of a kernel");
     return STREAM_ERROR;
   }
@@ -277,10 +281,8 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
                                                  unsigned done_permille),
                                 void *context, struct vinci_diag *diag) {
   struct source *source = (struct source *)trace->source;
-  source->program.values = values;
   struct vinci_diag own = {0};
   enum vinci_status status = values_run_leniently(values, progress, context, &own);
-  source->program.values = NULL;
   /* A kernel that hangs has issued something up to there, and a run or a check will tell why. */
   source->recorded = status == VINCI_OK || status == VINCI_E_DEADLOCK;
   if (!source->recorded)

@@ -64,7 +64,7 @@ struct source {
   uint32_t core_count;
   uint64_t *place_of_row; /* hash table: address in the code, kind of core, row + 1 */
   struct source_log *log;
-  bool recorded; /* instructions come from the log */
+  bool recorded; /* the log is whole */
   bool handlers_set;
 };
 
