@@ -45,8 +45,8 @@
 // ---- numbers ----
 
 // fp16 is a type of the compiler, computed in fp32, so that memories of all spaces can hold numbers of this
-// type. The compiler
-// calls these functions to convert, on processors without such instructions: to nearest, ties to even.
+// type. The compiler calls these functions to convert, on processors without such instructions: to nearest,
+// ties to even.
 typedef __fp16 half;
 
 extern "C" {
