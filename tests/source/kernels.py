@@ -180,7 +180,7 @@ ran = command(
 wanted = (np.arange(16) * 0.5).astype(np.float16)
 wanted[:3] = [3.5, 1e-7, np.inf]
 told = made.stderr + ran.stderr
-if not told:
+if made.returncode == 0 and ran.returncode == 0:  # sanitizers may have something to say all the same
     halves_found = np.load(os.path.join(out_folder, "tensors", "y.npy"))
     told = "" if np.array_equal(halves_found, wanted) else str(halves_found)
 report("scalar code reads and writes fp16 in UB", told)
@@ -264,7 +264,8 @@ refuse(
 )
 talking, _ = compiled("vector_add", "aiv", lambda text: text.replace("  set_mask_norm();", '  vinci_print("here");'))
 said = command("run", talking + ":vector_add", "--blocks=2", chip, "--quiet", *arguments(add, [1])).stderr
-report("a kernel prints", "" if said == "block 0: here\nblock 1: here\n" else said)
+once_each = said.count("block 0: here\n") == 1 and said.count("block 1: here\n") == 1
+report("a kernel prints", "" if once_each and said.count("here") == 2 else said)
 refuse("a file that is no library", ["run", os.path.join(folder, "vector_add.cpp") + ":a", chip], "is no kernel library", 3)
 with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
     out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")
