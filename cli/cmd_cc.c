@@ -20,7 +20,8 @@
 
 extern char **environ;
 
-enum { WORDS_MAX = 512 };
+/* Of a command of the compiler. OWN_WORDS_MAX: those that the verb adds itself. */
+enum { WORDS_MAX = 512, OWN_WORDS_MAX = 64 };
 
 struct cc_settings {
   const char *output;
@@ -50,7 +51,7 @@ struct words {
 /* One run of the verb. */
 struct build {
   struct cc_settings settings;
-  struct words passed; /* to the compiler: sources and options */
+  struct words passed; /* to the compiler, all but the source */
   const char *source;
   char include[PATH_MAX], library[PATH_MAX + 32];
   char folder[64]; /* for temporary files; empty: none is made yet */
@@ -109,6 +110,9 @@ static enum vinci_status take_arguments(struct build *build, int argc, char **ar
       build->source = argv[i];
       continue;
     }
+    if (build->passed.count == WORDS_MAX - OWN_WORDS_MAX)
+      return diag_error(build->diag, VINCI_E_USAGE, "more than %d options for the compiler",
+                        WORDS_MAX - OWN_WORDS_MAX);
     add(&build->passed, argv[i]);
   }
   if (build->source)

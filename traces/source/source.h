@@ -5,8 +5,8 @@
  * its own (fiber.c) which stops at each intrinsic and hands an instruction over (issue.c).
  *
  * What a kernel does may depend on values. So a kernel is executed once with values, and what each
- * block issues is kept (log.c); runs with time, checks and values then take the instructions from
- * there, as often as they like.
+ * block issues is kept (log.c). Runs with time and checks take the instructions from there. Runs
+ * with values execute the code again, because scalar code may write memory too.
  */
 #ifndef VINCI_TRACES_SOURCE_SOURCE_H
 #define VINCI_TRACES_SOURCE_SOURCE_H
@@ -16,9 +16,9 @@
 #include "core/isa/source.h"
 #include "include/vinci/cce/issue.h"
 
-enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32, SOURCE_BLOB_BYTES = 512 };
+enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
 
-/* An argument of the kernel: the address of a tensor, a number, or bytes of a structure. */
+/* An argument of the kernel: the address of a tensor, or a number. */
 struct source_arg {
   bool is_tensor;
   uint32_t tensor; /* of the trace */
