@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..34")
+print("1..35")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -274,4 +274,8 @@ place = f"{os.path.join(folder, 'wrong.cpp')}:2"
 report(
     "the compiler's errors keep the user's lines",
     "" if bad.returncode == 3 and place in bad.stderr else f"{bad.returncode}: {bad.stderr}",
+)
+refuse(
+    "more options than fit", ["cc", "many.cpp", "-###", *(f"-DA{i}" for i in range(449))],
+    "more than 448 options for the compiler", 2,
 )
