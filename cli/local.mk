@@ -15,6 +15,8 @@ vinci_SOURCES = \
 	cli/cmd_stream.c \
 	cli/cmd_sweep.c \
 	cli/main.c \
+	cli/cc/build.c \
+	cli/cc/build.h \
 	cli/run/list.c \
 	cli/run/list.h \
 	cli/run/values.c \
@@ -39,6 +41,6 @@ vinci_SOURCES = \
 	cli/support/options.h \
 	cli/sweep/submit.c \
 	cli/sweep/submit.h
-vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS)
+vinci_CPPFLAGS = $(AM_CPPFLAGS) $(LUA_CFLAGS) -DVINCI_LIBDIR='"$(libdir)"'
 vinci_LDADD = libvinci_lua.la libvinci_internal.la
 dist_man1_MANS += cli/vinci.1

@@ -134,9 +134,12 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/run.c \
 	traces/ops/sequence.c \
 	traces/ops/table.c \
+	traces/source/device.c \
 	traces/source/fiber.c \
 	traces/source/issue.c \
 	traces/source/kernel.c \
+	traces/source/launches.c \
+	traces/source/library.c \
 	traces/source/lines.c \
 	traces/source/log.c \
 	traces/source/record.c \

@@ -279,8 +279,9 @@ void vinci_values_zero(vinci_values *values) {
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *trace,
-                                      vinci_values **out, struct vinci_diag *diag) {
+enum vinci_status values_create_on(const struct vinci_soc *soc, const struct vinci_trace *trace,
+                                   uint8_t *gm, struct vinci_values **out,
+                                   struct vinci_diag *diag) {
   *out = NULL;
   struct vinci_values *values = calloc(1, sizeof *values);
   if (values) {
@@ -289,7 +290,8 @@ enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *t
     struct placement placement;
     placement_count(&placement, soc, trace);
     values->core_count = placement.core_count;
-    values->gm = calloc(1, (size_t)trace->gm_bytes + 1);
+    values->gm = gm ? gm : calloc(1, (size_t)trace->gm_bytes + 1);
+    values->gm_is_lent = gm != NULL;
     values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
     values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);
     values->is_written = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_written);
@@ -305,6 +307,11 @@ enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *t
   return VINCI_OK;
 }
 
+enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *trace,
+                                      vinci_values **out, struct vinci_diag *diag) {
+  return values_create_on(soc, trace, NULL, out, diag);
+}
+
 void vinci_values_free(vinci_values *values) {
   if (!values)
     return;
@@ -313,7 +320,8 @@ void vinci_values_free(vinci_values *values) {
       if (space != SPACE_GM)
         free(values->cores[i].bytes[space]);
   free(values->cores);
-  free(values->gm);
+  if (!values->gm_is_lent)
+    free(values->gm);
   free(values->is_loaded);
   free(values->is_written);
   free(values->first);

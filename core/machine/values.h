@@ -20,6 +20,7 @@ struct vinci_values {
   const struct vinci_soc *soc;
   const struct vinci_trace *trace;
   uint8_t *gm;
+  bool gm_is_lent;
   struct value_core *cores; /* by machine_step.core */
   uint32_t core_count;
   bool *is_loaded;  /* by tensor: its values have been given */
@@ -35,6 +36,12 @@ VINCI_MUST_CHECK enum vinci_status
 values_run_leniently(struct vinci_values *values,
                      bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
                      void *context, struct vinci_diag *diag);
+
+/* vinci_values_create() on memory of the caller, which outlives the values. */
+VINCI_MUST_CHECK enum vinci_status values_create_on(const struct vinci_soc *soc,
+                                                    const struct vinci_trace *trace, uint8_t *gm,
+                                                    struct vinci_values **out,
+                                                    struct vinci_diag *diag);
 
 /* What the tensors of one name are to a run: the first declaration of the name. */
 bool values_is_first(const struct vinci_values *values, uint32_t tensor);

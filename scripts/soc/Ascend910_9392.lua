@@ -13,6 +13,10 @@ return soc {
     core = num(1850 * MHz, "Hz", "INI", "documented"),
     vector = num(1850 * MHz, "Hz", "INI", "documented"),
   },
+  host = {
+    write_bandwidth = num(33.8 * GB, "B/s", "HIXL", "measured", "1 and 8 MiB blocks within a server: 32.7 to 35.3 GB/s"),
+    read_bandwidth = num(29.8 * GB, "B/s", "HIXL", "measured", "1 and 8 MiB blocks within a server: 29.5 and 30.2 GB/s"),
+  },
   l2 = {
     size = num(192 * MiB, "B", "INI", "documented"),
     owed = num(192 * MiB, "B", "MSI", "assumed", "all of L2, as profiles of the 910B2 suggest; not the size of L2 itself, so that a what-if of that moves no write-backs"),

@@ -78,6 +78,16 @@ return soc {
     sets_max = num(15, "count", "DK", "documented", "more outstanding sets hang"),
     latency_cycles = assumed(250, "SMP"),
   },
+  host = {
+    write_bandwidth = num(17.4 * GB, "B/s", "HIXL", "assumed", "as the 910B"),
+    read_bandwidth = num(19.7 * GB, "B/s", "HIXL", "assumed", "as the 910B"),
+    copy = num(2.3 * us, "s", "MSI", "assumed", "tasks MEMCPY_ASYNC of a training step on a 910B2: 2.2 to 2.6 us, whatever their few bytes"),
+    launch_call = num(5.8 * us, "s", "MSI", "assumed", "KernelLaunchWithHandle in a training step on a 910B4, mean of 2,255 calls"),
+    copy_call = num(4.4 * us, "s", "MSI", "assumed", "MemcpyAsync in the same step, mean"),
+    copy_wait = num(31.4 * us, "s", "MSI", "assumed", "MemCopySync in the same step, mean, copies of few bytes"),
+    record_call = num(9.1 * us, "s", "MSI", "assumed", "aclrtRecordEvent in a training step on a 910B2, mean of 16 calls; 11.4 us on a 910B4"),
+    stream_wait_call = num(6.3 * us, "s", "MSI", "assumed", "aclrtStreamWaitEvent in the same step, mean of 10 calls"),
+  },
   launch = {
     base = num(0.7 * us, "s", "DKX", "derived", "task duration minus core time: 0.6 to 0.8 us whatever the blocks"),
     per_block = num(0, "s", "DKX", "derived", "no growth with the blocks"),

@@ -11,6 +11,7 @@ return {
   MSM = "Ascend/msmodeling: tensor_cast/device.py, device table of a system-level model",
   PTO = "hw-native-sys/pto-isa: include/pto/costmodel, fits on a 910B3 and model constants",
   SMP = "hw-native-sys/simpler: docs/hardware and docs/investigations (mmio-performance)",
+  HIXL = "xiaojia151/Hixl: benchmarks/A2_benchmark_performance.md and A3_benchmark_performance.md, a mirror of cann/hixl: measured copies between hosts and devices",
   HC31 = "Hot Chips 31 (2019) coverage of the 910, vengineer blog and besthub article",
   BOOK = "booksim/booksim2: the router of tests/reference/noc/booksim_parameters.csv, input-queued, virtual channels, credits",
   REF = "parameter set of the reference runs in tests/reference/memory",

@@ -42,7 +42,7 @@ def compiled(name, core, change=lambda text: text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(changed)
     library = os.path.join(folder, name + ".so")
-    run = command("cc", path, f"--core={core}", "-o", library)
+    run = command("cc", "--kernel-only", path, f"--core={core}", "-o", library)
     if run.returncode != 0:
         report(f"{name} compiles", run.stderr)
         sys.exit(0)

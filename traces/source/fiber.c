@@ -29,6 +29,7 @@ enum { PATIENCE_SECONDS = 10 };
 struct stack_args {
   uint64_t word[SOURCE_ARGS_MAX];
 };
+typedef void enter_function(const void *kernel, const void *arguments);
 typedef void kernel_function(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
                              struct stack_args);
 
@@ -38,6 +39,7 @@ struct source_fiber {
   void *library;
   int file; /* that the library was loaded from; -1: none */
   kernel_function *kernel;
+  enter_function *enter; /* of a launch */
   char *stack;
   ucontext_t code, caller;
   bool ended, failed;
@@ -95,6 +97,9 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
     return (int64_t)core->instructions;
   case VINCI_CCE_CTRL:
     return (int64_t)core->ctrl;
+  case VINCI_CCE_WORKSPACE:
+    return core->source->workspace ? (int64_t)(uintptr_t)core->gm + (int64_t)core->source->workspace
+                                   : 0;
   }
   return 0;
 }
@@ -211,8 +216,7 @@ static void set_ub(const void *bytes) {
 #endif
 }
 
-static void run_kernel(unsigned high, unsigned low) {
-  struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
+static void call_with_words(const struct source_fiber *fiber) {
   const struct source *source = fiber->core.source;
   uint64_t in_register[REGISTER_ARGS] = {0};
   struct stack_args rest = {{0}};
@@ -228,6 +232,14 @@ static void run_kernel(unsigned high, unsigned low) {
   }
   fiber->kernel(in_register[0], in_register[1], in_register[2], in_register[3], in_register[4],
                 in_register[5], rest);
+}
+
+static void run_kernel(unsigned high, unsigned low) {
+  struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
+  if (fiber->enter)
+    fiber->enter(*(void **)&fiber->kernel, fiber->core.source->arguments);
+  else
+    call_with_words(fiber);
   fiber->ended = true;
   leave(fiber);
 }
@@ -242,7 +254,8 @@ static void *load_image(const struct source_image *image, int *file, const char 
     return NULL;
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", *file);
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  /* Lazily: what host code needs may be missing. */
+  void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   *why = library ? NULL : dlerror();
   return library;
 }
@@ -258,11 +271,13 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   }
   const struct vinci_cce_host **host = dlsym(fiber->library, "vinci_cce_host");
   *(void **)&fiber->kernel = dlsym(fiber->library, source->kernel);
+  if (source->enter)
+    *(void **)&fiber->enter = dlsym(fiber->library, source->enter);
   struct link_map *map = NULL;
-  if (!host || !fiber->kernel || dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {
+  if (!host || !fiber->kernel || (source->enter && !fiber->enter) ||
+      dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {
     diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\" for %s", source->trace->path,
-               source->kernel, core_kind_name(fiber->core.place.kind));
-    diag_hint(diag, "a kernel is a function extern \"C\" __global__ __aicore__");
+               source->trace->kernels[0].name, core_kind_name(fiber->core.place.kind));
     return false;
   }
   fiber->core.base = (uint64_t)map->l_addr;

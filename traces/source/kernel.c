@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernel libraries: reading, arguments, and the trace that stands for a kernel with its arguments.
  */
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,66 +14,14 @@
 
 enum { LIBRARY_BYTES_MAX = 1 << 28, HEADER_BYTES = 1 << 16 };
 
-/* ---- the library -------------------------------------------------------------------------- */
+/* ---- the library ------------------------------------------------------------------------- */
 
-/* Sections of a library that hold an image each. */
-static const char *const sections[CORE_KIND_COUNT] = {
-    [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};
-static const char source_section[] = ".vinci.source"; /* the path of the source file */
-static const char arch_section[] = ".vinci.arch";     /* what the code was compiled for */
-
-struct library {
-  char *bytes;
-  size_t length;
-};
-
-/* Copies `size` bytes from an offset of the file; false when they leave the file. Files of others
- * may have any offset, also one at which no structure may lie. */
-static bool copy_from(const struct library *library, uint64_t offset, void *to, size_t size) {
-  if (offset > library->length || size > library->length - offset)
-    return false;
-  memcpy(to, library->bytes + offset, size);
-  return true;
-}
-
-/* Whether the name at an offset is a section's. */
-static bool is_named(const struct library *library, uint64_t offset, const char *name) {
-  char found[32];
-  size_t size = strlen(name) + 1;
-  return size <= sizeof found && copy_from(library, offset, found, size) &&
-         memcmp(found, name, size) == 0;
-}
-
-/* A section of an ELF file in memory; false when there is none, or the file is no such file. */
-static bool find_section(const struct library *library, const char *name, const char **bytes,
-                         size_t *length) {
-  Elf64_Ehdr head;
-  Elf64_Shdr names, row;
-  if (!copy_from(library, 0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 ||
-      !copy_from(library, head.e_shoff + (uint64_t)head.e_shstrndx * sizeof names, &names,
-                 sizeof names))
-    return false;
-  for (uint64_t i = 0; i < head.e_shnum; i++) {
-    if (!copy_from(library, head.e_shoff + i * sizeof row, &row, sizeof row))
-      return false;
-    if (row.sh_type == SHT_NOBITS || row.sh_offset > library->length ||
-        row.sh_size > library->length - row.sh_offset ||
-        !is_named(library, names.sh_offset + row.sh_name, name))
-      continue;
-    *bytes = library->bytes + row.sh_offset;
-    *length = (size_t)row.sh_size;
-    return true;
-  }
-  return false;
-}
-
-static enum vinci_status check_arch(const struct library *library, const struct vinci_soc *soc,
+static enum vinci_status check_arch(const struct source_file *library, const struct vinci_soc *soc,
                                     const char *path, struct vinci_diag *diag) {
-  const char *bytes, *arch = arch_name(soc->arch);
-  size_t length;
-  if (find_section(library, arch_section, &bytes, &length) && length == strlen(arch) &&
-      memcmp(bytes, arch, length) == 0)
+  const char *arch = arch_name(soc->arch);
+  struct source_file found;
+  if (source_section(library, source_section_arch, &found) && found.length == strlen(arch) &&
+      memcmp(found.bytes, arch, found.length) == 0)
     return VINCI_OK;
   enum vinci_status status =
       diag_error(diag, VINCI_E_INPUT, "%s is not compiled for %s, the architecture of %s", path,
@@ -83,13 +30,74 @@ static enum vinci_status check_arch(const struct library *library, const struct 
   return status;
 }
 
-static bool find_images(const struct library *library, struct source *source) {
+static bool find_images(const struct source_file *library, struct source *source) {
   bool any = false;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    struct source_image *image = &source->image[kind];
-    any |= find_section(library, sections[kind], &image->bytes, &image->length);
+    struct source_file found;
+    if (!source_section(library, source_section_image[kind], &found))
+      continue;
+    source->image[kind] = (struct source_image){.bytes = found.bytes, .length = found.length};
+    any = true;
   }
   return any;
+}
+
+/* ---- the kernel --------------------------------------------------------------------------- */
+
+/* The cores that a kernel runs on. */
+struct cores {
+  bool has[CORE_KIND_COUNT];
+  uint32_t vectors_per_cube; /* of those with both */
+};
+
+/* By the mark of the kernel, the section of its code (include/vinci/cce/types.h); by the images,
+ * when there is none. */
+static struct cores cores_of(const struct source *source, const char *section) {
+  unsigned cubes, vectors;
+  struct cores cores = {.vectors_per_cube = 2};
+  if (strcmp(section, "vinci_aiv") == 0) {
+    cores.has[CORE_AIV] = true;
+  } else if (strcmp(section, "vinci_aic") == 0) {
+    cores.has[CORE_AIC] = true;
+  } else if (sscanf(section, "vinci_mix_%u_%u", &cubes, &vectors) == 2) {
+    cores.has[CORE_AIC] = cubes > 0;
+    cores.has[CORE_AIV] = vectors > 0;
+    cores.vectors_per_cube = vectors;
+  } else {
+    for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+      cores.has[kind] = source->image[kind].bytes != NULL;
+  }
+  return cores;
+}
+
+/* Finds the kernel and leaves the images that it runs on. */
+static enum vinci_status choose_kernel(const struct source_request *request, struct source *source,
+                                       struct cores *cores, struct vinci_diag *diag) {
+  struct source_symbol symbol = {0};
+  bool found = false;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT && !found; kind++)
+    found = source->image[kind].bytes &&
+            source_find_kernel(&source->image[kind], request->kernel, &symbol);
+  if (!found) {
+    enum vinci_status status =
+        diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\"", request->path, request->kernel);
+    diag_hint(diag, "a kernel is a function __global__ __aicore__");
+    return status;
+  }
+  *cores = cores_of(source, symbol.section);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    if (cores->has[kind] && !source->image[kind].bytes) {
+      enum vinci_status status =
+          diag_error(diag, VINCI_E_INPUT, "%s has no code of kernel \"%s\" for %s", request->path,
+                     request->kernel, core_kind_name((enum core_kind)kind));
+      diag_hint(diag, "compile with --core=%s", cores->has[CORE_AIV] ? "mix" : "aic");
+      return status;
+    }
+    if (!cores->has[kind])
+      source->image[kind].bytes = NULL;
+  }
+  source->kernel = arena_strdup(&source->arena, symbol.name);
+  return source->kernel ? VINCI_OK : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
 
 /* ---- the trace ---------------------------------------------------------------------------- */
@@ -144,17 +152,40 @@ static enum vinci_status add_arguments(struct header *header, const struct sourc
   return VINCI_OK;
 }
 
-static enum vinci_status make_trace(const struct vinci_soc *soc,
-                                    const struct source_request *request, struct source *source,
-                                    const char *name, struct vinci_diag *diag) {
+/* The memory of a launch in place of tensors of a trace. */
+static bool take_launch(struct source *source, const struct source_launch *launch) {
+  struct vinci_trace *trace = source->trace;
+  struct program_tensor *tensors =
+      ARENA_ARRAY(&source->arena, struct program_tensor, launch->tensor_count + 1);
+  if (!tensors)
+    return false;
+  for (uint32_t i = 0; i < launch->tensor_count; i++) {
+    tensors[i] = launch->tensors[i];
+    trace->gm_bytes = tensors[i].address + tensors[i].bytes;
+  }
+  trace->tensors = tensors;
+  trace->tensor_count = trace->kernels[0].tensor_count = launch->tensor_count;
+  source->enter = arena_strdup(&source->arena, launch->enter);
+  source->arguments = launch->arguments;
+  source->workspace = launch->workspace;
+  return source->enter != NULL;
+}
+
+static enum vinci_status parse_header(const struct vinci_soc *soc,
+                                      const struct source_request *request, struct source *source,
+                                      const struct cores *cores, struct vinci_diag *diag) {
   struct header *header = calloc(1, sizeof *header);
   if (!header)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  add(header, "trace,version=1\nkernel,name=%s,arch=%s,blocks=%u\n", request->kernel,
-      arch_name(soc->arch), request->blocks);
+  bool mixed = cores->has[CORE_AIC] && cores->has[CORE_AIV];
+  add(header, "trace,version=1\nkernel,name=kernel,arch=%s,blocks=%u", arch_name(soc->arch),
+      request->blocks);
+  if (mixed)
+    add(header, ",vectors_per_cube=%u", cores->vectors_per_cube);
+  add(header, "\n");
   enum vinci_status status = add_arguments(header, request, source, diag);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
-    if (source->image[kind].bytes)
+    if (cores->has[kind])
       add(header, "stream,core=%s\nscalar,cycles=1\n", core_kind_name((enum core_kind)kind));
   if (status == VINCI_OK && header->full)
     status = diag_error(diag, VINCI_E_USAGE, "the arguments of the kernel are too long");
@@ -162,10 +193,26 @@ static enum vinci_status make_trace(const struct vinci_soc *soc,
     status = vinci_trace_parse("the kernel's arguments", header->text, header->length, soc,
                                &source->trace, diag);
   free(header);
+  return status;
+}
+
+static enum vinci_status make_trace(const struct vinci_soc *soc,
+                                    const struct source_request *request, struct source *source,
+                                    const char *name, struct vinci_diag *diag) {
+  char plain[SOURCE_NAME_BYTES];
+  struct cores cores = {.vectors_per_cube = 2};
+  enum vinci_status status = choose_kernel(request, source, &cores, diag);
+  if (status == VINCI_OK)
+    status = parse_header(soc, request, source, &cores, diag);
   if (status != VINCI_OK)
     return status;
+  source_plain_name(source->kernel, plain, sizeof plain);
   source->trace->path = arena_strdup(&source->arena, name);
-  return source->trace->path ? VINCI_OK : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  source->trace->kernels[0].name = arena_strdup(&source->arena, plain);
+  if (source->trace->path && source->trace->kernels[0].name &&
+      (!request->launch || take_launch(source, request->launch)))
+    return VINCI_OK;
+  return diag_error(diag, VINCI_E_NOMEM, "out of memory for a kernel");
 }
 
 static void free_source(struct program_source *program) {
@@ -223,14 +270,13 @@ static bool attach(struct source *source) {
 }
 
 /* The path of the source file as the library has it; that of the library, when it has none. */
-static const char *source_name(const struct library *library, const char *path, char *text,
+static const char *source_name(const struct source_file *library, const char *path, char *text,
                                size_t size) {
-  const char *bytes;
-  size_t length;
-  if (!find_section(library, source_section, &bytes, &length) || length >= size)
+  struct source_file found;
+  if (!source_section(library, source_section_path, &found) || found.length >= size)
     return path;
-  memcpy(text, bytes, length);
-  text[length] = '\0';
+  memcpy(text, found.bytes, found.length);
+  text[found.length] = '\0';
   return text;
 }
 
@@ -241,7 +287,7 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   struct source *source = calloc(1, sizeof *source);
   if (!source)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  struct library library = {0};
+  struct source_file library = {0};
   source->soc = soc;
   library.bytes = source->library =
       file_read(request->path, LIBRARY_BYTES_MAX, &library.length, diag);
@@ -261,7 +307,6 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
     return status;
   }
   struct vinci_trace *trace = source->trace;
-  source->kernel = trace->kernels[0].name;
   trace->digest = digest_bytes(trace->digest, library.bytes, library.length);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     if (source->image[kind].bytes)

@@ -16,7 +16,7 @@
 #include "core/isa/source.h"
 #include "include/vinci/cce/issue.h"
 
-enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
+enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32, SOURCE_NAME_BYTES = 256 };
 
 /* An argument of the kernel: the address of a tensor, or a number. */
 struct source_arg {
@@ -54,8 +54,12 @@ struct source {
   struct vinci_trace *trace;
   const struct vinci_soc *soc;
   struct arena arena; /* rows and forms; the trace's own is sealed */
-  const char *kernel; /* name of the function */
+  const char *kernel; /* symbol of the function */
   char *library;      /* the bytes of its file */
+  /* A launch calls the function of this symbol with the kernel and its arguments; else NULL. */
+  const char *enter;
+  const void *arguments;
+  uint64_t workspace; /* address of the library's own memory; 0: none */
   struct source_image image[CORE_KIND_COUNT];
   struct source_arg arg[SOURCE_ARGS_MAX];
   uint32_t arg_count;
@@ -67,6 +71,31 @@ struct source {
   bool recorded; /* the log is whole */
   bool handlers_set;
 };
+
+/* ---- libraries and programs as files (library.c) ---- */
+/* Sections: an image for each kind of core, the path of the first source file, and the architecture
+ * that the code was compiled for. */
+extern const char *const source_section_image[CORE_KIND_COUNT];
+extern const char source_section_path[], source_section_arch[];
+
+/* A file in memory, or a part of one. */
+struct source_file {
+  const char *bytes;
+  size_t length;
+};
+/* A section of an ELF file; false when there is none, or the file is no such file. */
+bool source_section(const struct source_file *file, const char *name, struct source_file *out);
+
+/* A kernel in an image: its symbol, and the name of the section that its code is in. */
+struct source_symbol {
+  const char *name;
+  char section[32];
+};
+/* Looks for a symbol, or for a function of C++ of that name. */
+bool source_find_kernel(const struct source_image *image, const char *name,
+                        struct source_symbol *out);
+/* The name of a function without its spaces and parameters: "kernel<float>". */
+void source_plain_name(const char *symbol, char *out, size_t size);
 
 /* ---- fibers (fiber.c) ---- */
 /* The functions of program_source, while a kernel is executed. */
@@ -118,6 +147,15 @@ struct source_request {
   uint32_t blocks;
   const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
   size_t arg_count;
+  const struct source_launch *launch; /* instead of args; NULL: none */
+};
+/* How a program launches a kernel, on memory that outlives the launch. */
+struct source_launch {
+  const char *enter;                    /* symbol of the function that calls the kernel */
+  const void *arguments;                /* for that function; has to stay */
+  const struct program_tensor *tensors; /* the memory, in the order of addresses */
+  uint32_t tensor_count;
+  uint64_t workspace; /* address of the library's own memory for the kernel; 0: none */
 };
 /* A trace whose instructions a kernel computes, for vinci_trace_free(). Record it before it is run.
  */
@@ -130,6 +168,10 @@ VINCI_MUST_CHECK enum vinci_status
 source_record(struct vinci_trace *trace, struct vinci_values *values,
               bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
               void *context, struct vinci_diag *diag);
+
+/* ---- the text of a program (launches.c) ---- */
+/* The text with its launches as C++, line by line as before; for free(). NULL: out of memory. */
+char *source_rewrite_launches(const char *text, size_t length, size_t *out_length);
 
 /* ---- a recorded kernel as a trace (record.c) ---- */
 VINCI_MUST_CHECK enum vinci_status source_write(const struct vinci_trace *trace, FILE *out,

@@ -22,7 +22,9 @@ VINCI_CCE_INLINE void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
             (int64_t)(config >> 8 & 15));
 }
 VINCI_CCE_INLINE void wait_flag_dev(int64_t id) { VINCI_CCE("wait_flag_dev", "id", id); }
+// Where the hardware's flags lie is not for a kernel to know.
 VINCI_CCE_INLINE void set_ffts_base_addr(uint64_t) {}
+VINCI_CCE_INLINE int64_t get_ffts_base_addr() { return 0; }
 
 VINCI_CCE_INLINE void set_vector_mask(uint64_t high, uint64_t low) {
   VINCI_CCE("set_vector_mask", "high low", (int64_t)high, (int64_t)low);
@@ -110,6 +112,15 @@ template <typename... arguments> VINCI_CCE_INLINE void preload(arguments...) {}
 VINCI_CCE_INLINE int64_t get_imm(int64_t value) { return value; }
 VINCI_CCE_INLINE int64_t get_pc() { return 0; }
 VINCI_CCE_INLINE int64_t get_arch_ver() { return 0x220; }
+
+// The memory of a library: what the launch gives, unless the kernel names another.
+namespace vinci_cce {
+static uint8_t *workspace;
+}
+VINCI_CCE_INLINE void __set_kfc_workspace_addr(GM_ADDR address) { vinci_cce::workspace = address; }
+VINCI_CCE_INLINE GM_ADDR __get_kfc_workspace_addr() {
+  return vinci_cce::workspace ? vinci_cce::workspace : (GM_ADDR)vinci_cce::number(VINCI_CCE_WORKSPACE);
+}
 
 // What a debugging library would hook into.
 template <typename... arguments> VINCI_CCE_INLINE void __sync_all_stub(arguments...) {}

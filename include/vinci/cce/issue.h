@@ -45,7 +45,8 @@ enum vinci_cce_number {
   VINCI_CCE_SUB_NUM,
   VINCI_CCE_CORE_ID,
   VINCI_CCE_CYCLE, // instructions of the core so far: time is not known to a running kernel
-  VINCI_CCE_CTRL
+  VINCI_CCE_CTRL,
+  VINCI_CCE_WORKSPACE // address of the memory that a library has for itself; 0: none
 };
 
 #ifdef __cplusplus

@@ -6,11 +6,12 @@
 #include "vinci/cce/absent.h"
 #include "vinci/cce/control.h"
 #include "vinci/cce/cube.h"
+#include "vinci/cce/launch.h"
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/vector.h"
 
 extern "C" {
-const struct vinci_cce_host *vinci_cce_host = nullptr;
+inline const struct vinci_cce_host *vinci_cce_host = nullptr;
 }
 
 #endif

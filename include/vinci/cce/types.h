@@ -11,11 +11,13 @@
 
 // ---- functions and memories ----
 
-#define __global__ extern "C" __attribute__((visibility("default"), noinline))
+// A kernel: a symbol of the compiled code, whatever calls it. The cores that a kernel runs on are the name of
+// the section with its code; a kernel without such a mark runs on those that the code was compiled for.
+#define __global__ __attribute__((visibility("default"), noinline, used))
 #define __aicore__
-#define __vector__
-#define __cube__
-#define __mix__(...)
+#define __vector__ __attribute__((section("vinci_aiv")))
+#define __cube__ __attribute__((section("vinci_aic")))
+#define __mix__(cubes, vectors) __attribute__((section("vinci_mix_" #cubes "_" #vectors)))
 #define __host_aicore__
 #define __simd_callee__
 #define __inout_pipe__(...)

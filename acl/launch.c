@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches: kernel<<<blocks, l2ctrl, stream>>>(arguments), see include/vinci/cce/launch.h. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "acl/runtime.h"
+#include "core/result/result.h"
+#include "traces/source/source.h"
+
+/* What the vendor's library keeps for itself in front of the memory of users (RESERVED_WORKSPACE in
+ * the open headers of Ascend C). */
+enum { WORKSPACE_BYTES = 16 << 20 };
+
+/* The symbol at an address, and the file that has the symbol. */
+static const char *symbol_at(const void *address, const char **file) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_sname || info.dli_saddr != address)
+    return NULL;
+  *file = info.dli_fname;
+  return info.dli_sname;
+}
+
+static aclError error_of(enum vinci_status status) {
+  switch (status) {
+  case VINCI_OK:
+  case VINCI_E_CHECK: /* told, and the program goes on as on a chip */
+    return ACL_SUCCESS;
+  case VINCI_E_DEADLOCK:
+    return ACL_ERROR_RT_AICORE_TIMEOUT;
+  case VINCI_E_NOMEM:
+  case VINCI_E_INTERNAL:
+    return ACL_ERROR_RT_INTERNAL_ERROR;
+  default:
+    return ACL_ERROR_RT_AICORE_EXCEPTION;
+  }
+}
+
+/* Into OUTPUT/launch-N-NAME. */
+static void write_result(const struct vinci_result *result, const char *name) {
+  char folder[4096];
+  struct vinci_diag diag = {0};
+  (void)mkdir(acl_runtime.output, 0777); /* that of a result is made by its writer */
+  int length = snprintf(folder, sizeof folder, "%s/launch-%zu-%s", acl_runtime.output,
+                        acl_runtime.task_count, name);
+  for (char *at = folder + strlen(acl_runtime.output) + 1; *at; at++)
+    if (strchr("/<>,() *&:", *at))
+      *at = '_';
+  if (length < 0 || (size_t)length >= sizeof folder ||
+      vinci_result_write_folder(result, folder, &diag) != VINCI_OK)
+    vinci_diag_print(&diag, stderr);
+}
+
+static aclError take_result(struct acl_stream *stream, const struct vinci_result *result,
+                            const char *name, uint32_t blocks) {
+  struct acl_task *task = acl_task_add(stream, ACL_TASK_KERNEL, &acl_runtime.cores_free_ps,
+                                       result ? vinci_result_picoseconds(result) : 0);
+  if (!task)
+    return ACL_ERROR_BAD_ALLOC;
+  snprintf(task->name, sizeof task->name, "%s", name);
+  task->blocks = blocks;
+  if (result)
+    (void)result_bound_explain(result, task->bound, sizeof task->bound);
+  if (result && acl_runtime.output)
+    write_result(result, name);
+  return ACL_SUCCESS;
+}
+
+static aclError launch(struct acl_stream *stream, const struct vinci_launch *launch) {
+  struct vinci_diag diag = {0};
+  vinci_result *result;
+  vinci_findings *findings;
+  char name[SOURCE_NAME_BYTES];
+  source_plain_name(launch->kernel, name, sizeof name);
+  const struct vinci_run_options options = {.struct_size = sizeof options,
+                                            .memory = acl_runtime.memory,
+                                            .max_events = acl_runtime.output ? 1u << 20 : 0};
+  enum vinci_status status =
+      vinci_device_launch(acl_runtime.device, launch, &options, &result, &findings, &diag);
+  if (findings && status == VINCI_E_CHECK)
+    status = vinci_findings_write_text(findings, stderr, &diag) == VINCI_OK ? VINCI_E_CHECK
+                                                                            : diag.status;
+  if (diag.status != VINCI_OK)
+    vinci_diag_print(&diag, stderr);
+  if (status != VINCI_OK && acl_runtime.exit_code == 0)
+    acl_runtime.exit_code = vinci_status_exit_code(status);
+  aclError error = take_result(stream, result, name, launch->blocks);
+  vinci_findings_free(findings);
+  vinci_result_free(result);
+  stream->pending = true;
+  /* A launch itself succeeds: whoever waits is told. */
+  if (acl_runtime.failed == ACL_SUCCESS)
+    acl_runtime.failed = error_of(status);
+  if (error_of(status) != ACL_SUCCESS)
+    snprintf(acl_runtime.message, sizeof acl_runtime.message, "kernel %s: %s", name, diag.text);
+  return error;
+}
+
+ACL_API int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks,
+                             void *stream_handle, const void *arguments, size_t bytes);
+
+int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, void *stream_handle,
+                     const void *arguments, size_t bytes) {
+  (void)bytes;
+  struct vinci_launch wanted = {.struct_size = sizeof wanted,
+                                .arguments = arguments,
+                                .blocks = blocks,
+                                .workspace_bytes = WORKSPACE_BYTES};
+  (void)acl_enter(true);
+  struct acl_stream *stream = acl_stream_of(stream_handle);
+  wanted.values_only = !acl_runtime.timed;
+  wanted.checks = acl_runtime.checks;
+  wanted.enter = symbol_at(enter, &wanted.library);
+  wanted.kernel = symbol_at(kernel, &wanted.library);
+  if (!stream)
+    return acl_leave(ACL_ERROR_RT_STREAM_CONTEXT);
+  if (!wanted.kernel || !wanted.enter || blocks == 0)
+    return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID,
+                              blocks == 0 ? "a launch of no block"
+                                          : "the kernel of a launch has no symbol: kernels are not "
+                                            "static and not in an unnamed namespace"));
+  acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
+  return acl_leave(launch(stream, &wanted));
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told when a program ends: its kernels, copies and simulated time. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "acl/runtime.h"
+
+#define PS_PER_US 1e6
+
+/* Tasks of one name together. */
+struct sum {
+  const struct acl_task *first;
+  uint64_t count, duration_ps, bytes;
+};
+
+static bool is_same(const struct acl_task *a, const struct acl_task *b) {
+  return a->kind == b->kind && a->blocks == b->blocks && strcmp(a->name, b->name) == 0;
+}
+
+static size_t sum_tasks(struct sum *sums) {
+  size_t count = 0;
+  for (size_t i = 0; i < acl_runtime.task_count; i++) {
+    const struct acl_task *task = &acl_runtime.tasks[i];
+    size_t at = 0;
+    while (at < count && !is_same(sums[at].first, task))
+      at++;
+    if (at == count)
+      sums[count++] = (struct sum){.first = task};
+    sums[at].count++;
+    sums[at].duration_ps += task->end_ps - task->start_ps;
+    sums[at].bytes += task->bytes;
+  }
+  return count;
+}
+
+static uint64_t end_of_all(void) {
+  uint64_t end = acl_runtime.host_ps;
+  for (size_t i = 0; i < acl_runtime.task_count; i++)
+    end = acl_runtime.tasks[i].end_ps > end ? acl_runtime.tasks[i].end_ps : end;
+  return end;
+}
+
+static void print_sums(const struct sum *sums, size_t count) {
+  fprintf(stderr, "%-32s %7s %9s %12s %12s  %s\n", "task", "blocks", "times", "total us", "mean us",
+          "");
+  for (size_t i = 0; i < count; i++) {
+    const struct sum *sum = &sums[i];
+    double us = (double)sum->duration_ps / PS_PER_US;
+    if (sum->first->kind == ACL_TASK_KERNEL)
+      fprintf(stderr, "%-32s %7u %9llu %12.3f %12.3f  %s\n", sum->first->name, sum->first->blocks,
+              (unsigned long long)sum->count, us, us / (double)sum->count, sum->first->bound);
+    else
+      fprintf(stderr, "%-32s %7s %9llu %12.3f %12.3f  %llu bytes\n", sum->first->name, "",
+              (unsigned long long)sum->count, us, us / (double)sum->count,
+              (unsigned long long)sum->bytes);
+  }
+}
+
+/* OUTPUT/tasks.csv: a row each, in the order of the program. */
+static void write_tasks(void) {
+  char path[4096];
+  (void)mkdir(acl_runtime.output, 0777);
+  snprintf(path, sizeof path, "%s/tasks.csv", acl_runtime.output);
+  FILE *out = fopen(path, "w");
+  if (!out) {
+    fprintf(stderr, "vinci: cannot write %s\n", path);
+    return;
+  }
+  fputs("Task,Stream Id,Task Type,Block Dim,Bytes,Start(us),Duration(us)\n", out);
+  for (size_t i = 0; i < acl_runtime.task_count; i++) {
+    const struct acl_task *task = &acl_runtime.tasks[i];
+    fprintf(out, "\"%s\",%u,%s,%u,%llu,%.6f,%.6f\n", task->name, task->stream,
+            task->kind == ACL_TASK_KERNEL ? "KERNEL" : "MEMCPY", task->blocks,
+            (unsigned long long)task->bytes, (double)task->start_ps / PS_PER_US,
+            (double)(task->end_ps - task->start_ps) / PS_PER_US);
+  }
+  fclose(out);
+}
+
+void acl_report(void) {
+  struct sum *sums = calloc(acl_runtime.task_count + 1, sizeof *sums);
+  if (acl_runtime.output)
+    write_tasks();
+  if (sums && !acl_runtime.silent && acl_runtime.timed && acl_runtime.task_count > 0) {
+    fprintf(stderr, "vinci: %s, %.3f us simulated, calls of the host included\n",
+            vinci_soc_name(acl_runtime.soc), (double)end_of_all() / PS_PER_US);
+    print_sums(sums, sum_tasks(sums));
+  }
+  free(sums);
+}

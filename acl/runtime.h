@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime of programs on a simulated chip (AscendCL, include/acl/acl.h). A program is executed
+ * as the host executes programs; its calls come here. Values come at once: a copy is made and a
+ * kernel is executed when the program calls. Time is simulated beside: the host has a clock that
+ * its calls move on, each stream has a time when it is done, and a task starts when the host has
+ * issued the task, its stream is done, and what the task needs (the cores, the link) is free.
+ *
+ * AscendCL belongs to the process, and so does this state. A lock is held during each call.
+ */
+#ifndef VINCI_ACL_RUNTIME_H
+#define VINCI_ACL_RUNTIME_H
+
+#include <pthread.h>
+
+#include "core/base/diag.h"
+#include "core/chip/soc.h"
+#include "core/vinci_device.h"
+#include "include/acl/acl.h"
+
+#define ACL_API __attribute__((visibility("default")))
+
+struct acl_stream {
+  struct acl_stream *next;
+  uint64_t done_ps; /* all its tasks end by then */
+  uint32_t number;
+  bool pending; /* kernels since the host waited for the stream */
+  bool destroyed;
+};
+
+struct acl_event {
+  struct acl_event *next;
+  uint64_t at_ps; /* when the stream comes to its record */
+  bool recorded;
+};
+
+enum acl_task_kind { ACL_TASK_KERNEL, ACL_TASK_COPY };
+
+/* What took time on the device. */
+struct acl_task {
+  enum acl_task_kind kind;
+  char name[256];
+  uint32_t stream, blocks;
+  uint64_t bytes; /* of a copy */
+  uint64_t start_ps, end_ps;
+  char bound[64]; /* of a kernel */
+};
+
+struct acl_runtime {
+  pthread_mutex_t lock;
+  bool initialized, device_set;
+  /* The chip and its device are there from the first call that needs them to the process's end. */
+  vinci_soc *soc;
+  vinci_device *device;
+  enum vinci_memory memory;
+  bool timed;         /* else values only */
+  unsigned checks;    /* enum vinci_checks */
+  const char *output; /* folder for results; NULL: none */
+  bool silent;        /* no report at the end */
+  struct acl_stream *streams, *default_stream;
+  uint32_t stream_count;
+  struct acl_event *events;
+  uint64_t host_ps, cores_free_ps, link_free_ps;
+  struct acl_task *tasks;
+  size_t task_count, task_capacity;
+  aclError failed;    /* of a kernel, for the next call that waits; ACL_SUCCESS: none */
+  int exit_code;      /* that the process shall end with, unless it has one of its own */
+  char message[2048]; /* for aclGetRecentErrMsg() */
+  bool warned_of_wait;
+};
+
+extern struct acl_runtime acl_runtime;
+
+/* Every call: takes the lock; loads the chip when need_device. */
+aclError acl_enter(bool need_device);
+aclError acl_leave(aclError error);
+/* Keeps a message and says it on standard error; returns the error. */
+aclError acl_fail(aclError error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- streams and time (stream.c) ---- */
+/* NULL for the default stream; NULL when there is no such stream. */
+struct acl_stream *acl_stream_of(aclrtStream stream);
+/* A task of a stream that needs a resource (its time in *free_ps) for a while; moves all on. NULL:
+ * out of memory. */
+struct acl_task *acl_task_add(struct acl_stream *stream, enum acl_task_kind kind, uint64_t *free_ps,
+                              uint64_t duration_ps);
+/* A copy of so many bytes at so many bytes per second. */
+uint64_t acl_copy_ps(uint64_t bytes, int64_t bytes_per_second);
+void acl_wait_until(uint64_t time_ps);
+
+/* ---- the end (report.c) ---- */
+void acl_report(void);
+
+#endif

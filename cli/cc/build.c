@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands of `vinci cc`. Each source is compiled once for each kind of core, because one
+ * source means different things on them. The objects of a kind make an image: a shared library with
+ * the kernels and without host code, which nothing in an image refers to. The result holds the
+ * images as sections; the host code of a program is that of the first kind of core.
+ */
+#include "cli/cc/build.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "traces/source/source.h"
+
+extern char **environ;
+
+enum { TEXT_BYTES_MAX = 1 << 30, NAME_BYTES = 32 };
+
+/* "FOLDER/aiv-3.o": a temporary file. */
+struct cc_path {
+  char text[PATH_MAX + NAME_BYTES];
+};
+
+static struct cc_path path_of(const struct cc_build *build, enum core_kind kind, size_t source,
+                              const char *ending) {
+  struct cc_path path;
+  snprintf(path.text, sizeof path.text, "%s/%s-%zu.%s", build->folder, core_kind_name(kind), source,
+           ending);
+  return path;
+}
+
+static struct cc_path image_path(const struct cc_build *build, enum core_kind kind) {
+  struct cc_path path;
+  snprintf(path.text, sizeof path.text, "%s/%s.so", build->folder, core_kind_name(kind));
+  return path;
+}
+
+static struct cc_path frame_path(const struct cc_build *build) {
+  struct cc_path path;
+  snprintf(path.text, sizeof path.text, "%s/library.s", build->folder);
+  return path;
+}
+
+/* ---- commands ----------------------------------------------------------------------------- */
+
+static void print_command(const struct cc_words *words) {
+  for (size_t i = 0; i < words->count; i++)
+    fprintf(stderr, "%s\"%s\"", i > 0 ? " " : "", words->item[i]);
+  fputc('\n', stderr);
+}
+
+/* Runs a command; its messages go where ours go. */
+static enum vinci_status run(const struct cc_build *build, const struct cc_words *words,
+                             const char *failed) {
+  if (build->dry) {
+    print_command(words);
+    return VINCI_OK;
+  }
+  pid_t child;
+  int ended = 0;
+  int error = posix_spawnp(&child, words->item[0], NULL, NULL,
+                           (char *const *)(uintptr_t)words->item, environ);
+  if (error != 0) {
+    enum vinci_status status = diag_error(build->diag, VINCI_E_USAGE, "cannot run %s: %s",
+                                          words->item[0], strerror(error));
+    diag_hint(build->diag, "kernels are compiled with clang; VINCI_CXX names another program");
+    return status;
+  }
+  while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
+    ;
+  if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
+    return VINCI_OK;
+  return diag_error(build->diag, VINCI_E_INPUT, "%s", failed);
+}
+
+static const char *compiler(void) {
+  const char *asked = getenv("VINCI_CXX");
+  return asked && *asked ? asked : "clang++";
+}
+
+static void add_all(struct cc_words *words, const struct cc_words *more) {
+  for (size_t i = 0; i < more->count; i++)
+    cc_add(words, more->item[i]);
+}
+
+/* ---- compilation -------------------------------------------------------------------------- */
+
+/* What a source can ask for the kind of core. A source is compiled for host and device at once. */
+static void add_macros(struct cc_words *words, enum core_kind kind) {
+  bool vector = kind == CORE_AIV;
+  cc_add(words, "-D__CCE_AICORE__=220");
+  cc_add(words, "-D__NPU_ARCH__=2201");
+  cc_add(words, "-D__CCE__");
+  cc_add(words, "-D__NPU_DEVICE__");
+  cc_add(words, vector ? "-D__DAV_C220_VEC__" : "-D__DAV_C220_CUBE__");
+  cc_add(words, vector ? "-D__DAV_VEC__" : "-D__DAV_CUBE__");
+}
+
+static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
+  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-fvisibility=hidden",
+                                       "-ffunction-sections", "-fdata-sections", "-Xclang",
+                                       /* fp16 as an argument */
+                                       "-fallow-half-arguments-and-returns"};
+  struct cc_words words = {.count = 0};
+  cc_add(&words, compiler());
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    cc_add(&words, always[i]);
+  cc_add(&words, "-I");
+  cc_add(&words, build->include);
+  cc_add(&words,
+         "-idirafter"); /* what a library's build would generate, unless the user has that */
+  cc_add(&words, build->stand_ins);
+  add_macros(&words, kind);
+  add_all(&words, &build->compile);
+  return words;
+}
+
+struct text {
+  const char *bytes;
+  size_t length;
+};
+
+static void write_text(void *context, FILE *out) {
+  const struct text *text = context;
+  fwrite(text->bytes, 1, text->length, out);
+}
+
+/* The included text becomes C++: launches are rewritten. */
+static enum vinci_status rewrite(const struct cc_build *build, const char *from, const char *to) {
+  size_t length;
+  struct text text = {0};
+  if (build->dry)
+    return VINCI_OK;
+  char *included = file_read(from, TEXT_BYTES_MAX, &length, build->diag);
+  if (!included)
+    return build->diag->status;
+  char *bytes = source_rewrite_launches(included, length, &text.length);
+  free(included);
+  text.bytes = bytes;
+  enum vinci_status status =
+      bytes ? file_replace(to, write_text, &text, build->diag)
+            : diag_error(build->diag, VINCI_E_NOMEM, "out of memory for the text of a program");
+  free(bytes);
+  return status;
+}
+
+static enum vinci_status compile(const struct cc_build *build, enum core_kind kind, size_t source) {
+  struct cc_path included = path_of(build, kind, source, "ii");
+  struct cc_path text = path_of(build, kind, source, "cpp");
+  struct cc_path object = path_of(build, kind, source, "o");
+  char failed[PATH_MAX + NAME_BYTES];
+  snprintf(failed, sizeof failed, "%s was not compiled", build->source[source]);
+  struct cc_words words = compile_words(build, kind);
+  const char *const include[] = {
+      "-include", "vinci/cce/kernel.h",  "-E", "-frewrite-includes", "-x",
+      "c++",      build->source[source], "-o", included.text};
+  for (size_t i = 0; i < sizeof include / sizeof *include; i++)
+    cc_add(&words, include[i]);
+  enum vinci_status status = run(build, &words, failed);
+  if (status == VINCI_OK)
+    status = rewrite(build, included.text, text.text);
+  if (status != VINCI_OK)
+    return status;
+  words = compile_words(build, kind);
+  const char *const translate[] = {"-c", "-x", "c++", text.text, "-o", object.text};
+  for (size_t i = 0; i < sizeof translate / sizeof *translate; i++)
+    cc_add(&words, translate[i]);
+  return run(build, &words, failed);
+}
+
+/* ---- links -------------------------------------------------------------------------------- */
+
+/* Adds the objects of a kind; paths: room for all of them. */
+static void add_objects(const struct cc_build *build, enum core_kind kind, struct cc_path *paths,
+                        struct cc_words *words) {
+  for (size_t i = 0; i < build->source_count; i++) {
+    paths[i] = path_of(build, kind, i, "o");
+    cc_add(words, paths[i].text);
+  }
+}
+
+/* The host code is left out, as no kernel calls it; what is missing of the host is never called. */
+static enum vinci_status link_image(const struct cc_build *build, enum core_kind kind,
+                                    struct cc_path *paths) {
+  struct cc_path image = image_path(build, kind);
+  struct cc_words words = {.count = 0};
+  cc_add(&words, compiler());
+  cc_add(&words, "-shared");
+  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections");
+  add_objects(build, kind, paths, &words);
+  cc_add(&words, "-o");
+  cc_add(&words, image.text);
+  return run(build, &words, "the device code was not linked");
+}
+
+/* An assembler file that takes the images in. */
+static enum vinci_status write_frame(const struct cc_build *build, const char *path) {
+  char full[PATH_MAX];
+  FILE *out = build->dry ? NULL : fopen(path, "w");
+  if (!out)
+    return build->dry
+               ? VINCI_OK
+               : diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path, strerror(errno));
+  const char *source = realpath(build->source[0], full) ? full : build->source[0];
+  fprintf(out, ".section %s,\"a\"\n.ascii \"%s\"\n", source_section_path, source);
+  fprintf(out, ".section %s,\"a\"\n.ascii \"%s\"\n", source_section_arch, arch_name(ARCH_C220));
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    if (build->wanted[kind])
+      fprintf(out, ".section %s,\"a\"\n.balign 64\n.incbin \"%s\"\n", source_section_image[kind],
+              image_path(build, (enum core_kind)kind).text);
+  fputs(".section .note.GNU-stack,\"\"\n", out);
+  return fclose(out) == 0 ? VINCI_OK : diag_error(build->diag, VINCI_E_IO, "cannot write %s", path);
+}
+
+static enum vinci_status link_result(const struct cc_build *build, struct cc_path *paths) {
+  struct cc_path frame = frame_path(build);
+  char folder[PATH_MAX + NAME_BYTES * 2], run_folder[PATH_MAX + NAME_BYTES * 2];
+  enum core_kind host = build->wanted[CORE_AIV] ? CORE_AIV : CORE_AIC;
+  struct cc_words words = {.count = 0};
+  cc_add(&words, compiler());
+  if (build->result != CC_PROGRAM)
+    cc_add(&words, "-shared");
+  if (build->result == CC_KERNELS)
+    cc_add(&words, "-nostdlib");
+  else
+    add_objects(build, host, paths, &words);
+  cc_add(&words, "-x");
+  cc_add(&words, "assembler");
+  cc_add(&words, frame.text);
+  cc_add(&words, "-x");
+  cc_add(&words, "none");
+  if (build->result != CC_KERNELS) {
+    cc_add(&words, "-rdynamic"); /* launches name kernels by their symbols */
+    add_all(&words, &build->link);
+    snprintf(folder, sizeof folder, "-L%s", build->runtime);
+    snprintf(run_folder, sizeof run_folder, "-Wl,-rpath,%s", build->runtime);
+    cc_add(&words, folder);
+    cc_add(&words, run_folder);
+    cc_add(&words, "-lvinci_acl");
+  }
+  cc_add(&words, "-o");
+  cc_add(&words, build->output);
+  enum vinci_status status = run(build, &words, "the program was not linked");
+  if (status != VINCI_OK && build->result == CC_PROGRAM)
+    diag_hint(build->diag, "kernels without main() are compiled with --kernel-only");
+  return status;
+}
+
+/* ---- as a whole --------------------------------------------------------------------------- */
+
+static void remove_temporary(const struct cc_build *build) {
+  static const char *const endings[] = {"ii", "cpp", "o"};
+  if (!*build->folder || build->dry)
+    return;
+  (void)unlink(frame_path(build).text);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    (void)unlink(image_path(build, (enum core_kind)kind).text);
+    for (size_t i = 0; i < build->source_count; i++)
+      for (size_t e = 0; e < sizeof endings / sizeof *endings; e++)
+        (void)unlink(path_of(build, (enum core_kind)kind, i, endings[e]).text);
+  }
+  (void)rmdir(build->folder);
+}
+
+static enum vinci_status make_folder(struct cc_build *build) {
+  const char *asked = getenv("TMPDIR");
+  int length = snprintf(build->folder, sizeof build->folder, "%s/vinci-cc-XXXXXX",
+                        asked && *asked ? asked : "/tmp");
+  if (length > 0 && (size_t)length < sizeof build->folder - NAME_BYTES &&
+      (build->dry || mkdtemp(build->folder)))
+    return VINCI_OK;
+  *build->folder = '\0';
+  return diag_error(build->diag, VINCI_E_IO, "cannot make a temporary folder: %s", strerror(errno));
+}
+
+static enum vinci_status build_all(const struct cc_build *build, struct cc_path *paths) {
+  enum vinci_status status = VINCI_OK;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    if (!build->wanted[kind])
+      continue;
+    for (size_t i = 0; i < build->source_count && status == VINCI_OK; i++)
+      status = compile(build, (enum core_kind)kind, i);
+    if (status == VINCI_OK)
+      status = link_image(build, (enum core_kind)kind, paths);
+  }
+  if (status == VINCI_OK)
+    status = write_frame(build, frame_path(build).text);
+  return status == VINCI_OK ? link_result(build, paths) : status;
+}
+
+enum vinci_status cc_build(struct cc_build *build) {
+  struct cc_path *paths = calloc(build->source_count, sizeof *paths);
+  enum vinci_status status =
+      paths ? make_folder(build) : diag_error(build->diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK)
+    status = build_all(build, paths);
+  remove_temporary(build);
+  free(paths);
+  return status;
+}

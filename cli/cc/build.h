@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `vinci cc` builds, and the commands of the compiler for that. */
+#ifndef VINCI_CLI_CC_BUILD_H
+#define VINCI_CLI_CC_BUILD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/diag.h"
+#include "core/chip/arch.h"
+
+/* Of a command of the compiler. CC_OWN_WORDS_MAX: those that the verb adds itself. */
+enum { CC_WORDS_MAX = 512, CC_OWN_WORDS_MAX = 64, CC_SOURCES_MAX = 64 };
+
+struct cc_words {
+  const char *item[CC_WORDS_MAX];
+  size_t count;
+};
+
+static inline void cc_add(struct cc_words *words, const char *word) {
+  if (words->count < CC_WORDS_MAX - 1)
+    words->item[words->count++] = word;
+}
+
+enum cc_result { CC_PROGRAM, CC_SHARED, CC_KERNELS };
+
+struct cc_build {
+  struct cc_words compile; /* the user's words for each compilation */
+  struct cc_words link;    /* for the last command */
+  const char *source[CC_SOURCES_MAX];
+  size_t source_count;
+  bool wanted[CORE_KIND_COUNT]; /* kinds of cores to compile for */
+  enum cc_result result;
+  const char *output;
+  bool dry; /* commands are printed, not run */
+  char include[PATH_MAX], stand_ins[PATH_MAX + 32], runtime[PATH_MAX + 32]; /* folders */
+  char folder[PATH_MAX]; /* for temporary files; empty: none is made yet */
+  struct vinci_diag *diag;
+};
+
+/* Runs all commands. */
+VINCI_MUST_CHECK enum vinci_status cc_build(struct cc_build *build);
+
+#endif

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// A part of AscendCL, which lies in one header here.
+#ifndef VINCI_ACL_RT_H
+#define VINCI_ACL_RT_H
+
+#include "acl/acl.h"
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices whose memory outlives kernels: pieces of memory, and launches that see them as tensors.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/base/arith.h"
+#include "core/chip/soc.h"
+#include "core/machine/values.h"
+#include "core/result/result.h"
+#include "core/sim/kept.h"
+#include "core/vinci_device.h"
+#include "traces/source/source.h"
+
+/* Between two pieces, so that what runs over the end of one does not hit the next. */
+enum { GAP_BYTES = PROGRAM_TENSOR_ALIGNMENT };
+
+struct vinci_device {
+  const struct vinci_soc *soc;
+  struct kept_memory *kept;
+  uint8_t *memory; /* address 0 of the device */
+  uint64_t bytes;
+  struct program_tensor *pieces; /* in the order of addresses */
+  uint32_t piece_count, piece_capacity;
+  uint8_t *workspace; /* of launches; one of the pieces */
+  uint64_t workspace_bytes;
+};
+
+enum vinci_status vinci_device_create(const vinci_soc *soc, enum vinci_memory memory,
+                                      vinci_device **out, struct vinci_diag *diag) {
+  struct vinci_device *device = calloc(1, sizeof *device);
+  *out = NULL;
+  if (!device)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  device->soc = soc;
+  device->bytes = (uint64_t)soc->hbm_bytes;
+  /* The system hands out pages when they are touched. */
+  void *mapped = mmap(NULL, (size_t)device->bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  device->memory = mapped == MAP_FAILED ? NULL : mapped;
+  enum vinci_status status =
+      device->memory ? kept_create(soc, memory, &device->kept, diag)
+                     : diag_error(diag, VINCI_E_NOMEM, "no room for the %llu bytes of a %s",
+                                  (unsigned long long)device->bytes, soc->name);
+  if (status != VINCI_OK) {
+    vinci_device_free(device);
+    return status;
+  }
+  *out = device;
+  return VINCI_OK;
+}
+
+void vinci_device_free(vinci_device *device) {
+  if (!device)
+    return;
+  if (device->memory)
+    munmap(device->memory, (size_t)device->bytes);
+  kept_free(device->kept);
+  free(device->pieces);
+  free(device);
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static uint64_t behind(const struct program_tensor *piece) {
+  return round_up(piece->address + piece->bytes + GAP_BYTES, PROGRAM_TENSOR_ALIGNMENT);
+}
+
+static bool reserve(struct vinci_device *device) {
+  if (device->piece_count < device->piece_capacity)
+    return true;
+  uint32_t capacity = 2 * device->piece_capacity + 64;
+  struct program_tensor *grown = realloc(device->pieces, capacity * sizeof *grown);
+  if (!grown)
+    return false;
+  device->pieces = grown;
+  device->piece_capacity = capacity;
+  return true;
+}
+
+/* The first gap with room. */
+void *vinci_device_malloc(vinci_device *device, uint64_t bytes) {
+  uint64_t address = PROGRAM_GM_BASE;
+  uint32_t at = 0;
+  if (bytes == 0 || bytes > device->bytes || !reserve(device))
+    return NULL;
+  for (; at < device->piece_count; at++) {
+    if (device->pieces[at].address >= address + bytes + GAP_BYTES)
+      break;
+    address = behind(&device->pieces[at]);
+  }
+  if (address > device->bytes || bytes > device->bytes - address)
+    return NULL;
+  memmove(device->pieces + at + 1, device->pieces + at,
+          (device->piece_count - at) * sizeof *device->pieces);
+  device->piece_count++;
+  device->pieces[at] = (struct program_tensor){.name = "device memory",
+                                               .format = "ND",
+                                               .dtype = DTYPE_UINT8,
+                                               .io = TENSOR_INOUT,
+                                               .rank = 1,
+                                               .shape = {bytes},
+                                               .address = address,
+                                               .bytes = bytes};
+  return device->memory + address;
+}
+
+/* The piece in which an address lies; the count when there is none. */
+static uint32_t find_piece(const struct vinci_device *device, const void *address) {
+  uint64_t offset = (uint64_t)((uintptr_t)address - (uintptr_t)device->memory);
+  uint32_t low = 0, count = device->piece_count;
+  while (count > 0) { /* the first piece behind the address */
+    uint32_t half = count / 2;
+    bool before = device->pieces[low + half].address <= offset;
+    low = before ? low + half + 1 : low;
+    count = before ? count - half - 1 : half;
+  }
+  if (low == 0 || offset - device->pieces[low - 1].address >= device->pieces[low - 1].bytes)
+    return device->piece_count;
+  return low - 1;
+}
+
+bool vinci_device_release(vinci_device *device, void *memory) {
+  uint32_t at = find_piece(device, memory);
+  if (at == device->piece_count || device->memory + device->pieces[at].address != memory)
+    return false;
+  /* What is given out again are zeros, as on the first time. */
+  memset(memory, 0, (size_t)device->pieces[at].bytes);
+  memmove(device->pieces + at, device->pieces + at + 1,
+          (device->piece_count - at - 1) * sizeof *device->pieces);
+  device->piece_count--;
+  return true;
+}
+
+bool vinci_device_holds(const vinci_device *device, const void *address, uint64_t bytes) {
+  uint32_t at = find_piece(device, address);
+  if (at == device->piece_count)
+    return false;
+  const struct program_tensor *piece = &device->pieces[at];
+  uint64_t offset = (uint64_t)((const uint8_t *)address - device->memory) - piece->address;
+  return bytes <= piece->bytes - offset;
+}
+
+uint64_t vinci_device_bytes(const vinci_device *device, uint64_t *used) {
+  *used = 0;
+  for (uint32_t i = 0; i < device->piece_count; i++)
+    *used += device->pieces[i].bytes;
+  return device->bytes;
+}
+
+/* ---- launches ----------------------------------------------------------------------------- */
+
+static enum vinci_status make_workspace(struct vinci_device *device, uint64_t bytes,
+                                        struct vinci_diag *diag) {
+  if (bytes <= device->workspace_bytes)
+    return VINCI_OK;
+  if (device->workspace)
+    (void)vinci_device_release(device, device->workspace);
+  device->workspace = vinci_device_malloc(device, bytes);
+  device->workspace_bytes = device->workspace ? bytes : 0;
+  return device->workspace ? VINCI_OK
+                           : diag_error(diag, VINCI_E_LIMIT,
+                                        "device memory has no room for a workspace of %llu bytes",
+                                        (unsigned long long)bytes);
+}
+
+static enum vinci_status load(struct vinci_device *device, const struct vinci_launch *launch,
+                              struct vinci_trace **trace, struct vinci_diag *diag) {
+  enum vinci_status status = make_workspace(device, launch->workspace_bytes, diag);
+  const struct source_launch on_memory = {
+      .enter = launch->enter,
+      .arguments = launch->arguments,
+      .tensors = device->pieces,
+      .tensor_count = device->piece_count,
+      .workspace = device->workspace ? (uint64_t)(device->workspace - device->memory) : 0};
+  const struct source_request request = {.path = launch->library,
+                                         .kernel = launch->kernel,
+                                         .blocks = launch->blocks,
+                                         .launch = &on_memory};
+  *trace = NULL;
+  return status == VINCI_OK ? source_load(device->soc, &request, trace, diag) : status;
+}
+
+static enum vinci_status execute(struct vinci_device *device, struct vinci_trace *trace,
+                                 struct vinci_diag *diag) {
+  struct vinci_values *values;
+  enum vinci_status status = values_create_on(device->soc, trace, device->memory, &values, diag);
+  if (status != VINCI_OK)
+    return status;
+  vinci_values_zero(values);
+  status = source_record(trace, values, NULL, NULL, diag);
+  vinci_values_free(values);
+  return status;
+}
+
+static enum vinci_status run(struct vinci_device *device, const struct vinci_trace *trace,
+                             const struct vinci_run_options *options, struct vinci_result **out,
+                             struct vinci_diag *diag) {
+  const struct vinci_run_options usual = {.struct_size = sizeof usual};
+  uint64_t *addresses = calloc((size_t)trace->tensor_count + 1, sizeof *addresses);
+  if (!addresses)
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  for (uint32_t i = 0; i < trace->tensor_count; i++)
+    addresses[i] = trace->tensors[i].address;
+  enum vinci_status status =
+      kept_run(device->kept, trace, addresses, options ? options : &usual, out, diag);
+  free(addresses);
+  return status;
+}
+
+enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_launch *launch,
+                                      const struct vinci_run_options *options, vinci_result **out,
+                                      vinci_findings **findings, struct vinci_diag *diag) {
+  struct vinci_trace *trace;
+  vinci_findings *found = NULL;
+  *out = NULL;
+  if (findings)
+    *findings = NULL;
+  if (launch->struct_size != sizeof *launch)
+    return diag_error(diag, VINCI_E_USAGE, "struct_size of a launch is %zu, not %zu",
+                      launch->struct_size, sizeof *launch);
+  if (launch->blocks == 0)
+    return diag_error(diag, VINCI_E_USAGE, "a kernel has at least one block");
+  enum vinci_status status = load(device, launch, &trace, diag);
+  if (status == VINCI_OK)
+    status = execute(device, trace, diag);
+  if (status == VINCI_OK && launch->checks) {
+    const struct vinci_check_options checks = {.struct_size = sizeof checks,
+                                               .checks = launch->checks};
+    status = vinci_check(device->soc, trace, &checks, &found, diag);
+  }
+  if ((status == VINCI_OK || status == VINCI_E_CHECK) && !launch->values_only) {
+    enum vinci_status ran = run(device, trace, options, out, diag);
+    status = status == VINCI_OK ? ran : status;
+  }
+  vinci_trace_free(trace);
+  if (findings)
+    *findings = found;
+  else
+    vinci_findings_free(found);
+  return status;
+}
+
+uint64_t vinci_result_picoseconds(const vinci_result *result) { return result->total_ps; }

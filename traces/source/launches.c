@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches in the text of a program: kernel<<<blocks, l2ctrl, stream>>>(arguments) is no C++. The
+ * text becomes kernel->*vinci_cce::launch(blocks, l2ctrl, stream)(arguments), on the same line
+ * (include/vinci/cce/launch.h has the rest). Only brackets, comments and literals need to be
+ * understood: anywhere else, <<< is no C++ either, except after the word `operator`.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/source/source.h"
+
+static const char before[] = "->*vinci_cce::launch(", after[] = ")";
+static const char opening[] = "<<<", closing[] = ">>>";
+enum { BRACKETS = 3 };
+
+static bool is_at(const char *at, const char *end, const char *word) {
+  size_t length = strlen(word);
+  return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
+}
+
+static bool is_word(char byte) {
+  return byte == '_' || (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+         (byte >= 'a' && byte <= 'z');
+}
+
+/* Behind a comment that begins here; `at` when none does. */
+static const char *skip_comment(const char *at, const char *end) {
+  if (is_at(at, end, "//")) {
+    while (at < end && (*at != '\n' || at[-1] == '\\'))
+      at++;
+  } else if (is_at(at, end, "/*")) {
+    at += 2;
+    while (at < end && !is_at(at, end, "*/"))
+      at++;
+    at += at < end ? 2 : 0;
+  }
+  return at;
+}
+
+/* Behind R"delimiter(...)delimiter", from the quote on. */
+static const char *skip_raw(const char *at, const char *end) {
+  char stop[32] = ")";
+  size_t length = 1;
+  for (at++; at < end && *at != '(' && length < sizeof stop - 2; at++)
+    stop[length++] = *at;
+  stop[length++] = '"';
+  stop[length] = '\0';
+  while (at < end && !is_at(at, end, stop))
+    at++;
+  return at < end ? at + length : end;
+}
+
+/* Behind a text or character that begins here, or the end of its line; `at` when none does. A quote
+ * within a number (1'000) begins none. */
+static const char *skip_literal(const char *start, const char *at, const char *end) {
+  char quote = *at;
+  if (quote != '"' && quote != '\'')
+    return at;
+  bool behind_word = at > start && is_word(at[-1]);
+  if (quote == '\'' && behind_word && at + 1 < end && is_word(at[1]) &&
+      (at[-1] >= '0' && at[-1] <= '9'))
+    return at + 1;
+  if (quote == '"' && at > start && at[-1] == 'R' &&
+      (at - 1 == start || !is_word(at[-2]) || strchr("uUL8", at[-2])))
+    return skip_raw(at, end);
+  for (at++; at < end && *at != quote && *at != '\n'; at++)
+    if (*at == '\\' && at + 1 < end)
+      at++;
+  return at < end ? at + 1 : end;
+}
+
+/* Behind comments and literals that begin here. */
+static const char *skip(const char *start, const char *at, const char *end) {
+  const char *behind = skip_comment(at, end);
+  return behind == at ? skip_literal(start, at, end) : behind;
+}
+
+/* The >>> that belongs to the <<< before `at`; NULL when there is none before the statement ends.
+ */
+static const char *find_closing(const char *start, const char *at, const char *end) {
+  int depth = 0;
+  while (at < end) {
+    const char *behind = skip(start, at, end);
+    if (behind != at) {
+      at = behind;
+      continue;
+    }
+    if (depth == 0 && is_at(at, end, closing))
+      return at;
+    if (*at == ';' || (depth == 0 && strchr(")]}", *at)))
+      return NULL;
+    depth += strchr("([{", *at) ? 1 : strchr(")]}", *at) ? -1 : 0;
+    at++;
+  }
+  return NULL;
+}
+
+static bool is_operator(const char *start, const char *at) {
+  static const char word[] = "operator";
+  size_t length = strlen(word);
+  while (at > start && (at[-1] == ' ' || at[-1] == '\t'))
+    at--;
+  return (size_t)(at - start) >= length && memcmp(at - length, word, length) == 0;
+}
+
+struct output {
+  char *text; /* NULL: only counted */
+  size_t length;
+};
+
+static void put(struct output *out, const char *from, const char *to) {
+  if (out->text)
+    memcpy(out->text + out->length, from, (size_t)(to - from));
+  out->length += (size_t)(to - from);
+}
+
+static void rewrite(const char *start, const char *end, struct output *out) {
+  const char *from = start, *closes = NULL;
+  for (const char *at = start; at < end;) {
+    const char *behind = skip(start, at, end);
+    if (behind != at) {
+      at = behind;
+    } else if (at == closes) {
+      put(out, from, at);
+      put(out, after, after + strlen(after));
+      from = at += BRACKETS;
+      closes = NULL;
+    } else if (is_at(at, end, opening) && !closes && !is_operator(start, at) &&
+               (closes = find_closing(start, at + BRACKETS, end))) {
+      put(out, from, at);
+      put(out, before, before + strlen(before));
+      from = at += BRACKETS;
+    } else {
+      at++;
+    }
+  }
+  put(out, from, end);
+}
+
+char *source_rewrite_launches(const char *text, size_t length, size_t *out_length) {
+  struct output out = {0};
+  rewrite(text, text + length, &out);
+  out.text = malloc(out.length + 1);
+  if (!out.text)
+    return NULL;
+  out.length = 0;
+  rewrite(text, text + length, &out);
+  *out_length = out.length;
+  return out.text;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernel libraries and programs as ELF files in memory: their sections and the symbols of kernels.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/source/source.h"
+
+const char *const source_section_image[CORE_KIND_COUNT] = {
+    [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};
+const char source_section_path[] = ".vinci.source", source_section_arch[] = ".vinci.arch";
+
+/* Copies `size` bytes from an offset of the file; false when they leave the file. Files of others
+ * may have any offset, also one at which no structure may lie. */
+static bool copy_from(const struct source_file *file, uint64_t offset, void *to, size_t size) {
+  if (offset > file->length || size > file->length - offset)
+    return false;
+  memcpy(to, file->bytes + offset, size);
+  return true;
+}
+
+/* Whether the name at an offset is a section's. */
+static bool is_named(const struct source_file *file, uint64_t offset, const char *name) {
+  char found[32];
+  size_t size = strlen(name) + 1;
+  return size <= sizeof found && copy_from(file, offset, found, size) &&
+         memcmp(found, name, size) == 0;
+}
+
+/* The table of sections and the names there; false when the file is no such file. */
+static bool read_heads(const struct source_file *file, Elf64_Ehdr *head, Elf64_Shdr *names) {
+  return copy_from(file, 0, head, sizeof *head) && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
+         head->e_ident[EI_CLASS] == ELFCLASS64 &&
+         copy_from(file, head->e_shoff + (uint64_t)head->e_shstrndx * sizeof *names, names,
+                   sizeof *names);
+}
+
+bool source_section(const struct source_file *file, const char *name, struct source_file *out) {
+  Elf64_Ehdr head;
+  Elf64_Shdr names, row;
+  if (!read_heads(file, &head, &names))
+    return false;
+  for (uint64_t i = 0; i < head.e_shnum; i++) {
+    if (!copy_from(file, head.e_shoff + i * sizeof row, &row, sizeof row))
+      return false;
+    if (row.sh_type == SHT_NOBITS || row.sh_offset > file->length ||
+        row.sh_size > file->length - row.sh_offset ||
+        !is_named(file, names.sh_offset + row.sh_name, name))
+      continue;
+    out->bytes = file->bytes + row.sh_offset;
+    out->length = (size_t)row.sh_size;
+    return true;
+  }
+  return false;
+}
+
+static const char *text_at(const struct source_file *names, uint64_t offset) {
+  return offset < names->length && memchr(names->bytes + offset, '\0', names->length - offset)
+             ? names->bytes + offset
+             : NULL;
+}
+
+/* Empty when there is no such section. */
+static void name_of_section(const struct source_file *file, unsigned index, char *out,
+                            size_t size) {
+  Elf64_Ehdr head;
+  Elf64_Shdr names, row;
+  *out = '\0';
+  if (!read_heads(file, &head, &names) || index >= head.e_shnum ||
+      !copy_from(file, head.e_shoff + index * sizeof row, &row, sizeof row))
+    return;
+  const char *name = text_at(file, names.sh_offset + row.sh_name);
+  snprintf(out, size, "%s", name ? name : "");
+}
+
+/* ---- symbols ------------------------------------------------------------------------------ */
+
+/* How well a symbol is what was asked for. */
+enum match { MATCH_NONE, MATCH_PART, MATCH_WHOLE };
+
+/* A function of C++ has its name, with the length in front, somewhere in the symbol: the last name
+ * before the types of its parameters. */
+static enum match match_of(const char *symbol, const char *name) {
+  char with_length[SOURCE_NAME_BYTES + 16];
+  if (strcmp(symbol, name) == 0)
+    return MATCH_WHOLE;
+  snprintf(with_length, sizeof with_length, "%zu%s", strlen(name), name);
+  return strncmp(symbol, "_Z", 2) == 0 && strstr(symbol, with_length) ? MATCH_PART : MATCH_NONE;
+}
+
+bool source_find_kernel(const struct source_image *image, const char *name,
+                        struct source_symbol *out) {
+  struct source_file file = {image->bytes, image->length}, symbols, names;
+  enum match best = MATCH_NONE;
+  if (!source_section(&file, ".dynsym", &symbols) || !source_section(&file, ".dynstr", &names))
+    return false;
+  for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.length && best != MATCH_WHOLE;
+       at += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol;
+    memcpy(&symbol, symbols.bytes + at, sizeof symbol);
+    const char *text = text_at(&names, symbol.st_name);
+    if (!text || symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
+      continue;
+    enum match match = match_of(text, name);
+    if (match <= best)
+      continue;
+    best = match;
+    out->name = text;
+    name_of_section(&file, symbol.st_shndx, out->section, sizeof out->section);
+  }
+  return best != MATCH_NONE;
+}
+
+/* Of the C++ runtime, which the program has for SystemC. */
+char *__cxa_demangle(const char *symbol, char *room, size_t *size, int *status);
+
+void source_plain_name(const char *symbol, char *out, size_t size) {
+  int status = 0;
+  char *whole = __cxa_demangle(symbol, NULL, NULL, &status);
+  const char *from = whole ? whole : symbol;
+  /* "void space::kernel<float>(unsigned char*)": without the result, the parameters and "space::"
+   */
+  size_t length = 0;
+  int depth = 0;
+  const char *start = from;
+  for (const char *at = from; *at && !(*at == '(' && depth == 0); at++) {
+    depth += *at == '<' ? 1 : *at == '>' ? -1 : 0;
+    if (depth == 0 && (*at == ' ' || *at == ':'))
+      start = at + 1;
+    length = (size_t)(at + 1 - start);
+  }
+  snprintf(out, size, "%.*s", (int)length, start);
+  free(whole);
+}
