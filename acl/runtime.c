@@ -200,6 +200,17 @@ ACL_API const char *aclrtGetSocName(void) {
   return name;
 }
 
+/* For include/vinci/cce/library/platform.cpp. */
+ACL_API int64_t vinci_acl_number(const char *name);
+
+int64_t vinci_acl_number(const char *name) {
+  (void)acl_enter(true);
+  size_t index = soc_param_find(name);
+  int64_t number = index < soc_param_count() ? soc_get(acl_runtime.soc, index) : -1;
+  (void)acl_leave(ACL_SUCCESS);
+  return number;
+}
+
 ACL_API aclError aclrtGetRunMode(aclrtRunMode *mode) {
   if (!mode)
     return ACL_ERROR_INVALID_PARAM;

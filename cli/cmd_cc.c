@@ -20,8 +20,10 @@ struct cc_settings {
   const char *arch;
   const char *core;
   const char *data;
-  bool kernel_only, shared;
-  bool dry;
+  const char *headers;
+  bool kernel_only, shared, compile_only;
+  bool dry, cmake, tiling;
+  bool sanitizer; /* of the vendor's compiler: VINCI_CHECK asks for checks when a program runs */
 };
 
 static const struct option_row cc_options[] = {
@@ -31,6 +33,8 @@ static const struct option_row cc_options[] = {
                     "a library of kernels for 'vinci run LIBRARY:KERNEL', without host code"),
     OPTION_FLAG_ROW("shared", 0, struct cc_settings, shared,
                     "a shared library with kernels and host code (also -shared)"),
+    OPTION_FLAG_ROW("compile", 'c', struct cc_settings, compile_only,
+                    "an object, for a later `vinci cc OBJECT...`"),
     OPTION_TEXT_ROW("npu-arch", 0, struct cc_settings, arch, "NAME",
                     "dav-2201 (default): cores of the 910B family"),
     OPTION_TEXT_ROW("core", 0, struct cc_settings, core, "KIND",
@@ -38,6 +42,13 @@ static const struct option_row cc_options[] = {
                     "__vector__, __cube__ and __mix__ in the sources ask for; aiv without these)"),
     OPTION_TEXT_ROW("data", 0, struct cc_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
+    OPTION_TEXT_ROW("headers", 0, struct cc_settings, headers, "DIR",
+                    "the open Ascend C headers, a checkout or a package (default: $VINCI_HEADERS)"),
+    OPTION_FLAG_ROW("tiling", 0, struct cc_settings, tiling,
+                    "the library of the headers' own host functions (tiling_api), once; "
+                    "$VINCI_TILING then names it for programs"),
+    OPTION_FLAG_ROW("cmake", 0, struct cc_settings, cmake,
+                    "print the folder that -DASC_DIR= of CMake takes"),
     OPTION_FLAG_ROW("###", 0, struct cc_settings, dry, "print the commands, run none of them"),
 };
 
@@ -101,9 +112,14 @@ static bool take_option(struct cc_settings *settings, int argc, char **argv, int
          take_text("--npu-arch", argc, argv, at, &settings->arch) ||
          take_text("--core", argc, argv, at, &settings->core) ||
          take_text("--data", argc, argv, at, &settings->data) ||
+         take_text("--headers", argc, argv, at, &settings->headers) ||
          take_flag("--kernel-only", argv[*at], &settings->kernel_only) ||
          take_flag("--shared", argv[*at], &settings->shared) ||
          take_flag("-shared", argv[*at], &settings->shared) ||
+         take_flag("-c", argv[*at], &settings->compile_only) ||
+         take_flag("-dc", argv[*at], &settings->compile_only) ||
+         take_flag("--sanitizer", argv[*at], &settings->sanitizer) ||
+         take_flag("--tiling", argv[*at], &settings->tiling) ||
          take_flag("-###", argv[*at], &settings->dry);
 }
 
@@ -128,7 +144,11 @@ static enum vinci_status take_arguments(struct cc_build *build, struct cc_settin
     if (takes_next(argv[i]) && i + 1 < argc)
       cc_add(words, argv[++i]);
   }
-  if (build->source_count > 0)
+  if (settings->compile_only && build->source_count > 1)
+    return diag_error(build->diag, VINCI_E_USAGE, "-c compiles one source, not %zu",
+                      build->source_count);
+  bool objects = build->link.count > 0 && !settings->compile_only && !settings->kernel_only;
+  if (build->source_count > 0 || objects || settings->tiling)
     return VINCI_OK;
   enum vinci_status status = diag_error(build->diag, VINCI_E_USAGE, "no source is given");
   diag_hint(build->diag, "sources end in .cpp, .cc, .cxx, .asc or .cce");
@@ -186,6 +206,31 @@ static enum vinci_status find_headers(struct cc_build *build, const char *asked)
   return diag_error(build->diag, VINCI_E_IO, "the headers for kernels are missing: no %s", path);
 }
 
+/* The folders of the user's copy of the Ascend C headers, as far as they are there. */
+static enum vinci_status find_library(struct cc_build *build, const char *asked) {
+  static const char *const parts[] = {"",
+                                      "include",
+                                      "include/utils",
+                                      "impl",
+                                      "include/basic_api",
+                                      "impl/basic_api",
+                                      "include/adv_api",
+                                      "impl/adv_api"};
+  const char *folder = asked ? asked : getenv("VINCI_HEADERS");
+  struct stat info;
+  if (!folder || !*folder)
+    return VINCI_OK;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    char *path = build->library[build->library_count];
+    snprintf(path, sizeof build->library[0], "%s/%s", folder, parts[i]);
+    build->library_count += stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+  }
+  if (build->library_count > 0)
+    return VINCI_OK;
+  return diag_error(build->diag, VINCI_E_USAGE, "the folder of the headers is not there: %s",
+                    folder);
+}
+
 /* The folder with libvinci_acl: where it was built or installed, seen from this program. */
 static enum vinci_status find_runtime(struct cc_build *build) {
   static const char *const places[] = {".libs", "../lib", "../lib64", "."};
@@ -209,31 +254,47 @@ static enum vinci_status find_runtime(struct cc_build *build) {
 
 /* ---- the verb ----------------------------------------------------------------------------- */
 
-/* The source with another ending, for a library of kernels without a name. */
+/* The source with another ending, for an object or a library of kernels without a name. */
 static void name_output(struct cc_build *build, const struct cc_settings *settings, char *room,
                         size_t size) {
-  const char *source = build->source[0], *dot = strrchr(source, '.');
-  build->output = settings->output              ? settings->output
-                  : build->result == CC_PROGRAM ? "a.out"
-                                                : room;
-  snprintf(room, size, "%.*s.so", (int)(dot - source), source);
+  const char *ending = build->result == CC_OBJECT ? "o" : "so", *dot;
+  build->output = settings->output ? settings->output : "a.out";
+  if (settings->output || build->result == CC_PROGRAM || build->source_count == 0)
+    return;
+  dot = strrchr(build->source[0], '.');
+  snprintf(room, size, "%.*s.%s", (int)(dot - build->source[0]), build->source[0], ending);
+  build->output = room;
 }
 
 static enum vinci_status prepare(struct cc_build *build, int argc, char **argv, char *room,
                                  size_t size) {
   struct cc_settings settings = {0};
   enum vinci_status status = take_arguments(build, &settings, argc, argv);
-  build->result = settings.kernel_only ? CC_KERNELS : settings.shared ? CC_SHARED : CC_PROGRAM;
+  build->tiling = settings.tiling;
+  build->result = settings.kernel_only    ? CC_KERNELS
+                  : settings.compile_only ? CC_OBJECT
+                  : settings.shared       ? CC_SHARED
+                                          : CC_PROGRAM;
   build->dry = settings.dry;
   if (status == VINCI_OK)
     status = choose_cores(build, &settings);
   if (status == VINCI_OK)
     status = find_headers(build, settings.data);
-  if (status == VINCI_OK && build->result != CC_KERNELS)
+  if (status == VINCI_OK)
+    status = find_library(build, settings.headers);
+  if (status == VINCI_OK && (build->result == CC_PROGRAM || build->result == CC_SHARED))
     status = find_runtime(build);
   if (status == VINCI_OK)
     name_output(build, &settings, room, size);
   return status;
+}
+
+static int print_cmake_folder(struct vinci_diag *diag) {
+  char data[PATH_MAX];
+  if (soc_host_data_dir(NULL, data, sizeof data, diag) != VINCI_OK)
+    return cli_fail(diag);
+  printf("%s/cmake\n", data);
+  return 0;
 }
 
 static int cc(const struct cli_verb *verb, int argc, char **argv) {
@@ -244,9 +305,11 @@ static int cc(const struct cli_verb *verb, int argc, char **argv) {
     cli_print_help(verb, argc < 2 ? stderr : stdout);
     return argc < 2 ? vinci_status_exit_code(VINCI_E_USAGE) : 0;
   }
+  if (strcmp(argv[1], "--cmake") == 0)
+    return print_cmake_folder(&diag);
   enum vinci_status status = prepare(&build, argc, argv, output, sizeof output);
   if (status == VINCI_OK)
-    status = cc_build(&build);
+    status = build.tiling ? cc_build_tiling(&build) : cc_build(&build);
   return status == VINCI_OK ? 0 : cli_fail(&diag);
 }
 

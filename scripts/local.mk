@@ -85,6 +85,14 @@ pythonmoduledir = $(pkgdatadir)/python
 dist_pythonmodule_DATA = scripts/python/vinci_trace.py
 
 # Scripts that answer questions; they double as examples of the module.
+# The language ASC for CMake.
+cmakedir = $(pkgdatadir)/cmake
+dist_cmake_DATA = \
+	scripts/cmake/ASCConfig.cmake \
+	scripts/cmake/CMakeASCCompiler.cmake.in \
+	scripts/cmake/CMakeASCInformation.cmake \
+	scripts/cmake/CMakeDetermineASCCompiler.cmake \
+	scripts/cmake/CMakeTestASCCompiler.cmake
 experimentsdir = $(pkgdatadir)/experiments
 dist_experiments_DATA = \
 	scripts/experiments/bank_conflicts.lua \

@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-enum { TEXT_BYTES_MAX = 1 << 30, NAME_BYTES = 32 };
+enum { TEXT_BYTES_MAX = 1 << 30, NAME_BYTES = 64 };
 
 /* "FOLDER/aiv-3.o": a temporary file. */
 struct cc_path {
@@ -40,11 +40,14 @@ static struct cc_path image_path(const struct cc_build *build, enum core_kind ki
   return path;
 }
 
-static struct cc_path frame_path(const struct cc_build *build) {
+static struct cc_path file_path(const struct cc_build *build, const char *name) {
   struct cc_path path;
-  snprintf(path.text, sizeof path.text, "%s/library.s", build->folder);
+  snprintf(path.text, sizeof path.text, "%s/%s", build->folder, name);
   return path;
 }
+
+/* What an image says of itself, and what takes the images in. */
+static const char about_file[] = "about.s", frame_file[] = "frame.s";
 
 /* ---- commands ----------------------------------------------------------------------------- */
 
@@ -54,9 +57,8 @@ static void print_command(const struct cc_words *words) {
   fputc('\n', stderr);
 }
 
-/* Runs a command; its messages go where ours go. */
-static enum vinci_status run(const struct cc_build *build, const struct cc_words *words,
-                             const char *failed) {
+enum vinci_status cc_run(const struct cc_build *build, const struct cc_words *words,
+                         const char *failed) {
   if (build->dry) {
     print_command(words);
     return VINCI_OK;
@@ -78,7 +80,7 @@ static enum vinci_status run(const struct cc_build *build, const struct cc_words
   return diag_error(build->diag, VINCI_E_INPUT, "%s", failed);
 }
 
-static const char *compiler(void) {
+const char *cc_compiler(void) {
   const char *asked = getenv("VINCI_CXX");
   return asked && *asked ? asked : "clang++";
 }
@@ -107,7 +109,7 @@ static struct cc_words compile_words(const struct cc_build *build, enum core_kin
                                        /* fp16 as an argument */
                                        "-fallow-half-arguments-and-returns"};
   struct cc_words words = {.count = 0};
-  cc_add(&words, compiler());
+  cc_add(&words, cc_compiler());
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     cc_add(&words, always[i]);
   cc_add(&words, "-I");
@@ -115,6 +117,10 @@ static struct cc_words compile_words(const struct cc_build *build, enum core_kin
   cc_add(&words,
          "-idirafter"); /* what a library's build would generate, unless the user has that */
   cc_add(&words, build->stand_ins);
+  for (size_t i = 0; i < build->library_count; i++) {
+    cc_add(&words, "-isystem");
+    cc_add(&words, build->library[i]);
+  }
   add_macros(&words, kind);
   add_all(&words, &build->compile);
   return words;
@@ -161,7 +167,7 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
       "c++",      build->source[source], "-o", included.text};
   for (size_t i = 0; i < sizeof include / sizeof *include; i++)
     cc_add(&words, include[i]);
-  enum vinci_status status = run(build, &words, failed);
+  enum vinci_status status = cc_run(build, &words, failed);
   if (status == VINCI_OK)
     status = rewrite(build, included.text, text.text);
   if (status != VINCI_OK)
@@ -170,10 +176,18 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   const char *const translate[] = {"-c", "-x", "c++", text.text, "-o", object.text};
   for (size_t i = 0; i < sizeof translate / sizeof *translate; i++)
     cc_add(&words, translate[i]);
-  return run(build, &words, failed);
+  return cc_run(build, &words, failed);
 }
 
 /* ---- links -------------------------------------------------------------------------------- */
+
+static void add_assembler(struct cc_words *words, const char *path) {
+  cc_add(words, "-x");
+  cc_add(words, "assembler");
+  cc_add(words, path);
+  cc_add(words, "-x");
+  cc_add(words, "none");
+}
 
 /* Adds the objects of a kind; paths: room for all of them. */
 static void add_objects(const struct cc_build *build, enum core_kind kind, struct cc_path *paths,
@@ -184,68 +198,97 @@ static void add_objects(const struct cc_build *build, enum core_kind kind, struc
   }
 }
 
+static FILE *open_assembler(const struct cc_build *build, const char *name) {
+  struct cc_path path = file_path(build, name);
+  FILE *out = build->dry ? fopen("/dev/null", "w") : fopen(path.text, "w");
+  if (!out)
+    (void)diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path.text, strerror(errno));
+  return out;
+}
+
+static enum vinci_status close_assembler(const struct cc_build *build, FILE *out) {
+  fputs(".section .note.GNU-stack,\"\"\n", out);
+  return fclose(out) == 0
+             ? VINCI_OK
+             : diag_error(build->diag, VINCI_E_IO, "cannot write in %s", build->folder);
+}
+
+static enum vinci_status write_about(const struct cc_build *build) {
+  char full[PATH_MAX];
+  FILE *out = open_assembler(build, about_file);
+  if (!out)
+    return build->diag->status;
+  const char *source = realpath(build->source[0], full) ? full : build->source[0];
+  fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_path, source);
+  fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_arch, arch_name(ARCH_C220));
+  return close_assembler(build, out);
+}
+
+static enum vinci_status write_frame(const struct cc_build *build) {
+  FILE *out = open_assembler(build, frame_file);
+  if (!out)
+    return build->diag->status;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
+    if (build->wanted[kind])
+      fprintf(out, ".section %s,\"aR\"\n.balign %d\n.incbin \"%s\"\n.balign %d\n",
+              source_section_image[kind], SOURCE_IMAGE_ALIGNMENT,
+              image_path(build, (enum core_kind)kind).text, SOURCE_IMAGE_ALIGNMENT);
+  return close_assembler(build, out);
+}
+
 /* The host code is left out, as no kernel calls it; what is missing of the host is never called. */
 static enum vinci_status link_image(const struct cc_build *build, enum core_kind kind,
                                     struct cc_path *paths) {
-  struct cc_path image = image_path(build, kind);
+  struct cc_path image = image_path(build, kind), about = file_path(build, about_file);
   struct cc_words words = {.count = 0};
-  cc_add(&words, compiler());
+  cc_add(&words, cc_compiler());
   cc_add(&words, "-shared");
   cc_add(&words, "-Wl,-Bsymbolic,--gc-sections");
   add_objects(build, kind, paths, &words);
+  add_assembler(&words, about.text);
   cc_add(&words, "-o");
   cc_add(&words, image.text);
-  return run(build, &words, "the device code was not linked");
+  return cc_run(build, &words, "the device code was not linked");
 }
 
-/* An assembler file that takes the images in. */
-static enum vinci_status write_frame(const struct cc_build *build, const char *path) {
-  char full[PATH_MAX];
-  FILE *out = build->dry ? NULL : fopen(path, "w");
-  if (!out)
-    return build->dry
-               ? VINCI_OK
-               : diag_error(build->diag, VINCI_E_IO, "cannot write %s: %s", path, strerror(errno));
-  const char *source = realpath(build->source[0], full) ? full : build->source[0];
-  fprintf(out, ".section %s,\"a\"\n.ascii \"%s\"\n", source_section_path, source);
-  fprintf(out, ".section %s,\"a\"\n.ascii \"%s\"\n", source_section_arch, arch_name(ARCH_C220));
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
-    if (build->wanted[kind])
-      fprintf(out, ".section %s,\"a\"\n.balign 64\n.incbin \"%s\"\n", source_section_image[kind],
-              image_path(build, (enum core_kind)kind).text);
-  fputs(".section .note.GNU-stack,\"\"\n", out);
-  return fclose(out) == 0 ? VINCI_OK : diag_error(build->diag, VINCI_E_IO, "cannot write %s", path);
+static void add_runtime(const struct cc_build *build, struct cc_words *words,
+                        struct cc_path folders[3]) {
+  const char *tiling = getenv("VINCI_TILING"), *slash = tiling ? strrchr(tiling, '/') : NULL;
+  snprintf(folders[2].text, sizeof folders[2].text, "-Wl,-rpath,%.*s",
+           slash ? (int)(slash - tiling) : 1, slash ? tiling : ".");
+  snprintf(folders[0].text, sizeof folders[0].text, "-L%s", build->runtime);
+  snprintf(folders[1].text, sizeof folders[1].text, "-Wl,-rpath,%s", build->runtime);
+  cc_add(words, "-rdynamic"); /* launches name kernels by their symbols */
+  add_all(words, &build->link);
+  if (tiling && *tiling) {
+    cc_add(words, tiling);
+    cc_add(words, folders[2].text);
+  }
+  cc_add(words, folders[0].text);
+  cc_add(words, folders[1].text);
+  cc_add(words, "-lvinci_acl");
 }
 
 static enum vinci_status link_result(const struct cc_build *build, struct cc_path *paths) {
-  struct cc_path frame = frame_path(build);
-  char folder[PATH_MAX + NAME_BYTES * 2], run_folder[PATH_MAX + NAME_BYTES * 2];
+  struct cc_path frame = file_path(build, frame_file), folders[3];
   enum core_kind host = build->wanted[CORE_AIV] ? CORE_AIV : CORE_AIC;
   struct cc_words words = {.count = 0};
-  cc_add(&words, compiler());
-  if (build->result != CC_PROGRAM)
+  cc_add(&words, cc_compiler());
+  if (build->result == CC_OBJECT)
+    cc_add(&words, "-r");
+  else if (build->result != CC_PROGRAM)
     cc_add(&words, "-shared");
-  if (build->result == CC_KERNELS)
+  if (build->result == CC_KERNELS || build->result == CC_OBJECT)
     cc_add(&words, "-nostdlib");
-  else
+  if (build->result != CC_KERNELS)
     add_objects(build, host, paths, &words);
-  cc_add(&words, "-x");
-  cc_add(&words, "assembler");
-  cc_add(&words, frame.text);
-  cc_add(&words, "-x");
-  cc_add(&words, "none");
-  if (build->result != CC_KERNELS) {
-    cc_add(&words, "-rdynamic"); /* launches name kernels by their symbols */
-    add_all(&words, &build->link);
-    snprintf(folder, sizeof folder, "-L%s", build->runtime);
-    snprintf(run_folder, sizeof run_folder, "-Wl,-rpath,%s", build->runtime);
-    cc_add(&words, folder);
-    cc_add(&words, run_folder);
-    cc_add(&words, "-lvinci_acl");
-  }
+  if (build->source_count > 0)
+    add_assembler(&words, frame.text);
+  if (build->result == CC_PROGRAM || build->result == CC_SHARED)
+    add_runtime(build, &words, folders);
   cc_add(&words, "-o");
   cc_add(&words, build->output);
-  enum vinci_status status = run(build, &words, "the program was not linked");
+  enum vinci_status status = cc_run(build, &words, "the program was not linked");
   if (status != VINCI_OK && build->result == CC_PROGRAM)
     diag_hint(build->diag, "kernels without main() are compiled with --kernel-only");
   return status;
@@ -257,7 +300,8 @@ static void remove_temporary(const struct cc_build *build) {
   static const char *const endings[] = {"ii", "cpp", "o"};
   if (!*build->folder || build->dry)
     return;
-  (void)unlink(frame_path(build).text);
+  (void)unlink(file_path(build, about_file).text);
+  (void)unlink(file_path(build, frame_file).text);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     (void)unlink(image_path(build, (enum core_kind)kind).text);
     for (size_t i = 0; i < build->source_count; i++)
@@ -267,7 +311,7 @@ static void remove_temporary(const struct cc_build *build) {
   (void)rmdir(build->folder);
 }
 
-static enum vinci_status make_folder(struct cc_build *build) {
+enum vinci_status cc_make_folder(struct cc_build *build) {
   const char *asked = getenv("TMPDIR");
   int length = snprintf(build->folder, sizeof build->folder, "%s/vinci-cc-XXXXXX",
                         asked && *asked ? asked : "/tmp");
@@ -279,8 +323,8 @@ static enum vinci_status make_folder(struct cc_build *build) {
 }
 
 static enum vinci_status build_all(const struct cc_build *build, struct cc_path *paths) {
-  enum vinci_status status = VINCI_OK;
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+  enum vinci_status status = build->source_count > 0 ? write_about(build) : VINCI_OK;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT && build->source_count > 0; kind++) {
     if (!build->wanted[kind])
       continue;
     for (size_t i = 0; i < build->source_count && status == VINCI_OK; i++)
@@ -289,14 +333,14 @@ static enum vinci_status build_all(const struct cc_build *build, struct cc_path 
       status = link_image(build, (enum core_kind)kind, paths);
   }
   if (status == VINCI_OK)
-    status = write_frame(build, frame_path(build).text);
+    status = write_frame(build);
   return status == VINCI_OK ? link_result(build, paths) : status;
 }
 
 enum vinci_status cc_build(struct cc_build *build) {
-  struct cc_path *paths = calloc(build->source_count, sizeof *paths);
+  struct cc_path *paths = calloc(build->source_count + 1, sizeof *paths);
   enum vinci_status status =
-      paths ? make_folder(build) : diag_error(build->diag, VINCI_E_NOMEM, "out of memory");
+      paths ? cc_make_folder(build) : diag_error(build->diag, VINCI_E_NOMEM, "out of memory");
   if (status == VINCI_OK)
     status = build_all(build, paths);
   remove_temporary(build);

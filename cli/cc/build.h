@@ -11,7 +11,7 @@
 #include "core/chip/arch.h"
 
 /* Of a command of the compiler. CC_OWN_WORDS_MAX: those that the verb adds itself. */
-enum { CC_WORDS_MAX = 512, CC_OWN_WORDS_MAX = 64, CC_SOURCES_MAX = 64 };
+enum { CC_WORDS_MAX = 512, CC_OWN_WORDS_MAX = 64, CC_SOURCES_MAX = 64, CC_LIBRARY_MAX = 8 };
 
 struct cc_words {
   const char *item[CC_WORDS_MAX];
@@ -23,23 +23,35 @@ static inline void cc_add(struct cc_words *words, const char *word) {
     words->item[words->count++] = word;
 }
 
-enum cc_result { CC_PROGRAM, CC_SHARED, CC_KERNELS };
+enum cc_result { CC_PROGRAM, CC_SHARED, CC_KERNELS, CC_OBJECT };
 
 struct cc_build {
-  struct cc_words compile; /* the user's words for each compilation */
-  struct cc_words link;    /* for the last command */
-  const char *source[CC_SOURCES_MAX];
+  struct cc_words compile;            /* the user's words for each compilation */
+  struct cc_words link;               /* for the last command */
+  const char *source[CC_SOURCES_MAX]; /* none: only a link */
   size_t source_count;
   bool wanted[CORE_KIND_COUNT]; /* kinds of cores to compile for */
   enum cc_result result;
   const char *output;
-  bool dry; /* commands are printed, not run */
+  bool tiling; /* the library of host functions instead */
+  bool dry;    /* commands are printed, not run */
   char include[PATH_MAX], stand_ins[PATH_MAX + 32], runtime[PATH_MAX + 32]; /* folders */
+  char library[CC_LIBRARY_MAX][PATH_MAX]; /* folders of the user's headers */
+  size_t library_count;
   char folder[PATH_MAX]; /* for temporary files; empty: none is made yet */
   struct vinci_diag *diag;
 };
 
 /* Runs all commands. */
 VINCI_MUST_CHECK enum vinci_status cc_build(struct cc_build *build);
+/* The same for the library of host functions (tiling.c). */
+VINCI_MUST_CHECK enum vinci_status cc_build_tiling(struct cc_build *build);
+
+/* The compiler's name. */
+const char *cc_compiler(void);
+/* Runs a command, whose messages go where ours go; `failed` says what did not come about. */
+VINCI_MUST_CHECK enum vinci_status cc_run(const struct cc_build *build,
+                                          const struct cc_words *words, const char *failed);
+VINCI_MUST_CHECK enum vinci_status cc_make_folder(struct cc_build *build);
 
 #endif

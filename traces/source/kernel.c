@@ -16,11 +16,11 @@ enum { LIBRARY_BYTES_MAX = 1 << 28, HEADER_BYTES = 1 << 16 };
 
 /* ---- the library ------------------------------------------------------------------------- */
 
-static enum vinci_status check_arch(const struct source_file *library, const struct vinci_soc *soc,
+static enum vinci_status check_arch(const struct source_file *image, const struct vinci_soc *soc,
                                     const char *path, struct vinci_diag *diag) {
   const char *arch = arch_name(soc->arch);
   struct source_file found;
-  if (source_section(library, source_section_arch, &found) && found.length == strlen(arch) &&
+  if (source_section(image, source_section_arch, &found) && found.length == strlen(arch) &&
       memcmp(found.bytes, arch, found.length) == 0)
     return VINCI_OK;
   enum vinci_status status =
@@ -28,18 +28,6 @@ static enum vinci_status check_arch(const struct source_file *library, const str
                  arch, soc->name);
   diag_hint(diag, "kernels are compiled for dav-c220, the cores of the 910B family");
   return status;
-}
-
-static bool find_images(const struct source_file *library, struct source *source) {
-  bool any = false;
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    struct source_file found;
-    if (!source_section(library, source_section_image[kind], &found))
-      continue;
-    source->image[kind] = (struct source_image){.bytes = found.bytes, .length = found.length};
-    any = true;
-  }
-  return any;
 }
 
 /* ---- the kernel --------------------------------------------------------------------------- */
@@ -70,15 +58,48 @@ static struct cores cores_of(const struct source *source, const char *section) {
   return cores;
 }
 
+/* The images with the kernel; false when the file has no images at all. */
+static bool find_images(const struct source_file *library, const char *name, struct source *source,
+                        struct source_symbol *symbol) {
+  bool any = false;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    struct source_file images, image;
+    if (!source_section(library, source_section_image[kind], &images))
+      continue;
+    any = true;
+    for (size_t at = 0; source_next_image(&images, &at, &image);)
+      if (source_find_kernel(&image, name, symbol)) {
+        source->image[kind] = (struct source_image){.bytes = image.bytes, .length = image.length};
+        break;
+      }
+  }
+  return any;
+}
+
+/* A kernel without the code for a kind of core. */
+static enum vinci_status report_kind(const struct source_request *request,
+                                     const struct cores *cores, enum core_kind kind,
+                                     struct vinci_diag *diag) {
+  enum vinci_status status =
+      diag_error(diag, VINCI_E_INPUT, "%s has no code of kernel \"%s\" for %s", request->path,
+                 request->kernel, core_kind_name(kind));
+  diag_hint(diag, "compile with --core=%s", cores->has[CORE_AIV] ? "mix" : "aic");
+  return status;
+}
+
 /* Finds the kernel and leaves the images that it runs on. */
-static enum vinci_status choose_kernel(const struct source_request *request, struct source *source,
+static enum vinci_status choose_kernel(const struct source_request *request,
+                                       const struct source_file *library, struct source *source,
                                        struct cores *cores, struct vinci_diag *diag) {
   struct source_symbol symbol = {0};
-  bool found = false;
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT && !found; kind++)
-    found = source->image[kind].bytes &&
-            source_find_kernel(&source->image[kind], request->kernel, &symbol);
-  if (!found) {
+  struct source_file image = {0};
+  if (!find_images(library, request->kernel, source, &symbol)) {
+    enum vinci_status status =
+        diag_error(diag, VINCI_E_INPUT, "%s is no kernel library", request->path);
+    diag_hint(diag, "`vinci cc` makes such libraries");
+    return status;
+  }
+  if (!symbol.name) {
     enum vinci_status status =
         diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\"", request->path, request->kernel);
     diag_hint(diag, "a kernel is a function __global__ __aicore__");
@@ -86,18 +107,17 @@ static enum vinci_status choose_kernel(const struct source_request *request, str
   }
   *cores = cores_of(source, symbol.section);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
-    if (cores->has[kind] && !source->image[kind].bytes) {
-      enum vinci_status status =
-          diag_error(diag, VINCI_E_INPUT, "%s has no code of kernel \"%s\" for %s", request->path,
-                     request->kernel, core_kind_name((enum core_kind)kind));
-      diag_hint(diag, "compile with --core=%s", cores->has[CORE_AIV] ? "mix" : "aic");
-      return status;
-    }
+    struct source_image *own = &source->image[kind];
+    if (cores->has[kind] && !own->bytes)
+      return report_kind(request, cores, (enum core_kind)kind, diag);
     if (!cores->has[kind])
-      source->image[kind].bytes = NULL;
+      own->bytes = NULL;
+    else
+      image = (struct source_file){own->bytes, own->length};
   }
   source->kernel = arena_strdup(&source->arena, symbol.name);
-  return source->kernel ? VINCI_OK : diag_error(diag, VINCI_E_NOMEM, "out of memory");
+  return source->kernel ? check_arch(&image, source->soc, request->path, diag)
+                        : diag_error(diag, VINCI_E_NOMEM, "out of memory");
 }
 
 /* ---- the trace ---------------------------------------------------------------------------- */
@@ -196,18 +216,35 @@ static enum vinci_status parse_header(const struct vinci_soc *soc,
   return status;
 }
 
-static enum vinci_status make_trace(const struct vinci_soc *soc,
-                                    const struct source_request *request, struct source *source,
-                                    const char *name, struct vinci_diag *diag) {
-  char plain[SOURCE_NAME_BYTES];
+/* The path of the source file as an image has it; that of the library, when it has none. */
+static const char *source_name(const struct source *source, const char *path, char *text,
+                               size_t size) {
+  struct source_file found;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    const struct source_file image = {source->image[kind].bytes, source->image[kind].length};
+    if (!image.bytes || !source_section(&image, source_section_path, &found) ||
+        found.length >= size)
+      continue;
+    memcpy(text, found.bytes, found.length);
+    text[found.length] = '\0';
+    return text;
+  }
+  return path;
+}
+
+static enum vinci_status make_trace(const struct source_request *request,
+                                    const struct source_file *library, struct source *source,
+                                    struct vinci_diag *diag) {
+  char plain[SOURCE_NAME_BYTES], path[4096];
   struct cores cores = {.vectors_per_cube = 2};
-  enum vinci_status status = choose_kernel(request, source, &cores, diag);
+  enum vinci_status status = choose_kernel(request, library, source, &cores, diag);
   if (status == VINCI_OK)
-    status = parse_header(soc, request, source, &cores, diag);
+    status = parse_header(source->soc, request, source, &cores, diag);
   if (status != VINCI_OK)
     return status;
   source_plain_name(source->kernel, plain, sizeof plain);
-  source->trace->path = arena_strdup(&source->arena, name);
+  source->trace->path =
+      arena_strdup(&source->arena, source_name(source, request->path, path, sizeof path));
   source->trace->kernels[0].name = arena_strdup(&source->arena, plain);
   if (source->trace->path && source->trace->kernels[0].name &&
       (!request->launch || take_launch(source, request->launch)))
@@ -269,20 +306,8 @@ static bool attach(struct source *source) {
   return source->fibers && source->place_of_row && trace->rows && source_log_create(source);
 }
 
-/* The path of the source file as the library has it; that of the library, when it has none. */
-static const char *source_name(const struct source_file *library, const char *path, char *text,
-                               size_t size) {
-  struct source_file found;
-  if (!source_section(library, source_section_path, &found) || found.length >= size)
-    return path;
-  memcpy(text, found.bytes, found.length);
-  text[found.length] = '\0';
-  return text;
-}
-
 enum vinci_status source_load(const struct vinci_soc *soc, const struct source_request *request,
                               struct vinci_trace **out, struct vinci_diag *diag) {
-  char name[1024];
   *out = NULL;
   struct source *source = calloc(1, sizeof *source);
   if (!source)
@@ -292,15 +317,8 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   library.bytes = source->library =
       file_read(request->path, LIBRARY_BYTES_MAX, &library.length, diag);
   enum vinci_status status = library.bytes ? VINCI_OK : diag->status;
-  if (status == VINCI_OK && !find_images(&library, source)) {
-    status = diag_error(diag, VINCI_E_INPUT, "%s is no kernel library", request->path);
-    diag_hint(diag, "`vinci cc` makes such libraries");
-  }
   if (status == VINCI_OK)
-    status = check_arch(&library, soc, request->path, diag);
-  if (status == VINCI_OK)
-    status = make_trace(soc, request, source,
-                        source_name(&library, request->path, name, sizeof name), diag);
+    status = make_trace(request, &library, source, diag);
   if (status != VINCI_OK) {
     vinci_trace_free(source->trace);
     free_source(&source->program);

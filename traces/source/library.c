@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "traces/source/source.h"
 
 const char *const source_section_image[CORE_KIND_COUNT] = {
@@ -56,6 +57,21 @@ bool source_section(const struct source_file *file, const char *name, struct sou
   return false;
 }
 
+bool source_next_image(const struct source_file *images, size_t *offset, struct source_file *out) {
+  Elf64_Ehdr head;
+  struct source_file rest = {images->bytes + *offset, images->length - *offset};
+  if (*offset >= images->length || !copy_from(&rest, 0, &head, sizeof head) ||
+      memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+    return false;
+  /* The table of sections ends a file. */
+  uint64_t length = head.e_shoff + (uint64_t)head.e_shnum * sizeof(Elf64_Shdr);
+  if (length < sizeof head || length > rest.length)
+    return false;
+  *out = (struct source_file){rest.bytes, (size_t)length};
+  *offset += (size_t)round_up(length, SOURCE_IMAGE_ALIGNMENT);
+  return true;
+}
+
 static const char *text_at(const struct source_file *names, uint64_t offset) {
   return offset < names->length && memchr(names->bytes + offset, '\0', names->length - offset)
              ? names->bytes + offset
@@ -90,11 +106,11 @@ static enum match match_of(const char *symbol, const char *name) {
   return strncmp(symbol, "_Z", 2) == 0 && strstr(symbol, with_length) ? MATCH_PART : MATCH_NONE;
 }
 
-bool source_find_kernel(const struct source_image *image, const char *name,
+bool source_find_kernel(const struct source_file *image, const char *name,
                         struct source_symbol *out) {
-  struct source_file file = {image->bytes, image->length}, symbols, names;
+  struct source_file symbols, names;
   enum match best = MATCH_NONE;
-  if (!source_section(&file, ".dynsym", &symbols) || !source_section(&file, ".dynstr", &names))
+  if (!source_section(image, ".dynsym", &symbols) || !source_section(image, ".dynstr", &names))
     return false;
   for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.length && best != MATCH_WHOLE;
        at += sizeof(Elf64_Sym)) {
@@ -108,7 +124,7 @@ bool source_find_kernel(const struct source_image *image, const char *name,
       continue;
     best = match;
     out->name = text;
-    name_of_section(&file, symbol.st_shndx, out->section, sizeof out->section);
+    name_of_section(image, symbol.st_shndx, out->section, sizeof out->section);
   }
   return best != MATCH_NONE;
 }

@@ -73,8 +73,9 @@ struct source {
 };
 
 /* ---- libraries and programs as files (library.c) ---- */
-/* Sections: an image for each kind of core, the path of the first source file, and the architecture
- * that the code was compiled for. */
+/* Sections of a library: images for each kind of core, one behind the other. Sections of an image:
+ * the path of the first source file, and the architecture that the code was compiled for. */
+enum { SOURCE_IMAGE_ALIGNMENT = 64 };
 extern const char *const source_section_image[CORE_KIND_COUNT];
 extern const char source_section_path[], source_section_arch[];
 
@@ -86,13 +87,16 @@ struct source_file {
 /* A section of an ELF file; false when there is none, or the file is no such file. */
 bool source_section(const struct source_file *file, const char *name, struct source_file *out);
 
+/* The image at an offset of its section, which moves on; false behind the last one. */
+bool source_next_image(const struct source_file *images, size_t *offset, struct source_file *out);
+
 /* A kernel in an image: its symbol, and the name of the section that its code is in. */
 struct source_symbol {
   const char *name;
   char section[32];
 };
 /* Looks for a symbol, or for a function of C++ of that name. */
-bool source_find_kernel(const struct source_image *image, const char *name,
+bool source_find_kernel(const struct source_file *image, const char *name,
                         struct source_symbol *out);
 /* The name of a function without its spaces and parameters: "kernel<float>". */
 void source_plain_name(const char *symbol, char *out, size_t size);

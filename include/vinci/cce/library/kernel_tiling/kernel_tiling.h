@@ -46,12 +46,9 @@
 #include "transpose/confusion_transpose_tilingdata.h"
 #endif
 
-namespace optiling {}
-using namespace optiling;
 namespace AscendC {
-namespace tiling {
-using namespace optiling;
-}
+namespace tiling {}
 } // namespace AscendC
+using namespace AscendC::tiling;
 
 #endif

@@ -1,15 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiling structures of a library, as plain structures for device code. The library's own headers
-// describe them with these macros.
+// Tiling structures of a library. Its own headers describe them with these macros, in namespace optiling.
+// Host code fills them by set_NAME() and copies them out by SaveToBuffer(); device code reads their members.
+// Both are one structure here, so that what one writes the other reads. AscendC::tiling::NAME is a type of its
+// own with the same members, because functions of the library are overloaded for both.
 #ifndef VINCI_CCE_LIBRARY_TILINGDATA_BASE_H
 #define VINCI_CCE_LIBRARY_TILINGDATA_BASE_H
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
 
-#define BEGIN_TILING_DATA_DEF(name) struct name {
-#define TILING_DATA_FIELD_DEF(type, name) type name = {}
-#define TILING_DATA_FIELD_DEF_ARR(type, count, name) type name[count] = {}
-#define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name = {}
+namespace vinci_tiling {
+
+// What host code can do with all structures.
+template <typename data> struct host {
+  void SaveToBuffer(void *buffer, size_t size) const {
+    memcpy(buffer, static_cast<const data *>(this), size < sizeof(data) ? size : sizeof(data));
+  }
+  size_t GetDataSize() const { return sizeof(data); }
+};
+
+template <typename data> struct plain : data {};
+
+} // namespace vinci_tiling
+
+#define BEGIN_TILING_DATA_DEF(name)                                                                    \
+  struct name;                                                                                         \
+  }                                                                                                    \
+  namespace AscendC {                                                                                  \
+  namespace tiling {                                                                                   \
+  using name = vinci_tiling::plain<optiling::name>;                                                    \
+  }                                                                                                    \
+  }                                                                                                    \
+  namespace optiling {                                                                                 \
+  struct name : vinci_tiling::host<name> {
+#define TILING_DATA_FIELD_DEF(type, name)                                                              \
+  type name = {};                                                                                      \
+  void set_##name(type value) { name = value; }                                                        \
+  type get_##name() const { return name; }
+#define TILING_DATA_FIELD_DEF_ARR(type, count, name)                                                   \
+  type name[count] = {};                                                                               \
+  void set_##name(const type *values) { memcpy(name, values, sizeof name); }                           \
+  type *get_##name() { return name; }
+#define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name = {};
 #define END_TILING_DATA_DEF }
 #define REGISTER_TILING_DATA_CLASS(...)
 

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# The language ASC (Ascend C programs with kernels, *.asc) by `vinci cc`:
+#
+#   cmake -DASC_DIR=$(vinci cc --cmake) -DCMAKE_ASC_ARCHITECTURES=dav-2201 ..
+#
+# finds this file for find_package(ASC), after which project(... LANGUAGES ASC CXX) works. The
+# environment variable VINCI names the program vinci; those of `vinci cc` hold as well.
+list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
+set(ASC_FOUND TRUE)
+
+# Libraries of a toolkit that programs name. What a program uses of them is in libvinci_acl, in
+# headers, or in the library that $VINCI_TILING names.
+foreach(name ascendcl acl_rt tiling_api register platform graph_base unified_dlog ascendalog)
+  if(NOT TARGET ${name})
+    add_library(${name} INTERFACE IMPORTED GLOBAL)
+  endif()
+endforeach()
