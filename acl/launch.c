@@ -115,11 +115,13 @@ int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, voi
   wanted.kernel = symbol_at(kernel, &wanted.library);
   if (!stream)
     return acl_leave(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (!wanted.kernel || !wanted.enter || blocks == 0)
+  if (!wanted.kernel || !wanted.enter || blocks == 0) {
+    acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
     return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID,
                               blocks == 0 ? "a launch of no block"
                                           : "the kernel of a launch has no symbol: kernels are not "
                                             "static and not in an unnamed namespace"));
+  }
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
   return acl_leave(launch(stream, &wanted));
 }

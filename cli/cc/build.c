@@ -104,7 +104,7 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
 }
 
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
-  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-fvisibility=hidden",
+  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-fvisibility-ms-compat",
                                        "-ffunction-sections", "-fdata-sections", "-Xclang",
                                        /* fp16 as an argument */
                                        "-fallow-half-arguments-and-returns"};

@@ -4,7 +4,7 @@
  * barrier (Ascend C SetFlag), so a set needs to come after the wait for the one before, by
  * happens-before and not just this time. A flag left set lets the next kernel's first wait
  * through too early. Signals between cores are counters of limited height, and hardware
- * SyncAll (mode 0) counts physical cores, so it needs exactly one block on each.
+ * SyncAll (mode 0) waits for all blocks, so no more of them than cores.
  */
 #include "core/check/check_run.h"
 
@@ -20,20 +20,22 @@ static struct check_finding sync_finding(const struct check_run *run, enum findi
   return finding;
 }
 
-/* Mode 0 waits for every physical core of the kind, once. */
+/* Mode 0 waits for the cores of all blocks at once. */
 static void check_sync_all(struct check_run *run, const struct machine_step *step) {
   const struct program_kernel *kernel = step->kernel;
   uint64_t cores = run->placement.kind_count[step->kind];
   uint64_t used = kernel->blocks;
   if (kernel->mixed && step->kind == CORE_AIV)
     used *= kernel->vectors_per_cube;
-  if (used == cores)
+  if (used <= cores)
     return;
   struct check_finding finding = check_finding_of(run, FINDING_SYNC_ALL, step);
-  findings_detail(run->findings, findings_add(run->findings, &finding),
-                  "mode 0 waits for all %llu %s cores, the %u blocks of the kernel occupy %llu%s",
-                  (unsigned long long)cores, core_kind_name(step->kind), kernel->blocks,
-                  (unsigned long long)used, used > cores ? ", one after the other" : "");
+  findings_detail(
+      run->findings, findings_add(run->findings, &finding),
+      "mode 0 waits for all blocks at once: %u of them need %llu %s cores, the chip has "
+      "%llu",
+      kernel->blocks, (unsigned long long)used, core_kind_name(step->kind),
+      (unsigned long long)cores);
 }
 
 void check_sync_step(struct check_run *run, const struct machine_step *step,

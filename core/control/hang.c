@@ -100,8 +100,8 @@ struct report {
   uint32_t first_line;
 };
 
-/* A signal of mode 0 stays with its core until all physical cores of the kind have given
- * theirs: with fewer blocks than cores, that is never. */
+/* A signal of mode 0 stays with its core until the cores of all blocks have given theirs: with more
+ * blocks than cores, that is never. */
 static void describe_senders(const struct hang_view *view, uint32_t core,
                              const struct hang_wait *waiting, char *text, size_t size) {
   text[0] = '\0';
@@ -110,8 +110,8 @@ static void describe_senders(const struct hang_view *view, uint32_t core,
   enum core_kind kind = placement_kind(view->placement, core);
   uint32_t sent = signals_waiting(view->signals, kind, waiting->id);
   if (sent > 0)
-    snprintf(text, size, "; %u of %u %s cores %s signalled it in mode 0, which needs all", sent,
-             view->placement->kind_count[kind], core_kind_name(kind), sent == 1 ? "has" : "have");
+    snprintf(text, size, "; %u of the %u %s cores of all blocks %s signalled it in mode 0", sent,
+             signals_needed(view->signals, kind), core_kind_name(kind), sent == 1 ? "has" : "have");
 }
 
 static void report_wait(struct report *report, const struct hang_view *view, uint32_t core,

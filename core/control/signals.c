@@ -12,8 +12,6 @@ bool signals_create(struct signals *signals, struct arena *arena,
   signals->limit = (uint32_t)placement->soc->cross_core_sets_max;
   signals->counts = ARENA_ARRAY(arena, struct signal_counts, (size_t)cores * signals->ids);
   signals->cores = ARENA_ARRAY(arena, uint32_t, cores);
-  for (uint32_t i = 0; signals->cores && i < cores; i++)
-    signals->cores[i] = i;
   return signals->counts && signals->cores;
 }
 
@@ -22,14 +20,28 @@ void signals_start_block(struct signals *signals, uint32_t core) {
     memset(signals_at(signals, core, 0), 0, signals->ids * sizeof *signals->counts);
 }
 
-/* Lists the cores of a kind that have to do with a mode: all of them, or those of a block. */
-static uint32_t group(const struct signals *signals, uint32_t core, enum cross_mode mode,
-                      enum core_kind kind, const uint32_t **list) {
+uint32_t signals_needed(const struct signals *signals, enum core_kind kind) {
+  const struct program_kernel *kernel = signals->placement->kernel;
+  return kernel->blocks * (kernel->mixed && kind == CORE_AIV ? kernel->vectors_per_cube : 1);
+}
+
+/* Lists the cores of a kind that have signalled an id in mode 0. */
+static uint32_t list_waiting(const struct signals *signals, enum core_kind kind, uint32_t id,
+                             uint32_t *list) {
   const struct placement *placement = signals->placement;
-  if (mode == CROSS_ALL) {
-    *list = signals->cores + placement->first_core[kind];
-    return placement->kind_count[kind];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < placement->kind_count[kind]; i++) {
+    uint32_t core = placement->first_core[kind] + i;
+    if (signals_at(signals, core, id)->sent[CROSS_ALL] > 0)
+      list[count++] = core;
   }
+  return count;
+}
+
+/* Lists the cores of a kind in the block of a core. */
+static uint32_t group(const struct signals *signals, uint32_t core, enum core_kind kind,
+                      const uint32_t **list) {
+  const struct placement *placement = signals->placement;
   const struct placement_unit *unit = &placement->units[placement->unit_of[core]];
   *list = kind == CORE_AIC ? unit->core : unit->core + 1;
   return kind == CORE_AIC ? 1 : unit->core_count - 1;
@@ -53,7 +65,14 @@ bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, 
   if (*sent == signals->limit)
     return refuse(misuse, MISUSE_CROSS_AHEAD, mode, id, *sent);
   ++*sent;
-  delivery->sender_count = group(signals, core, mode, kind, &delivery->senders);
+  if (mode == CROSS_ALL) {
+    delivery->senders = signals->cores;
+    delivery->sender_count = list_waiting(signals, kind, id, signals->cores);
+    if (delivery->sender_count < signals_needed(signals, kind))
+      return true;
+  } else {
+    delivery->sender_count = group(signals, core, kind, &delivery->senders);
+  }
   for (uint32_t i = 0; i < delivery->sender_count; i++)
     if (signals_at(signals, delivery->senders[i], id)->sent[mode] == 0)
       return true;
@@ -61,7 +80,9 @@ bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, 
     signals_at(signals, delivery->senders[i], id)->sent[mode]--;
   if (mode == CROSS_BLOCK)
     kind = kind == CORE_AIC ? CORE_AIV : CORE_AIC;
-  delivery->receiver_count = group(signals, core, mode, kind, &delivery->receivers);
+  delivery->receivers = delivery->senders;
+  delivery->receiver_count =
+      mode == CROSS_ALL ? delivery->sender_count : group(signals, core, kind, &delivery->receivers);
   return true;
 }
 

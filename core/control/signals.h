@@ -11,7 +11,7 @@
 #include "core/control/placement.h"
 
 enum cross_mode {
-  CROSS_ALL,   /* all physical cores of the kind, with a block or without, which get the signal */
+  CROSS_ALL,   /* the cores of the kind that have a block of the kernel, which get the signal */
   CROSS_PAIR,  /* the AIV of a block, which get the signal */
   CROSS_BLOCK, /* the AIC of a block for its AIV, or its AIV for the AIC */
   CROSS_MODES
@@ -28,7 +28,7 @@ struct signals {
   uint32_t ids;
   uint32_t limit;
   struct signal_counts *counts; /* [core][id] */
-  uint32_t *cores;              /* their numbers, in order: a group of one kind is a part of this */
+  uint32_t *cores;              /* room for the group of a signal in mode 0 */
 };
 
 /* Signals that were used up together, and who gets a signal. */
@@ -53,6 +53,10 @@ bool signals_give(struct signals *signals, uint32_t core, enum cross_mode mode, 
                   struct signal_delivery *delivery, struct misuse *misuse);
 /* A receiver gets its signal. False with *misuse when its counter is full: the signal is lost. */
 bool signals_arrive(struct signals *signals, uint32_t core, uint32_t id, struct misuse *misuse);
+/* Cores of a kind that mode 0 waits for: those of all blocks of the running kernel. Blocks beyond
+ * the number of cores have none, and the wait does not end (Ascend C SyncAll: no more blocks than
+ * cores). */
+uint32_t signals_needed(const struct signals *signals, enum core_kind kind);
 /* Cores of a kind that have signalled an id in mode 0 and wait for the others. */
 uint32_t signals_waiting(const struct signals *signals, enum core_kind kind, uint32_t id);
 

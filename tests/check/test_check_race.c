@@ -161,7 +161,7 @@ static void test_unit_flag_orders_mad_and_fixpipe(void **state) {
 
 #define SHARED(blocks, middle)                                                                     \
   HEAD(blocks)                                                                                     \
-  "tensor,name=w,dtype=fp16,shape=40x128,io=inout\n" AIV                                           \
+  "tensor,name=w,dtype=fp16,shape=41x128,io=inout\n" AIV                                           \
   "vector_dup,dst=0,scalar=0,repeat=1,type=fp16\n" SET(V, MTE3)                                    \
       WAIT(V, MTE3) "copy_ubuf_to_gm,dst=w+blk*256,src=0,len_burst=8\n" middle                     \
                     "copy_gm_to_ubuf,dst=4096,src=w+(blk+1)%blocks*256,len_burst=8\n"
@@ -361,28 +361,27 @@ static void test_deadlock(void **state) {
   assert_true(finds(CHECK_HEAD(1) WAIT(MTE2, V), VINCI_CHECK_MEMCHECK, FINDING_DEADLOCK, 8));
 }
 
-static void test_sync_all_with_other_than_all_cores(void **state) {
+static void test_sync_all_with_more_blocks_than_cores(void **state) {
   (void)state;
   expect_report(
-      CHECK_HEAD(3) "ffts_cross_core_sync,pipe=MTE3,mode=0,id=0\nwait_flag_dev,id=0\n", SYNC,
+      CHECK_HEAD(80) "ffts_cross_core_sync,pipe=MTE3,mode=0,id=0\nwait_flag_dev,id=0\n", SYNC,
       "====== ERROR: Hardware SyncAll does not match the blocks in k\n"
-      "======    mode 0 waits for all 40 AIV cores, the 3 blocks of the kernel occupy 3\n"
+      "======    mode 0 waits for all blocks at once: 80 of them need 80 AIV cores, the chip has "
+      "40\n"
       "======    in block aiv(0) on PIPE_MTE3\n"
       "======    #0 t.csv:8 ffts_cross_core_sync\n"
-      "======    3 times in all; the first is shown\n"
+      "======    40 times in all; the first is shown\n"
       "======\n"
       "====== ERROR: Deadlock detected in k\n"
-      "======    the simulated program hangs in kernel \"k\" after 0 of 3 blocks:\n"
-      "  core0.veccore0 S (and 2 more cores) waits for cross-core flag 0, line 9; 3 of 40 "
-      "AIV cores have signalled it in mode 0, which needs all\n"
+      "======    the simulated program hangs in kernel \"k\" after 0 of 80 blocks:\n"
+      "  core0.veccore0 S (and 39 more cores) waits for cross-core flag 0, line 9; 40 of the 80 "
+      "AIV cores of all blocks have signalled it in mode 0\n"
       "======    #0 t.csv:9 wait_flag_dev\n"
       "======\n"
       "====== SUMMARY: 2 errors\n");
-  const char *report = report_of(
-      fixture_shared,
-      CHECK_HEAD(80) "ffts_cross_core_sync,pipe=MTE3,mode=0,id=0\nwait_flag_dev,id=0\n", SYNC);
-  assert_non_null(strstr(report, "mode 0 waits for all 40 AIV cores, the 80 blocks of the kernel "
-                                 "occupy 80, one after the other"));
+  /* Samples of the Ascend C documentation synchronise 8 blocks. */
+  expect_clean(
+      CHECK_HEAD(8) "ffts_cross_core_sync,pipe=MTE3,mode=0,id=0\nwait_flag_dev,id=0\n");
 }
 
 static void test_too_many_signals(void **state) {
@@ -430,9 +429,9 @@ static void test_modes_without_meaning(void **state) {
 static void test_reports_are_deterministic(void **state) {
   (void)state;
   static char first[16384];
-  strcpy(first, report_of(fixture_shared, SHARED(39, MEET), 0));
+  strcpy(first, report_of(fixture_shared, SHARED(41, MEET), 0));
   assert_true(strlen(first) > 0);
-  assert_string_equal(first, report_of(fixture_shared, SHARED(39, MEET), 0));
+  assert_string_equal(first, report_of(fixture_shared, SHARED(41, MEET), 0));
 }
 
 int main(void) {
@@ -462,7 +461,7 @@ int main(void) {
       cmocka_unit_test(test_a_flag_set_twice),
       cmocka_unit_test(test_a_flag_that_may_be_set_twice),
       cmocka_unit_test(test_deadlock),
-      cmocka_unit_test(test_sync_all_with_other_than_all_cores),
+      cmocka_unit_test(test_sync_all_with_more_blocks_than_cores),
       cmocka_unit_test(test_too_many_signals),
       cmocka_unit_test(test_signals_left_over),
       cmocka_unit_test(test_modes_without_meaning),

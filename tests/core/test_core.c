@@ -376,7 +376,7 @@ static void a_signal_before_the_wait_still_has_its_latency(void **state) {
   vinci_result_free(run.result);
 }
 
-static void synchronising_all_cores_needs_all_of_them(void **state) {
+static void synchronising_all_blocks_needs_all_of_them(void **state) {
   (void)state;
   vinci_soc *soc = fixture_soc();
   soc->vector_cores = 4;
@@ -386,13 +386,13 @@ static void synchronising_all_cores_needs_all_of_them(void **state) {
   snprintf(text, sizeof text, "%s%s", HEAD(4), sync_all);
   /* The last of four blocks signals when it starts; all see its signal. */
   assert_int_equal(runs_cycles(soc, text), LAUNCH + 3 * BLOCK + CROSS + ISSUE);
-  snprintf(text, sizeof text, "%s%s", HEAD(3), sync_all);
+  snprintf(text, sizeof text, "%s%s", HEAD(5), sync_all);
   struct run run = runs_with(soc, text, NULL);
   assert_int_equal(run.status, VINCI_E_DEADLOCK);
   assert_string_equal(run.diag.text,
-                      "the simulated program hangs in kernel \"k\" after 0 of 3 blocks:\n"
-                      "  core0.veccore0 S (and 2 more cores) waits for cross-core flag 1, line 5; "
-                      "3 of 4 AIV cores have signalled it in mode 0, which needs all");
+                      "the simulated program hangs in kernel \"k\" after 0 of 5 blocks:\n"
+                      "  core0.veccore0 S (and 3 more cores) waits for cross-core flag 1, line 5; "
+                      "4 of the 5 AIV cores of all blocks have signalled it in mode 0");
   vinci_result_free(run.result);
   vinci_soc_free(soc);
 }
@@ -536,7 +536,7 @@ int main(void) {
       cmocka_unit_test(a_cube_core_waits_for_its_vector_cores),
       cmocka_unit_test(vector_cores_wait_for_their_cube_core),
       cmocka_unit_test(a_signal_before_the_wait_still_has_its_latency),
-      cmocka_unit_test(synchronising_all_cores_needs_all_of_them),
+      cmocka_unit_test(synchronising_all_blocks_needs_all_of_them),
       cmocka_unit_test(a_wait_takes_what_it_waits_for),
       cmocka_unit_test(a_core_cannot_signal_for_another),
       cmocka_unit_test(one_flag_serves_both_directions),

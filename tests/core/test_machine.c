@@ -234,19 +234,21 @@ static void test_mixed_blocks_run_together(void **state) {
       assert_int_equal(log.step[i].core, 20 + 2 * log.step[i].block + log.step[i].sub);
 }
 
-static void test_mode_0_needs_every_core(void **state) {
+static void test_mode_0_needs_every_block(void **state) {
   (void)state;
   struct log log = run_well(HEAD(40) AIV SIGNAL(MTE3, 0) TAKE, CONSUMERS);
   assert_int_equal(log.deliveries, 1);
+  log = run_well(HEAD(3) AIV SIGNAL(MTE3, 0) TAKE, CONSUMERS);
+  assert_int_equal(log.deliveries, 1);
   struct vinci_diag diag = {0};
   log = (struct log){0};
-  assert_int_equal(run_logged(HEAD(3) AIV SIGNAL(MTE3, 0) TAKE, CONSUMERS, &log, false, &diag),
+  assert_int_equal(run_logged(HEAD(41) AIV SIGNAL(MTE3, 0) TAKE, CONSUMERS, &log, false, &diag),
                    VINCI_E_DEADLOCK);
   assert_int_equal(diag.line, 5);
   assert_string_equal(diag.text,
-                      "the simulated program hangs in kernel \"k\" after 0 of 3 blocks:\n"
-                      "  core0.veccore0 S (and 2 more cores) waits for cross-core flag 3, line 5; "
-                      "3 of 40 AIV cores have signalled it in mode 0, which needs all");
+                      "the simulated program hangs in kernel \"k\" after 0 of 41 blocks:\n"
+                      "  core0.veccore0 S (and 39 more cores) waits for cross-core flag 3, line 5; "
+                      "40 of the 41 AIV cores of all blocks have signalled it in mode 0");
 }
 
 static void test_deadlock_says_what_the_timing_run_says(void **state) {
@@ -311,7 +313,7 @@ static void test_misuse(void **state) {
                 "mode 2 needs a kernel with AIC and AIV streams");
   expect_misuse(MIXED(1) "stream,core=AIC\n" SIGNAL(FIX, 1) "stream,core=AIV\n",
                 MISUSE_CROSS_AIC_PAIR, 0, "mode 1 orders the AIV of a block, not its AIC");
-  expect_misuse(HEAD(1) AIV "loop,i,16\n" SIGNAL(MTE3, 0) "endloop\n", MISUSE_CROSS_AHEAD, 0,
+  expect_misuse(HEAD(2) AIV "loop,i,16*(blk==0)\n" SIGNAL(MTE3, 0) "endloop\n", MISUSE_CROSS_AHEAD, 0,
                 "is set 15 times ahead of other cores, its limit");
   expect_misuse(MIXED(1) "stream,core=AIC\nloop,i,16\n" SIGNAL(FIX, 2) "endloop\nstream,core=AIV\n",
                 MISUSE_CROSS_UNTAKEN, 0,
@@ -421,7 +423,7 @@ int main(void) {
       cmocka_unit_test(test_queues_are_bounded),
       cmocka_unit_test(test_blocks_beyond_the_cores_wait),
       cmocka_unit_test(test_mixed_blocks_run_together),
-      cmocka_unit_test(test_mode_0_needs_every_core),
+      cmocka_unit_test(test_mode_0_needs_every_block),
       cmocka_unit_test(test_deadlock_says_what_the_timing_run_says),
       cmocka_unit_test(test_deadlock_in_every_order),
       cmocka_unit_test(test_ranges_are_checked),
