@@ -15,3 +15,6 @@ foreach(name ascendcl acl_rt tiling_api register platform graph_base unified_dlo
     add_library(${name} INTERFACE IMPORTED GLOBAL)
   endif()
 endforeach()
+
+# acl/acl.h, for C++ as well.
+include_directories("${CMAKE_CURRENT_LIST_DIR}/../../include" "${CMAKE_CURRENT_LIST_DIR}/../include")

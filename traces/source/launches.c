@@ -4,6 +4,9 @@
  * text becomes kernel->*vinci_cce::launch(blocks, l2ctrl, stream)(arguments), on the same line
  * (include/vinci/cce/launch.h has the rest). Only brackets, comments and literals need to be
  * understood: anywhere else, <<< is no C++ either, except after the word `operator`.
+ *
+ * Headers also have assembler of the device for registers without an intrinsic; each such statement
+ * becomes a call of a function of include/vinci/cce/control.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +107,23 @@ static bool is_operator(const char *start, const char *at) {
   return (size_t)(at - start) >= length && memcmp(at - length, word, length) == 0;
 }
 
+/* Beginnings of statements up to the operand, "(operand))" follows. */
+static const struct {
+  const char *from, *to;
+} assembler[] = {
+    {"asm volatile(\"MOV %0, SYS_CNT\\n\" : \"+l\"(", "vinci_cce::read_system_count(("},
+    {"asm volatile(\"MOV COND, %0\\n\" : \"+l\"(", "vinci_cce::write_condition(("},
+};
+enum { ASSEMBLER_COUNT = sizeof assembler / sizeof *assembler };
+
+/* The statement of the table that begins here; the count when none does. */
+static size_t assembler_at(const char *at, const char *end) {
+  size_t i = *at == 'a' ? 0 : ASSEMBLER_COUNT;
+  while (i < ASSEMBLER_COUNT && !is_at(at, end, assembler[i].from))
+    i++;
+  return i;
+}
+
 struct output {
   char *text; /* NULL: only counted */
   size_t length;
@@ -119,8 +139,14 @@ static void rewrite(const char *start, const char *end, struct output *out) {
   const char *from = start, *closes = NULL;
   for (const char *at = start; at < end;) {
     const char *behind = skip(start, at, end);
+    size_t statement = assembler_at(at, end);
     if (behind != at) {
       at = behind;
+    } else if (statement < ASSEMBLER_COUNT) {
+      const char *to = assembler[statement].to;
+      put(out, from, at);
+      put(out, to, to + strlen(to));
+      from = at += strlen(assembler[statement].from);
     } else if (at == closes) {
       put(out, from, at);
       put(out, after, after + strlen(after));

@@ -125,13 +125,38 @@ VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_ca, __ca__)
 VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_cb, __cb__)
 #undef VINCI_CCE_LOAD3D
 #undef VINCI_CCE_LOAD3D_TYPES
-// Other forms: operands in two words, other types.
-template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_ca(types...) {
-  vinci_cce::trap("this form of img2colv2_cbuf_to_ca is not modelled");
-}
-template <typename... types> VINCI_CCE_INLINE void img2colv2_cbuf_to_cb(types...) {
-  vinci_cce::trap("this form of img2colv2_cbuf_to_cb is not modelled");
-}
+// The form with operands in two words.
+#define VINCI_CCE_LOAD3D_WORDS(name, space)                                                            \
+  template <typename type>                                                                             \
+  VINCI_CCE_INLINE void name(space type *, __cbuf__ type *, uint64_t, uint64_t) {                      \
+    vinci_cce::trap(#name ": the form with operands in two words is not modelled");                    \
+  }
+VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_ca, __ca__)
+VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_cb, __cb__)
+#undef VINCI_CCE_LOAD3D_WORDS
+
+// Transposed squares: one fractal of 16-bit, two fractals of 8-bit and 32-bit types.
+#define VINCI_CCE_LOAD_TRANSPOSE(name, space, type, type_text)                                         \
+  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t base, uint8_t repeat,       \
+                             uint16_t src_stride, uint16_t dst_gap, addr_cal_mode_t mode,              \
+                             uint16_t frac_gap) {                                                      \
+    if (mode != inc)                                                                                   \
+      vinci_cce::trap(#name ": addresses that go down are not modelled");                              \
+    VINCI_CCE(#name, "dst src base repeat src_stride dst_gap frac_gap type=" type_text, (int64_t)dst,  \
+              (int64_t)src, base, repeat, src_stride, dst_gap, frac_gap);                              \
+  }
+#define VINCI_CCE_LOAD_TRANSPOSE_TYPES(name, space)                                                    \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, half, "fp16")                                                  \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, bfloat16_t, "bf16")                                            \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, float, "fp32")                                                 \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, int8_t, "int8")                                                \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, uint8_t, "uint8")                                              \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, int32_t, "int32")                                              \
+  VINCI_CCE_LOAD_TRANSPOSE(name, space, uint32_t, "uint32")
+VINCI_CCE_LOAD_TRANSPOSE_TYPES(load_cbuf_to_ca_transpose, __ca__)
+VINCI_CCE_LOAD_TRANSPOSE_TYPES(load_cbuf_to_cb_transpose, __cb__)
+#undef VINCI_CCE_LOAD_TRANSPOSE
+#undef VINCI_CCE_LOAD_TRANSPOSE_TYPES
 
 // Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap.
 #define VINCI_CCE_FILL(name, space)                                                                    \
@@ -180,5 +205,6 @@ VINCI_CCE_FIX(copy_matrix_cc_to_gm, __gm__, int32_t, "int32")
 VINCI_CCE_FIX(copy_matrix_cc_to_cbuf, __cbuf__, float, "fp32")
 VINCI_CCE_FIX(copy_matrix_cc_to_cbuf, __cbuf__, int32_t, "int32")
 #undef VINCI_CCE_FIX
+#undef VINCI_CCE_FIX_OPERANDS
 
 #endif

@@ -20,6 +20,10 @@
 #define __mix__(cubes, vectors) __attribute__((section("vinci_mix_" #cubes "_" #vectors)))
 #define __host_aicore__
 #define __simd_callee__
+#define __simd_vf__
+#define __simt_callee__
+#define __simt_vf__
+#define __kfc_workspace__
 #define __inout_pipe__(...)
 #define __in_pipe__(...)
 #define __out_pipe__(...)

@@ -373,6 +373,21 @@ VINCI_CCE_COMPACT(vreducev2, uint32_t, "uint32")
 VINCI_CCE_FLOATS(VINCI_CCE_SORT, vbitsort)
 #undef VINCI_CCE_SORT
 
+// Merges 2 to 4 lists: lengths in the four quarters of a word. The configuration has the repeats in bits 7..0,
+// a bit for each list in bits 11..8, and in bit 12 whether the first list that ends ends the merge.
+#define VINCI_CCE_MERGE(name, type, type_text)                                                         \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src[4], uint64_t lengths,              \
+                             uint64_t config) {                                                        \
+    VINCI_CCE(#name,                                                                                   \
+              "dst src0 src1 src2 src3 repeat length0 length1 length2 length3 lists stop type=" type_text, \
+              (int64_t)dst, (int64_t)src[0], (int64_t)src[1], (int64_t)src[2], (int64_t)src[3],        \
+              (int64_t)(config & 0xff), (int64_t)(lengths & 0xffff), (int64_t)(lengths >> 16 & 0xffff), \
+              (int64_t)(lengths >> 32 & 0xffff), (int64_t)(lengths >> 48),                             \
+              __builtin_popcountll(config >> 8 & 15), (int64_t)(config >> 12 & 1));                    \
+  }
+VINCI_CCE_FLOATS(VINCI_CCE_MERGE, vmrgsort4)
+#undef VINCI_CCE_MERGE
+
 #undef VINCI_CCE_BINARY_AS
 #undef VINCI_CCE_BINARY
 #undef VINCI_CCE_UNARY_AS
