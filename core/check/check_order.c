@@ -23,10 +23,15 @@ struct order_view {
   struct order_clock *clock;
 };
 
+/* Sets that a wait can be told apart by, where flags count (core/control/flags.h). */
+enum { SETS_APART = 4 };
+
 struct order_flag {
   struct order_clock clock;
   uint32_t set_row, wait_row, wait_epoch;
   bool is_set, was_waited;
+  uint8_t again;                        /* sets that no wait has ended yet, after the first */
+  struct order_clock later[SETS_APART]; /* of those; further ones join the last */
 };
 
 /* Signals on their way: first in, first out. */
@@ -57,6 +62,7 @@ struct order_core {
 struct order {
   const struct vinci_soc *soc;
   struct arena *arena;
+  bool flags_count;
   struct order_core *cores;
   uint32_t core_count;
   uint32_t depth; /* of the FIFOs */
@@ -240,8 +246,14 @@ static void set_flag(struct order *order, struct order_core *core, const struct 
       !flag->was_waited || dst == step->pipe || core->clock[step->pipe].at[dst] >= flag->wait_epoch;
   *use = (struct order_flag_use){.set_row = flag->set_row,
                                  .wait_row = flag->wait_row,
-                                 .may_be_set = !flag->is_set && !after_wait};
+                                 .may_be_set = !order->flags_count && !flag->is_set && !after_wait};
   struct order_clock clock = release(core, step->pipe);
+  if (flag->is_set && order->flags_count) {
+    if (flag->again < SETS_APART)
+      flag->later[flag->again++] = clock;
+    else
+      join(&flag->later[SETS_APART - 1], &clock);
+  }
   if (flag->is_set)
     return;
   flag->clock = clock;
@@ -253,7 +265,11 @@ static bool wait_flag(struct order *order, struct order_core *core,
                       const struct machine_step *step) {
   struct order_flag *flag = flag_of(order, core, step->inst);
   join(&core->clock[step->pipe], &flag->clock);
-  flag->is_set = false;
+  flag->is_set = flag->again > 0;
+  if (flag->again > 0) {
+    flag->clock = flag->later[0];
+    memmove(flag->later, flag->later + 1, --flag->again * sizeof *flag->later);
+  }
   flag->was_waited = true;
   flag->wait_row = step->inst->row;
   flag->wait_epoch = core->epoch[step->pipe];
@@ -440,11 +456,13 @@ static bool create_core(struct order *order, struct order_core *core) {
          create_fifos(order, &core->sent, ids * CROSS_MODES);
 }
 
-struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count) {
+struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count,
+                           bool flags_count) {
   struct order *order = ARENA_NEW(arena, struct order);
   if (!order)
     return NULL;
   order->soc = soc;
+  order->flags_count = flags_count;
   order->arena = arena;
   order->core_count = core_count;
   order->depth = (uint32_t)(soc->cross_core_sets_max > 0 ? soc->cross_core_sets_max : 1);

@@ -34,7 +34,9 @@ struct order_flag_use {
   bool may_be_set;   /* when set again */
 };
 
-struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count);
+/* flags_count: flags count their sets, as those of compiled kernels do. */
+struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count,
+                           bool flags_count);
 void order_free(struct order *order);
 void order_begin_block(struct order *order, const struct machine_step *step);
 /* Takes an instruction in; false when memory is short. *use tells of set_flag. */

@@ -3,6 +3,10 @@
  * The flags between the pipes of a core: set_flag sets one, wait_flag waits until the flag is set
  * and clears that flag. Setting a flag that is set is undefined (Ascend C, SetFlag). A block starts
  * with all flags clear: what an earlier block left set is a mistake of that block.
+ *
+ * Flags of compiled kernels count. Queues of the Ascend C library (TQue) give an id out again when
+ * its wait is issued, which may be long before the wait ends; as such kernels work on chips, a set
+ * is not lost there.
  */
 #ifndef VINCI_CORE_CONTROL_FLAGS_H
 #define VINCI_CORE_CONTROL_FLAGS_H
@@ -15,6 +19,7 @@
 
 struct flags {
   uint32_t *line; /* [src][dst][id]: of the set_flag; 0: the flag is not set */
+  uint8_t *again; /* how many more sets have not been waited for; NULL: flags do not count */
   uint32_t ids;
 };
 
@@ -23,14 +28,18 @@ static inline size_t flags_count(const struct vinci_soc *soc) {
 }
 
 static inline bool flags_create(struct flags *flags, struct arena *arena,
-                                const struct vinci_soc *soc) {
+                                const struct vinci_soc *soc, bool counted) {
   flags->ids = (uint32_t)soc->flag_ids;
   flags->line = ARENA_ARRAY(arena, uint32_t, flags_count(soc));
-  return flags->line != NULL;
+  flags->again = counted ? ARENA_ARRAY(arena, uint8_t, flags_count(soc)) : NULL;
+  return flags->line && (flags->again || !counted);
 }
 
 static inline void flags_start_block(struct flags *flags) {
-  memset(flags->line, 0, sizeof *flags->line * PIPE_COUNT * PIPE_COUNT * flags->ids);
+  size_t count = (size_t)PIPE_COUNT * PIPE_COUNT * flags->ids;
+  memset(flags->line, 0, sizeof *flags->line * count);
+  if (flags->again)
+    memset(flags->again, 0, sizeof *flags->again * count);
 }
 
 /* Which of the flags it is. */
@@ -52,6 +61,10 @@ static inline bool flag_is_set(const struct flags *flags, size_t index) {
 /* A set_flag in a line. False with *misuse when the flag is set, which the flag then stays. */
 static inline bool flag_set(struct flags *flags, size_t index, uint32_t line,
                             struct misuse *misuse) {
+  if (flag_is_set(flags, index) && flags->again && flags->again[index] < UINT8_MAX) {
+    flags->again[index]++;
+    return true;
+  }
   if (flag_is_set(flags, index)) {
     size_t pair = index / flags->ids;
     *misuse = (struct misuse){.kind = MISUSE_FLAG_SET_TWICE,
@@ -66,6 +79,11 @@ static inline bool flag_set(struct flags *flags, size_t index, uint32_t line,
 }
 
 /* The end of a wait_flag. */
-static inline void flag_take(struct flags *flags, size_t index) { flags->line[index] = 0; }
+static inline void flag_take(struct flags *flags, size_t index) {
+  if (flags->again && flags->again[index] > 0)
+    flags->again[index]--;
+  else
+    flags->line[index] = 0;
+}
 
 #endif

@@ -438,7 +438,7 @@ bool machine_core_create(struct machine_core *core, struct machine *machine, uin
   const struct vinci_soc *soc = machine->soc;
   struct arena *arena = &machine->arena;
   core->machine = machine;
-  if (!flags_create(&core->flags, arena, soc) ||
+  if (!flags_create(&core->flags, arena, soc, machine->trace->source != NULL) ||
       !stream_create(&core->stream, arena, core->index, var_count) ||
       !unit_flags_create(&core->units, arena, soc, machine->trace, core->kind))
     return false;

@@ -103,7 +103,8 @@ static bool create_flags(struct aicore *core, struct arena *arena) {
   const struct vinci_soc *soc = core->device->soc;
   core->flag_cycle = ARENA_ARRAY(arena, uint64_t, flags_count(soc));
   core->arrivals = ARENA_ARRAY(arena, struct arrivals, (size_t)soc->cross_core_ids);
-  if (!core->flag_cycle || !core->arrivals || !flags_create(&core->flags, arena, soc))
+  if (!core->flag_cycle || !core->arrivals ||
+      !flags_create(&core->flags, arena, soc, core->device->trace->source != NULL))
     return false;
   for (int64_t i = 0; i < soc->cross_core_ids; i++) {
     core->arrivals[i].ps = ARENA_ARRAY(arena, uint64_t, (size_t)soc->cross_core_sets_max);

@@ -10,7 +10,8 @@
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op) {
   struct vinci_trace *trace = source->trace;
   enum { SLOTS = 2 * SOURCE_ROWS_MAX, WORDS = 2 };
-  uint64_t key = address << 2 | (uint64_t)kind;
+  /* Compilers fold equal ends of functions: one call may issue several instructions. */
+  uint64_t key = (address << 2 | (uint64_t)kind) << 16 | (uint64_t)op;
   size_t slot = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % SLOTS;
   for (; source->place_of_row[slot * WORDS + 1] != 0; slot = (slot + 1) % SLOTS)
     if (source->place_of_row[slot * WORDS] == key)

@@ -66,7 +66,7 @@ struct source {
   const struct source_form *forms;
   struct source_fiber **fibers; /* by core; NULL: has not run */
   uint32_t core_count;
-  uint64_t *place_of_row; /* hash table: address in the code, kind of core, row + 1 */
+  uint64_t *place_of_row; /* hash table: address in the code, kind of core, instruction; row + 1 */
   struct source_log *log;
   bool recorded; /* the log is whole */
   bool handlers_set;

@@ -81,15 +81,17 @@ struct window {
   uint16_t l1_h, l1_w;
   uint8_t pad_left, pad_right, pad_top, pad_bottom;
 };
-static window fmatrix;
+static window fmatrix[2]; // of the left and of the right operand
 static uint64_t nd_para = 1; // matrices of the fixpipe: number, source and destination strides
 } // namespace vinci_cce
-VINCI_CCE_INLINE void set_fmatrix(uint64_t value) {
-  vinci_cce::fmatrix = {(uint16_t)(value >> 16), (uint16_t)value,       (uint8_t)(value >> 32),
-                        (uint8_t)(value >> 40),  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
+namespace vinci_cce {
+VINCI_CCE_INLINE void set_window(bool right, uint64_t value) {
+  fmatrix[right] = {(uint16_t)(value >> 16), (uint16_t)value,       (uint8_t)(value >> 32),
+                    (uint8_t)(value >> 40),  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
 }
-
-VINCI_CCE_INLINE void set_fmatrix_b(uint64_t value) { set_fmatrix(value); }
+} // namespace vinci_cce
+VINCI_CCE_INLINE void set_fmatrix(uint64_t value) { vinci_cce::set_window(false, value); }
+VINCI_CCE_INLINE void set_fmatrix_b(uint64_t value) { vinci_cce::set_window(true, value); }
 // The size of L1 for load3d, and its repetition: only the plain forms are modelled.
 VINCI_CCE_INLINE void set_l1_3d_size(uint64_t value) {
   if (value != 0)
@@ -102,8 +104,8 @@ VINCI_CCE_INLINE void set_l3d_rpt(uint64_t) {}
                              uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,   \
                              uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w,                   \
                              uint8_t dilation_h, bool filter_w_high, bool filter_h_high,               \
-                             bool transpose, bool, uint16_t channels) {                                \
-    const vinci_cce::window &window = vinci_cce::fmatrix;                                              \
+                             bool transpose, bool right, uint16_t channels) {                          \
+    const vinci_cce::window &window = vinci_cce::fmatrix[right];                                       \
     VINCI_CCE(#name,                                                                                   \
               "dst src k_ext m_ext k_start m_start stride_w stride_h filter_w filter_h dilation_w "    \
               "dilation_h transpose channels l1_w l1_h pad_left pad_right pad_top pad_bottom type="    \

@@ -1,3 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 // A header of the library by its place in an installed package.
 #include <adv_api/tiling_api.h>
+#include "securec.h"
