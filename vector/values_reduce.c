@@ -195,7 +195,35 @@ static void reduce_pairs(const struct vinci_soc *soc, const struct inst *inst,
                    struct value_core *core) {                                                      \
     function(soc, inst, core, how);                                                                \
   }
-REDUCE(VCADD, reduce_repeats, &sum)
+
+/* Adds the results of all repeats, in their order, for the register. */
+static void sum_results(const struct vinci_soc *soc, const struct inst *inst,
+                        const struct value_core *core) {
+  struct vector_walks walks = vec_reduce_walks(soc, inst);
+  enum dtype type = inst_dtype(inst);
+  size_t element = dtype_bits(type) / BITS_PER_BYTE;
+  const uint8_t *at = core->bytes[SPACE_UB] + (uint64_t)inst->arg[REDUCE_DST];
+  union slots code = {.bytes = {0}};
+  float total = 0;
+  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
+    float one;
+    memcpy(code.bytes, at + repeat * (uint64_t)inst->arg[REDUCE_DST_REPEAT] * element, element);
+    floats_from(type, &code, &one, 1);
+    total += one;
+    floats_to(type, inst_saturates(inst), &total, &code, 1);
+    floats_from(type, &code, &total, 1);
+  }
+  core->registers->sum = 0;
+  memcpy(&core->registers->sum, code.bytes, element);
+}
+
+COVERS(VCADD, D_FLOAT);
+void VCADD_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
+  reduce_repeats(soc, inst, core, &sum);
+  if (core->registers)
+    sum_results(soc, inst, core);
+}
+
 REDUCE(VCGADD, reduce_blocks, &sum)
 REDUCE(VCGMAX, reduce_blocks, &larger)
 REDUCE(VCGMIN, reduce_blocks, &smaller)
@@ -240,6 +268,26 @@ static size_t extreme_lane(const struct reduced *reduced, bool largest) {
   return first + lane;
 }
 
+/* The best of all repeats, for the register. */
+struct extreme {
+  float value;
+  uint64_t lane, code;
+  bool any;
+};
+
+static void keep_extreme(const struct reduced *reduced, uint64_t repeat, size_t lane, bool largest,
+                         struct extreme *best) {
+  float value = reduced->values[lane];
+  bool better = largest ? value > best->value : value < best->value;
+  if (best->any && !better && !(isnan(value) && !isnan(best->value)))
+    return;
+  union slots code = {.bytes = {0}};
+  floats_to(reduced->type, inst_saturates(reduced->in.inst), &value, &code, 1);
+  *best =
+      (struct extreme){.value = value, .lane = repeat * reduced->per_repeat + lane, .any = true};
+  memcpy(&best->code, code.bytes, reduced->in.widest / BITS_PER_BYTE);
+}
+
 /* Value and index, each as wide as an element; an index alone has 32 bits. */
 static void store_extreme(const struct reduced *reduced, size_t lane) {
   const struct inst *inst = reduced->in.inst;
@@ -271,11 +319,17 @@ static void reduce_index(const struct vinci_soc *soc, const struct inst *inst,
   static const struct reduction none = {.absent = -0.0f}; /* each lane is compared by itself */
   struct reduced reduced;
   reduce_start(soc, inst, core, &none, &reduced);
+  struct extreme best = {.any = false};
   reduced.result_bytes = (size_t)vec_index_result_bytes(inst);
   size_t slots = (size_t)reduced.per_repeat;
   for (uint64_t repeat = 0; repeat < reduced.in.walks.lanes.repeats; repeat++)
-    if (reduce_repeat(&reduced, repeat, slots))
-      store_extreme(&reduced, extreme_lane(&reduced, largest));
+    if (reduce_repeat(&reduced, repeat, slots)) {
+      size_t lane = extreme_lane(&reduced, largest);
+      keep_extreme(&reduced, repeat, lane, largest, &best);
+      store_extreme(&reduced, lane);
+    }
+  if (core->registers && best.any)
+    core->registers->extreme = best.lane << 32 | best.code;
 }
 
 REDUCE(VCMAX, reduce_index, true)
@@ -320,6 +374,7 @@ void vec_compact_values(const struct vinci_soc *soc, const struct inst *inst,
   uint64_t width = (uint64_t)soc->vector_bytes / element;
   uint8_t *dst = core->bytes[SPACE_UB] + (uint64_t)inst->arg[COMPACT_DST];
   union slots taken;
+  uint64_t all_taken = 0;
   for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
     uint64_t all = repeat + 1 == walks.lanes.repeats ? walks.lanes.tail_end : walks.lanes.end;
     for (uint64_t first = 0; first < all; first += width) {
@@ -327,6 +382,9 @@ void vec_compact_values(const struct vinci_soc *soc, const struct inst *inst,
       size_t count = compact_lanes(inst, &walks, core, repeat, first, end, &taken);
       memcpy(dst, taken.bytes, count * element);
       dst += count * element;
+      all_taken += count;
     }
   }
+  if (core->registers)
+    core->registers->taken = all_taken;
 }

@@ -83,6 +83,14 @@ static unsigned merge_choose(const struct merge *merge) {
  * Entry by entry: lists and result may not overlap (Ascend C documentation, MrgSort), so that
  * nothing has to be held back.
  */
+/* What was taken of each list, 16 bits each. */
+static uint64_t entries_taken(const struct inst *inst, const struct merge *merge) {
+  uint64_t taken = 0;
+  for (unsigned list = 0; list < merge->lists; list++)
+    taken |= ((uint64_t)inst->arg[MERGE_LENGTH0 + list] - merge->left[list]) << 16 * list;
+  return taken;
+}
+
 void vec_merge_sort_values(const struct vinci_soc *soc, const struct inst *inst,
                            struct value_core *core) {
   (void)soc;
@@ -104,5 +112,7 @@ void vec_merge_sort_values(const struct vinci_soc *soc, const struct inst *inst,
       merge.next[list] += SORT_ENTRY_BYTES;
       merge.left[list]--;
     }
+    if (core->registers)
+      core->registers->merged = entries_taken(inst, &merge);
   }
 }

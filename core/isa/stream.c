@@ -304,6 +304,12 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
                       (unsigned long long)capacity);
 }
 
+/* Copies between the comparison register and UB have nothing to do with the mask. */
+static bool is_masked(const struct inst *inst) {
+  return isa_row((enum isa_op)inst->op)->class16 != VECTOR_CLASS_NONE &&
+         inst->op != OP_SET_CMPMASK && inst->op != OP_GET_CMPMASK;
+}
+
 /* Keeps the arithmetic of strides inside 64 bits and the work of one instruction bounded. */
 static enum vinci_status check_count(const struct stream *stream, const struct inst *inst,
                                      struct vinci_diag *diag) {
@@ -311,7 +317,7 @@ static enum vinci_status check_count(const struct stream *stream, const struct i
     return VINCI_OK;
   const struct isa_row *isa = isa_row((enum isa_op)inst->op);
   uint64_t bytes = soc_space_bytes(stream->soc, SPACE_UB);
-  if (inst->mask.low <= bytes || isa->class16 == VECTOR_CLASS_NONE)
+  if (inst->mask.low <= bytes || !is_masked(inst))
     return VINCI_OK;
   return stream_error(stream, inst->line, diag,
                       "%s in counter mode: the mask counts %llu elements, UB has %llu bytes",

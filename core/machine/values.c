@@ -293,16 +293,19 @@ enum vinci_status values_create_on(const struct vinci_soc *soc, const struct vin
     values->gm = gm ? gm : calloc(1, (size_t)trace->gm_bytes + 1);
     values->gm_is_lent = gm != NULL;
     values->cores = calloc((size_t)values->core_count + 1, sizeof *values->cores);
+    values->registers = calloc((size_t)values->core_count + 1, sizeof *values->registers);
     values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);
     values->is_written = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_written);
     values->first = calloc((size_t)trace->tensor_count + 1, sizeof *values->first);
   }
-  if (!values || !values->gm || !values->cores || !values->is_loaded || !values->is_written ||
-      !values->first || !list_tensors(values)) {
+  if (!values || !values->gm || !values->cores || !values->registers || !values->is_loaded ||
+      !values->is_written || !values->first || !list_tensors(values)) {
     vinci_values_free(values);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for %llu bytes of tensors",
                       (unsigned long long)trace->gm_bytes);
   }
+  for (uint32_t i = 0; i < values->core_count; i++)
+    values->cores[i].registers = &values->registers[i];
   *out = values;
   return VINCI_OK;
 }
@@ -320,6 +323,7 @@ void vinci_values_free(vinci_values *values) {
       if (space != SPACE_GM)
         free(values->cores[i].bytes[space]);
   free(values->cores);
+  free(values->registers);
   if (!values->gm_is_lent)
     free(values->gm);
   free(values->is_loaded);

@@ -8,11 +8,20 @@
 
 #include "core/isa/program.h"
 
+/* Results of vector instructions in registers that scalar code reads. */
+struct value_registers {
+  uint64_t sum;     /* of all repeats of the last vcadd, as its type has that number */
+  uint64_t extreme; /* of the last vcmax or vcmin: the value, and its lane from bit 32 on */
+  uint64_t taken;   /* lanes that the last vreducev2 has taken */
+  uint64_t merged;  /* entries that the last vmrgsort4 took of its lists, 16 bits each */
+};
+
 /* What one core sees. Little-endian, as the hardware. */
 struct value_core {
   uint8_t *bytes[SPACE_COUNT]; /* by space; an operand's address is an offset into the space */
   uint8_t *aiv_ub[2];          /* AIC of a mixed kernel: UB of the AIV of its block */
   uint64_t compare_mask[2];    /* CMPMASK of the vector unit: bits of lanes 0..63 and 64..127 */
+  struct value_registers *registers; /* NULL: nobody reads them */
 };
 
 /* A run with values: device memory, and the buffers of the cores that had a block. */
@@ -21,7 +30,8 @@ struct vinci_values {
   const struct vinci_trace *trace;
   uint8_t *gm;
   bool gm_is_lent;
-  struct value_core *cores; /* by machine_step.core */
+  struct value_core *cores;          /* by machine_step.core */
+  struct value_registers *registers; /* of the cores */
   uint32_t core_count;
   bool *is_loaded;  /* by tensor: its values have been given */
   uint32_t *first;  /* by tensor: the first declaration of the same memory */

@@ -82,6 +82,8 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
   const struct source_fiber *fiber = fiber_of(host);
   const struct source_core *core = &fiber->core;
   const struct program_kernel *kernel = &core->source->trace->kernels[0];
+  const struct value_registers *registers =
+      &core->source->program.values->registers[core->place.core];
   switch ((enum vinci_cce_number)which) {
   case VINCI_CCE_BLOCK_IDX:
     return core->place.blk;
@@ -97,6 +99,14 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
     return (int64_t)core->instructions;
   case VINCI_CCE_CTRL:
     return (int64_t)core->ctrl;
+  case VINCI_CCE_SUM:
+    return (int64_t)registers->sum;
+  case VINCI_CCE_EXTREME:
+    return (int64_t)registers->extreme;
+  case VINCI_CCE_TAKEN:
+    return (int64_t)registers->taken;
+  case VINCI_CCE_MERGED:
+    return (int64_t)registers->merged;
   case VINCI_CCE_WORKSPACE:
     return core->source->workspace ? (int64_t)(uintptr_t)core->gm + (int64_t)core->source->workspace
                                    : 0;

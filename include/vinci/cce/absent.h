@@ -12,11 +12,6 @@
     return 0;                                                                                          \
   }
 
-// Results of vector instructions in registers.
-VINCI_CCE_ABSENT(get_acc_val)
-VINCI_CCE_ABSENT(get_max_min_cnt)
-VINCI_CCE_ABSENT(get_rsvd_cnt)
-VINCI_CCE_ABSENT(get_vms4_sr)
 VINCI_CCE_ABSENT(get_st_atomic_cfg)
 VINCI_CCE_ABSENT(set_st_atomic_cfg)
 // Flags of the memories' units.

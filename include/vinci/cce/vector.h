@@ -62,16 +62,39 @@ VINCI_CCE_BINARY_AS(vmulconv_f162u8, uint8_t, half, "")
   }
 VINCI_CCE_FLOATS(VINCI_CCE_SELECT, vsel)
 #undef VINCI_CCE_SELECT
-// With a mode: 0 selects by the register; masks in UB are not modelled here.
-template <typename type, typename other>
-VINCI_CCE_INLINE void vsel(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ other *src1, uint8_t repeat,
-                           uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, uint8_t dst_repeat,
-                           uint8_t src0_repeat, uint8_t src1_repeat, uint8_t mode) {
-  if (mode != 0)
-    vinci_cce::trap("vsel with a mask in UB is not modelled");
-  vsel(dst, src0, (__ubuf__ type *)src1, repeat, dst_block, src0_block, src1_block, dst_repeat, src0_repeat,
-       src1_repeat);
+// Selections by a mask in UB find their third operand in the comparison register: with mode 1 the element in
+// place of src1, which is the address of the mask then; with mode 2 the address of the mask. The register was
+// loaded from UB, where a vector_dup has put that: both remember what they did for the vsel that follows.
+namespace vinci_cce {
+static int64_t cmpmask_from, dup_to, dup_value;
 }
+#define VINCI_CCE_SELECT_MASK(name, type, text)                                                        \
+  template <typename other>                                                                            \
+  VINCI_CCE_INLINE void name(__ubuf__ type *dst, __ubuf__ type *src0, __ubuf__ other *src1,            \
+                             uint8_t repeat, uint8_t dst_block, uint8_t src0_block, uint8_t src1_block, \
+                             uint8_t dst_repeat, uint8_t src0_repeat, uint8_t src1_repeat,             \
+                             uint8_t mode) {                                                           \
+    int64_t from = vinci_cce::cmpmask_from;                                                            \
+    if (mode == 0)                                                                                     \
+      name(dst, src0, (__ubuf__ type *)src1, repeat, dst_block, src0_block, src1_block, dst_repeat,    \
+           src0_repeat, src1_repeat);                                                                  \
+    else if (mode == 1)                                                                                \
+      VINCI_CCE(#name,                                                                                 \
+                "dst src0 src1 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "    \
+                "src1_repeat mode=scalar type=" text,                                                  \
+                (int64_t)dst, (int64_t)src0, from, (int64_t)src1, repeat, dst_block, src0_block,       \
+                src1_block, dst_repeat, src0_repeat, src1_repeat);                                     \
+    else if (from == vinci_cce::dup_to)                                                                \
+      VINCI_CCE(#name,                                                                                 \
+                "dst src0 src1 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "    \
+                "src1_repeat mode=tensor type=" text,                                                  \
+                (int64_t)dst, (int64_t)src0, (int64_t)src1, vinci_cce::dup_value & 0xffffffff, repeat, \
+                dst_block, src0_block, src1_block, dst_repeat, src0_repeat, src1_repeat);              \
+    else                                                                                               \
+      vinci_cce::trap("vsel: the address of its mask does not come from a vector_dup");                \
+  }
+VINCI_CCE_FLOATS(VINCI_CCE_SELECT_MASK, vsel)
+#undef VINCI_CCE_SELECT_MASK
 
 #define VINCI_CCE_COMPARE(name, type, text)                                                            \
   VINCI_CCE_INLINE void name(__ubuf__ uint8_t *dst, __ubuf__ type *src0, __ubuf__ type *src1,          \
@@ -118,6 +141,7 @@ VINCI_CCE_FLOATS(VINCI_CCE_COMPARE_SCALAR, vcmpvs_ge) VINCI_CCE_COMPARE_SCALAR(v
 #undef VINCI_CCE_COMPARE_SCALAR
 
 template <typename type> VINCI_CCE_INLINE void set_cmpmask(__ubuf__ type *src) {
+  vinci_cce::cmpmask_from = (int64_t)src;
   VINCI_CCE("set_cmpmask", "src", (int64_t)src);
 }
 template <typename type> VINCI_CCE_INLINE void get_cmpmask(__ubuf__ type *dst) {
@@ -242,6 +266,8 @@ VINCI_CCE_INTEGERS(VINCI_CCE_SHIFT_RIGHT, vshr)
 #define VINCI_CCE_DUP(name, type, text)                                                                \
   VINCI_CCE_INLINE void name(__ubuf__ type *dst, type value, uint8_t repeat, uint16_t dst_block,       \
                              uint16_t, uint8_t dst_repeat, uint8_t) {                                  \
+    vinci_cce::dup_to = (int64_t)dst;                                                                  \
+    vinci_cce::dup_value = vinci_cce::scalar(value);                                                   \
     VINCI_CCE(#name, "dst scalar repeat dst_block dst_repeat type=" text, (int64_t)dst,                \
               vinci_cce::scalar(value), repeat, dst_block, dst_repeat);                                \
   }
