@@ -264,8 +264,7 @@ static enum vinci_status walk(struct check_run *run, struct vinci_diag *diag) {
   run->kernel_begun = false;
   for (uint32_t i = 0; i < run->trace->tensor_count; i++)
     run->tensors[i].written_so_far = false;
-  run->order =
-      order_create(&run->arena, run->soc, run->placement.core_count, run->trace->source != NULL);
+  run->order = order_create(&run->arena, run->soc, run->placement.core_count, run->trace->source);
   if (run->order && check_create_shadows(run))
     status = execute_all(run, diag);
   else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/control/flags.h"
+#include "core/isa/source.h"
 
 enum { CLOCK_VIEW = PIPE_COUNT, CLOCK_PARTS, HISTORY_CAPACITY = 16 };
 
@@ -62,7 +63,8 @@ struct order_core {
 struct order {
   const struct vinci_soc *soc;
   struct arena *arena;
-  bool flags_count;
+  bool flags_count;        /* their sets */
+  bool vector_is_in_order; /* as if a barrier stood before each vector instruction */
   struct order_core *cores;
   uint32_t core_count;
   uint32_t depth; /* of the FIFOs */
@@ -376,6 +378,8 @@ bool order_step(struct order *order, const struct machine_step *step, struct ord
   case OP_WAIT_FLAG_DEV:
     return take_signal(order, core, step);
   default:
+    if (step->pipe == PIPE_V && order->vector_is_in_order)
+      core->clock[PIPE_V] = release(core, PIPE_V);
     return true;
   }
 }
@@ -457,12 +461,13 @@ static bool create_core(struct order *order, struct order_core *core) {
 }
 
 struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count,
-                           bool flags_count) {
+                           const struct program_source *source) {
   struct order *order = ARENA_NEW(arena, struct order);
   if (!order)
     return NULL;
   order->soc = soc;
-  order->flags_count = flags_count;
+  order->flags_count = source != NULL;
+  order->vector_is_in_order = source && source->auto_sync;
   order->arena = arena;
   order->core_count = core_count;
   order->depth = (uint32_t)(soc->cross_core_sets_max > 0 ? soc->cross_core_sets_max : 1);

@@ -16,6 +16,8 @@
 
 struct order;
 
+struct program_source;
+
 /* What memory remembers of an executed instruction. */
 struct order_tag {
   uint32_t epoch; /* 0: none */
@@ -34,9 +36,10 @@ struct order_flag_use {
   bool may_be_set;   /* when set again */
 };
 
-/* flags_count: flags count their sets, as those of compiled kernels do. */
+/* source: of a compiled kernel, whose flags count and whose compiler may have put in barriers;
+ * NULL: a trace. */
 struct order *order_create(struct arena *arena, const struct vinci_soc *soc, uint32_t core_count,
-                           bool flags_count);
+                           const struct program_source *source);
 void order_free(struct order *order);
 void order_begin_block(struct order *order, const struct machine_step *step);
 /* Takes an instruction in; false when memory is short. *use tells of set_flag. */

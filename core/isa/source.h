@@ -9,7 +9,9 @@
 
 #include "core/isa/inst.h"
 
-enum stream_step { STREAM_INST, STREAM_END, STREAM_ERROR };
+/* STREAM_LATER: the code looks again and again at memory that others may write, and has to be asked
+ * once these have gone on. */
+enum stream_step { STREAM_INST, STREAM_END, STREAM_ERROR, STREAM_LATER };
 
 struct vinci_values;
 
@@ -28,6 +30,10 @@ struct program_source {
   enum stream_step (*next)(struct program_source *source, uint32_t core, struct inst *inst,
                            struct vinci_diag *diag);
   void (*free)(struct program_source *source);
+  /* The compiler of the chip would put in the waits between scalar code and pipes, and barriers of the
+   * vector unit (--cce-auto-sync, which is on for programs with launches). So each instruction that
+   * waits for no flag is over before the code goes on, and vector instructions follow each other. */
+  bool auto_sync;
   /* What the code may read while it runs; NULL: nothing that instructions have written. */
   struct vinci_values *values;
 };

@@ -103,6 +103,33 @@ static bool run_each(struct machine *machine) {
   return progress;
 }
 
+/* How many cores look at memory without an end; *first: one of them. */
+static uint32_t count_polling(const struct machine *machine, uint32_t *first) {
+  uint32_t count = 0;
+  for (uint32_t i = machine->placement.core_count; i-- > 0;)
+    if (machine->cores[i].has_block && machine->cores[i].polls) {
+      *first = i;
+      count++;
+    }
+  return count;
+}
+
+/* Nothing goes on. Code that looks at memory may look a number of times before it goes on by
+ * itself; false when it has had its chances. */
+static bool has_patience(struct machine *machine) {
+  enum { LOOKS_MAX = 100000 };
+  uint32_t first = 0, count = count_polling(machine, &first);
+  char name[64];
+  if (count == 0 || machine->looks++ < LOOKS_MAX)
+    return count > 0;
+  placement_core_name(&machine->placement, first, name, sizeof name);
+  machine->status = diag_error(machine->diag, VINCI_E_DEADLOCK,
+                               "the kernel hangs: scalar code of %s (and %u more cores) looks at "
+                               "memory that nobody writes",
+                               name, count - 1);
+  return true;
+}
+
 static void run_kernel(struct machine *machine, const struct program_kernel *kernel) {
   MACHINE_TELL(machine, begin_kernel, kernel);
   placement_launch(&machine->placement, kernel);
@@ -110,8 +137,9 @@ static void run_kernel(struct machine *machine, const struct program_kernel *ker
     shuffle(machine, machine->blocks, kernel->blocks);
   while (machine_goes_on(machine) && machine->placement.blocks_done < kernel->blocks) {
     dispatch(machine);
-    if (!run_round(machine) && machine_goes_on(machine) && !run_each(machine) &&
-        machine_goes_on(machine))
+    if (run_round(machine) || !machine_goes_on(machine) || run_each(machine))
+      machine->looks = 0;
+    else if (machine_goes_on(machine) && !has_patience(machine))
       machine->status = machine_report_hang(machine);
   }
 }

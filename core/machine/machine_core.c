@@ -260,6 +260,9 @@ static bool load_next(struct machine_core *core) {
   case STREAM_END:
     core->ended = true;
     return false;
+  case STREAM_LATER:
+    core->polls = true;
+    return false;
   case STREAM_ERROR:
     break;
   }
@@ -278,7 +281,7 @@ static bool scalar_step(struct machine_core *core) {
   if (!done)
     return false;
   core->wait = NOT_STALLED;
-  core->loaded = false;
+  core->loaded = core->polls = false;
   return true;
 }
 

@@ -31,6 +31,7 @@ struct machine_core {
   bool has_block;
   bool loaded;  /* inst holds an instruction that is not issued yet */
   bool ended;   /* of the stream */
+  bool polls;   /* its code looks at memory that others may write */
   uint8_t wait; /* enum stall of the scalar unit, or NOT_STALLED */
   uint32_t block, sub;
   uint64_t waits, issued;
@@ -62,6 +63,7 @@ struct machine {
   uint32_t *blocks;            /* the same: which block is started when */
   uint64_t instructions;       /* issued */
   uint64_t instructions_total; /* that the trace has, nearly; for progress */
+  unsigned looks;              /* rounds in which nothing went on but such looks */
   uint64_t progress_rows;      /* rows since the last look at progress */
 };
 

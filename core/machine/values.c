@@ -110,6 +110,8 @@ run(struct execution *execution,
       .progress_context = context,
   };
   struct program_source *source = values->trace->source;
+  if (source && source->auto_sync)
+    options.order = MACHINE_PROGRAM_ORDER;
   if (source) /* its scalar code reads and writes these values */
     source->values = execution->values;
   enum vinci_status status =

@@ -254,6 +254,7 @@ static bool load_next(struct aicore *core) {
     scalar->ended = true;
     aicore_finish_if_done(core);
     return false;
+  case STREAM_LATER: /* recorded instructions do not wait */
   case STREAM_ERROR:
     break;
   }

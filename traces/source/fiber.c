@@ -42,7 +42,7 @@ struct source_fiber {
   enter_function *enter; /* of a launch */
   char *stack;
   ucontext_t code, caller;
-  bool ended, failed;
+  bool ended, failed, paused;
 };
 
 /* The fiber that runs, for the handler of faults, which gets no other word of the program's state.
@@ -133,6 +133,12 @@ static void print(const struct vinci_cce_host *host, const char *text) {
   const struct source_fiber *fiber = fiber_of(host);
   if (!fiber->core.source->recorded) /* code that runs once more says nothing new */
     fprintf(stderr, "block %u: %s\n", fiber->core.place.blk, text);
+}
+
+static void pause_code(const struct vinci_cce_host *host) {
+  struct source_fiber *fiber = fiber_of(host);
+  fiber->paused = true;
+  leave(fiber);
 }
 
 /* ---- faults ------------------------------------------------------------------------------- */
@@ -296,7 +302,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .issue = issue,
                                         .number = number,
                                         .trap = trap,
-                                        .print = print};
+                                        .print = print,
+                                        .pause = pause_code};
   *host = &fiber->host;
   return true;
 }
@@ -357,10 +364,14 @@ enum stream_step source_fiber_next(struct source *source, uint32_t core, struct 
   if (!fiber->core.gm && !enter(source, fiber, diag))
     return STREAM_ERROR;
   set_ub(source->program.values->cores[core].bytes[SPACE_UB]);
+  fiber->paused = false;
   running = fiber;
   (void)swapcontext(&fiber->caller, &fiber->code);
   running = NULL;
-  return fiber->failed ? STREAM_ERROR : fiber->ended ? STREAM_END : STREAM_INST;
+  return fiber->failed   ? STREAM_ERROR
+         : fiber->ended  ? STREAM_END
+         : fiber->paused ? STREAM_LATER
+                         : STREAM_INST;
 }
 
 const struct source_place *source_fiber_place(const struct source *source, uint32_t core) {

@@ -302,7 +302,8 @@ static bool attach(struct source *source) {
   trace->any_unit_flag = true;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     trace->kernels[0].stream[kind].first_row = trace->kernels[0].stream[kind].row_count = 0;
-  source->program = (struct program_source){.start = start, .next = next, .free = free_source};
+  source->program = (struct program_source){
+      .start = start, .next = next, .free = free_source, .auto_sync = source->enter != NULL};
   return source->fibers && source->place_of_row && trace->rows && source_log_create(source);
 }
 

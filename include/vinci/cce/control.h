@@ -111,7 +111,10 @@ template <typename type> VINCI_CCE_INLINE void st_dev(type value, type *address,
   *(volatile type *)((char *)address + offset) = value;
 }
 template <typename... arguments> VINCI_CCE_INLINE void dsb(arguments...) {}
-template <typename... arguments> VINCI_CCE_INLINE void dcci(arguments...) {}
+// Who gives up a line of its cache wants to see what others write.
+template <typename... arguments> VINCI_CCE_INLINE void dcci(arguments...) {
+  vinci_cce_host->pause(vinci_cce_host);
+}
 template <typename... arguments> VINCI_CCE_INLINE void dc_preload(arguments...) {}
 template <typename... arguments> VINCI_CCE_INLINE void preload(arguments...) {}
 

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 // Changes when a record or a function of the host changes its meaning.
-enum { VINCI_CCE_VERSION = 1 };
+enum { VINCI_CCE_VERSION = 2 };
 
 struct vinci_cce_inst {
   const char *name; // of the instruction: "vadd"
@@ -36,6 +36,8 @@ struct vinci_cce_host {
   void (*trap)(const struct vinci_cce_host *host, const char *text);
   // A line of text, with the block it comes from.
   void (*print)(const struct vinci_cce_host *host, const char *text);
+  // Lets other cores go on: the code looks at memory that they may write.
+  void (*pause)(const struct vinci_cce_host *host);
 };
 
 enum vinci_cce_number {

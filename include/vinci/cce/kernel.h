@@ -3,6 +3,8 @@
 #ifndef VINCI_CCE_KERNEL_H
 #define VINCI_CCE_KERNEL_H
 
+#include <cstdio>
+
 #include "vinci/cce/absent.h"
 #include "vinci/cce/control.h"
 #include "vinci/cce/cube.h"

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 // ---- functions and memories ----
 
@@ -98,6 +99,9 @@ struct bfloat16_t {
 
   bfloat16_t() = default;
   template <typename number> bfloat16_t(number value) : bits(from_float((float)value)) {}
+  // From UB: a template, as a copy constructor is for one address space.
+  template <typename other, typename = std::enable_if_t<std::is_same_v<other, bfloat16_t>>>
+  bfloat16_t(const __ubuf__ other &value) : bits(value.bits) {}
   operator float() const {
     uint32_t word = (uint32_t)bits << 16;
     float value;
