@@ -6,6 +6,7 @@ dist_cceinclude_DATA = \
 	include/vinci/cce/absent.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
+	include/vinci/cce/end.h \
 	include/vinci/cce/issue.h \
 	include/vinci/cce/kernel.h \
 	include/vinci/cce/launch.h \

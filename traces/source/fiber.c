@@ -40,6 +40,8 @@ struct source_fiber {
   int file; /* that the library was loaded from; -1: none */
   kernel_function *kernel;
   enter_function *enter; /* of a launch */
+  void (*prepare)(
+      void); /* of a mixed kernel, before the kernel (include/vinci/cce/end.h); or NULL */
   char *stack;
   ucontext_t code, caller;
   bool ended, failed, paused;
@@ -252,6 +254,8 @@ static void call_with_words(const struct source_fiber *fiber) {
 
 static void run_kernel(unsigned high, unsigned low) {
   struct source_fiber *fiber = (struct source_fiber *)((uintptr_t)high << 32 | low);
+  if (fiber->prepare && fiber->core.source->trace->kernels[0].mixed)
+    fiber->prepare();
   if (fiber->enter)
     fiber->enter(*(void **)&fiber->kernel, fiber->core.source->arguments);
   else
@@ -289,6 +293,7 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   *(void **)&fiber->kernel = dlsym(fiber->library, source->kernel);
   if (source->enter)
     *(void **)&fiber->enter = dlsym(fiber->library, source->enter);
+  *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
   struct link_map *map = NULL;
   if (!host || !fiber->kernel || (source->enter && !fiber->enter) ||
       dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {

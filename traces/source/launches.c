@@ -5,8 +5,9 @@
  * (include/vinci/cce/launch.h has the rest). Only brackets, comments and literals need to be
  * understood: anywhere else, <<< is no C++ either, except after the word `operator`.
  *
- * Headers also have assembler of the device for registers without an intrinsic; each such statement
- * becomes a call of a function of include/vinci/cce/control.h.
+ * The text ends with an include of vinci/cce/end.h. Headers also have assembler of the device for
+ * registers without an intrinsic; each such statement becomes a call of a function of
+ * include/vinci/cce/control.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "traces/source/source.h"
 
 static const char before[] = "->*vinci_cce::launch(", after[] = ")";
+static const char tail[] = "\n#include \"vinci/cce/end.h\"\n";
 static const char opening[] = "<<<", closing[] = ">>>";
 enum { BRACKETS = 3 };
 
@@ -162,6 +164,7 @@ static void rewrite(const char *start, const char *end, struct output *out) {
     }
   }
   put(out, from, end);
+  put(out, tail, tail + strlen(tail));
 }
 
 char *source_rewrite_launches(const char *text, size_t length, size_t *out_length) {

@@ -172,17 +172,20 @@ VINCI_CCE_FILL(create_cb_matrix, __cb__)
 VINCI_CCE_FILL(create_cbuf_matrix, __cbuf__)
 #undef VINCI_CCE_FILL
 
-// Tables: biases, parameters of the fixpipe.
+// Tables: biases, parameters of the fixpipe. The instruction table has blocks of 32 bytes between runs. Here runs
+// of biases and the gaps of their target are in 64 bytes; runs of parameters are in 128 bytes, and their gaps go
+// from start to start (in 32 bytes for the source).
 template <typename source>
 VINCI_CCE_INLINE void copy_cbuf_to_bt(uint64_t dst, __cbuf__ source *src, uint16_t convert, uint16_t n_burst,
                                       uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
   VINCI_CCE("copy_cbuf_to_bt", "dst src conv n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
-            convert, n_burst, len_burst, src_gap, dst_gap);
+            convert, n_burst, 2 * len_burst, src_gap, 2 * dst_gap);
 }
 VINCI_CCE_INLINE void copy_cbuf_to_fbuf(__fbuf__ void *dst, __cbuf__ void *src, uint16_t n_burst,
                                         uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap) {
   VINCI_CCE("copy_cbuf_to_fbuf", "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
-            n_burst, len_burst, src_gap, dst_gap);
+            n_burst, 4 * len_burst, n_burst > 1 ? src_gap - 4 * len_burst : 0,
+            n_burst > 1 ? 4 * (dst_gap - len_burst) : 0);
 }
 
 // Matrices that the fixpipe writes to GM: their number, and strides from one to the next.
