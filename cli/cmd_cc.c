@@ -39,7 +39,8 @@ static const struct option_row cc_options[] = {
                     "dav-2201 (default): cores of the 910B family"),
     OPTION_TEXT_ROW("core", 0, struct cc_settings, core, "KIND",
                     "aiv, aic, or mix: the kinds of cores to compile for (default: those that "
-                    "__vector__, __cube__ and __mix__ in the sources ask for; aiv without these)"),
+                    "__vector__, __cube__ and __mix__ in the sources ask for; without these, "
+                    "those whose instructions the kernels have)"),
     OPTION_TEXT_ROW("data", 0, struct cc_settings, data, "DIR",
                     "the folder that holds soc/ with the hardware descriptions"),
     OPTION_TEXT_ROW("headers", 0, struct cc_settings, headers, "DIR",
@@ -180,7 +181,9 @@ static enum vinci_status choose_cores(struct cc_build *build, const struct cc_se
   }
   for (size_t i = 0; !core && i < build->source_count && status == VINCI_OK; i++)
     status = find_marks(build, build->source[i]);
-  build->wanted[CORE_AIV] |= !build->wanted[CORE_AIC];
+  build->deduced = !build->wanted[CORE_AIC] && !build->wanted[CORE_AIV];
+  build->wanted[CORE_AIC] |= build->deduced;
+  build->wanted[CORE_AIV] |= build->deduced;
   if (arch && strcmp(arch, "dav-2201") != 0 && strcmp(arch, "dav-c220") != 0)
     return diag_error(build->diag, VINCI_E_USAGE, "--npu-arch is dav-2201, not '%s'", arch);
   return status;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
+#include "core/isa/isa.h"
 #include "traces/source/source.h"
 
 extern char **environ;
@@ -104,8 +105,8 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
 }
 
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
-  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-fvisibility-ms-compat",
-                                       "-ffunction-sections", "-fdata-sections", "-Xclang",
+  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections",
+                                       "-fdata-sections", "-Xclang",
                                        /* fp16 as an argument */
                                        "-fallow-half-arguments-and-returns"};
   struct cc_words words = {.count = 0};
@@ -322,7 +323,46 @@ enum vinci_status cc_make_folder(struct cc_build *build) {
   return diag_error(build->diag, VINCI_E_IO, "cannot make a temporary folder: %s", strerror(errno));
 }
 
-static enum vinci_status build_all(const struct cc_build *build, struct cc_path *paths) {
+/* ---- which cores, when nobody says ------------------------------------------------------- */
+
+/* An instruction that tells the kind of core: of the matrix unit; of the vector unit, or a copy
+ * that has to do with its buffer. */
+static bool is_telling(const struct isa_row *row, enum core_kind kind) {
+  return kind == CORE_AIC ? row->pipe == PIPE_M
+                          : row->class16 != VECTOR_CLASS_NONE || strstr(row->name, "ubuf") != NULL;
+}
+
+/* Whether an image has such instructions. It has the names of all that its code may issue. */
+static enum vinci_status has_instructions(const struct cc_build *build, enum core_kind kind,
+                                          bool *has) {
+  size_t length;
+  char *bytes = file_read(image_path(build, kind).text, TEXT_BYTES_MAX, &length, build->diag);
+  *has = false;
+  if (!bytes)
+    return build->diag->status;
+  for (unsigned op = 0; op < OP_COUNT && !*has; op++) {
+    const struct isa_row *row = isa_row((enum isa_op)op);
+    char name[NAME_BYTES] = ""; /* between two ends of texts */
+    snprintf(name + 1, sizeof name - 1, "%s", row->name);
+    *has = is_telling(row, kind) && memmem(bytes, length, name, strlen(row->name) + 2) != NULL;
+  }
+  free(bytes);
+  return VINCI_OK;
+}
+
+static enum vinci_status deduce_cores(struct cc_build *build) {
+  bool cube = false, vector = false;
+  if (build->dry || !build->deduced)
+    return VINCI_OK;
+  enum vinci_status status = has_instructions(build, CORE_AIC, &cube);
+  if (status == VINCI_OK)
+    status = has_instructions(build, CORE_AIV, &vector);
+  build->wanted[CORE_AIC] = cube;
+  build->wanted[CORE_AIV] = vector || !cube;
+  return status;
+}
+
+static enum vinci_status build_all(struct cc_build *build, struct cc_path *paths) {
   enum vinci_status status = build->source_count > 0 ? write_about(build) : VINCI_OK;
   for (unsigned kind = 0; kind < CORE_KIND_COUNT && build->source_count > 0; kind++) {
     if (!build->wanted[kind])
@@ -332,6 +372,8 @@ static enum vinci_status build_all(const struct cc_build *build, struct cc_path 
     if (status == VINCI_OK)
       status = link_image(build, (enum core_kind)kind, paths);
   }
+  if (status == VINCI_OK && build->source_count > 0)
+    status = deduce_cores(build);
   if (status == VINCI_OK)
     status = write_frame(build);
   return status == VINCI_OK ? link_result(build, paths) : status;

@@ -31,6 +31,7 @@ struct cc_build {
   const char *source[CC_SOURCES_MAX]; /* none: only a link */
   size_t source_count;
   bool wanted[CORE_KIND_COUNT]; /* kinds of cores to compile for */
+  bool deduced; /* nobody said which: those whose instructions the code has */
   enum cc_result result;
   const char *output;
   bool tiling; /* the library of host functions instead */

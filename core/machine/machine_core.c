@@ -406,12 +406,20 @@ static bool run_shuffled(struct machine_core *core) {
   return progress;
 }
 
+/* Code may look at memory by instructions too, so a core of such a program has an end to its turn.
+ */
+static uint64_t turn_steps(struct machine *machine) {
+  enum { CODE_STEPS = 1024 };
+  return machine->options.walk_order_seed ? random_steps(machine)
+         : machine->trace->source         ? CODE_STEPS
+                                          : UINT64_MAX;
+}
+
 static bool run_turn(struct machine_core *core) {
   struct machine *machine = core->machine;
   switch (machine->options.order) {
   case MACHINE_PROGRAM_ORDER:
-    return run_as_written(core,
-                          machine->options.walk_order_seed ? random_steps(machine) : UINT64_MAX);
+    return run_as_written(core, turn_steps(machine));
   case MACHINE_SHUFFLED:
     return run_shuffled(core);
   default:

@@ -69,7 +69,10 @@ static void distort(vinci_soc *soc, uint64_t *state) {
                                      "l2.line", "l2.size",     "queue.",   "hbm.channels"};
   struct soc_provenance provenance = {.source = "test", .note = "", .overridden = true};
   for (uint64_t changes = 1 + random_below(state, 12); changes > 0; changes--) {
-    size_t index = random_below(state, soc_param_count());
+    size_t index;
+    do /* those of the host have no part in a run */
+      index = random_below(state, soc_param_count());
+    while (strncmp(soc_param(index)->key, "host.", strlen("host.")) == 0);
     bool keep = false;
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
       keep = keep || strncmp(soc_param(index)->key, kept[i], strlen(kept[i])) == 0;

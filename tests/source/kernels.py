@@ -171,7 +171,7 @@ with open(os.path.join(folder, "halves.cpp"), "w", encoding="utf-8") as out:
 """
     )
 halves = os.path.join(folder, "halves.so")
-made = command("cc", os.path.join(folder, "halves.cpp"), "-o", halves)
+made = command("cc", "--kernel-only", os.path.join(folder, "halves.cpp"), "-o", halves)
 out_folder = os.path.join(folder, "halves")
 ran = command(
     "run", halves + ":halves", chip, "--arg", "name=y,dtype=fp16,shape=16,io=out", "--values", "--quiet",
@@ -269,7 +269,7 @@ report("a kernel prints", "" if once_each and said.count("here") == 2 else said)
 refuse("a file that is no library", ["run", os.path.join(folder, "vector_add.cpp") + ":a", chip], "is no kernel library", 3)
 with open(os.path.join(folder, "wrong.cpp"), "w", encoding="utf-8") as out:
     out.write("__global__ __aicore__ void wrong(GM_ADDR x) {\n  vadd(x);\n}\n")
-bad = command("cc", os.path.join(folder, "wrong.cpp"), "-o", os.path.join(folder, "wrong.so"))
+bad = command("cc", "--kernel-only", os.path.join(folder, "wrong.cpp"), "-o", os.path.join(folder, "wrong.so"))
 place = f"{os.path.join(folder, 'wrong.cpp')}:2"
 report(
     "the compiler's errors keep the user's lines",

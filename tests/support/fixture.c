@@ -122,6 +122,7 @@ vinci_soc *fixture_soc(void) {
   soc->bt_bytes = 1 << 10;
   soc->fb_bytes = 7 << 10;
   soc->flag_ids = 8;
+  soc->host_write_rate = soc->host_read_rate = 1000000000;
   soc->cross_core_ids = 16;
   soc->cross_core_sets_max = 15;
   soc->cross_core_cycles = FIXTURE_CROSS;
