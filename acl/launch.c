@@ -7,7 +7,6 @@
 
 #include "acl/runtime.h"
 #include "core/result/result.h"
-#include "traces/source/source.h"
 
 /* What the vendor's library keeps for itself in front of the memory of users (RESERVED_WORKSPACE in
  * the open headers of Ascend C). */
@@ -60,8 +59,7 @@ static aclError take_result(struct acl_stream *stream, const struct vinci_result
     return ACL_ERROR_BAD_ALLOC;
   snprintf(task->name, sizeof task->name, "%s", name);
   task->blocks = blocks;
-  if (result)
-    (void)result_bound_explain(result, task->bound, sizeof task->bound);
+  task->bound = result ? bound_name(result_bound(result)) : "";
   if (result && acl_runtime.output)
     write_result(result, name);
   return ACL_SUCCESS;
@@ -71,8 +69,6 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
   struct vinci_diag diag = {0};
   vinci_result *result;
   vinci_findings *findings;
-  char name[SOURCE_NAME_BYTES];
-  source_plain_name(launch->kernel, name, sizeof name);
   const struct vinci_run_options options = {.struct_size = sizeof options,
                                             .memory = acl_runtime.memory,
                                             .max_events = acl_runtime.output ? 1u << 20 : 0};
@@ -85,15 +81,16 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
     vinci_diag_print(&diag, stderr);
   if (status != VINCI_OK && acl_runtime.exit_code == 0)
     acl_runtime.exit_code = vinci_status_exit_code(status);
+  const char *name = result ? result->kernels[0].name : launch->kernel;
   aclError error = take_result(stream, result, name, launch->blocks);
-  vinci_findings_free(findings);
-  vinci_result_free(result);
   stream->pending = true;
   /* A launch itself succeeds: whoever waits is told. */
   if (acl_runtime.failed == ACL_SUCCESS)
     acl_runtime.failed = error_of(status);
   if (error_of(status) != ACL_SUCCESS)
     snprintf(acl_runtime.message, sizeof acl_runtime.message, "kernel %s: %s", name, diag.text);
+  vinci_findings_free(findings);
+  vinci_result_free(result);
   return error;
 }
 

@@ -43,7 +43,7 @@ static uint64_t end_of_all(void) {
 
 static void print_sums(const struct sum *sums, size_t count) {
   fprintf(stderr, "%-32s %7s %9s %12s %12s  %s\n", "task", "blocks", "times", "total us", "mean us",
-          "");
+          "bound, bytes");
   for (size_t i = 0; i < count; i++) {
     const struct sum *sum = &sums[i];
     double us = (double)sum->duration_ps / PS_PER_US;

@@ -43,7 +43,7 @@ struct acl_task {
   uint32_t stream, blocks;
   uint64_t bytes; /* of a copy */
   uint64_t start_ps, end_ps;
-  char bound[64]; /* of a kernel */
+  const char *bound; /* of a kernel: what limits the run */
 };
 
 struct acl_runtime {
@@ -84,7 +84,7 @@ struct acl_stream *acl_stream_of(aclrtStream stream);
  * out of memory. */
 struct acl_task *acl_task_add(struct acl_stream *stream, enum acl_task_kind kind, uint64_t *free_ps,
                               uint64_t duration_ps);
-/* A copy of so many bytes at so many bytes per second. */
+/* Duration of a copy of some bytes. */
 uint64_t acl_copy_ps(uint64_t bytes, int64_t bytes_per_second);
 void acl_wait_until(uint64_t time_ps);
 

@@ -323,7 +323,7 @@ const struct cli_verb cli_verb_cc = {
     .details = "All other words go to the compiler: -I, -D, -O0, -W... The environment variable "
                "VINCI_CXX\n"
                "names a compiler other than clang++. Examples:\n"
-               "  vinci cc add.asc -I $ASC/include ... -o add && VINCI_SOC=Ascend910B4 ./add\n"
+               "  vinci cc add.asc --headers=$ASC -o add, then VINCI_SOC=Ascend910B4 add\n"
                "  vinci cc --kernel-only add.cpp -o add.so\n"
                "  vinci run add.so:add --blocks=8 -s Ascend910B4 --arg "
                "name=x,dtype=fp16,shape=65536,io=in \\\n"

@@ -7,7 +7,7 @@
  *     if (vinci_device_create(soc, VINCI_MEMORY_CYCLE, &device, &diag) == VINCI_OK) {
  *       void *x = vinci_device_malloc(device, 4096);
  *       memcpy(x, data, 4096);
- *       struct vinci_launch launch = {.struct_size = sizeof launch, .library = "./program", ...};
+ *       struct vinci_launch launch = {.struct_size = sizeof launch, .library = "add.so", ...};
  *       if (vinci_device_launch(device, &launch, NULL, &result, NULL, &diag) == VINCI_OK) ...
  */
 #ifndef VINCI_DEVICE_H
@@ -30,7 +30,7 @@ VINCI_API void vinci_device_free(vinci_device *device);
 
 /*
  * Device memory, as addresses that the host can read and write too: at a multiple of 512 bytes,
- * zeros at first. NULL when the device has no room for so many bytes in one piece.
+ * zeros at first. NULL when no gap of the device has that many.
  */
 VINCI_API void *vinci_device_malloc(vinci_device *device, uint64_t bytes);
 /* Gives memory back; false when there is no such memory. */

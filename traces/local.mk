@@ -170,4 +170,5 @@ dist_kernels_DATA = \
 	traces/examples/source/matmul.cpp \
 	traces/examples/source/matmul_relu.cpp \
 	traces/examples/source/softmax.cpp \
+	traces/examples/source/streams.asc \
 	traces/examples/source/vector_add.cpp

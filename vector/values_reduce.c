@@ -195,35 +195,7 @@ static void reduce_pairs(const struct vinci_soc *soc, const struct inst *inst,
                    struct value_core *core) {                                                      \
     function(soc, inst, core, how);                                                                \
   }
-
-/* Adds the results of all repeats, in their order, for the register. */
-static void sum_results(const struct vinci_soc *soc, const struct inst *inst,
-                        const struct value_core *core) {
-  struct vector_walks walks = vec_reduce_walks(soc, inst);
-  enum dtype type = inst_dtype(inst);
-  size_t element = dtype_bits(type) / BITS_PER_BYTE;
-  const uint8_t *at = core->bytes[SPACE_UB] + (uint64_t)inst->arg[REDUCE_DST];
-  union slots code = {.bytes = {0}};
-  float total = 0;
-  for (uint64_t repeat = 0; repeat < walks.lanes.repeats; repeat++) {
-    float one;
-    memcpy(code.bytes, at + repeat * (uint64_t)inst->arg[REDUCE_DST_REPEAT] * element, element);
-    floats_from(type, &code, &one, 1);
-    total += one;
-    floats_to(type, inst_saturates(inst), &total, &code, 1);
-    floats_from(type, &code, &total, 1);
-  }
-  core->registers->sum = 0;
-  memcpy(&core->registers->sum, code.bytes, element);
-}
-
-COVERS(VCADD, D_FLOAT);
-void VCADD_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
-  reduce_repeats(soc, inst, core, &sum);
-  if (core->registers)
-    sum_results(soc, inst, core);
-}
-
+REDUCE(VCADD, reduce_repeats, &sum)
 REDUCE(VCGADD, reduce_blocks, &sum)
 REDUCE(VCGMAX, reduce_blocks, &larger)
 REDUCE(VCGMIN, reduce_blocks, &smaller)

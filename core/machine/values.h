@@ -10,7 +10,6 @@
 
 /* Results of vector instructions in registers that scalar code reads. */
 struct value_registers {
-  uint64_t sum;     /* of all repeats of the last vcadd, as its type has that number */
   uint64_t extreme; /* of the last vcmax or vcmin: the value, and its lane from bit 32 on */
   uint64_t taken;   /* lanes that the last vreducev2 has taken */
   uint64_t merged;  /* entries that the last vmrgsort4 took of its lists, 16 bits each */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AscendCL for programs on a simulated chip: what programs for one device use. Names, numbers and meanings are
 // those of the public documentation of AscendCL; libvinci_acl implements them. A call that is missing here is
-// an error of the compiler, which names it.
+// an error of the compiler, with the name of the call.
 #ifndef VINCI_ACL_H
 #define VINCI_ACL_H
 

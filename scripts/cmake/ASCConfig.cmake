@@ -17,4 +17,6 @@ foreach(name ascendcl acl_rt tiling_api register platform graph_base unified_dlo
 endforeach()
 
 # acl/acl.h, for C++ as well.
-include_directories("${CMAKE_CURRENT_LIST_DIR}/../../include" "${CMAKE_CURRENT_LIST_DIR}/../include")
+get_filename_component(vinci_data "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+get_filename_component(vinci_sources "${vinci_data}" DIRECTORY)
+include_directories("${vinci_data}/include" "${vinci_sources}/include")

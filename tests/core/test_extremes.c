@@ -242,7 +242,7 @@ static void absurd_runs_end_honestly(void **state) {
   (void)state;
   unsigned ended[8] = {0};
   for (uint64_t seed = 1; seed <= CASES; seed++) {
-    uint64_t random = seed * UINT64_C(0x2545F4914F6CDD1D);
+    uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15);
     struct text text;
     vinci_soc *soc = load(seed % 2 ? "Ascend910B4" : "Ascend910B1");
     distort(soc, &random);

@@ -101,8 +101,6 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
     return (int64_t)core->instructions;
   case VINCI_CCE_CTRL:
     return (int64_t)core->ctrl;
-  case VINCI_CCE_SUM:
-    return (int64_t)registers->sum;
   case VINCI_CCE_EXTREME:
     return (int64_t)registers->extreme;
   case VINCI_CCE_TAKEN:
@@ -381,6 +379,13 @@ enum stream_step source_fiber_next(struct source *source, uint32_t core, struct 
 
 const struct source_place *source_fiber_place(const struct source *source, uint32_t core) {
   return &source->fibers[core]->core.place;
+}
+
+bool source_fibers_look(const struct source *source) {
+  for (uint32_t i = 0; i < source->core_count; i++)
+    if (source->fibers[i] && source->fibers[i]->paused)
+      return true;
+  return false;
 }
 
 void source_fibers_free(struct source *source) {

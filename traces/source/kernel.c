@@ -348,7 +348,8 @@ enum vinci_status source_record(struct vinci_trace *trace, struct vinci_values *
   struct vinci_diag own = {0};
   enum vinci_status status = values_run_leniently(values, progress, context, &own);
   /* A kernel that hangs has issued something up to there, and a run or a check will tell why. */
-  source->recorded = status == VINCI_OK || status == VINCI_E_DEADLOCK;
+  source->recorded =
+      status == VINCI_OK || (status == VINCI_E_DEADLOCK && !source_fibers_look(source));
   if (!source->recorded)
     *diag = own;
   return source->recorded ? VINCI_OK : status;

@@ -79,7 +79,7 @@ enum { SOURCE_IMAGE_ALIGNMENT = 64 };
 extern const char *const source_section_image[CORE_KIND_COUNT];
 extern const char source_section_path[], source_section_arch[];
 
-/* A file in memory, or a part of one. */
+/* A file in memory, or a part of a file. */
 struct source_file {
   const char *bytes;
   size_t length;
@@ -87,7 +87,7 @@ struct source_file {
 /* A section of an ELF file; false when there is none, or the file is no such file. */
 bool source_section(const struct source_file *file, const char *name, struct source_file *out);
 
-/* The image at an offset of its section, which moves on; false behind the last one. */
+/* The image at an offset of its section; the offset moves on. False behind the last image. */
 bool source_next_image(const struct source_file *images, size_t *offset, struct source_file *out);
 
 /* A kernel in an image: its symbol, and the name of the section that its code is in. */
@@ -107,6 +107,9 @@ void source_fiber_start(struct source *source, const struct source_place *place)
 enum stream_step source_fiber_next(struct source *source, uint32_t core, struct inst *inst,
                                    struct vinci_diag *diag);
 const struct source_place *source_fiber_place(const struct source *source, uint32_t core);
+/* Whether the code of a core looks at memory and has not seen what it waits for: a recording does
+ * not tell of such waits. */
+bool source_fibers_look(const struct source *source);
 void source_fibers_free(struct source *source);
 
 /* What an intrinsic needs to know of the core that executes. */

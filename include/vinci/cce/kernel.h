@@ -12,6 +12,11 @@
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/vector.h"
 
+// Before any header of the library that has tiling structures.
+#if __has_include("matmul/matmul_tilingdata.h")
+#include "register/tilingdata_base.h"
+#endif
+
 extern "C" {
 inline const struct vinci_cce_host *vinci_cce_host = nullptr;
 }

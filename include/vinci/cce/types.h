@@ -12,7 +12,7 @@
 
 // ---- functions and memories ----
 
-// A kernel: a symbol of the compiled code, whatever calls it. The cores that a kernel runs on are the name of
+// A kernel: a symbol of the compiled code, with or without calls. The cores that a kernel runs on are the name of
 // the section with its code; a kernel without such a mark runs on those that the code was compiled for.
 #define __global__ __attribute__((visibility("default"), noinline, used))
 #define __aicore__

@@ -1,0 +1,423 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Programs with launches, from source to exit code. Prints TAP.
+
+    programs.py VINCI FOLDER_OF_SOURCES FOLDER_FOR_FILES
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+vinci, sources = sys.argv[1:3]
+folder = os.path.realpath(sys.argv[3])
+count = 0
+
+
+def report(text, problem):
+    global count
+    count += 1
+    print(f"{'not ok' if problem else 'ok'} {count} - {text}")
+    for line in str(problem or "").splitlines():
+        print(f"# {line}")
+
+
+def command(*words, **environment):
+    known = {key: value for key, value in os.environ.items() if not key.startswith("VINCI_") or key == "VINCI_DATA"}
+    known.update(environment)
+    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, env=known)
+
+
+def write(name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    return path
+
+
+def built(name, *words):
+    """A program of these sources and options; its path."""
+    program = os.path.join(folder, name)
+    made = command(vinci, "cc", *words, "-o", program)
+    if made.returncode != 0:
+        report(f"{name} is compiled", made.stderr)
+    return program
+
+
+def ends(text, run, code, *parts):
+    """Whether a run ended with an exit code and said all parts."""
+    said = run.stdout + run.stderr
+    missing = [part for part in parts if part not in said]
+    problem = "" if run.returncode == code and not missing else f"{run.returncode}, without {missing}: {said}"
+    report(text, problem)
+
+
+HOST = """
+#include <cstdio>
+#include <cstring>
+#include "acl/acl.h"
+
+static unsigned char *device(size_t bytes) {
+  void *memory = nullptr;
+  aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+  return (unsigned char *)memory;
+}
+template <typename number> static number *from_device(const void *memory, size_t count) {
+  static number result[4096];
+  aclrtMemcpy(result, sizeof result, memory, count * sizeof(number), ACL_MEMCPY_DEVICE_TO_HOST);
+  return result;
+}
+"""
+
+# ---- the example ----
+
+example = built("streams", os.path.join(sources, "streams.asc"))
+ends("the example computes what it should", command(example), 0, "largest error 0", "scale_and_add<float>", "Ascend910B4")
+ends("the same bits of time twice", command(example, VINCI_REPORT="0"), 0, command(example).stdout)
+ends("another chip has another time", command(example, VINCI_SOC="Ascend910B1"), 0, "Ascend910B1", "largest error 0")
+ends("values without time", command(example, VINCI_MEMORY="none"), 0, "largest error 0")
+clean = command(example, VINCI_CHECK="all")
+report("the example is clean", "ERROR" in clean.stderr and clean.stderr)
+quiet = command(example, VINCI_REPORT="0")
+report("no report when none is wanted", quiet.stderr)
+
+
+def microseconds(run):
+    return float(re.search(r"kernels ([0-9.]+) us", run.stdout).group(1))
+
+
+slow = command(example, VINCI_SET="launch.base=50us host.launch_call=1us")
+report(
+    "VINCI_SET changes numbers of the chip",
+    "" if 100 < microseconds(slow) < 120 else slow.stdout,
+)
+results = command(example, VINCI_OUTPUT=os.path.join(folder, "out"))
+with open(os.path.join(folder, "out", "tasks.csv"), encoding="utf-8") as file:
+    tasks = [line.strip().split(",") for line in file][1:]
+kinds = [task[2] for task in tasks]
+starts = [float(task[5]) for task in tasks]
+launches = [name for name in os.listdir(os.path.join(folder, "out")) if name.startswith("launch-")]
+report(
+    "a folder of results has all tasks and a folder for each launch",
+    ""
+    if kinds == ["MEMCPY", "MEMCPY", "KERNEL", "KERNEL", "MEMCPY"]
+    and len(launches) == 2
+    and all(os.path.exists(os.path.join(folder, "out", name, "summary.json")) for name in launches)
+    else f"{tasks} {launches}",
+)
+copied = float(tasks[1][5]) + float(tasks[1][6])
+report("an event keeps the kernel behind the copies", "" if starts[2] >= copied else f"{starts[2]} < {copied}")
+ends("an unknown chip", command(example, VINCI_SOC="Ascend910B9"), 2, "Ascend910B9", "did you mean")
+ends("an unknown model of memory", command(example, VINCI_MEMORY="slow"), 2, "VINCI_MEMORY is cycle, flat or none")
+ends("an unknown check", command(example, VINCI_CHECK="mem"), 2, "VINCI_CHECK is all, or some of")
+ends(
+    "a program's kernels for 'vinci run'",
+    command(
+        vinci, "run", example + ":scale_and_add", "-s", "Ascend910B4", "--blocks=2", "--fill=random:1",
+        "--arg", "name=x,dtype=fp32,shape=8192,io=in", "--arg", "name=y,dtype=fp32,shape=8192,io=inout",
+        "--arg", "value=0", "--arg", "value=2",
+    ), 0, "scale_and_add<float>",
+)
+
+# ---- mistakes of programs ----
+
+KERNEL = """
+__global__ __vector__ void copy(GM_ADDR from, GM_ADDR to, uint32_t bytes) {
+  __ubuf__ uint8_t *ub = (__ubuf__ uint8_t *)(uintptr_t)0;
+  copy_gm_to_ubuf(ub, from, 0, 1, bytes / 32, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm(to, ub, 0, 1, bytes / 32, 0, 0);
+}
+"""
+path = write(
+    "mistakes.asc",
+    HOST + KERNEL + """
+int main(int count, char **words) {
+  aclrtStream stream;
+  aclrtCreateStream(&stream);
+  unsigned char *from = device(1024), *to = device(1024), host[64];
+  switch (count > 1 ? words[1][0] : '?') {
+  case 'a': // beyond the end of device memory
+    copy<<<1, 0, stream>>>(from, to, 2048);
+    return aclrtSynchronizeStream(stream) != ACL_SUCCESS ? 0 : 1;
+  case 'b': // freed twice
+    aclrtFree(from);
+    return aclrtFree(from) == ACL_ERROR_RT_MEMORY_FREE ? 0 : 1;
+  case 'c': // a copy beyond the end
+    return aclrtMemcpy(host, 64, from + 1000, 64, ACL_MEMCPY_DEVICE_TO_HOST) != ACL_SUCCESS ? 0 : 1;
+  case 'd': // more than fits
+    return aclrtMemcpy(from, 32, host, 64, ACL_MEMCPY_HOST_TO_DEVICE) != ACL_SUCCESS ? 0 : 1;
+  case 'e': // a stream that was destroyed
+    aclrtDestroyStream(stream);
+    return aclrtSynchronizeStream(stream) == ACL_ERROR_RT_STREAM_CONTEXT ? 0 : 1;
+  case 'f': { // more than the device has
+    void *all;
+    return aclrtMalloc(&all, (size_t)1 << 50, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_ERROR_RT_MEMORY_ALLOCATION ? 0 : 1;
+  }
+  case 'g': // read before the kernel was waited for
+    copy<<<1, 0, stream>>>(from, to, 64);
+    return aclrtMemcpy(host, 64, to, 64, ACL_MEMCPY_DEVICE_TO_HOST) == ACL_SUCCESS ? 0 : 1;
+  case 'h': // no block
+    copy<<<0, 0, stream>>>(from, to, 64);
+    return 0;
+  case 'i': // device 1
+    return aclrtSetDevice(1) == ACL_ERROR_RT_INVALID_DEVICEID ? 0 : 1;
+  default:
+    return 1;
+  }
+}
+""",
+)
+mistakes = built("mistakes", path)
+line = 1 + (HOST + KERNEL)[: (HOST + KERNEL).index("copy_gm_to_ubuf")].count("\n")
+ends(
+    "a kernel beyond device memory: its line, an error at the wait, an exit code",
+    command(mistakes, "a"), 3, f"mistakes.asc:{line}: error:",
+)
+ends("memory that is freed twice", command(mistakes, "b"), 0, "aclrtFree: no device memory was given out at")
+ends("a copy beyond the end of device memory", command(mistakes, "c"), 0, "which are no device memory")
+ends("a copy of more than has room", command(mistakes, "d"), 0, "a copy of 64 bytes where 32 have room")
+ends("a stream that was destroyed", command(mistakes, "e"), 0, "is no stream, or one that was destroyed")
+ends("more memory than the device has", command(mistakes, "f"), 0, "device memory has no room for 1125899906842624 bytes")
+ends("a copy that does not wait for a kernel", command(mistakes, "g"), 0, "warning: aclrtMemcpy from the device while kernels")
+ends("a launch of no block", command(mistakes, "h"), 3, "a launch of no block")
+ends("a device that is not there", command(mistakes, "i"), 0, "there is device 0, and no device 1")
+
+# ---- registers, flags that count, meetings of a few blocks ----
+
+path = write(
+    "registers.asc",
+    HOST + """
+// Scalar code takes what vector instructions leave in registers.
+__global__ __vector__ void registers(__gm__ int64_t *to) {
+  __ubuf__ float *values = (__ubuf__ float *)(uintptr_t)0, *out = values + 1024;
+  __ubuf__ uint32_t *bits = (__ubuf__ uint32_t *)(uintptr_t)16384;
+  for (int i = 0; i < 192; i++)
+    values[i] = i == 100 ? 1000 : i % 10;
+  for (int i = 0; i < 8; i++)
+    bits[i] = 0x10101;
+  set_mask_norm();
+  set_vector_mask(0, -1);
+  vcmax(out, values, 3, 1, 1, 8, ONLY_VALUE);
+  to[0] = get_max_min_cnt();
+  vreducev2((__ubuf__ uint32_t *)out, (__ubuf__ uint32_t *)values, bits, 2, 1, 0, 8, 1);
+  to[1] = get_rsvd_cnt();
+  pipe_barrier(PIPE_ALL);
+}
+// The flag is set a second time before anyone has waited for the first.
+__global__ __vector__ void counted(GM_ADDR from, GM_ADDR to) {
+  __ubuf__ uint8_t *ub = (__ubuf__ uint8_t *)(uintptr_t)0;
+  copy_gm_to_ubuf(ub, from, 0, 1, 1, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  copy_gm_to_ubuf(ub + 32, from + 32, 0, 1, 1, 0, 0);
+  set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
+  copy_ubuf_to_gm(to, ub, 0, 1, 2, 0, 0);
+}
+// Three blocks meet; each then takes what its neighbour has stored.
+__global__ __vector__ void meet(__gm__ int32_t *shared, __gm__ int32_t *to) {
+  __ubuf__ int32_t *ub = (__ubuf__ int32_t *)(uintptr_t)0;
+  ub[0] = 7 + block_idx;
+  copy_ubuf_to_gm(shared + 8 * block_idx, ub, 0, 1, 1, 0, 0);
+  ffts_cross_core_sync(PIPE_MTE3, 1 | 0 << 4 | 2 << 8);
+  wait_flag_dev(2);
+  copy_gm_to_ubuf(ub, shared + 8 * ((block_idx + 1) % block_num), 0, 1, 1, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm(to + 8 * block_idx, ub, 0, 1, 1, 0, 0);
+}
+// Block 1 looks at memory until block 0 has written there.
+__global__ __vector__ void look(__gm__ int64_t *shared) {
+  if (block_idx == 0) {
+    for (int i = 0; i < 50; i++)
+      pipe_barrier(PIPE_ALL);
+    *shared = 5;
+    dcci(shared, 0);
+    return;
+  }
+  while (*(volatile int64_t *)shared != 5)
+    dcci(shared, 0);
+  shared[1] = 6;
+}
+int main() {
+  unsigned char *memory = device(4096), *other = device(4096), host[64];
+  int64_t *numbers;
+  float largest;
+  registers<<<1>>>((int64_t *)memory);
+  numbers = from_device<int64_t>(memory, 2);
+  memcpy(&largest, &numbers[0], 4);
+  printf("largest %g at %d, taken %d\\n", largest, (int)(numbers[0] >> 32), (int)numbers[1]);
+  for (int i = 0; i < 64; i++)
+    host[i] = i;
+  aclrtMemcpy(memory, 64, host, 64, ACL_MEMCPY_HOST_TO_DEVICE);
+  counted<<<1>>>(memory, other);
+  printf("last of both copies: %d\\n", from_device<unsigned char>(other, 64)[63]);
+  meet<<<3>>>((int32_t *)memory, (int32_t *)other);
+  int32_t *met = from_device<int32_t>(other, 24);
+  printf("met %d %d %d\\n", met[0], met[8], met[16]);
+  aclrtMemset(memory, 4096, 0, 4096);
+  look<<<2>>>((int64_t *)memory);
+  numbers = from_device<int64_t>(memory, 2);
+  printf("looked %d %d\\n", (int)numbers[0], (int)numbers[1]);
+  return 0;
+}
+""",
+)
+registers = built("registers", path)
+ends(
+    "registers, flags that count, a meeting of three blocks, memory that is looked at",
+    command(registers), 0,
+    "largest 1000 at 100, taken 6", "last of both copies: 63", "met 8 9 7", "looked 5 6",
+)
+path = write(
+    "forever.asc",
+    HOST + """
+__global__ __vector__ void forever(__gm__ int64_t *shared) {
+  while (*(volatile int64_t *)shared != 5)
+    dcci(shared, 0);
+}
+int main() {
+  forever<<<2>>>((int64_t *)device(64));
+  return aclrtSynchronizeDevice() == ACL_ERROR_RT_AICORE_TIMEOUT ? 0 : 1;
+}
+""",
+)
+ends("memory that nobody writes", command(built("forever", path)), 6, "looks at memory that nobody writes")
+
+# ---- kinds of cores, kinds of files, text ----
+
+path = write(
+    "unmarked.asc",
+    HOST + """
+#if defined(__DAV_C220_CUBE__)
+#define IS_CUBE 1
+#else
+#define IS_CUBE 0
+#endif
+// Nobody says what this runs on: its instructions do.
+__global__ __aicore__ void both(__gm__ float *c, __gm__ int32_t *seen) {
+  if (IS_CUBE) {
+    create_ca_matrix((__ca__ half *)(uintptr_t)0, 1 | 1 << 16, (half)2);
+    create_cb_matrix((__cb__ half *)(uintptr_t)0, 1 | 1 << 16, (half)3);
+    pipe_barrier(PIPE_ALL);
+    mad((__cc__ float *)(uintptr_t)0, (__ca__ half *)(uintptr_t)0, (__cb__ half *)(uintptr_t)0, 16, 16, 16, 0, false,
+        false, true);
+    pipe_barrier(PIPE_ALL);
+  } else {
+    __ubuf__ int32_t *ub = (__ubuf__ int32_t *)(uintptr_t)0;
+    set_mask_norm();
+    set_vector_mask(0, 1);
+    vector_dup(ub, (int32_t)(10 * get_block_idx() + get_subblockid()), 1, 1, 1, 8, 0);
+    pipe_barrier(PIPE_ALL);
+    copy_ubuf_to_gm(seen + 8 * (2 * get_block_idx() + get_subblockid()), ub, 0, 1, 1, 0, 0);
+  }
+}
+int main() {
+  unsigned char *c = device(1024), *seen = device(1024);
+  both<<<2>>>((float *)c, (int32_t *)seen);
+  int32_t *found = from_device<int32_t>(seen, 32);
+  printf("seen %d %d %d %d\\n", found[0], found[8], found[16], found[24]);
+  return 0;
+}
+""",
+)
+ends("cores of an unmarked kernel", command(built("unmarked", path)), 0, "seen 0 1 10 11")
+path = write(
+    "text.asc",
+    HOST + KERNEL + """
+struct stream;
+template <typename type> stream &operator<<(stream &, type);
+struct stream {
+  int value;
+  friend stream &operator<<<>(stream &, int); // no launch
+};
+namespace space {
+template <int bytes, typename type> __global__ __vector__ void nested(type *from, type *to, uint32_t) {
+  __ubuf__ uint8_t *ub = (__ubuf__ uint8_t *)(uintptr_t)0;
+  copy_gm_to_ubuf(ub, from, 0, 1, bytes / 32, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm(to, ub, 0, 1, bytes / 32, 0, 0);
+}
+} // namespace space
+static int blocks(int a, int b) { return a > b ? a : b; }
+#define LAUNCH(...) copy<<<__VA_ARGS__>>>
+int main() {
+  // copy<<<1, 0>>>(nowhere);   /* and <<< here */
+  const char *text = "<<<1>>>(\\"", *raw = R"x(<<<")x";
+  char quote = '"', large = 1'000 > 5;
+  unsigned char *from = device(256), *to = device(256), host[256];
+  for (int i = 0; i < 256; i++)
+    host[i] = 255 - i;
+  aclrtMemcpy(from, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE);
+  space::nested<64, uint8_t>
+      <<<blocks((1 >> 1) + 1, 1), nullptr,
+         nullptr>>>(from, to, 1'0);
+  LAUNCH(1)(from + 64, to + 64, 64);
+  if (large) copy<<<1, 0>>>(from + 128, to + 128, 64); else copy<<<1, 0>>>(from, to, 64);
+  unsigned char *found = from_device<unsigned char>(to, 256);
+  printf("%d %d %d %d %s%s%c\\n", found[63], found[127], found[191], found[192], text, raw, quote);
+  return 0;
+}
+""",
+)
+ends("launches in all sorts of text", command(built("text", path)), 0, '192 128 64 0 <<<1>>>("<<<""', "nested<64")
+write("part.h", "void start(unsigned char *from, unsigned char *to);\n")
+part = write("part.asc", '#include "acl/acl.h"\n#include "part.h"\n' + KERNEL + """
+void start(unsigned char *from, unsigned char *to) { copy<<<1>>>(from, to, 32); }
+""")
+main = write("main.asc", HOST + '#include "part.h"\n' + """
+__global__ __vector__ void twice(__gm__ uint8_t *to) {
+  __ubuf__ uint8_t *ub = (__ubuf__ uint8_t *)(uintptr_t)0;
+  copy_gm_to_ubuf(ub, to, 0, 1, 1, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm(to + 32, ub, 0, 1, 1, 0, 0);
+}
+int main() {
+  unsigned char *from = device(64), *to = device(64), host[64] = {0, 9};
+  aclrtMemcpy(from, 64, host, 64, ACL_MEMCPY_HOST_TO_DEVICE);
+  start(from, to);
+  twice<<<1>>>(to);
+  printf("parts %d %d\\n", from_device<unsigned char>(to, 64)[1], from_device<unsigned char>(to, 64)[33]);
+}
+""")
+objects = []
+for name, source in (("part", part), ("main", main)):
+    objects.append(os.path.join(folder, name + ".o"))
+    command(vinci, "cc", "-c", source, "-o", objects[-1])
+ends("objects that were compiled apart", command(built("linked", *objects)), 0, "parts 9 9")
+shared = os.path.join(folder, "libpart.so")
+command(vinci, "cc", "-shared", part, "-o", shared)
+ends(
+    "kernels in a shared library",
+    command(built("using", main, shared, f"-Wl,-rpath,{folder}")), 0, "parts 9 9",
+)
+made = command(vinci, "cc", part, "-o", os.path.join(folder, "nothing"))
+ends("a program without main()", made, 3, "the program was not linked", "--kernel-only")
+path = write("few.asc", HOST + KERNEL + "int main() { copy<<<1>>>(device(32)); }\n")
+ends(
+    "a launch with too few arguments", command(vinci, "cc", path, "-o", "few"), 3,
+    "a launch has as many arguments as its kernel has parameters",
+)
+dry = command(vinci, "cc", "-###", os.path.join(folder, "text.asc"), "-o", "text")
+report("-### prints all commands", "" if dry.stderr.count("clang++") == 4 else dry.stderr)
+ends("headers that are not there", command(vinci, "cc", "--headers=/nowhere", path), 2, "/nowhere")
+ends("host functions without their sources", command(vinci, "cc", "--tiling", f"--headers={folder}"), 2, "impl/adv_api/tiling")
+cmake = command(vinci, "cc", "--cmake").stdout.strip()
+report("the folder for CMake", "" if os.path.exists(os.path.join(cmake, "ASCConfig.cmake")) else cmake)
+write("CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
+find_package(ASC REQUIRED)
+project(sample LANGUAGES ASC CXX)
+add_executable(sample text.asc)
+target_link_libraries(sample PRIVATE tiling_api register platform m dl)
+target_compile_options(sample PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201>)
+""")
+try:
+    made = command("cmake", f"-DASC_DIR={cmake}", "-S", folder, "-B", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
+    command("cmake", "--build", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
+    ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 0")
+except FileNotFoundError:
+    report("the language ASC of CMake # SKIP no cmake", "")
+print(f"1..{count}")
