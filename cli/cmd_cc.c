@@ -119,6 +119,7 @@ static bool take_option(struct cc_settings *settings, int argc, char **argv, int
          take_flag("-shared", argv[*at], &settings->shared) ||
          take_flag("-c", argv[*at], &settings->compile_only) ||
          take_flag("-dc", argv[*at], &settings->compile_only) ||
+         take_flag("--compile", argv[*at], &settings->compile_only) ||
          take_flag("--sanitizer", argv[*at], &settings->sanitizer) ||
          take_flag("--tiling", argv[*at], &settings->tiling) ||
          take_flag("-###", argv[*at], &settings->dry);

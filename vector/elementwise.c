@@ -48,7 +48,7 @@ struct vector_walks vec_binary_convert_walks(const struct vinci_soc *soc, const 
 VECTOR_WALKS_COST(vec_binary_convert)
 VECTOR_WALKS_ACCESS(vec_binary_convert)
 
-/* src1 comes second, unless it is a single element. */
+/* src1 comes second, unless there is a single element in its place. */
 struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct inst *inst) {
   unsigned bits = dtype_bits(inst_dtype(inst));
   struct vector_walks walks = {
@@ -57,7 +57,7 @@ struct vector_walks vec_select_walks(const struct vinci_soc *soc, const struct i
   };
   walks.operand[walks.count++] =
       operand(inst, SELECT_SRC0, bits, SELECT_SRC0_BLOCK, SELECT_SRC0_REPEAT);
-  if (inst->arg[SELECT_MODE] != SELECT_MODE_SCALAR)
+  if (inst->arg[SELECT_MODE] != SELECT_MODE_SCALAR && inst->arg[SELECT_MODE] != SELECT_MODE_HELD)
     walks.operand[walks.count++] =
         operand(inst, SELECT_SRC1, bits, SELECT_SRC1_BLOCK, SELECT_SRC1_REPEAT);
   walks.operand[walks.count++] =

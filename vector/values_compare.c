@@ -222,7 +222,10 @@ void vec_select_values(const struct vinci_soc *soc, const struct inst *inst,
   unsigned dst = values.walks.count - 1;
   select_join(&values, values.walks.operand[dst]);
   size_t size = values.widest / BITS_PER_BYTE;
-  bool scalar = inst->arg[SELECT_MODE] == SELECT_MODE_SCALAR;
+  int64_t mode = inst->arg[SELECT_MODE];
+  const uint8_t *scalar = mode == SELECT_MODE_SCALAR ? values.ub + (uint64_t)inst->arg[SELECT_SRC1]
+                          : mode == SELECT_MODE_HELD ? (const uint8_t *)core->compare_mask
+                                                     : NULL;
   union slots a, b, out;
   uint8_t choice[SLOTS_MAX];
   for (uint64_t repeat = 0; repeat < values.walks.lanes.repeats; repeat++) {
@@ -231,7 +234,7 @@ void vec_select_values(const struct vinci_soc *soc, const struct inst *inst,
     slots_load(&values, 0, a.bytes);
     if (scalar)
       for (size_t i = 0; i < values.slots; i++)
-        memcpy(b.bytes + i * size, values.ub + (uint64_t)inst->arg[SELECT_SRC1], size);
+        memcpy(b.bytes + i * size, scalar, size);
     else
       slots_load(&values, 1, b.bytes);
     load_choice(&values, core, choice);

@@ -26,7 +26,7 @@
   O(F, DST_BLOCK, "dst_block:0..65535=1") O(F, SRC0_BLOCK, "src0_block:0..65535=1") \
   O(F, SRC1_BLOCK, "src1_block:0..65535=1") O(F, DST_REPEAT, "dst_repeat:0..255=8") \
   O(F, SRC0_REPEAT, "src0_repeat:0..255=8") O(F, SRC1_REPEAT, "src1_repeat:0..255=8") \
-  O(F, MODE, "mode:{register|scalar|tensor}=tensor")
+  O(F, MODE, "mode:{register|scalar|tensor|held}=tensor")
 
 /* vcmpv: bits to UB. */
 #define OPERANDS_COMPARE(O, F) \

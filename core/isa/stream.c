@@ -304,10 +304,11 @@ static enum vinci_status check_range(struct stream *stream, const struct inst *i
                       (unsigned long long)capacity);
 }
 
-/* Copies between the comparison register and UB have nothing to do with the mask. */
+/* Copies between the comparison register and UB, and broadcasts of whole blocks, have nothing to do
+ * with the mask. */
 static bool is_masked(const struct inst *inst) {
   return isa_row((enum isa_op)inst->op)->class16 != VECTOR_CLASS_NONE &&
-         inst->op != OP_SET_CMPMASK && inst->op != OP_GET_CMPMASK;
+         inst->op != OP_SET_CMPMASK && inst->op != OP_GET_CMPMASK && inst->op != OP_VBRCB;
 }
 
 /* Keeps the arithmetic of strides inside 64 bits and the work of one instruction bounded. */

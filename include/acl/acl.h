@@ -44,6 +44,8 @@ enum vinci_acl_error {
 #undef X
 };
 
+#define ACL_ERROR_NONE ACL_SUCCESS
+
 // ---- numbers of parameters ----
 
 typedef enum aclrtMemcpyKind {

@@ -293,7 +293,7 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
     *(void **)&fiber->enter = dlsym(fiber->library, source->enter);
   *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
   struct link_map *map = NULL;
-  if (!host || !fiber->kernel || (source->enter && !fiber->enter) ||
+  if (!fiber->kernel || (source->enter && !fiber->enter) ||
       dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {
     diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\" for %s", source->trace->path,
                source->trace->kernels[0].name, core_kind_name(fiber->core.place.kind));
@@ -307,7 +307,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .trap = trap,
                                         .print = print,
                                         .pause = pause_code};
-  *host = &fiber->host;
+  if (host) /* else the code has no intrinsic */
+    *host = &fiber->host;
   return true;
 }
 

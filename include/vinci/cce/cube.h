@@ -26,4 +26,14 @@ VINCI_CCE_MAD(float, float, float, "fp32")
 VINCI_CCE_MAD(int32_t, int8_t, int8_t, "int8")
 #undef VINCI_CCE_MAD
 
+// The form with the operands of other architectures, offsets of features and masks, which are 0 here.
+template <typename c_type, typename a_type, typename b_type>
+VINCI_CCE_INLINE void mad(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m, uint16_t k, uint16_t n,
+                          uint8_t feature_offset, uint8_t mask_offset, uint8_t unit_flag, bool k_align, bool,
+                          bool bias_from_table, bool init) {
+  if (feature_offset != 0 || mask_offset != 0)
+    vinci_cce::trap("mad: offsets of features and masks are not modelled");
+  mad(c, a, b, m, k, n, unit_flag, k_align, bias_from_table, init);
+}
+
 #endif

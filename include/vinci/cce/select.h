@@ -34,10 +34,10 @@ static int64_t cmpmask_from, dup_to, dup_value;
            src0_repeat, src1_repeat);                                                                  \
     else if (mode == 1)                                                                                \
       VINCI_CCE(#name,                                                                                 \
-                "dst src0 src1 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "    \
-                "src1_repeat mode=scalar type=" text,                                                  \
-                (int64_t)dst, (int64_t)src0, from, (int64_t)src1, repeat, dst_block, src0_block,       \
-                src1_block, dst_repeat, src0_repeat, src1_repeat);                                     \
+                "dst src0 src1=0 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "  \
+                "src1_repeat mode=held type=" text,                                                    \
+                (int64_t)dst, (int64_t)src0, (int64_t)src1, repeat, dst_block, src0_block, src1_block, \
+                dst_repeat, src0_repeat, src1_repeat);                                                 \
     else if (from == vinci_cce::dup_to)                                                                \
       VINCI_CCE(#name,                                                                                 \
                 "dst src0 src1 mask repeat dst_block src0_block src1_block dst_repeat src0_repeat "    \
