@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/control/flags.h"
 #include "core/machine/machine.h"
 #include "tests/support/runs.h"
 
@@ -313,8 +314,8 @@ static void test_misuse(void **state) {
                 "mode 2 needs a kernel with AIC and AIV streams");
   expect_misuse(MIXED(1) "stream,core=AIC\n" SIGNAL(FIX, 1) "stream,core=AIV\n",
                 MISUSE_CROSS_AIC_PAIR, 0, "mode 1 orders the AIV of a block, not its AIC");
-  expect_misuse(HEAD(2) AIV "loop,i,16*(blk==0)\n" SIGNAL(MTE3, 0) "endloop\n", MISUSE_CROSS_AHEAD, 0,
-                "is set 15 times ahead of other cores, its limit");
+  expect_misuse(HEAD(2) AIV "loop,i,16*(blk==0)\n" SIGNAL(MTE3, 0) "endloop\n", MISUSE_CROSS_AHEAD,
+                0, "is set 15 times ahead of other cores, its limit");
   expect_misuse(MIXED(1) "stream,core=AIC\nloop,i,16\n" SIGNAL(FIX, 2) "endloop\nstream,core=AIV\n",
                 MISUSE_CROSS_UNTAKEN, 0,
                 "has 15 signals that nobody took, its limit, on core0.veccore0");
@@ -412,6 +413,35 @@ static void test_progress(void **state) {
   vinci_trace_free(trace);
 }
 
+/* Flags of compiled kernels: each set needs a wait of its own, and a block starts with none. */
+static void test_flags_that_count(void **state) {
+  (void)state;
+  struct arena arena = {0};
+  struct flags plain, counted;
+  struct misuse misuse;
+  assert_true(flags_create(&plain, &arena, fixture_shared, false));
+  assert_true(flags_create(&counted, &arena, fixture_shared, true));
+  size_t flag = flags_index(fixture_shared, PIPE_MTE2, PIPE_V, 3);
+  assert_true(flag_set(&plain, flag, 5, &misuse));
+  assert_false(flag_set(&plain, flag, 6, &misuse));
+  assert_int_equal(misuse.line, 5);
+  for (unsigned sets = 0; sets < 3; sets++)
+    assert_true(flag_set(&counted, flag, 7, &misuse));
+  for (unsigned waits = 0; waits < 3; waits++) {
+    assert_true(flag_is_set(&counted, flag));
+    flag_take(&counted, flag);
+  }
+  assert_false(flag_is_set(&counted, flag));
+  assert_true(flag_set(&counted, flag, 8, &misuse));
+  assert_true(flag_set(&counted, flag, 9, &misuse));
+  flags_start_block(&counted);
+  assert_false(flag_is_set(&counted, flag));
+  assert_true(flag_set(&counted, flag, 10, &misuse));
+  flag_take(&counted, flag);
+  assert_false(flag_is_set(&counted, flag));
+  arena_free(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_flags_order_pipes),
@@ -427,6 +457,7 @@ int main(void) {
       cmocka_unit_test(test_deadlock_says_what_the_timing_run_says),
       cmocka_unit_test(test_deadlock_in_every_order),
       cmocka_unit_test(test_ranges_are_checked),
+      cmocka_unit_test(test_flags_that_count),
       cmocka_unit_test(test_misuse),
       cmocka_unit_test(test_an_observer_stops_it),
       cmocka_unit_test(test_paths_the_chip_lacks),
