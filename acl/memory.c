@@ -10,7 +10,7 @@
 
 ACL_API aclError aclrtMalloc(void **address, size_t size, aclrtMemMallocPolicy policy) {
   (void)policy;
-  (void)acl_enter(true);
+  acl_enter(true);
   if (!address || size == 0)
     return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtMalloc of %zu bytes", size));
   *address = vinci_device_malloc(acl_runtime.device, size);
@@ -31,7 +31,7 @@ ACL_API aclError aclrtMallocCached(void **address, size_t size, aclrtMemMallocPo
 }
 
 ACL_API aclError aclrtFree(void *address) {
-  (void)acl_enter(true);
+  acl_enter(true);
   if (address && vinci_device_release(acl_runtime.device, address))
     return acl_leave(ACL_SUCCESS);
   return acl_leave(acl_fail(ACL_ERROR_RT_MEMORY_FREE,
@@ -52,7 +52,7 @@ ACL_API aclError aclrtFreeHost(void *address) {
 
 ACL_API aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *available, size_t *total) {
   (void)attr;
-  (void)acl_enter(true);
+  acl_enter(true);
   if (!available || !total)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
   uint64_t used, bytes = vinci_device_bytes(acl_runtime.device, &used);
@@ -133,27 +133,31 @@ static void warn_of_kernels(const struct copy *copy) {
   }
 }
 
+/* The host waits for what is on a time of its own: a copy or a fill that is in no stream. */
+static aclError wait_alone(const struct acl_stream *alone, aclError error) {
+  acl_wait_until(alone->done_ps);
+  acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_wait_call_ps;
+  return error;
+}
+
 ACL_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                              aclrtMemcpyKind kind) {
   struct copy copy = {.dst = dst, .src = src, .bytes = count, .room = destMax};
-  /* On a time of its own: the host waits for this copy alone. */
   struct acl_stream alone = {0};
-  (void)acl_enter(true);
+  acl_enter(true);
   aclError error = take_kind(&copy, kind);
   if (error != ACL_SUCCESS)
     return acl_leave(error);
   warn_of_kernels(&copy);
   memmove(dst, src, count);
   error = time_copy(&copy, &alone);
-  acl_wait_until(alone.done_ps);
-  acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_wait_call_ps;
-  return acl_leave(error);
+  return acl_leave(wait_alone(&alone, error));
 }
 
 ACL_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
                                   aclrtMemcpyKind kind, aclrtStream handle) {
   struct copy copy = {.dst = dst, .src = src, .bytes = count, .room = destMax};
-  (void)acl_enter(true);
+  acl_enter(true);
   struct acl_stream *stream = acl_stream_of(handle);
   aclError error = stream ? take_kind(&copy, kind) : ACL_ERROR_RT_STREAM_CONTEXT;
   if (error != ACL_SUCCESS)
@@ -172,7 +176,7 @@ ACL_API aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t
                       .bytes = width + (height - 1) * (spitch < dpitch ? spitch : dpitch),
                       .room = height * dpitch};
   struct acl_stream alone = {0};
-  (void)acl_enter(true);
+  acl_enter(true);
   aclError error = take_kind(&copy, kind);
   if (error != ACL_SUCCESS)
     return acl_leave(error);
@@ -181,9 +185,7 @@ ACL_API aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t
     memmove((char *)dst + row * dpitch, (const char *)src + row * spitch, width);
   copy.bytes = width * height;
   error = time_copy(&copy, &alone);
-  acl_wait_until(alone.done_ps);
-  acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_wait_call_ps;
-  return acl_leave(error);
+  return acl_leave(wait_alone(&alone, error));
 }
 
 /* ---- fills -------------------------------------------------------------------------------- */
@@ -199,16 +201,14 @@ static aclError fill(void *address, size_t room, int32_t value, size_t count,
 
 ACL_API aclError aclrtMemset(void *address, size_t maxCount, int32_t value, size_t count) {
   struct acl_stream alone = {0};
-  (void)acl_enter(true);
+  acl_enter(true);
   aclError error = fill(address, maxCount, value, count, &alone);
-  acl_wait_until(alone.done_ps);
-  acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_wait_call_ps;
-  return acl_leave(error);
+  return acl_leave(wait_alone(&alone, error));
 }
 
 ACL_API aclError aclrtMemsetAsync(void *address, size_t maxCount, int32_t value, size_t count,
                                   aclrtStream handle) {
-  (void)acl_enter(true);
+  acl_enter(true);
   struct acl_stream *stream = acl_stream_of(handle);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_copy_call_ps;
   return acl_leave(stream ? fill(address, maxCount, value, count, stream)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct acl_runtime acl_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -22,7 +23,7 @@ aclError acl_fail(aclError error, const char *format, ...) {
 
 ACL_API const char *aclGetRecentErrMsg(void) {
   static char text[sizeof acl_runtime.message];
-  (void)acl_enter(false);
+  acl_enter(false);
   memcpy(text, acl_runtime.message, sizeof text);
   acl_runtime.message[0] = '\0';
   (void)acl_leave(ACL_SUCCESS);
@@ -114,16 +115,16 @@ static void load(void) {
   if (diag.status != VINCI_OK)
     refuse(&diag);
   acl_runtime.output = asked("VINCI_OUTPUT");
+  if (acl_runtime.output)
+    (void)mkdir(acl_runtime.output, 0777); /* who writes there tells what is wrong */
   acl_runtime.silent = asked("VINCI_REPORT") && strcmp(asked("VINCI_REPORT"), "0") == 0;
   (void)on_exit(at_end, NULL);
 }
 
-aclError acl_enter(bool need_device) {
+void acl_enter(bool need_device) {
   pthread_mutex_lock(&acl_runtime.lock);
-  if (!need_device || acl_runtime.device)
-    return ACL_SUCCESS;
-  load();
-  return ACL_SUCCESS;
+  if (need_device && !acl_runtime.device)
+    load();
 }
 
 aclError acl_leave(aclError error) {
@@ -135,7 +136,7 @@ aclError acl_leave(aclError error) {
 
 ACL_API aclError aclInit(const char *configPath) {
   (void)configPath;
-  (void)acl_enter(true);
+  acl_enter(true);
   if (acl_runtime.initialized)
     return acl_leave(acl_fail(ACL_ERROR_REPEAT_INITIALIZE, "aclInit has been called before"));
   acl_runtime.initialized = true;
@@ -143,7 +144,7 @@ ACL_API aclError aclInit(const char *configPath) {
 }
 
 ACL_API aclError aclFinalize(void) {
-  (void)acl_enter(true);
+  acl_enter(true);
   if (!acl_runtime.initialized)
     return acl_leave(acl_fail(ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"));
   acl_runtime.initialized = false;
@@ -167,15 +168,13 @@ static aclError check_device(int32_t id) {
 }
 
 ACL_API aclError aclrtSetDevice(int32_t deviceId) {
-  (void)acl_enter(true);
-  aclError error = check_device(deviceId);
-  acl_runtime.device_set |= error == ACL_SUCCESS;
-  return acl_leave(error);
+  acl_enter(true);
+  return acl_leave(check_device(deviceId));
 }
 
 /* Streams and memory of the device stay for the program's own frees, which may come later. */
 ACL_API aclError aclrtResetDevice(int32_t deviceId) {
-  (void)acl_enter(true);
+  acl_enter(true);
   return acl_leave(check_device(deviceId));
 }
 
@@ -194,7 +193,7 @@ ACL_API aclError aclrtGetDeviceCount(uint32_t *count) {
 }
 
 ACL_API const char *aclrtGetSocName(void) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const char *name = vinci_soc_name(acl_runtime.soc);
   (void)acl_leave(ACL_SUCCESS);
   return name;
@@ -204,7 +203,7 @@ ACL_API const char *aclrtGetSocName(void) {
 ACL_API int64_t vinci_acl_number(const char *name);
 
 int64_t vinci_acl_number(const char *name) {
-  (void)acl_enter(true);
+  acl_enter(true);
   size_t index = soc_param_find(name);
   int64_t number = index < soc_param_count() ? soc_get(acl_runtime.soc, index) : -1;
   (void)acl_leave(ACL_SUCCESS);
@@ -220,12 +219,11 @@ ACL_API aclError aclrtGetRunMode(aclrtRunMode *mode) {
 
 /* One context, whatever is created: each is the device. */
 ACL_API aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId) {
-  (void)acl_enter(true);
+  acl_enter(true);
   if (!context)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
   aclError error = check_device(deviceId);
   *context = error == ACL_SUCCESS ? &acl_runtime : NULL;
-  acl_runtime.device_set |= error == ACL_SUCCESS;
   return acl_leave(error);
 }
 
@@ -236,12 +234,12 @@ static aclError check_context(aclrtContext context) {
 }
 
 ACL_API aclError aclrtDestroyContext(aclrtContext context) {
-  (void)acl_enter(true);
+  acl_enter(true);
   return acl_leave(check_context(context));
 }
 
 ACL_API aclError aclrtSetCurrentContext(aclrtContext context) {
-  (void)acl_enter(true);
+  acl_enter(true);
   return acl_leave(check_context(context));
 }
 

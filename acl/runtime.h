@@ -48,7 +48,7 @@ struct acl_task {
 
 struct acl_runtime {
   pthread_mutex_t lock;
-  bool initialized, device_set;
+  bool initialized;
   /* The chip and its device are there from the first call that needs them to the process's end. */
   vinci_soc *soc;
   vinci_device *device;
@@ -72,7 +72,7 @@ struct acl_runtime {
 extern struct acl_runtime acl_runtime;
 
 /* Every call: takes the lock; loads the chip when need_device. */
-aclError acl_enter(bool need_device);
+void acl_enter(bool need_device);
 aclError acl_leave(aclError error);
 /* Keeps a message and says it on standard error; returns the error. */
 aclError acl_fail(aclError error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -64,7 +64,7 @@ struct acl_stream *acl_stream_of(aclrtStream handle) {
 }
 
 ACL_API aclError aclrtCreateStream(aclrtStream *stream) {
-  (void)acl_enter(true);
+  acl_enter(true);
   if (!stream)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
   *stream = new_stream();
@@ -96,14 +96,14 @@ static aclError destroy(aclrtStream handle) {
 }
 
 ACL_API aclError aclrtDestroyStream(aclrtStream stream) {
-  (void)acl_enter(true);
+  acl_enter(true);
   return acl_leave(destroy(stream));
 }
 
 ACL_API aclError aclrtDestroyStreamForce(aclrtStream stream) { return aclrtDestroyStream(stream); }
 
 ACL_API aclError aclrtSynchronizeStream(aclrtStream handle) {
-  (void)acl_enter(true);
+  acl_enter(true);
   struct acl_stream *stream = acl_stream_of(handle);
   return acl_leave(stream ? wait_for(stream) : ACL_ERROR_RT_STREAM_CONTEXT);
 }
@@ -114,7 +114,7 @@ ACL_API aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t t
 }
 
 ACL_API aclError aclrtSynchronizeDevice(void) {
-  (void)acl_enter(true);
+  acl_enter(true);
   aclError error = acl_runtime.failed;
   for (struct acl_stream *stream = acl_runtime.streams; stream; stream = stream->next)
     (void)wait_for(stream);
@@ -122,7 +122,7 @@ ACL_API aclError aclrtSynchronizeDevice(void) {
 }
 
 ACL_API aclError aclrtStreamQuery(aclrtStream handle, aclrtStreamStatus *status) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const struct acl_stream *stream = acl_stream_of(handle);
   if (!stream || !status)
     return acl_leave(ACL_ERROR_INVALID_PARAM);
@@ -142,7 +142,7 @@ static struct acl_event *event_of(aclrtEvent handle) {
 }
 
 ACL_API aclError aclrtCreateEvent(aclrtEvent *out) {
-  (void)acl_enter(true);
+  acl_enter(true);
   struct acl_event *event = out ? calloc(1, sizeof *event) : NULL;
   if (!event)
     return acl_leave(out ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_INVALID_PARAM);
@@ -162,7 +162,7 @@ ACL_API aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag) {
 }
 
 ACL_API aclError aclrtDestroyEvent(aclrtEvent handle) {
-  (void)acl_enter(true);
+  acl_enter(true);
   struct acl_event **link = &acl_runtime.events;
   while (*link && *link != handle)
     link = &(*link)->next;
@@ -174,7 +174,7 @@ ACL_API aclError aclrtDestroyEvent(aclrtEvent handle) {
 }
 
 ACL_API aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle) {
-  (void)acl_enter(true);
+  acl_enter(true);
   struct acl_event *event = event_of(handle);
   const struct acl_stream *stream = acl_stream_of(stream_handle);
   if (!event || !stream)
@@ -186,7 +186,7 @@ ACL_API aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle) 
 }
 
 ACL_API aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream) {
-  (void)acl_enter(true);
+  acl_enter(true);
   (void)stream;
   struct acl_event *event = event_of(handle);
   if (event)
@@ -196,7 +196,7 @@ ACL_API aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream) {
 
 /* An event that was not recorded holds nobody up. */
 ACL_API aclError aclrtStreamWaitEvent(aclrtStream stream_handle, aclrtEvent handle) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const struct acl_event *event = event_of(handle);
   struct acl_stream *stream = acl_stream_of(stream_handle);
   if (!event || !stream)
@@ -208,7 +208,7 @@ ACL_API aclError aclrtStreamWaitEvent(aclrtStream stream_handle, aclrtEvent hand
 }
 
 ACL_API aclError aclrtSynchronizeEvent(aclrtEvent handle) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const struct acl_event *event = event_of(handle);
   if (event && event->recorded)
     acl_wait_until(event->at_ps);
@@ -220,7 +220,7 @@ static bool is_over(const struct acl_event *event) {
 }
 
 ACL_API aclError aclrtQueryEvent(aclrtEvent handle, aclrtEventStatus *status) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const struct acl_event *event = event_of(handle);
   if (!event || !status)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
@@ -229,7 +229,7 @@ ACL_API aclError aclrtQueryEvent(aclrtEvent handle, aclrtEventStatus *status) {
 }
 
 ACL_API aclError aclrtQueryEventStatus(aclrtEvent handle, aclrtEventRecordedStatus *status) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const struct acl_event *event = event_of(handle);
   if (!event || !status)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
@@ -239,7 +239,7 @@ ACL_API aclError aclrtQueryEventStatus(aclrtEvent handle, aclrtEventRecordedStat
 }
 
 ACL_API aclError aclrtEventElapsedTime(float *milliseconds, aclrtEvent start, aclrtEvent end) {
-  (void)acl_enter(true);
+  acl_enter(true);
   const struct acl_event *from = event_of(start), *to = event_of(end);
   if (!milliseconds || !from || !to)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);

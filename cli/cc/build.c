@@ -58,6 +58,19 @@ static void print_command(const struct cc_words *words) {
   fputc('\n', stderr);
 }
 
+enum vinci_status cc_spawn(const struct cc_build *build, const struct cc_words *words,
+                           pid_t *child) {
+  int error = posix_spawnp(child, words->item[0], NULL, NULL, (char *const *)(uintptr_t)words->item,
+                           environ);
+  if (error == 0)
+    return VINCI_OK;
+  *child = 0;
+  enum vinci_status status =
+      diag_error(build->diag, VINCI_E_USAGE, "cannot run %s: %s", words->item[0], strerror(error));
+  diag_hint(build->diag, "kernels are compiled with clang; VINCI_CXX names another program");
+  return status;
+}
+
 enum vinci_status cc_run(const struct cc_build *build, const struct cc_words *words,
                          const char *failed) {
   if (build->dry) {
@@ -66,14 +79,9 @@ enum vinci_status cc_run(const struct cc_build *build, const struct cc_words *wo
   }
   pid_t child;
   int ended = 0;
-  int error = posix_spawnp(&child, words->item[0], NULL, NULL,
-                           (char *const *)(uintptr_t)words->item, environ);
-  if (error != 0) {
-    enum vinci_status status = diag_error(build->diag, VINCI_E_USAGE, "cannot run %s: %s",
-                                          words->item[0], strerror(error));
-    diag_hint(build->diag, "kernels are compiled with clang; VINCI_CXX names another program");
+  enum vinci_status status = cc_spawn(build, words, &child);
+  if (status != VINCI_OK)
     return status;
-  }
   while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
     ;
   if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "core/base/diag.h"
 #include "core/chip/arch.h"
@@ -31,7 +32,7 @@ struct cc_build {
   const char *source[CC_SOURCES_MAX]; /* none: only a link */
   size_t source_count;
   bool wanted[CORE_KIND_COUNT]; /* kinds of cores to compile for */
-  bool deduced; /* nobody said which: those whose instructions the code has */
+  bool deduced;                 /* nobody said which: those whose instructions the code has */
   enum cc_result result;
   const char *output;
   bool tiling; /* the library of host functions instead */
@@ -53,6 +54,9 @@ const char *cc_compiler(void);
 /* Runs a command, whose messages go where ours go; `failed` says what did not come about. */
 VINCI_MUST_CHECK enum vinci_status cc_run(const struct cc_build *build,
                                           const struct cc_words *words, const char *failed);
+/* Starts a command; *child is 0 when that fails. */
+VINCI_MUST_CHECK enum vinci_status cc_spawn(const struct cc_build *build,
+                                            const struct cc_words *words, pid_t *child);
 VINCI_MUST_CHECK enum vinci_status cc_make_folder(struct cc_build *build);
 
 #endif

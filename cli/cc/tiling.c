@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <glob.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +13,6 @@
 
 #include "cli/cc/build.h"
 
-extern char **environ;
-
 enum { NAME_BYTES = 64, JOBS_MAX = 64 };
 
 struct tiling {
@@ -23,7 +20,7 @@ struct tiling {
   glob_t sources;
   pid_t child[JOBS_MAX]; /* 0: free */
   size_t source[JOBS_MAX];
-  size_t jobs, done, failed;
+  size_t jobs, done;
   bool *left_out;
 };
 
@@ -57,10 +54,7 @@ static void note_end(struct tiling *tiling, pid_t child, int ended) {
       continue;
     tiling->child[i] = 0;
     tiling->done++;
-    if (WIFEXITED(ended) && WEXITSTATUS(ended) == 0)
-      continue;
-    tiling->failed++;
-    tiling->left_out[tiling->source[i]] = true;
+    tiling->left_out[tiling->source[i]] = !WIFEXITED(ended) || WEXITSTATUS(ended) != 0;
   }
   fprintf(stderr, "\r%zu of %zu sources", tiling->done, tiling->sources.gl_pathc);
 }
@@ -101,11 +95,7 @@ static enum vinci_status compile(struct tiling *tiling, size_t source) {
     return cc_run(build, &words, "");
   size_t job = free_job(tiling);
   tiling->source[job] = source;
-  int error = posix_spawnp(&tiling->child[job], words.item[0], NULL, NULL,
-                           (char *const *)(uintptr_t)words.item, environ);
-  return error == 0 ? VINCI_OK
-                    : diag_error(build->diag, VINCI_E_USAGE, "cannot run %s: %s", words.item[0],
-                                 strerror(error));
+  return cc_spawn(build, &words, &tiling->child[job]);
 }
 
 static void wait_for_all(struct tiling *tiling) {

@@ -38,7 +38,7 @@ static uint64_t kept_address(const struct device *device, uint64_t address) {
 }
 
 void device_start_transfer(struct device *device, struct gm_transfer *transfer, uint64_t start_ps) {
-  if (device->kept && device->trace->tensor_count > 0)
+  if (device->kept && device->kept->addresses && device->trace->tensor_count > 0)
     transfer->address = kept_address(device, transfer->address);
   device->memory_ops->start(device->memory, transfer, start_ps);
 }

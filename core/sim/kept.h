@@ -30,7 +30,8 @@ void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool 
 void kept_clean(struct kept_memory *kept);
 
 /* vinci_run() on this memory; l2_start of the options does not count. addresses: of the tensors of
- * the trace, in their order, each a multiple of PROGRAM_TENSOR_ALIGNMENT. */
+ * the trace, in their order, each a multiple of PROGRAM_TENSOR_ALIGNMENT; NULL: where the trace has
+ * them. */
 VINCI_MUST_CHECK enum vinci_status kept_run(struct kept_memory *kept,
                                             const struct vinci_trace *trace,
                                             const uint64_t *addresses,

@@ -194,21 +194,6 @@ static enum vinci_status execute(struct vinci_device *device, struct vinci_trace
   return status;
 }
 
-static enum vinci_status run(struct vinci_device *device, const struct vinci_trace *trace,
-                             const struct vinci_run_options *options, struct vinci_result **out,
-                             struct vinci_diag *diag) {
-  const struct vinci_run_options usual = {.struct_size = sizeof usual};
-  uint64_t *addresses = calloc((size_t)trace->tensor_count + 1, sizeof *addresses);
-  if (!addresses)
-    return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  for (uint32_t i = 0; i < trace->tensor_count; i++)
-    addresses[i] = trace->tensors[i].address;
-  enum vinci_status status =
-      kept_run(device->kept, trace, addresses, options ? options : &usual, out, diag);
-  free(addresses);
-  return status;
-}
-
 enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_launch *launch,
                                       const struct vinci_run_options *options, vinci_result **out,
                                       vinci_findings **findings, struct vinci_diag *diag) {
@@ -231,7 +216,9 @@ enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_l
     status = vinci_check(device->soc, trace, &checks, &found, diag);
   }
   if ((status == VINCI_OK || status == VINCI_E_CHECK) && !launch->values_only) {
-    enum vinci_status ran = run(device, trace, options, out, diag);
+    const struct vinci_run_options usual = {.struct_size = sizeof usual};
+    enum vinci_status ran =
+        kept_run(device->kept, trace, NULL, options ? options : &usual, out, diag);
     status = status == VINCI_OK ? ran : status;
   }
   vinci_trace_free(trace);

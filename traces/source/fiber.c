@@ -40,8 +40,7 @@ struct source_fiber {
   int file; /* that the library was loaded from; -1: none */
   kernel_function *kernel;
   enter_function *enter; /* of a launch */
-  void (*prepare)(
-      void); /* of a mixed kernel, before the kernel (include/vinci/cce/end.h); or NULL */
+  void (*prepare)(void); /* before a mixed kernel (include/vinci/cce/end.h); or NULL */
   char *stack;
   ucontext_t code, caller;
   bool ended, failed, paused;

@@ -99,6 +99,15 @@ VINCI_CCE_INLINE void set_l1_3d_size(uint64_t value) {
 }
 VINCI_CCE_INLINE void set_l3d_rpt(uint64_t) {}
 
+// The types of elements that loads into L0A and L0B tell apart.
+#define VINCI_CCE_LOAD_TYPES(family, name, space)                                                      \
+  family(name, space, half, "fp16")                                                                    \
+  family(name, space, bfloat16_t, "bf16")                                                              \
+  family(name, space, float, "fp32")                                                                   \
+  family(name, space, int8_t, "int8")                                                                  \
+  family(name, space, uint8_t, "uint8")                                                                \
+  family(name, space, int32_t, "int32")                                                                \
+  family(name, space, uint32_t, "uint32")
 #define VINCI_CCE_LOAD3D(name, space, type, type_text)                                                 \
   VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t k_ext, uint16_t m_ext,      \
                              uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,   \
@@ -115,18 +124,9 @@ VINCI_CCE_INLINE void set_l3d_rpt(uint64_t) {}
               transpose, channels, window.l1_w, window.l1_h, window.pad_left, window.pad_right,        \
               window.pad_top, window.pad_bottom);                                                      \
   }
-#define VINCI_CCE_LOAD3D_TYPES(name, space)                                                            \
-  VINCI_CCE_LOAD3D(name, space, half, "fp16")                                                          \
-  VINCI_CCE_LOAD3D(name, space, bfloat16_t, "bf16")                                                    \
-  VINCI_CCE_LOAD3D(name, space, float, "fp32")                                                         \
-  VINCI_CCE_LOAD3D(name, space, int8_t, "int8")                                                        \
-  VINCI_CCE_LOAD3D(name, space, uint8_t, "uint8")                                                      \
-  VINCI_CCE_LOAD3D(name, space, int32_t, "int32")                                                      \
-  VINCI_CCE_LOAD3D(name, space, uint32_t, "uint32")
-VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_ca, __ca__)
-VINCI_CCE_LOAD3D_TYPES(img2colv2_cbuf_to_cb, __cb__)
+VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD3D, img2colv2_cbuf_to_ca, __ca__)
+VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD3D, img2colv2_cbuf_to_cb, __cb__)
 #undef VINCI_CCE_LOAD3D
-#undef VINCI_CCE_LOAD3D_TYPES
 // The form with operands in two words.
 #define VINCI_CCE_LOAD3D_WORDS(name, space)                                                            \
   template <typename type>                                                                             \
@@ -147,18 +147,10 @@ VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_cb, __cb__)
     VINCI_CCE(#name, "dst src base repeat src_stride dst_gap frac_gap type=" type_text, (int64_t)dst,  \
               (int64_t)src, base, repeat, src_stride, dst_gap, frac_gap);                              \
   }
-#define VINCI_CCE_LOAD_TRANSPOSE_TYPES(name, space)                                                    \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, half, "fp16")                                                  \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, bfloat16_t, "bf16")                                            \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, float, "fp32")                                                 \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, int8_t, "int8")                                                \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, uint8_t, "uint8")                                              \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, int32_t, "int32")                                              \
-  VINCI_CCE_LOAD_TRANSPOSE(name, space, uint32_t, "uint32")
-VINCI_CCE_LOAD_TRANSPOSE_TYPES(load_cbuf_to_ca_transpose, __ca__)
-VINCI_CCE_LOAD_TRANSPOSE_TYPES(load_cbuf_to_cb_transpose, __cb__)
+VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD_TRANSPOSE, load_cbuf_to_ca_transpose, __ca__)
+VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD_TRANSPOSE, load_cbuf_to_cb_transpose, __cb__)
 #undef VINCI_CCE_LOAD_TRANSPOSE
-#undef VINCI_CCE_LOAD_TRANSPOSE_TYPES
+#undef VINCI_CCE_LOAD_TYPES
 
 // Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap.
 #define VINCI_CCE_FILL(name, space)                                                                    \
