@@ -214,6 +214,47 @@ struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct in
 VECTOR_WALKS_COST(vec_unary)
 VECTOR_WALKS_ACCESS(vec_unary)
 
+/*
+ * In counter mode the mask holds the elements of every repeat, and the repeats count: other than
+ * with all other instructions that walk (Ascend C documentation, Copy, restrictions).
+ */
+static struct vector_walks copy_walks(const struct vinci_soc *soc, const struct inst *inst) {
+  struct vector_walks walks = vec_unary_walks(soc, inst);
+  if (inst->mask.counter)
+    walks.lanes = vector_lanes_counted(inst, inst->arg[UNARY_REPEAT]);
+  return walks;
+}
+
+struct inst vec_copy_repeat(const struct vinci_soc *soc, const struct inst *inst, uint64_t repeat) {
+  int64_t width_blocks = (int64_t)soc->vector_bytes / BLOCK_BYTES;
+  struct inst one = *inst;
+  one.arg[UNARY_SRC] += (int64_t)repeat * inst->arg[UNARY_SRC_REPEAT] * BLOCK_BYTES;
+  one.arg[UNARY_DST] += (int64_t)repeat * inst->arg[UNARY_DST_REPEAT] * BLOCK_BYTES;
+  one.arg[UNARY_SRC_REPEAT] = width_blocks * inst->arg[UNARY_SRC_BLOCK];
+  one.arg[UNARY_DST_REPEAT] = width_blocks * inst->arg[UNARY_DST_BLOCK];
+  return one;
+}
+
+/* A repeat that is longer than the unit is wide is taken for as many as it fills. */
+void vec_copy_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
+  struct vector_walks walks = copy_walks(soc, inst);
+  uint64_t width = (uint64_t)soc->vector_bytes * BITS_PER_BYTE / walks.bits;
+  if (walks.lanes.per_repeat > width) {
+    struct inst one = vec_copy_repeat(soc, inst, 0);
+    struct vector_lanes all = walks.lanes;
+    walks = vec_unary_walks(soc, &one);
+    walks.lanes.repeats *= all.repeats;
+    walks.lanes.active = all.active;
+  }
+  vector_walks_cost(soc, inst, &walks, cost);
+}
+
+unsigned vec_copy_access(const struct vinci_soc *soc, const struct inst *inst,
+                         struct inst_access *access) {
+  struct vector_walks walks = copy_walks(soc, inst);
+  return vector_walks_access(inst, &walks, access);
+}
+
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst) {
   struct isa_types types = inst_types(inst);
   unsigned src = dtype_bits(types.src), dst = dtype_bits(types.dst);

@@ -130,15 +130,8 @@ struct vector_walks vec_compact_walks(const struct vinci_soc *soc, const struct 
       .count = 1,
       .bits = bits_of(inst),
   };
-  if (inst->mask.counter && inst->op == OP_VREDUCEV2) {
-    uint64_t elements = min_u64(inst->mask.low, UINT32_MAX);
-    uint64_t repeats = elements ? (uint64_t)inst->arg[COMPACT_REPEAT] : 0;
-    walks.lanes = (struct vector_lanes){.repeats = repeats,
-                                        .per_repeat = elements,
-                                        .end = elements,
-                                        .tail_end = elements,
-                                        .active = elements * repeats};
-  }
+  if (inst->mask.counter && inst->op == OP_VREDUCEV2)
+    walks.lanes = vector_lanes_counted(inst, inst->arg[COMPACT_REPEAT]);
   return walks;
 }
 

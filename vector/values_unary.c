@@ -78,4 +78,12 @@ UNARY(VSQRT, float_sqrt, NO_OP)
 UNARY(VRSQRT, float_rsqrt, NO_OP)
 UNARY(VRELU, float_relu, bits_relu)
 UNARY(VNOT, NO_OP, bits_not)
-UNARY(VCOPY, NO_OP, bits_same)
+
+COVERS(VCOPY, bits_same_types);
+void VCOPY_values(const struct vinci_soc *soc, const struct inst *inst, struct value_core *core) {
+  uint64_t repeats = inst->mask.counter ? (uint64_t)inst->arg[UNARY_REPEAT] : 1;
+  for (uint64_t repeat = 0; repeat < repeats; repeat++) {
+    struct inst one = inst->mask.counter ? vec_copy_repeat(soc, inst, repeat) : *inst;
+    unary_values(soc, &one, core, NO_OP, bits_same);
+  }
+}

@@ -51,6 +51,16 @@ struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst 
   return lanes;
 }
 
+struct vector_lanes vector_lanes_counted(const struct inst *inst, int64_t repeat) {
+  uint64_t elements = min_u64(inst->mask.low, UINT32_MAX);
+  uint64_t repeats = elements ? (uint64_t)repeat : 0;
+  return (struct vector_lanes){.repeats = repeats,
+                               .per_repeat = elements,
+                               .end = elements,
+                               .tail_end = elements,
+                               .active = elements * repeats};
+}
+
 /* Whether each repeat reads what the one before has written. */
 static bool accumulates(const struct bank_traffic *traffic) {
   const struct bank_operand *write = &traffic->write;
@@ -145,7 +155,8 @@ static struct inst_runs strided_runs(const struct inst *inst, const struct vecto
       .bytes = BLOCK_BYTES,
       .level = {{0}, repeats, blocks},
       .lane_bits = (uint8_t)operand->bits,
-      .tail = (uint16_t)(inst->mask.counter ? lanes->tail_end : 0),
+      .end = (uint32_t)lanes->end,
+      .tail = (uint32_t)(inst->mask.counter ? lanes->tail_end : 0),
       .lanes = {masked ? inst->mask.low : UINT64_MAX, masked ? inst->mask.high : UINT64_MAX},
   };
 }

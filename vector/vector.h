@@ -76,6 +76,8 @@ struct vector_walks vec_compare_scalar_walks(const struct vinci_soc *soc, const 
 struct vector_walks vec_compare_register_walks(const struct vinci_soc *soc,
                                                const struct inst *inst);
 struct vector_walks vec_unary_walks(const struct vinci_soc *soc, const struct inst *inst);
+/* A repeat of vcopy in counter mode, as an instruction of its own: block after block. */
+struct inst vec_copy_repeat(const struct vinci_soc *soc, const struct inst *inst, uint64_t repeat);
 struct vector_walks vec_scalar_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_dup_walks(const struct vinci_soc *soc, const struct inst *inst);
 struct vector_walks vec_convert_walks(const struct vinci_soc *soc, const struct inst *inst);
@@ -104,6 +106,9 @@ enum vector_masking { VECTOR_MASKED, VECTOR_WHOLE };
 /* Lanes of an instruction with elements of `bits` bits (the wider side's). */
 struct vector_lanes vector_lanes(const struct vinci_soc *soc, const struct inst *inst,
                                  int64_t repeat, unsigned bits, enum vector_masking masking);
+/* The few instructions whose repeats count in counter mode too: as many elements in each as the mask
+ * says, which may be more than the unit is wide. */
+struct vector_lanes vector_lanes_counted(const struct inst *inst, int64_t repeat);
 
 /* What the cost of an instruction depends on. */
 struct vector_work {

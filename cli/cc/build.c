@@ -99,6 +99,13 @@ static void add_all(struct cc_words *words, const struct cc_words *more) {
     cc_add(words, more->item[i]);
 }
 
+void cc_add_structures(const struct cc_build *build, struct cc_words *words) {
+  if (build->library_count == 0)
+    return;
+  cc_add(words, "-include");
+  cc_add(words, "register/tilingdata_base.h");
+}
+
 /* ---- compilation -------------------------------------------------------------------------- */
 
 /* What a source can ask for the kind of core. A source is compiled for host and device at once. */
@@ -171,9 +178,11 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   char failed[PATH_MAX + NAME_BYTES];
   snprintf(failed, sizeof failed, "%s was not compiled", build->source[source]);
   struct cc_words words = compile_words(build, kind);
+  cc_add(&words, "-include");
+  cc_add(&words, "vinci/cce/kernel.h");
+  cc_add_structures(build, &words);
   const char *const include[] = {
-      "-include", "vinci/cce/kernel.h",  "-E", "-frewrite-includes", "-x",
-      "c++",      build->source[source], "-o", included.text};
+      "-E", "-frewrite-includes", "-x", "c++", build->source[source], "-o", included.text};
   for (size_t i = 0; i < sizeof include / sizeof *include; i++)
     cc_add(&words, include[i]);
   enum vinci_status status = cc_run(build, &words, failed);

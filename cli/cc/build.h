@@ -51,6 +51,11 @@ VINCI_MUST_CHECK enum vinci_status cc_build_tiling(struct cc_build *build);
 
 /* The compiler's name. */
 const char *cc_compiler(void);
+/*
+ * The library's own structures are read before all else of it, as their header tells those of users
+ * by what comes after (include/vinci/cce/library/register/tilingdata_base.h).
+ */
+void cc_add_structures(const struct cc_build *build, struct cc_words *words);
 /* Runs a command, whose messages go where ours go; `failed` says what did not come about. */
 VINCI_MUST_CHECK enum vinci_status cc_run(const struct cc_build *build,
                                           const struct cc_words *words, const char *failed);

@@ -87,6 +87,7 @@ static enum vinci_status compile(struct tiling *tiling, size_t source) {
     cc_add(&words, "-I");
     cc_add(&words, build->library[i]);
   }
+  cc_add_structures(build, &words);
   cc_add(&words, "-c");
   cc_add(&words, tiling->sources.gl_pathv[source]);
   cc_add(&words, "-o");

@@ -152,7 +152,8 @@ struct inst_runs {
   uint64_t bytes;  /* of a run; 0: the hull itself */
   struct inst_level level[INST_LEVELS];
   uint8_t lane_bits; /* of one lane; 0: no lanes */
-  uint16_t tail;     /* lanes that the last repeat has; 0: as many as the others */
+  uint32_t end;      /* lanes that a repeat has; 0: whole blocks */
+  uint32_t tail;     /* lanes that the last repeat has; 0: as many as the others */
   uint64_t lanes[INST_LANE_WORDS];
 };
 

@@ -98,13 +98,14 @@ static bool each_lane(const struct inst_runs *runs, int64_t address, inst_run_fn
   uint64_t per_block = (uint64_t)BLOCK_BYTES * BITS_OF_BYTE / runs->lane_bits;
   struct inst_level repeats = runs->level[INST_LEVELS - 2];
   struct inst_level blocks = runs->level[INST_LEVELS - 1];
+  uint64_t whole = runs->end ? runs->end : per_block * blocks.count;
   uint64_t tail = runs->tail;
   if (repeats.stride_bytes == 0 && repeats.count > 1) { /* the first repeat touches it all */
     repeats.count = 1;
     tail = 0;
   }
   for (uint64_t r = 0; r < repeats.count; r++) {
-    uint64_t end = tail && r == repeats.count - 1 ? tail : per_block * blocks.count;
+    uint64_t end = tail && r == repeats.count - 1 ? tail : whole;
     for (uint64_t b = 0; b < blocks.count; b++) {
       uint64_t at = r * repeats.stride_bytes + b * blocks.stride_bytes;
       if (!each_of_block(runs, address + (int64_t)at, b * per_block, end, each, context))

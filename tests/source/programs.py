@@ -306,6 +306,9 @@ __global__ __aicore__ void both(__gm__ float *c, __gm__ int32_t *seen) {
     mad((__cc__ float *)(uintptr_t)0, (__ca__ half *)(uintptr_t)0, (__cb__ half *)(uintptr_t)0, 16, 16, 16, 0, false,
         false, true);
     pipe_barrier(PIPE_ALL);
+    set_nd_para(1);
+    copy_matrix_cc_to_gm(c + 256 * get_block_idx(), (__cc__ float *)(uintptr_t)0, 0, 16, 16, 16, 16, 0,
+                         QuantMode_t::NoQuant, 0, false, true);
   } else {
     __ubuf__ int32_t *ub = (__ubuf__ int32_t *)(uintptr_t)0;
     set_mask_norm();
@@ -316,15 +319,16 @@ __global__ __aicore__ void both(__gm__ float *c, __gm__ int32_t *seen) {
   }
 }
 int main() {
-  unsigned char *c = device(1024), *seen = device(1024);
+  unsigned char *c = device(2048), *seen = device(1024);
   both<<<2>>>((float *)c, (int32_t *)seen);
   int32_t *found = from_device<int32_t>(seen, 32);
   printf("seen %d %d %d %d\\n", found[0], found[8], found[16], found[24]);
+  printf("products %g %g\\n", from_device<float>(c, 512)[0], from_device<float>(c, 512)[511]);
   return 0;
 }
 """,
 )
-ends("cores of an unmarked kernel", command(built("unmarked", path)), 0, "seen 0 1 10 11")
+ends("cores of an unmarked kernel", command(built("unmarked", path)), 0, "seen 0 1 10 11", "products 96 96")
 path = write(
     "text.asc",
     HOST + KERNEL + """

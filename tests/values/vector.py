@@ -92,7 +92,8 @@ class TooLarge(Exception):
 class Lanes:
     """Mask register and repeats: `active` holds an array of bool for each repeat."""
 
-    def __init__(self, case, bits, whole=False, repeats=4):
+    def __init__(self, case, bits, whole=False, repeats=4, counted=False):
+        """counted: in counter mode the mask counts the elements of a repeat, not of all."""
         rng = case.rng
         self.per_repeat = 2048 // bits
         per = self.per_repeat
@@ -101,6 +102,11 @@ class Lanes:
             if rng.random() < 0.3:
                 count -= count % per
             case.rows += ["set_mask_count", "set_vector_mask,high=0,low=%d" % count]
+            if counted:
+                self.per_repeat = max(count, 1)
+                self.argument = int(rng.integers(0, repeats + 1))
+                self.active = [np.ones(count, bool)] * (self.argument if count else 0)
+                return
             self.argument = int(rng.integers(0, 256))
             self.active = [np.arange(per) < count - start for start in range(0, count, per)]
             return
@@ -335,6 +341,20 @@ def gen_unary(case, machine, pools):
         elif case.op == "vrelu":
             codes = np.maximum(codes, 0)
         dst.write(case.after, repeat, active, codes)
+
+
+def gen_copy(case, machine, pools):
+    lanes = Lanes(case, ref.BITS[case.kind], counted=True)
+    case.set(repeat=lanes.argument)
+    dst = Walk(case, "dst", lanes, case.kind, dst=True)
+    src = Walk(case, "src", lanes, case.kind, like=dst if case.rng.random() < 0.2 else None)
+    case.set(type=case.kind)
+    # A long repeat is read and written width by width.
+    if lanes.per_repeat > 2048 // ref.BITS[case.kind] and not disjoint(dst, [src]):
+        raise TooLarge
+    case.start()
+    for repeat, active in enumerate(lanes.active):
+        dst.write(case.after, repeat, active, src.read(case.after, repeat))
 
 
 def gen_dup(case, machine, pools):
@@ -987,7 +1007,7 @@ add(gen_scalar, "vshl vshr", INTEGER)
 add(gen_unary, "vabs vexp vln vrec vsqrt vrsqrt", FLOAT)
 add(gen_unary, "vrelu", ["fp16", "fp32", "int32"])
 add(gen_unary, "vnot", ["int16", "uint16"])
-add(gen_unary, "vcopy", INTEGER, SPLIT)
+add(gen_copy, "vcopy", INTEGER, SPLIT)
 add(gen_dup, "vector_dup", ANY)
 for name in ("f322f16 f162f32 f322s32 s322f32 f162s32 f162s8 s82f16 f162u8 u82f16 deq").split():
     add(gen_convert, "vconv_" + name, ["fp16"])

@@ -152,16 +152,29 @@ VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD_TRANSPOSE, load_cbuf_to_cb_transpose, __cb__
 #undef VINCI_CCE_LOAD_TRANSPOSE
 #undef VINCI_CCE_LOAD_TYPES
 
-// Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap.
-#define VINCI_CCE_FILL(name, space)                                                                    \
+// Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap. The instruction
+// has 32 bits of a value: elements of 16 bits twice.
+namespace vinci_cce {
+template <typename number> VINCI_CCE_INLINE int64_t fill_word(number value) {
+  return sizeof value == 2 ? (scalar(value) & 0xffff) * 0x10001 : scalar(value) & 0xffffffff;
+}
+} // namespace vinci_cce
+#define VINCI_CCE_FILL(name, text, space)                                                              \
   template <typename type, typename number>                                                            \
   VINCI_CCE_INLINE void name(space type *dst, int64_t config, number value) {                          \
-    VINCI_CCE(#name, "dst blocks repeat dst_gap value", (int64_t)dst, config >> 16 & 0x7fff,           \
-              config & 0x7fff, config >> 32 & 0x7fff, vinci_cce::scalar(value));                       \
+    VINCI_CCE(text, "dst blocks repeat dst_gap value", (int64_t)dst, config >> 16 & 0x7fff,            \
+              config & 0x7fff, config >> 32 & 0x7fff, vinci_cce::fill_word(value));                    \
   }
-VINCI_CCE_FILL(create_ca_matrix, __ca__)
-VINCI_CCE_FILL(create_cb_matrix, __cb__)
-VINCI_CCE_FILL(create_cbuf_matrix, __cbuf__)
+// The last part of some names is the type of the value.
+#define VINCI_CCE_FILLS(name, space)                                                                   \
+  VINCI_CCE_FILL(name, #name, space)                                                                   \
+  VINCI_CCE_FILL(name##_bf16, #name, space)                                                            \
+  VINCI_CCE_FILL(name##_h, #name, space)                                                               \
+  VINCI_CCE_FILL(name##_ui, #name, space)
+VINCI_CCE_FILLS(create_ca_matrix, __ca__)
+VINCI_CCE_FILLS(create_cb_matrix, __cb__)
+VINCI_CCE_FILLS(create_cbuf_matrix, __cbuf__)
+#undef VINCI_CCE_FILLS
 #undef VINCI_CCE_FILL
 
 // Tables: biases, parameters of the fixpipe. The instruction table has blocks of 32 bytes between runs. Here runs
