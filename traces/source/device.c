@@ -25,6 +25,7 @@ struct vinci_device {
   uint32_t piece_count, piece_capacity;
   uint8_t *workspace; /* of launches; one of the pieces */
   uint64_t workspace_bytes;
+  struct source_library *libraries; /* that kernels were launched from */
 };
 
 enum vinci_status vinci_device_create(const vinci_soc *soc, enum vinci_memory memory,
@@ -57,6 +58,10 @@ void vinci_device_free(vinci_device *device) {
   if (device->memory)
     munmap(device->memory, (size_t)device->bytes);
   kept_free(device->kept);
+  for (struct source_library *library = device->libraries, *next; library; library = next) {
+    next = library->next;
+    source_library_close(library);
+  }
   free(device->pieces);
   free(device);
 }
@@ -165,9 +170,29 @@ static enum vinci_status make_workspace(struct vinci_device *device, uint64_t by
                                         (unsigned long long)bytes);
 }
 
+/* A library is read once: it does not change while a program runs. */
+static enum vinci_status find_library(struct vinci_device *device, const char *path,
+                                      struct source_library **out, struct vinci_diag *diag) {
+  for (*out = device->libraries; *out; *out = (*out)->next)
+    if (strcmp((*out)->path, path) == 0)
+      return VINCI_OK;
+  enum vinci_status status = source_library_open(path, out, diag);
+  if (status != VINCI_OK)
+    return status;
+  (*out)->next = device->libraries;
+  device->libraries = *out;
+  return VINCI_OK;
+}
+
 static enum vinci_status load(struct vinci_device *device, const struct vinci_launch *launch,
                               struct vinci_trace **trace, struct vinci_diag *diag) {
-  enum vinci_status status = make_workspace(device, launch->workspace_bytes, diag);
+  struct source_library *library;
+  enum vinci_status status = find_library(device, launch->library, &library, diag);
+  *trace = NULL;
+  if (status == VINCI_OK)
+    status = make_workspace(device, launch->workspace_bytes, diag);
+  if (status != VINCI_OK)
+    return status;
   const struct source_launch on_memory = {
       .enter = launch->enter,
       .arguments = launch->arguments,
@@ -175,11 +200,11 @@ static enum vinci_status load(struct vinci_device *device, const struct vinci_la
       .tensor_count = device->piece_count,
       .workspace = device->workspace ? (uint64_t)(device->workspace - device->memory) : 0};
   const struct source_request request = {.path = launch->library,
+                                         .library = library,
                                          .kernel = launch->kernel,
                                          .blocks = launch->blocks,
                                          .launch = &on_memory};
-  *trace = NULL;
-  return status == VINCI_OK ? source_load(device->soc, &request, trace, diag) : status;
+  return source_load(device->soc, &request, trace, diag);
 }
 
 static enum vinci_status execute(struct vinci_device *device, struct vinci_trace *trace,

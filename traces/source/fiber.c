@@ -265,8 +265,9 @@ static void run_kernel(unsigned high, unsigned low) {
  * the library is in use, because two libraries of one path would be taken for the same. */
 static void *load_image(const struct source_image *image, int *file, const char **why) {
   char path[64];
+  size_t bytes = source_loaded_bytes(image);
   *file = memfd_create("vinci-kernel", MFD_CLOEXEC);
-  if (*file < 0 || write(*file, image->bytes, image->length) != (ssize_t)image->length) {
+  if (*file < 0 || write(*file, image->bytes, bytes) != (ssize_t)bytes) {
     *why = strerror(errno);
     return NULL;
   }

@@ -5,14 +5,13 @@
 #include <string.h>
 
 #include "core/base/digest.h"
-#include "core/base/file.h"
 #include "core/control/placement.h"
 #include "core/machine/machine.h"
 #include "core/machine/values.h"
 #include "core/vinci_kernel.h"
 #include "traces/source/source.h"
 
-enum { LIBRARY_BYTES_MAX = 1 << 28, HEADER_BYTES = 1 << 16 };
+enum { HEADER_BYTES = 1 << 16 };
 
 /* ---- the library ------------------------------------------------------------------------- */
 
@@ -256,10 +255,9 @@ static void free_source(struct program_source *program) {
   struct source *source = (struct source *)program;
   source_fibers_free(source);
   source_log_free(source);
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
-    source_lines_close(&source->image[kind]);
   arena_free(&source->arena);
-  free(source->library);
+  if (source->owns_library)
+    source_library_close(source->library);
   free(source->place_of_row);
   free(source);
 }
@@ -313,23 +311,24 @@ enum vinci_status source_load(const struct vinci_soc *soc, const struct source_r
   struct source *source = calloc(1, sizeof *source);
   if (!source)
     return diag_error(diag, VINCI_E_NOMEM, "out of memory");
-  struct source_file library = {0};
+  enum vinci_status status = VINCI_OK;
   source->soc = soc;
-  library.bytes = source->library =
-      file_read(request->path, LIBRARY_BYTES_MAX, &library.length, diag);
-  enum vinci_status status = library.bytes ? VINCI_OK : diag->status;
+  source->library = request->library;
+  source->owns_library = !request->library;
+  if (source->owns_library)
+    status = source_library_open(request->path, &source->library, diag);
   if (status == VINCI_OK)
-    status = make_trace(request, &library, source, diag);
+    status = make_trace(request, &source->library->file, source, diag);
   if (status != VINCI_OK) {
     vinci_trace_free(source->trace);
     free_source(&source->program);
     return status;
   }
   struct vinci_trace *trace = source->trace;
-  trace->digest = digest_bytes(trace->digest, library.bytes, library.length);
+  trace->digest = digest_bytes(trace->digest, &source->library->digest, sizeof(uint64_t));
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
     if (source->image[kind].bytes)
-      source_lines_open(&source->image[kind]);
+      source_library_lines(source->library, &source->image[kind]);
   bool room = attach(source);
   trace->source = &source->program;
   if (!room) {

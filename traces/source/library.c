@@ -7,11 +7,62 @@
 #include <string.h>
 
 #include "core/base/arith.h"
+#include "core/base/digest.h"
+#include "core/base/file.h"
 #include "traces/source/source.h"
 
 const char *const source_section_image[CORE_KIND_COUNT] = {
     [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};
 const char source_section_path[] = ".vinci.source", source_section_arch[] = ".vinci.arch";
+
+enum { LIBRARY_BYTES_MAX = 1 << 28 };
+
+enum vinci_status source_library_open(const char *path, struct source_library **out,
+                                      struct vinci_diag *diag) {
+  struct source_library *library = calloc(1, sizeof *library);
+  char *copy = strdup(path);
+  *out = NULL;
+  if (!library || !copy) {
+    free(library);
+    free(copy);
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for %s", path);
+  }
+  library->path = copy;
+  library->file.bytes = file_read(path, LIBRARY_BYTES_MAX, &library->file.length, diag);
+  if (!library->file.bytes) {
+    source_library_close(library);
+    return diag->status;
+  }
+  library->digest = digest_bytes(DIGEST_SEED, library->file.bytes, library->file.length);
+  *out = library;
+  return VINCI_OK;
+}
+
+void source_library_close(struct source_library *library) {
+  if (!library)
+    return;
+  for (size_t i = 0; i < library->image_count; i++)
+    source_lines_close(library->images[i].lines);
+  free(library->images);
+  free((char *)(uintptr_t)library->file.bytes);
+  free(library->path);
+  free(library);
+}
+
+void source_library_lines(struct source_library *library, struct source_image *image) {
+  for (size_t i = 0; i < library->image_count; i++)
+    if (library->images[i].bytes == image->bytes) {
+      image->lines = library->images[i].lines;
+      return;
+    }
+  struct source_image *more =
+      realloc(library->images, (library->image_count + 1) * sizeof *library->images);
+  if (!more)
+    return;
+  image->lines = source_lines_open(image);
+  library->images = more;
+  library->images[library->image_count++] = *image;
+}
 
 /* Copies `size` bytes from an offset of the file; false when they leave the file. Files of others
  * may have any offset, also one at which no structure may lie. */
@@ -70,6 +121,20 @@ bool source_next_image(const struct source_file *images, size_t *offset, struct 
   *out = (struct source_file){rest.bytes, (size_t)length};
   *offset += (size_t)round_up(length, SOURCE_IMAGE_ALIGNMENT);
   return true;
+}
+
+size_t source_loaded_bytes(const struct source_image *image) {
+  const struct source_file file = {image->bytes, image->length};
+  Elf64_Ehdr head;
+  Elf64_Phdr part;
+  uint64_t end = 0;
+  if (!copy_from(&file, 0, &head, sizeof head))
+    return image->length;
+  for (uint64_t i = 0; i < head.e_phnum; i++)
+    if (copy_from(&file, head.e_phoff + i * sizeof part, &part, sizeof part) &&
+        part.p_type == PT_LOAD)
+      end = max_u64(end, part.p_offset + part.p_filesz);
+  return end > 0 && end <= image->length ? (size_t)end : image->length;
 }
 
 static const char *text_at(const struct source_file *names, uint64_t offset) {

@@ -18,34 +18,56 @@
 #define LIBDW_FUNCTIONS(X)                                                                         \
   X(dwarf_attr)                                                                                    \
   X(dwarf_begin_elf)                                                                               \
+  X(dwarf_child)                                                                                   \
+  X(dwarf_dieoffset)                                                                               \
   X(dwarf_end)                                                                                     \
   X(dwarf_filesrc)                                                                                 \
   X(dwarf_formudata)                                                                               \
   X(dwarf_get_units)                                                                               \
-  X(dwarf_getscopes)                                                                               \
-  X(dwarf_getscopes_die)                                                                           \
   X(dwarf_getsrc_die)                                                                              \
   X(dwarf_getsrcfiles)                                                                             \
   X(dwarf_haspc)                                                                                   \
   X(dwarf_lineno)                                                                                  \
   X(dwarf_linesrc)                                                                                 \
+  X(dwarf_ranges)                                                                                  \
+  X(dwarf_siblingof)                                                                               \
   X(dwarf_tag)                                                                                     \
   X(elf_end)                                                                                       \
   X(elf_memory)                                                                                    \
   X(elf_version)
 
-/* The library in use by one image. */
-struct libdw {
+/* Code from `start` to `end` belongs to a call at a line of the user's file. */
+struct call {
+  uint64_t start, end;
+  uint32_t line;
+};
+
+/*
+ * The calls of one unit. Each search through its tree would take milliseconds, and a kernel issues
+ * instructions from thousands of places, so the tree is walked once. `parts` are the calls cut at
+ * every start and end, ordered: none overlap, each has the line of its innermost call. Of calls
+ * within calls the inner ones come later in `call`.
+ */
+struct calls {
+  struct calls *next;
+  Dwarf_Off unit;
+  struct call *call, *part;
+  size_t count, room, parts;
+};
+
+/* libdw in use by one image. */
+struct source_lines {
   void *handle;
 #define POINTER(name) __typeof__(&name) name;
   LIBDW_FUNCTIONS(POINTER)
 #undef POINTER
   Elf *elf;
   Dwarf *dwarf; /* NULL: no debug information */
+  struct calls *calls;
 };
 
 /* libdw brings libelf along. */
-static bool load_functions(struct libdw *dw) {
+static bool load_functions(struct source_lines *dw) {
   bool all = true;
 #define LOAD(name) all &= (*(void **)&dw->name = dlsym(dw->handle, #name)) != NULL;
   LIBDW_FUNCTIONS(LOAD)
@@ -62,7 +84,7 @@ static bool is_file(const char *name, const char *path) {
   return name && strcmp(base_of(name), base_of(path)) == 0;
 }
 
-static uint32_t number_of(const struct libdw *dw, Dwarf_Die *die, unsigned attribute) {
+static uint32_t number_of(const struct source_lines *dw, Dwarf_Die *die, unsigned attribute) {
   Dwarf_Attribute found;
   Dwarf_Word value = 0;
   if (!dw->dwarf_attr(die, attribute, &found) || dw->dwarf_formudata(&found, &value) != 0)
@@ -70,40 +92,139 @@ static uint32_t number_of(const struct libdw *dw, Dwarf_Die *die, unsigned attri
   return (uint32_t)value;
 }
 
-/* The innermost call, from an address outwards, that stands in the user's file. */
-static uint32_t line_of_calls(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Addr address,
-                              const char *path) {
-  Dwarf_Die *inner = NULL, *scopes = NULL;
+/* ---- calls within the user's file --------------------------------------------------------- */
+
+/* A unit whose calls are listed, for a file of the user. */
+struct walk {
+  const struct source_lines *dw;
+  struct calls *calls;
   Dwarf_Files *files;
-  size_t file_count;
-  uint32_t line = 0;
-  int count = dw->dwarf_getscopes(unit, address, &inner);
-  if (count > 0) /* what holds the innermost one: calls within calls */
-    count = dw->dwarf_getscopes_die(inner, &scopes);
-  if (dw->dwarf_getsrcfiles(unit, &files, &file_count) != 0)
-    count = 0;
-  for (int i = 0; i < count && line == 0; i++) {
-    if (dw->dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
-      continue;
-    const char *name =
-        dw->dwarf_filesrc(files, number_of(dw, &scopes[i], DW_AT_call_file), NULL, NULL);
-    if (is_file(name, path))
-      line = number_of(dw, &scopes[i], DW_AT_call_line);
+  const char *path;
+  bool failed; /* out of memory */
+};
+
+static void note_call(struct walk *walk, Dwarf_Die *die, uint32_t line) {
+  struct calls *calls = walk->calls;
+  Dwarf_Addr base, start, end;
+  for (ptrdiff_t at = 0; (at = walk->dw->dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+    if (calls->count == calls->room) {
+      size_t room = calls->room ? 2 * calls->room : 256;
+      struct call *more = realloc(calls->call, room * sizeof *more);
+      if (!more) {
+        walk->failed = true;
+        return;
+      }
+      calls->call = more;
+      calls->room = room;
+    }
+    calls->call[calls->count++] = (struct call){start, end, line};
   }
-  free(inner);
-  free(scopes);
-  return line;
 }
 
+/* Types hold no code of their own; what is inside of a call comes after the call. */
+static void walk_tree(struct walk *walk, Dwarf_Die *parent) {
+  const struct source_lines *dw = walk->dw;
+  Dwarf_Die die;
+  if (dw->dwarf_child(parent, &die) != 0)
+    return;
+  do {
+    switch (dw->dwarf_tag(&die)) {
+    case DW_TAG_inlined_subroutine: {
+      const char *name =
+          dw->dwarf_filesrc(walk->files, number_of(dw, &die, DW_AT_call_file), NULL, NULL);
+      if (is_file(name, walk->path))
+        note_call(walk, &die, number_of(dw, &die, DW_AT_call_line));
+      walk_tree(walk, &die);
+      break;
+    }
+    case DW_TAG_subprogram:
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+      walk_tree(walk, &die);
+      break;
+    default:
+      break;
+    }
+  } while (!walk->failed && dw->dwarf_siblingof(&die, &die) == 0);
+}
+
+static int by_start(const void *one, const void *other) {
+  const struct call *a = one, *b = other;
+  return (a->start > b->start) - (a->start < b->start);
+}
+
+static size_t part_of(const struct calls *calls, uint64_t address) {
+  size_t low = 0, high = calls->parts;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (calls->part[middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Parts between all starts and ends, then the line of each call over its parts, the inner ones
+ * last. */
+static void cut(struct calls *calls) {
+  size_t edges = 2 * calls->count;
+  calls->part = calloc(edges + 1, sizeof *calls->part);
+  if (!calls->part)
+    return;
+  for (size_t i = 0; i < calls->count; i++) {
+    calls->part[2 * i].start = calls->call[i].start;
+    calls->part[2 * i + 1].start = calls->call[i].end;
+  }
+  qsort(calls->part, edges, sizeof *calls->part, by_start);
+  for (size_t i = 0; i + 1 < edges; i++)
+    calls->part[i].end = calls->part[i + 1].start;
+  calls->parts = edges ? edges - 1 : 0;
+  for (size_t i = 0; i < calls->count; i++)
+    for (size_t k = part_of(calls, calls->call[i].start);
+         k < calls->parts && calls->part[k].start < calls->call[i].end; k++)
+      calls->part[k].line = calls->call[i].line;
+}
+
+static const struct calls *calls_of(struct source_lines *dw, Dwarf_Die *unit, const char *path) {
+  Dwarf_Off offset = dw->dwarf_dieoffset(unit);
+  for (const struct calls *calls = dw->calls; calls; calls = calls->next)
+    if (calls->unit == offset)
+      return calls;
+  struct calls *calls = calloc(1, sizeof *calls);
+  if (!calls)
+    return NULL;
+  struct walk walk = {.dw = dw, .calls = calls, .path = path};
+  size_t file_count;
+  if (dw->dwarf_getsrcfiles(unit, &walk.files, &file_count) == 0)
+    walk_tree(&walk, unit);
+  cut(calls);
+  calls->unit = offset;
+  calls->next = dw->calls;
+  dw->calls = calls;
+  return calls;
+}
+
+/* The innermost call, from an address outwards, that stands in the user's file. */
+static uint32_t line_of_calls(struct source_lines *dw, Dwarf_Die *unit, Dwarf_Addr address,
+                              const char *path) {
+  const struct calls *calls = calls_of(dw, unit, path);
+  size_t part = calls ? part_of(calls, address) : 0;
+  bool inside = calls && part < calls->parts && calls->part[part].start <= address;
+  return inside ? calls->part[part].line : 0;
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
 /* Compilers need not write the table of addresses by unit, so each unit is asked in turn. */
-static bool find_unit(const struct libdw *dw, uint64_t address, Dwarf_Die *unit) {
+static bool find_unit(const struct source_lines *dw, uint64_t address, Dwarf_Die *unit) {
   for (Dwarf_CU *cu = NULL; dw->dwarf_get_units(dw->dwarf, cu, &cu, NULL, NULL, unit, NULL) == 0;)
     if (dw->dwarf_haspc(unit, address) > 0)
       return true;
   return false;
 }
 
-static uint32_t find_line(const struct libdw *dw, const char *path, uint64_t address) {
+static uint32_t find_line(struct source_lines *dw, const char *path, uint64_t address) {
   Dwarf_Die unit;
   if (!find_unit(dw, address, &unit))
     return 0;
@@ -116,26 +237,32 @@ static uint32_t find_line(const struct libdw *dw, const char *path, uint64_t add
 }
 
 uint32_t source_line(const struct source_image *image, const char *path, uint64_t address) {
-  const struct libdw *dw = image->lines;
+  struct source_lines *dw = image->lines;
   return dw && dw->dwarf ? find_line(dw, path, address) : 0;
 }
 
-void source_lines_open(struct source_image *image) {
-  struct libdw *dw = image->lines = calloc(1, sizeof *dw);
+struct source_lines *source_lines_open(const struct source_image *image) {
+  struct source_lines *dw = calloc(1, sizeof *dw);
   if (!dw)
-    return;
+    return NULL;
   dw->handle = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!dw->handle || !load_functions(dw) || dw->elf_version(EV_CURRENT) == EV_NONE)
-    return;
+    return dw;
   dw->elf = dw->elf_memory((char *)(uintptr_t)image->bytes, image->length);
   if (dw->elf)
     dw->dwarf = dw->dwarf_begin_elf(dw->elf, DWARF_C_READ, NULL);
+  return dw;
 }
 
-void source_lines_close(struct source_image *image) {
-  struct libdw *dw = image->lines;
+void source_lines_close(struct source_lines *dw) {
   if (!dw)
     return;
+  for (struct calls *calls = dw->calls, *next; calls; calls = next) {
+    next = calls->next;
+    free(calls->call);
+    free(calls->part);
+    free(calls);
+  }
   if (dw->dwarf)
     dw->dwarf_end(dw->dwarf);
   if (dw->elf)
@@ -152,7 +279,10 @@ uint32_t source_line(const struct source_image *image, const char *path, uint64_
   return 0;
 }
 
-void source_lines_open(struct source_image *image) { (void)image; }
+struct source_lines *source_lines_open(const struct source_image *image) {
+  (void)image;
+  return NULL;
+}
 
-void source_lines_close(struct source_image *image) { (void)image; }
+void source_lines_close(struct source_lines *lines) { (void)lines; }
 #endif

@@ -15,6 +15,7 @@ struct stream_log {
   uint8_t *bytes;
   size_t length, capacity;
   int64_t *last; /* [row][operand], while the stream is written */
+  uint32_t last_rows;
 };
 
 /* Where a core reads. */
@@ -64,8 +65,8 @@ void source_log_free(struct source *source) {
   source->log = NULL;
 }
 
-static int64_t *new_last(void) {
-  return calloc((size_t)SOURCE_ROWS_MAX * ISA_ARGS_MAX, sizeof(int64_t));
+static int64_t *new_last(uint64_t rows) {
+  return calloc((size_t)(rows + 1) * ISA_ARGS_MAX, sizeof(int64_t));
 }
 
 /* ---- writing ---- */
@@ -92,15 +93,29 @@ static bool reserve(struct stream_log *stream, size_t bytes) {
   return true;
 }
 
+/* The last operands of a row; rows become known while the code runs. */
+static int64_t *last_of(struct stream_log *stream, uint32_t row) {
+  if (row >= stream->last_rows) {
+    uint32_t rows = 2 * (row + 32);
+    int64_t *more = new_last(rows);
+    if (!more)
+      return NULL;
+    if (stream->last)
+      memcpy(more, stream->last, (size_t)stream->last_rows * ISA_ARGS_MAX * sizeof *more);
+    free(stream->last);
+    stream->last = more;
+    stream->last_rows = rows;
+  }
+  return &stream->last[(size_t)row * ISA_ARGS_MAX];
+}
+
 bool source_log_add(struct source *source, const struct source_place *place,
                     const struct inst *inst) {
   struct stream_log *stream = stream_of(source, place);
-  if (!stream->last && !(stream->last = new_last()))
-    return false;
   unsigned args = source->trace->rows[inst->row].arg_count;
-  if (!reserve(stream, (size_t)NUMBER_BYTES * (1 + args)))
+  int64_t *last = last_of(stream, inst->row);
+  if (!last || !reserve(stream, (size_t)NUMBER_BYTES * (1 + args)))
     return false;
-  int64_t *last = &stream->last[(size_t)inst->row * ISA_ARGS_MAX];
   stream->length += put(stream->bytes + stream->length, inst->row);
   for (unsigned i = 0; i < args; i++) {
     uint64_t change = (uint64_t)inst->arg[i] - (uint64_t)last[i];
@@ -118,8 +133,9 @@ void source_log_start(struct source *source, const struct source_place *place) {
   struct stream_log *stream = stream_of(source, place);
   free(stream->last);
   stream->last = NULL;
+  stream->last_rows = 0;
   free(cursor->last);
-  *cursor = (struct cursor){.stream = stream, .last = new_last()};
+  *cursor = (struct cursor){.stream = stream, .last = new_last(source->trace->row_count)};
 }
 
 static uint64_t take(struct cursor *cursor) {

@@ -29,7 +29,7 @@ struct source_arg {
 struct source_image {
   const char *bytes; /* an ELF shared library; NULL: the kernel has none for this kind */
   size_t length;
-  void *lines; /* what lines.c keeps; NULL: lines are not known */
+  struct source_lines *lines; /* the library's; NULL: lines are not known */
 };
 
 /* How the values of an intrinsic become the operands of an instruction. */
@@ -47,6 +47,8 @@ struct source_form {
 };
 
 struct source_fiber;
+struct source_library;
+struct source_lines;
 struct source_log;
 
 struct source {
@@ -55,7 +57,8 @@ struct source {
   const struct vinci_soc *soc;
   struct arena arena; /* rows and forms; the trace's own is sealed */
   const char *kernel; /* symbol of the function */
-  char *library;      /* the bytes of its file */
+  struct source_library *library;
+  bool owns_library;
   /* A launch calls the function of this symbol with the kernel and its arguments; else NULL. */
   const char *enter;
   const void *arguments;
@@ -84,11 +87,30 @@ struct source_file {
   const char *bytes;
   size_t length;
 };
+/* A library or program that stays in memory from launch to launch. */
+struct source_library {
+  struct source_library *next; /* for who keeps many */
+  char *path;
+  struct source_file file;
+  uint64_t digest;
+  struct source_image *images; /* whose lines are known */
+  size_t image_count;
+};
+/* Reads a file; for source_library_close(). */
+VINCI_MUST_CHECK enum vinci_status
+source_library_open(const char *path, struct source_library **out, struct vinci_diag *diag);
+void source_library_close(struct source_library *library);
+/* Gives an image of the library its lines, read when they are first asked for. */
+void source_library_lines(struct source_library *library, struct source_image *image);
+
 /* A section of an ELF file; false when there is none, or the file is no such file. */
 bool source_section(const struct source_file *file, const char *name, struct source_file *out);
 
 /* The image at an offset of its section; the offset moves on. False behind the last image. */
 bool source_next_image(const struct source_file *images, size_t *offset, struct source_file *out);
+
+/* The part of an image that is loaded to run the code; debug information lies behind. */
+size_t source_loaded_bytes(const struct source_image *image);
 
 /* A kernel in an image: its symbol, and the name of the section that its code is in. */
 struct source_symbol {
@@ -143,14 +165,15 @@ void source_log_free(struct source *source);
 /* ---- lines of the user's source (lines.c) ---- */
 /* The line of the source file from which code at an address comes; 0: not known. */
 uint32_t source_line(const struct source_image *image, const char *path, uint64_t address);
-void source_lines_open(struct source_image *image);
-void source_lines_close(struct source_image *image);
+struct source_lines *source_lines_open(const struct source_image *image);
+void source_lines_close(struct source_lines *lines);
 
 /* ---- as a whole (kernel.c) ---- */
 /* What is to be executed. */
 struct source_request {
-  const char *path;   /* of the library */
-  const char *kernel; /* name of the function */
+  const char *path;               /* of the library */
+  struct source_library *library; /* has been read already; NULL: not yet */
+  const char *kernel;             /* name of the function */
   uint32_t blocks;
   const char *const *args; /* "name=x,dtype=fp16,shape=8x2048,io=in", "value=7" in their order */
   size_t arg_count;
