@@ -104,6 +104,7 @@ int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, voi
   acl_enter(true);
   struct acl_stream *stream = acl_stream_of(stream_handle);
   wanted.values_only = !acl_runtime.timed;
+  wanted.time_only = acl_runtime.time_only;
   wanted.checks = acl_runtime.checks;
   wanted.enter = symbol_at(enter, &wanted.library);
   wanted.kernel = symbol_at(kernel, &wanted.library);

@@ -140,6 +140,18 @@ static aclError wait_alone(const struct acl_stream *alone, aclError error) {
   return error;
 }
 
+/* What kernels have not computed (VINCI_VALUES=0) goes along with copies on the device. */
+static void note_values(const struct copy *copy) {
+  bool unknown =
+      copy->from_device && vinci_device_is_unknown(acl_runtime.device, copy->src, copy->bytes);
+  if (copy->to_device)
+    vinci_device_wrote(acl_runtime.device, copy->dst, copy->bytes, !unknown);
+  else if (unknown && !acl_runtime.warned_of_values)
+    fprintf(stderr, "vinci: warning: a copy to the host takes results that were not computed "
+                    "(VINCI_VALUES=0): its bytes mean nothing\n");
+  acl_runtime.warned_of_values |= unknown && !copy->to_device;
+}
+
 ACL_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                              aclrtMemcpyKind kind) {
   struct copy copy = {.dst = dst, .src = src, .bytes = count, .room = destMax};
@@ -150,6 +162,7 @@ ACL_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t 
     return acl_leave(error);
   warn_of_kernels(&copy);
   memmove(dst, src, count);
+  note_values(&copy);
   error = time_copy(&copy, &alone);
   return acl_leave(wait_alone(&alone, error));
 }
@@ -163,6 +176,7 @@ ACL_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, si
   if (error != ACL_SUCCESS)
     return acl_leave(error);
   memmove(dst, src, count);
+  note_values(&copy);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_copy_call_ps;
   return acl_leave(time_copy(&copy, stream));
 }
@@ -183,6 +197,7 @@ ACL_API aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t
   warn_of_kernels(&copy);
   for (size_t row = 0; row < height; row++)
     memmove((char *)dst + row * dpitch, (const char *)src + row * spitch, width);
+  note_values(&copy);
   copy.bytes = width * height;
   error = time_copy(&copy, &alone);
   return acl_leave(wait_alone(&alone, error));
@@ -196,6 +211,7 @@ static aclError fill(void *address, size_t room, int32_t value, size_t count,
     return acl_fail(ACL_ERROR_RT_PARAM_INVALID,
                     "a fill of %zu bytes at %p, which are no device memory", count, address);
   memset(address, value, count);
+  vinci_device_wrote(acl_runtime.device, address, count, true);
   return add_copy(stream, "fill", count, acl_runtime.soc->hbm_bytes_per_second);
 }
 

@@ -51,6 +51,11 @@ static enum vinci_status set_numbers(vinci_soc *soc, const char *list, struct vi
   return status;
 }
 
+static bool read_values(const char *word) {
+  acl_runtime.time_only = word && strcmp(word, "0") == 0;
+  return !word || strcmp(word, "0") == 0 || strcmp(word, "1") == 0;
+}
+
 static bool read_memory(const char *word) {
   acl_runtime.timed = !word || strcmp(word, "none") != 0;
   acl_runtime.memory = word && strcmp(word, "flat") == 0 ? VINCI_MEMORY_FLAT : VINCI_MEMORY_CYCLE;
@@ -102,6 +107,14 @@ static void load(void) {
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "VINCI_MEMORY is cycle, flat or none (no time), not '%s'",
                      asked("VINCI_MEMORY"));
+  else if (!read_values(asked("VINCI_VALUES")))
+    (void)diag_error(&diag, VINCI_E_USAGE,
+                     "VINCI_VALUES is 1, or 0 for the time without values, not '%s'",
+                     asked("VINCI_VALUES"));
+  else if (acl_runtime.time_only && !acl_runtime.timed)
+    (void)diag_error(
+        &diag, VINCI_E_USAGE,
+        "VINCI_VALUES=0 leaves values out, VINCI_MEMORY=none the time: nothing is left");
   else if (!read_checks(asked("VINCI_CHECK")))
     (void)diag_error(&diag, VINCI_E_USAGE,
                      "VINCI_CHECK is all, or some of memcheck,racecheck,initcheck,synccheck, not "

@@ -54,6 +54,7 @@ struct acl_runtime {
   vinci_device *device;
   enum vinci_memory memory;
   bool timed;         /* else values only */
+  bool time_only;     /* kernels do not compute (VINCI_VALUES=0) */
   unsigned checks;    /* enum vinci_checks */
   const char *output; /* folder for results; NULL: none */
   bool silent;        /* no report at the end */
@@ -66,7 +67,7 @@ struct acl_runtime {
   aclError failed;    /* of a kernel, for the next call that waits; ACL_SUCCESS: none */
   int exit_code;      /* that the process shall end with, unless it has one of its own */
   char message[2048]; /* for aclGetRecentErrMsg() */
-  bool warned_of_wait;
+  bool warned_of_wait, warned_of_values;
 };
 
 extern struct acl_runtime acl_runtime;

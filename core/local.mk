@@ -132,7 +132,9 @@ libvinci_core_la_SOURCES += \
 	core/machine/machine_core.h \
 	core/machine/machine_hang.c \
 	core/machine/values.c \
-	core/machine/values.h
+	core/machine/values.h \
+	core/machine/values_unknown.c \
+	core/machine/values_unknown.h
 
 # check/: the checks of a program: observers of the machine. Includes machine.
 libvinci_core_la_SOURCES += \

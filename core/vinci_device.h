@@ -29,12 +29,18 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status vinci_device_create(const vinci_soc
 VINCI_API void vinci_device_free(vinci_device *device);
 
 /*
- * Device memory, as addresses that the host can read and write too: at a multiple of 512 bytes,
+ * Device memory, as addresses that the host can read and write too: at a multiple of 4096 bytes,
  * zeros at first. NULL when no gap of the device has that many.
  */
 VINCI_API void *vinci_device_malloc(vinci_device *device, uint64_t bytes);
 /* Gives memory back; false when there is no such memory. */
 VINCI_API bool vinci_device_release(vinci_device *device, void *memory);
+/* Whether a range was written by a launch that leaves values out. */
+VINCI_API bool vinci_device_is_unknown(const vinci_device *device, const void *address,
+                                       uint64_t bytes);
+/* Says that the host has written a range, with values that are known or not. */
+VINCI_API void vinci_device_wrote(vinci_device *device, const void *address, uint64_t bytes,
+                                  bool known);
 /* Whether a range lies in one piece of device memory. */
 VINCI_API bool vinci_device_holds(const vinci_device *device, const void *address, uint64_t bytes);
 /* Bytes of the device, and those that are given out. */
@@ -48,7 +54,10 @@ struct vinci_launch {
   const char *enter;  /* symbol of vinci_cce::enter() for a kernel of that type */
   const void *arguments;
   uint32_t blocks;
-  bool values_only;         /* no time: *out stays NULL */
+  bool values_only; /* no time: *out stays NULL */
+  /* No values: what instructions would compute is left out. Device memory that a kernel has written
+   * then holds nothing of use, and code whose way depends on such memory is refused. */
+  bool time_only;
   unsigned checks;          /* enum vinci_checks, several added, of what the kernel does */
   uint64_t workspace_bytes; /* of the library's own memory for the kernel */
 };

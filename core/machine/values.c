@@ -8,11 +8,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/arith.h"
 #include "core/base/number.h"
 #include "core/isa/source.h"
 #include "core/machine/machine.h"
+#include "core/machine/values_unknown.h"
 
 struct execution {
   struct vinci_values *values;
@@ -20,6 +22,16 @@ struct execution {
   enum vinci_status status;
   bool lenient;
 };
+
+/* Zeros; pages of UB can be closed to the host (values_unknown.h). */
+static uint8_t *new_buffer(const struct vinci_values *values, enum space space) {
+  size_t bytes = (size_t)soc_space_bytes(values->soc, space);
+  if (!values->unknown || space != SPACE_UB)
+    return calloc(1, bytes);
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+  uint8_t *buffer = aligned_alloc(page, whole);
+  return buffer ? memset(buffer, 0, whole) : NULL;
+}
 
 static bool make_buffers(struct vinci_values *values, struct value_core *core,
                          enum core_kind kind) {
@@ -29,7 +41,7 @@ static bool make_buffers(struct vinci_values *values, struct value_core *core,
     uint64_t bytes = space == SPACE_GM ? 0 : soc_space_bytes(values->soc, space);
     if (bytes == 0 || core->bytes[i] || !core_has_space(kind, space))
       continue;
-    core->bytes[i] = calloc(1, (size_t)bytes);
+    core->bytes[i] = new_buffer(values, space);
     if (!core->bytes[i])
       return false;
   }
@@ -78,6 +90,14 @@ static bool execute(void *context, const struct machine_step *step) {
   const struct inst *inst = step->inst;
   if (execution->lenient && !stays_inside(execution->values, inst))
     return true;
+  bool failed = false;
+  if (execution->values->unknown &&
+      !unknown_computes(execution->values->unknown, execution->values, step, &failed)) {
+    if (failed)
+      execution->status = diag_error(execution->diag, VINCI_E_NOMEM,
+                                     "the system refuses to close memory that is not computed");
+    return !failed;
+  }
   registry_values((enum isa_op)inst->op)(execution->values->soc, inst,
                                          &execution->values->cores[step->core]);
   return true;
@@ -282,8 +302,8 @@ void vinci_values_zero(vinci_values *values) {
 /* ---- life ----------------------------------------------------------------------------- */
 
 enum vinci_status values_create_on(const struct vinci_soc *soc, const struct vinci_trace *trace,
-                                   uint8_t *gm, struct vinci_values **out,
-                                   struct vinci_diag *diag) {
+                                   uint8_t *gm, struct unknown_pages *unknown,
+                                   struct vinci_values **out, struct vinci_diag *diag) {
   *out = NULL;
   struct vinci_values *values = calloc(1, sizeof *values);
   if (values) {
@@ -299,9 +319,11 @@ enum vinci_status values_create_on(const struct vinci_soc *soc, const struct vin
     values->is_loaded = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_loaded);
     values->is_written = calloc((size_t)trace->tensor_count + 1, sizeof *values->is_written);
     values->first = calloc((size_t)trace->tensor_count + 1, sizeof *values->first);
+    values->unknown = unknown ? unknown_new(unknown, values->core_count) : NULL;
   }
-  if (!values || !values->gm || !values->cores || !values->registers || !values->is_loaded ||
-      !values->is_written || !values->first || !list_tensors(values)) {
+  if (!values || (unknown && !values->unknown) || !values->gm || !values->cores ||
+      !values->registers || !values->is_loaded || !values->is_written || !values->first ||
+      !list_tensors(values)) {
     vinci_values_free(values);
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for %llu bytes of tensors",
                       (unsigned long long)trace->gm_bytes);
@@ -314,12 +336,13 @@ enum vinci_status values_create_on(const struct vinci_soc *soc, const struct vin
 
 enum vinci_status vinci_values_create(const vinci_soc *soc, const vinci_trace *trace,
                                       vinci_values **out, struct vinci_diag *diag) {
-  return values_create_on(soc, trace, NULL, out, diag);
+  return values_create_on(soc, trace, NULL, NULL, out, diag);
 }
 
 void vinci_values_free(vinci_values *values) {
   if (!values)
     return;
+  unknown_free(values->unknown);
   for (uint32_t i = 0; values->cores && i < values->core_count; i++)
     for (unsigned space = 0; space < SPACE_COUNT; space++)
       if (space != SPACE_GM)

@@ -32,9 +32,10 @@ struct vinci_values {
   struct value_core *cores;          /* by machine_step.core */
   struct value_registers *registers; /* of the cores */
   uint32_t core_count;
-  bool *is_loaded;  /* by tensor: its values have been given */
-  uint32_t *first;  /* by tensor: the first declaration of the same memory */
-  bool *is_written; /* by first declaration: some kernel has it as output */
+  struct unknown *unknown; /* what is left out of a run for the time alone; NULL: nothing is */
+  bool *is_loaded;         /* by tensor: its values have been given */
+  uint32_t *first;         /* by tensor: the first declaration of the same memory */
+  bool *is_written;        /* by first declaration: some kernel has it as output */
 };
 
 /*
@@ -46,11 +47,13 @@ values_run_leniently(struct vinci_values *values,
                      bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
                      void *context, struct vinci_diag *diag);
 
-/* vinci_values_create() on memory of the caller, which outlives the values. */
-VINCI_MUST_CHECK enum vinci_status values_create_on(const struct vinci_soc *soc,
-                                                    const struct vinci_trace *trace, uint8_t *gm,
-                                                    struct vinci_values **out,
-                                                    struct vinci_diag *diag);
+/* vinci_values_create() on memory of the caller, which outlives the values. With `unknown`, the
+ * pages of that memory, instructions are left out as values_unknown.h says; NULL: all are computed.
+ */
+struct unknown_pages;
+VINCI_MUST_CHECK enum vinci_status
+values_create_on(const struct vinci_soc *soc, const struct vinci_trace *trace, uint8_t *gm,
+                 struct unknown_pages *unknown, struct vinci_values **out, struct vinci_diag *diag);
 
 /* What the tensors of one name are to a run: the first declaration of the name. */
 bool values_is_first(const struct vinci_values *values, uint32_t tensor);

@@ -121,6 +121,71 @@ ends(
     ), 0, "scale_and_add<float>",
 )
 
+# ---- the time without values ----
+
+path = write(
+    "untold.asc",
+    HOST + """
+// 0: the way depends on numbers that came from the host; 1: on a sum; 2: on a register; 3: on what a launch before
+// has left.
+__global__ __vector__ void ways(__gm__ int32_t *counts, __gm__ float *x, int32_t what) {
+  __ubuf__ float *ub = (__ubuf__ float *)(uintptr_t)0;
+  __ubuf__ int32_t *given = (__ubuf__ int32_t *)(uintptr_t)0x10000;
+  copy_gm_to_ubuf(ub, x, 0, 1, 256, 0, 0);
+  copy_gm_to_ubuf(given, counts, 0, 1, 1, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  set_mask_norm();
+  set_vector_mask(-1, -1);
+  int32_t times = what == 3 ? (int32_t)x[0] : given[0];
+  vadds(ub, ub, 1.0f, 32, 1, 1, 8, 8);
+  pipe_barrier(PIPE_ALL);
+  if (what == 1)
+    times = (int32_t)ub[0]; // line 27
+  if (what == 2) {
+    vcmax(ub + 4096, ub, 1, 1, 1, 8, (Order_t)0);
+    pipe_barrier(PIPE_ALL);
+    times = (int32_t)(get_max_min_cnt() & 1);
+  }
+  for (int32_t i = 0; i < times; i++)
+    vmuls(ub, ub, 2.0f, 32, 1, 1, 8, 8);
+  pipe_barrier(PIPE_ALL);
+  copy_ubuf_to_gm(x, ub, 0, 1, 256, 0, 0);
+}
+int main(int count, char **words) {
+  unsigned char *counts = device(32), *x = device(8192);
+  int32_t given[8] = {5}, what = words[1][0] - '0';
+  float one[2048] = {1};
+  aclrtMemcpy(counts, 32, given, 32, ACL_MEMCPY_HOST_TO_DEVICE);
+  ways<<<1>>>((int32_t *)counts, (float *)x, what == 3 ? 0 : what);
+  if (count > 2) // what the host writes is known again
+    aclrtMemcpy(x, 8192, one, 8192, ACL_MEMCPY_HOST_TO_DEVICE);
+  if (what == 3)
+    ways<<<1>>>((int32_t *)counts, (float *)x, 3);
+  aclrtSynchronizeDevice();
+  printf("first %g\\n", from_device<float>(x, 2048)[0]);
+  return 0;
+}
+""",
+)
+untold = built("untold", path)
+whole, alone = command(untold, "0"), command(untold, "0", VINCI_VALUES="0")
+rows = [re.findall(r"^ways .*$", run.stderr, re.M) for run in (whole, alone)]
+report(
+    "a run without values takes the time of the run with values",
+    "" if "first 32" in whole.stdout and "first 0" in alone.stdout
+    and len(rows[0]) == 1 and rows[0] == rows[1] else f"{whole.stdout} {alone.stdout}{alone.stderr}",
+)
+ends("results that were not computed are told", alone, 0, "a copy to the host takes results that were not computed")
+NEEDS = "the code reads what a run without values does not compute"
+line = 1 + HOST.count("\n") + 15
+ends("a way that depends on a sum", command(untold, "1", VINCI_VALUES="0"), 3, f"untold.asc:{line}", NEEDS)
+ends("a way that depends on a register", command(untold, "2", VINCI_VALUES="0"), 3, NEEDS, "VINCI_VALUES=1")
+ends("a way that depends on a launch before", command(untold, "3", VINCI_VALUES="0"), 3, NEEDS)
+ends("a way that depends on what the host has written", command(untold, "3", "again", VINCI_VALUES="0"), 0, "first")
+ends("a way that depends on values, with values", command(untold, "1"), 0, "first 2")
+ends("neither 0 nor 1", command(untold, "0", VINCI_VALUES="no"), 2, "VINCI_VALUES is 1, or 0")
+ends("neither values nor time", command(untold, "0", VINCI_VALUES="0", VINCI_MEMORY="none"), 2, "nothing is left")
+
 # ---- mistakes of programs ----
 
 KERNEL = """

@@ -8,13 +8,15 @@
 #include "core/base/arith.h"
 #include "core/chip/soc.h"
 #include "core/machine/values.h"
+#include "core/machine/values_unknown.h"
 #include "core/result/result.h"
 #include "core/sim/kept.h"
 #include "core/vinci_device.h"
 #include "traces/source/source.h"
 
-/* Between two pieces, so that what runs over the end of one does not hit the next. */
-enum { GAP_BYTES = PROGRAM_TENSOR_ALIGNMENT };
+/* Between two pieces, so that what runs over the end of one does not hit the next. Pieces share no
+ * page of the host: what a run without values closes is a page (values_unknown.h). */
+enum { GAP_BYTES = PROGRAM_TENSOR_ALIGNMENT, PIECE_ALIGNMENT = 4096 };
 
 struct vinci_device {
   const struct vinci_soc *soc;
@@ -26,6 +28,7 @@ struct vinci_device {
   uint8_t *workspace; /* of launches; one of the pieces */
   uint64_t workspace_bytes;
   struct source_library *libraries; /* that kernels were launched from */
+  struct unknown_pages *unknown;    /* of the memory; NULL: no launch has left values out */
 };
 
 enum vinci_status vinci_device_create(const vinci_soc *soc, enum vinci_memory memory,
@@ -55,6 +58,7 @@ enum vinci_status vinci_device_create(const vinci_soc *soc, enum vinci_memory me
 void vinci_device_free(vinci_device *device) {
   if (!device)
     return;
+  unknown_pages_free(device->unknown);
   if (device->memory)
     munmap(device->memory, (size_t)device->bytes);
   kept_free(device->kept);
@@ -69,7 +73,7 @@ void vinci_device_free(vinci_device *device) {
 /* ---- memory ------------------------------------------------------------------------------- */
 
 static uint64_t behind(const struct program_tensor *piece) {
-  return round_up(piece->address + piece->bytes + GAP_BYTES, PROGRAM_TENSOR_ALIGNMENT);
+  return round_up(piece->address + piece->bytes + GAP_BYTES, PIECE_ALIGNMENT);
 }
 
 static bool reserve(struct vinci_device *device) {
@@ -132,6 +136,7 @@ bool vinci_device_release(vinci_device *device, void *memory) {
     return false;
   /* What is given out again are zeros, as on the first time. */
   memset(memory, 0, (size_t)device->pieces[at].bytes);
+  vinci_device_wrote(device, memory, device->pieces[at].bytes, true);
   memmove(device->pieces + at, device->pieces + at + 1,
           (device->piece_count - at - 1) * sizeof *device->pieces);
   device->piece_count--;
@@ -145,6 +150,20 @@ bool vinci_device_holds(const vinci_device *device, const void *address, uint64_
   const struct program_tensor *piece = &device->pieces[at];
   uint64_t offset = (uint64_t)((const uint8_t *)address - device->memory) - piece->address;
   return bytes <= piece->bytes - offset;
+}
+
+bool vinci_device_is_unknown(const vinci_device *device, const void *address, uint64_t bytes) {
+  uint64_t offset = (uint64_t)((const uint8_t *)address - device->memory);
+  return device->unknown && unknown_pages_any(device->unknown, offset, bytes);
+}
+
+void vinci_device_wrote(vinci_device *device, const void *address, uint64_t bytes, bool known) {
+  uint64_t offset = (uint64_t)((const uint8_t *)address - device->memory);
+  if (device->unknown && known)
+    unknown_pages_clear(device->unknown, offset, bytes);
+  else if (device->unknown)
+    (void)unknown_pages_mark(device->unknown, offset,
+                             bytes); /* pages are open: nothing to refuse */
 }
 
 uint64_t vinci_device_bytes(const vinci_device *device, uint64_t *used) {
@@ -207,15 +226,22 @@ static enum vinci_status load(struct vinci_device *device, const struct vinci_la
   return source_load(device->soc, &request, trace, diag);
 }
 
-static enum vinci_status execute(struct vinci_device *device, struct vinci_trace *trace,
-                                 struct vinci_diag *diag) {
+static enum vinci_status execute(struct vinci_device *device, bool time_only,
+                                 struct vinci_trace *trace, struct vinci_diag *diag) {
   struct vinci_values *values;
-  enum vinci_status status = values_create_on(device->soc, trace, device->memory, &values, diag);
-  if (status != VINCI_OK)
-    return status;
-  vinci_values_zero(values);
-  status = source_record(trace, values, NULL, NULL, diag);
-  vinci_values_free(values);
+  if (time_only && !device->unknown)
+    device->unknown = unknown_pages_new(device->memory, device->bytes);
+  if (time_only && (!device->unknown || !unknown_pages_close(device->unknown, true)))
+    return diag_error(diag, VINCI_E_NOMEM, "out of memory for a launch without values");
+  enum vinci_status status = values_create_on(device->soc, trace, device->memory,
+                                              time_only ? device->unknown : NULL, &values, diag);
+  if (status == VINCI_OK) {
+    vinci_values_zero(values);
+    status = source_record(trace, values, NULL, NULL, diag);
+    vinci_values_free(values);
+  }
+  if (time_only && !unknown_pages_close(device->unknown, false) && status == VINCI_OK)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory after a launch without values");
   return status;
 }
 
@@ -232,9 +258,11 @@ enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_l
                       launch->struct_size, sizeof *launch);
   if (launch->blocks == 0)
     return diag_error(diag, VINCI_E_USAGE, "a kernel has at least one block");
+  if (launch->values_only && launch->time_only)
+    return diag_error(diag, VINCI_E_USAGE, "a launch without values and without time does nothing");
   enum vinci_status status = load(device, launch, &trace, diag);
   if (status == VINCI_OK)
-    status = execute(device, trace, diag);
+    status = execute(device, launch->time_only, trace, diag);
   if (status == VINCI_OK && launch->checks) {
     const struct vinci_check_options checks = {.struct_size = sizeof checks,
                                                .checks = launch->checks};

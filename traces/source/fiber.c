@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/machine/values.h"
+#include "core/machine/values_unknown.h"
 #include "traces/source/source.h"
 
 enum { STACK_BYTES = 1 << 20, GUARD_BYTES = 1 << 16, REGISTER_ARGS = 6 };
@@ -79,8 +80,32 @@ static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst
   leave(fiber);
 }
 
+static uint32_t line_at(const struct source_fiber *fiber, uint64_t address) {
+  const struct source *source = fiber->core.source;
+  return source_line(&source->image[fiber->core.place.kind], source->trace->path,
+                     address - fiber->core.base);
+}
+
+/* The text of a run for the time alone whose code needs what was left out. */
+#define TEXT_UNKNOWN "the code reads what a run without values does not compute"
+#define HINT_UNKNOWN "run with values (VINCI_VALUES=1): the way of this kernel depends on them"
+
+static void check_registers(struct source_fiber *fiber, const void *caller) {
+  const struct source_core *core = &fiber->core;
+  const struct vinci_values *values = core->source->program.values;
+  if (!values->unknown || !values->unknown->registers[core->place.core])
+    return;
+  struct diag_position at =
+      program_position(core->source->trace, line_at(fiber, (uint64_t)(uintptr_t)caller - 1));
+  (void)diag_error_at(core->diag, VINCI_E_INPUT, at, "block %u: " TEXT_UNKNOWN, core->place.blk);
+  diag_hint(core->diag, HINT_UNKNOWN);
+  fail(fiber);
+}
+
 static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
-  const struct source_fiber *fiber = fiber_of(host);
+  struct source_fiber *fiber = fiber_of(host);
+  if (which == VINCI_CCE_EXTREME || which == VINCI_CCE_TAKEN || which == VINCI_CCE_MERGED)
+    check_registers(fiber, __builtin_return_address(0));
   const struct source_core *core = &fiber->core;
   const struct program_kernel *kernel = &core->source->trace->kernels[0];
   const struct value_registers *registers =
@@ -111,12 +136,6 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
                                    : 0;
   }
   return 0;
-}
-
-static uint32_t line_at(const struct source_fiber *fiber, uint64_t address) {
-  const struct source *source = fiber->core.source;
-  return source_line(&source->image[fiber->core.place.kind], source->trace->path,
-                     address - fiber->core.base);
 }
 
 static void trap(const struct vinci_cce_host *host, const char *text) {
@@ -171,11 +190,14 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     return;
   }
   bool memory = number == SIGSEGV || number == SIGBUS;
+  bool unknown = memory && unknown_holds(fiber->core.source->program.values, info->si_addr);
   struct diag_position at =
       program_position(fiber->core.source->trace, line_at(fiber, program_counter(context)));
   (void)diag_error_at(fiber->core.diag, VINCI_E_INPUT, at, "block %u: %s", fiber->core.place.blk,
-                      fault_text(number));
-  if (memory)
+                      unknown ? TEXT_UNKNOWN : fault_text(number));
+  if (unknown)
+    diag_hint(fiber->core.diag, HINT_UNKNOWN);
+  else if (memory)
     diag_hint(fiber->core.diag, "the address is %#llx",
               (unsigned long long)(uintptr_t)info->si_addr);
   fiber->failed = true;
