@@ -196,6 +196,45 @@ static void print_row(enum isa_op op) {
   print_missing_types(op);
 }
 
+/* Whether a function of Ascend C becomes an instruction: sources begin with "DK" and the functions'
+ * names, with commas between and words about the form behind. */
+static bool comes_from(const struct isa_row *row, const char *function) {
+  static const char begin[] = "DK ";
+  size_t length = strlen(function);
+  const char *at = row->source;
+  if (strncmp(at, begin, sizeof begin - 1) != 0)
+    return false;
+  for (at += sizeof begin - 1; *at && *at != ';'; at += strcspn(at, " ,;")) {
+    at += strspn(at, " ,");
+    if (strcspn(at, " ,;") == length && strncmp(at, function, length) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* The instructions of a function of Ascend C: the only one in full, else a line each. */
+static bool show_function(const char *function) {
+  enum isa_op only = OP_COUNT;
+  int count = 0, width = 0;
+  for (unsigned op = 0; op < OP_COUNT; op++) {
+    const struct isa_row *row = isa_row((enum isa_op)op);
+    if (!comes_from(row, function))
+      continue;
+    count++;
+    only = (enum isa_op)op;
+    width = (int)strlen(row->name) > width ? (int)strlen(row->name) : width;
+  }
+  if (count == 1)
+    print_row(only);
+  if (count <= 1)
+    return count == 1;
+  printf("Ascend C's %s becomes one of these:\n", function);
+  for (unsigned op = 0; op < OP_COUNT; op++)
+    if (comes_from(isa_row((enum isa_op)op), function))
+      print_line(isa_row((enum isa_op)op), width);
+  return true;
+}
+
 static int show(const struct text_list *names) {
   struct vinci_diag diag = {0};
   if (names->count < 2) {
@@ -206,7 +245,11 @@ static int show(const struct text_list *names) {
   for (size_t i = 1; i < names->count; i++) {
     const char *name = names->items[i];
     enum isa_op op = isa_find(name, strlen(name));
-    if (op == OP_COUNT) {
+    if (i > 1)
+      putchar('\n');
+    if (op != OP_COUNT) {
+      print_row(op);
+    } else if (!show_function(name)) {
       (void)diag_error(&diag, VINCI_E_USAGE, "unknown instruction '%s'", name);
       const char *nearest = diag_nearest(name, OP_COUNT, op_at, NULL);
       if (nearest)
@@ -215,9 +258,6 @@ static int show(const struct text_list *names) {
         diag_hint(&diag, "'vinci isa list' shows the names");
       return cli_fail(&diag);
     }
-    if (i > 1)
-      putchar('\n');
-    print_row(op);
   }
   return 0;
 }
@@ -254,7 +294,8 @@ const struct cli_verb cli_verb_isa = {
     .summary = "Show the instructions, their operands, types and sources",
     .details = "  list          name, pipe, architectures and meaning of each instruction\n"
                "  show NAME...  instructions in full: operands with ranges and defaults, data\n"
-               "                types, cost class, where the facts come from\n",
+               "                types, cost class, where the facts come from; NAME may be\n"
+               "                a function of Ascend C, such as Add or DataCopy\n",
     .options = {isa_options, sizeof isa_options / sizeof *isa_options},
     .run = isa,
 };

@@ -12,7 +12,7 @@ work_folder test_isa_cli
 # Keeps stdout, stderr and exit code.
 run() { keep "$vinci" "$@"; }
 
-plan 11
+plan 13
 
 run isa list
 all=$(printf '%s\n' "$out" | wc -l)
@@ -39,6 +39,15 @@ report "show prints operands, types and sources" "$(expect 0 ''
 run isa show vadd
 report "vector instructions have a cost class" "$(expect 0 ''; printf '%s\n' "$out" |
   grep -q '^cost up to 16 bits: vector.TWO: ' || echo "$out")"
+run isa show Axpy DataCopyPad
+report "functions of Ascend C lead to their instructions" "$(expect 0 ''
+  printf '%s\n' "$out" | grep -q "^Ascend C's DataCopyPad becomes one of these:" || echo "DataCopyPad"
+  printf '%s\n' "$out" | grep -Eq '^copy_gm_to_ubuf_align_b8 +MTE2 ' || echo "copy_gm_to_ubuf_align_b8"
+  printf '%s\n' "$out" | grep -Eq "^Ascend C's Axpy|^vaxpy: " || echo "vaxpy"
+  printf '%s\n' "$out" | grep -q '^vadd' && echo "vadd")"
+run isa show Ad
+report "the name of no function" "$(expect 2 "error: unknown instruction 'Ad'
+hint: 'vinci isa list' shows the names")"
 run isa show vad
 report "a misspelt name gets a suggestion" "$(expect 2 "error: unknown instruction 'vad'
 hint: did you mean 'vadd'?")"
