@@ -144,6 +144,7 @@ libvinci_traces_la_SOURCES = \
 	traces/source/log.c \
 	traces/source/record.c \
 	traces/source/source.h \
+	traces/source/variables.c \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \

@@ -368,6 +368,139 @@ int main() {
 """,
 )
 ends("launches in all sorts of text", command(built("text", path)), 0, '192 128 64 0 <<<1>>>("<<<""', "nested<64")
+path = write(
+    "variables.asc",
+    HOST + """
+template <typename type, int count> struct row { type value[count]; };
+#define TILE 64
+#if TILE > 32 // a directive before a declaration
+static __vector__ void unused(__ubuf__ float *tile) {}
+#endif
+template <int count> __global__ __vector__ void variables(__gm__ float *from, __gm__ int32_t *to) {
+  __ubuf__ float tile[TILE / 2][2], more[count]; __ubuf__ row<float, 3> /* a type with a comma */ rows
+      [2];
+#if TILE > 32
+  __ubuf__ uint32_t number;
+#endif
+  __ubuf__ float *pointer = &more[0];
+  copy_gm_to_ubuf(tile, from, 0, 1, 8, 0, 0);
+  copy_gm_to_ubuf(pointer, from + 64, 0, 1, count / 8, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  number = 7;
+  rows[1].value[2] = more[count - 1];
+  int places = 0;
+  for (int i = 0; i < 3; i++) {
+    __ubuf__ int32_t again[1];
+    places += (int)(uintptr_t)again;
+  }
+  to[0] = (int)(uintptr_t)tile;
+  to[1] = (int)(uintptr_t)more;
+  to[2] = (int)(uintptr_t)rows;
+  to[3] = (int)(uintptr_t)&number;
+  to[4] = places / 3;
+  to[5] = (int)tile[31][1];
+  to[6] = (int)rows[1].value[2];
+  to[7] = sizeof more + number;
+}
+int main() {
+  unsigned char *from = device(1024), *to = device(64);
+  float host[128];
+  for (int i = 0; i < 128; i++)
+    host[i] = i;
+  aclrtMemcpy(from, 512, host, 512, ACL_MEMCPY_HOST_TO_DEVICE);
+  variables<16><<<1>>>((float *)from, (int32_t *)to);
+  int32_t *found = from_device<int32_t>(to, 8);
+  printf("places %d %d %d %d %d\\n", found[0], found[1], found[2], found[3], found[4]);
+  printf("values %d %d %d line %d\\n", found[5], found[6], found[7], __LINE__);
+  return 0;
+}
+""",
+)
+with open(path, encoding="utf-8") as file:
+    printed = [number for number, text in enumerate(file, 1) if "__LINE__" in text]
+ends(
+    "variables in UB: their places, one behind the other, and their values", command(built("variables", path)), 0,
+    "places 0 256 320 352 384", f"values 63 79 71 line {printed[0]}",
+)
+path = write(
+    "forms.asc",
+    HOST + """
+// What the C interface of Ascend C calls.
+__global__ __vector__ void vectors(__gm__ half *from, __gm__ float *to) {
+  __ubuf__ half a[64], b[64];
+  __ubuf__ float sum[64];
+  __ubuf__ uint32_t blocks[64], offsets[8], moved[64];
+  __ubuf__ int16_t words[128];
+  __ubuf__ int8_t bytes[256];
+  copy_gm_to_ubuf(a, from, 0, 1, 4, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  for (int i = 0; i < 64; i++) {
+    b[i] = (half)2;
+    sum[i] = 100;
+    blocks[i] = i;
+    words[i] = words[64 + i] = i - 32;
+  }
+  for (int i = 0; i < 8; i++)
+    offsets[i] = 32 * (7 - i);
+  for (int i = 0; i < 256; i++)
+    bytes[i] = 99;
+  set_mask_norm();
+  set_vector_mask(0, -1);
+  vmla(sum, a, b, 1, 1, 1, 1, 8, 4, 4);
+  pipe_barrier(PIPE_ALL);
+  vaxpy(sum, a, (half)3, 1, 1, 1, 8, 4);
+  vgatherb(moved, offsets, (uint64_t)blocks, 8, 1, 1);
+  float scale = 2;
+  uint32_t bits;
+  memcpy(&bits, &scale, 4);
+  set_deqscale((uint64_t)bits | (uint64_t)1 << 46);
+  set_vector_mask(-1, -1);
+  vconv_deqs162b8l(bytes, words, 1, 1, 1, 8, 8);
+  pipe_barrier(PIPE_ALL);
+  to[0] = sum[5]; // 100 + 2 * 5 + 3 * 5
+  to[1] = moved[0]; // the first of block 7
+  to[2] = moved[63]; // the last of block 0
+  to[3] = bytes[3]; // (3 - 32) * 2
+  to[4] = bytes[16]; // the upper half stays
+  to[5] = min(sum[5], 7.5f) + max(-1, 2) + max((half)1.5f, (half)0.5f);
+}
+__global__ __cube__ void products(__gm__ half *from, __gm__ float *to) {
+  __ca__ half a[2][256];
+  __cb__ half b[256];
+  __cc__ float c[256];
+  load_gm_to_ca(a[1], from, 0, 1, 1, 0, 0, inc);
+  load_gm_to_cb(b, from, 0, 1, 1, 0, 0, inc);
+  pipe_barrier(PIPE_ALL);
+  mad(c, a[1], b, 16, 16, 16, 0, false, false, true);
+  pipe_barrier(PIPE_ALL);
+  set_fpc(5 << 8);
+  set_nd_para(1);
+  copy_matrix_cc_to_gm(to, c, 0, 16, 16, 16, 16, 0, QuantMode_t::NoQuant, 0, false, true);
+  to[256] = get_fpc();
+}
+int main() {
+  unsigned char *from = device(1024), *to = device(2048);
+  half host[256];
+  for (int i = 0; i < 256; i++)
+    host[i] = (half)(i % 64);
+  aclrtMemcpy(from, 512, host, 512, ACL_MEMCPY_HOST_TO_DEVICE);
+  vectors<<<1>>>((half *)from, (float *)to);
+  float *found = from_device<float>(to, 6);
+  printf("vectors %g %g %g %g %g %g\\n", found[0], found[1], found[2], found[3], found[4], found[5]);
+  products<<<1>>>((half *)from, (float *)to);
+  found = from_device<float>(to, 257);
+  double wanted = 0;
+  for (int k = 0; k < 16; k++) // L0B has a fractal transposed
+    wanted += (double)host[3 * 16 + k] * (double)host[9 * 16 + k];
+  printf("products %g %g\\n", found[3 * 16 + 9] - wanted, found[256]);
+  return 0;
+}
+""",
+)
+ends(
+    "forms of intrinsics that the C interface calls", command(built("forms", path)), 0,
+    "vectors 125 56 7 -58 99 11", "products 0 1280",
+)
 write("part.h", "void start(unsigned char *from, unsigned char *to);\n")
 part = write("part.asc", '#include "acl/acl.h"\n#include "part.h"\n' + KERNEL + """
 void start(unsigned char *from, unsigned char *to) { copy<<<1>>>(from, to, 32); }

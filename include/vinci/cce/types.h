@@ -195,7 +195,7 @@ enum atomic_op_t { ATOMIC_SUM };
 // Registers of 8 addresses, for transpositions.
 enum ub_addr8_t { VA0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 };
 enum vpart_t { L128, H128 };
-enum pad_t { PAD_NONE };
+enum pad_t { PAD_NONE, PAD_MODE1, PAD_MODE2, PAD_MODE3, PAD_MODE4, PAD_MODE5, PAD_MODE6, PAD_MODE7, PAD_MODE8 };
 
 enum unit_flag_t { UNIT_FLAG_OFF = 0, UNIT_FLAG_WAIT = 2, UNIT_FLAG_TURN = 3 };
 
