@@ -120,10 +120,13 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
 }
 
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
-  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections",
-                                       "-fdata-sections", "-Xclang",
-                                       /* fp16 as an argument */
-                                       "-fallow-half-arguments-and-returns"};
+  static const char *const always[] = {
+      "-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections", "-fdata-sections", "-Xclang",
+      /* fp16 as an argument */
+      "-fallow-half-arguments-and-returns",
+      /* A loop over UB is no call: the compiler has no such
+       * function for a memory behind a segment register. */
+      "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove"};
   struct cc_words words = {.count = 0};
   cc_add(&words, cc_compiler());
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
@@ -181,8 +184,8 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   cc_add(&words, "-include");
   cc_add(&words, "vinci/cce/kernel.h");
   cc_add_structures(build, &words);
-  const char *const include[] = {
-      "-E", "-frewrite-includes", "-x", "c++", build->source[source], "-o", included.text};
+  const char *const include[] = {"-E", "-frewrite-includes", "-x", "c++", build->source[source],
+                                 "-o", included.text};
   for (size_t i = 0; i < sizeof include / sizeof *include; i++)
     cc_add(&words, include[i]);
   enum vinci_status status = cc_run(build, &words, failed);

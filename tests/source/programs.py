@@ -423,6 +423,43 @@ ends(
     "places 0 256 320 352 384", f"values 63 79 71 line {printed[0]}",
 )
 path = write(
+    "loops.asc",
+    HOST + """
+// Loops of scalar code that a compiler likes to make calls of: fills, copies, many zeros in a row.
+struct pair { int32_t a, b; };
+__global__ __vector__ void loops(__gm__ int32_t *to, int32_t count) {
+  __ubuf__ int32_t zeros[64], from[64], copy[64], row[16];
+  __ubuf__ pair pairs[2];
+  for (int i = 0; i < 64; i++)
+    zeros[i] = from[i] = copy[i] = 100 + i;
+  for (int i = 0; i < count; i++)
+    zeros[i] = 0;
+  for (int i = 0; i < count; i++)
+    copy[i] = from[i + 1];
+  for (int i = 0; i < count; i++)
+    to[i] = from[63 - i];
+  row[0] = row[1] = row[2] = row[3] = row[4] = row[5] = row[6] = row[7] = row[8] = row[9] = row[10] = row[11] = 0;
+  row[12] = row[13] = row[14] = row[15] = 0;
+  pairs[0].a = pairs[0].b = 1;
+  pairs[1].a = pairs[0].a;
+  pairs[1].b = pairs[0].b;
+  to[40] = zeros[count - 1];
+  to[41] = zeros[count];
+  to[42] = copy[count - 1];
+  to[43] = row[7] + row[15];
+  to[44] = pairs[1].a + pairs[1].b;
+}
+int main() {
+  unsigned char *to = device(256);
+  loops<<<1>>>((int32_t *)to, 40);
+  int32_t *found = from_device<int32_t>(to, 45);
+  printf("%d %d %d %d %d %d %d\\n", found[0], found[39], found[40], found[41], found[42], found[43], found[44]);
+  return 0;
+}
+""",
+)
+ends("loops over UB that fill and copy", command(built("loops", path)), 0, "163 124 0 140 140 0 2")
+path = write(
     "forms.asc",
     HOST + """
 // What the C interface of Ascend C calls.

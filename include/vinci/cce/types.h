@@ -59,7 +59,7 @@ typedef __fp16 half;
 extern "C" {
 __attribute__((visibility("hidden"), used, weak)) uint16_t __gnu_f2h_ieee(float value) {
   uint32_t word;
-  memcpy(&word, &value, sizeof word);
+  __builtin_memcpy(&word, &value, sizeof word);
   uint32_t sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
   if (magnitude > 0x7f800000)
     return (uint16_t)(sign | 0x7e00);
@@ -84,11 +84,11 @@ __attribute__((visibility("hidden"), used, weak)) float __gnu_h2f_ieee(uint16_t 
     word = sign | (exponent + 112) << 23 | fraction << 13;
   else {
     float small = (float)fraction / 16777216.0f;
-    memcpy(&word, &small, sizeof word);
+    __builtin_memcpy(&word, &small, sizeof word);
     word |= sign;
   }
   float value;
-  memcpy(&value, &word, sizeof value);
+  __builtin_memcpy(&value, &word, sizeof value);
   return value;
 }
 }
@@ -105,13 +105,13 @@ struct bfloat16_t {
   operator float() const {
     uint32_t word = (uint32_t)bits << 16;
     float value;
-    memcpy(&value, &word, sizeof value);
+    __builtin_memcpy(&value, &word, sizeof value);
     return value;
   }
 
   static uint16_t from_float(float value) {
     uint32_t word;
-    memcpy(&word, &value, sizeof word);
+    __builtin_memcpy(&word, &value, sizeof word);
     if ((word & 0x7fffffff) > 0x7f800000)
       return 0x7fc0;
     return (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
@@ -125,13 +125,13 @@ namespace vinci_cce {
 // A scalar operand: integers as they are, floating-point types by their bits.
 static inline __attribute__((always_inline)) int64_t scalar(half value) {
   uint16_t bits;
-  memcpy(&bits, &value, sizeof bits);
+  __builtin_memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 static inline __attribute__((always_inline)) int64_t scalar(bfloat16_t value) { return value.bits; }
 static inline __attribute__((always_inline)) int64_t scalar(float value) {
   uint32_t word;
-  memcpy(&word, &value, sizeof word);
+  __builtin_memcpy(&word, &value, sizeof word);
   return word;
 }
 static inline __attribute__((always_inline)) int64_t scalar(int16_t value) { return value; }
