@@ -8,6 +8,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/absent.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
+	include/vinci/cce/debug.h \
 	include/vinci/cce/end.h \
 	include/vinci/cce/forms.h \
 	include/vinci/cce/issue.h \

@@ -135,6 +135,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/sequence.c \
 	traces/ops/table.c \
 	traces/source/device.c \
+	traces/source/dump.c \
 	traces/source/fiber.c \
 	traces/source/issue.c \
 	traces/source/kernel.c \

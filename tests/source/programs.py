@@ -287,6 +287,95 @@ int main() {
 )
 ends("memory that nobody writes", command(built("forever", path)), 6, "looks at memory that nobody writes")
 
+# ---- assertions, dumps, text of kernels ----
+
+path = write(
+    "asserts.asc",
+    "#include <cassert>\n" + HOST + """
+// As the library's own assertion with a message does.
+#define ASSERT_TEXT(condition, ...) \\
+  ((condition) ? (void)0 : __assert_fail_msg(#condition, __FILE__, __LINE__, __PRETTY_FUNCTION__, __VA_ARGS__))
+template <int limit> __global__ __vector__ void plain(int count) {
+  __asc_aicore::printf("block %d of %u, %s %.1f\\n", (int)get_block_idx(), (uint32_t)block_num, "half", (half)1.5f);
+  assert(get_block_idx() + count < limit); // plain
+}
+__global__ __cube__ void with_text(half size) {
+  ASSERT_TEXT(size < (half)16, "size %.2f and %d more\\n", size, 7); // with text
+}
+int main(int count, char **words) {
+  if (words[1][0] == 't')
+    with_text<<<1>>>((half)count * 16);
+  else
+    plain<4><<<4>>>(words[1][0] - '0');
+  int failed = aclrtSynchronizeDevice() != ACL_SUCCESS;
+  printf("failed %d\\n", failed);
+  return 0;
+}
+""",
+)
+with open(path, encoding="utf-8") as file:
+    lines = {text.split("// ")[-1].strip(): number for number, text in enumerate(file, 1)}
+asserts = built("asserts", path)
+good = command(asserts, "0")
+ends("assertions that hold, text of kernels", good, 0, "block 0 of 4, half 1.5", "block 3 of 4, half 1.5", "failed 0")
+report("the text of a kernel goes to standard output, once", "" if good.stdout.count("block 2 of 4") == 1 else good.stdout)
+ends(
+    "an assertion that fails ends the run at its line", command(asserts, "2"), 3, "failed 1",
+    f"asserts.asc:{lines['plain']}: error: block 2: assertion 'get_block_idx() + count < limit' failed",
+)
+ends(
+    "an assertion with a message", command(asserts, "text"), 3, "failed 1",
+    f"asserts.asc:{lines['with text']}: error: block 0: assertion 'size < (half)16' failed: size 32.00 and 7 more",
+)
+quiet = command(built("quiet", path, "-DASCENDC_DUMP=0"), "0")
+report("a silenced kernel", "" if quiet.stdout == "failed 0\n" else quiet.stdout)
+path = write(
+    "dumps.asc",
+    HOST + """
+__global__ __vector__ void dumps(__gm__ int16_t *from) {
+  __ubuf__ int16_t tile[16];
+  __ubuf__ half halves[16];
+  __ubuf__ bfloat16_t wide[16];
+  const uint32_t shape[] = {2, 3};
+  copy_gm_to_ubuf(tile, from, 0, 1, 1, 0, 0); // nobody waits but the dump
+  asc_dump(tile, 3, 4);
+  asc_dump_gm(from + 2, 4, 2);
+  for (int i = 0; i < 16; i++) {
+    halves[i] = (half)(i * 0.5f);
+    wide[i].bits = bfloat16_t(i * -1.5f).bits;
+  }
+  asc_dump_ubuf(halves, 5, 5, shape, 2);
+  asc_dump_ubuf(&wide[1], 6, 3);
+}
+__global__ __cube__ void fractals() {
+  __ca__ half a[256];
+  create_ca_matrix(a, 1 | 1 << 16, (half)2);
+  __asc_aicore::asc_dump_abuf(a, 7, 3);
+  __asc_aicore::asc_dump_ubuf((__ubuf__ float *)(uintptr_t)(1 << 20), 8, 3);
+}
+int main() {
+  unsigned char *from = device(64);
+  int16_t host[16];
+  for (int i = 0; i < 16; i++)
+    host[i] = i - 2;
+  aclrtMemcpy(from, 32, host, 32, ACL_MEMCPY_HOST_TO_DEVICE);
+  dumps<<<1>>>((int16_t *)from);
+  fractals<<<1>>>();
+  return 0;
+}
+""",
+)
+ends(
+    "dumps of memories", command(built("dumps", path)), 3,
+    "DumpTensor: desc=3, addr=0x0, data_type=int16, position=UB, dump_size=4, block=0\n[-2, -1, 0, 1]\n",
+    "data_type=int16, position=GM, dump_size=2, block=0\n[0, 1]\n",
+    "desc=5, addr=0x20, data_type=float16, position=UB, dump_size=5, block=0\n"
+    "[[0.000000, 0.500000, 1.000000],\n[1.500000, 2.000000, -]]\n",
+    "desc=6, addr=0x42, data_type=bfloat16, position=UB, dump_size=3, block=0\n[-1.500000, -3.000000, -4.500000]\n",
+    "desc=7, addr=0x0, data_type=float16, position=L0A, dump_size=3, block=0\n[2.000000, 2.000000, 2.000000]\n",
+    "error: block 0: a dump of memory that this core does not have",
+)
+
 # ---- kinds of cores, kinds of files, text ----
 
 path = write(

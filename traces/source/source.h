@@ -132,6 +132,11 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
 /* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
 
+/* ---- dumps (dump.c) ---- */
+/* Prints what a memory holds; a text when the memory has no such numbers. */
+const char *source_dump(const struct source_core *core, const struct vinci_cce_dump *dump,
+                        FILE *out);
+
 /* ---- what blocks issue (log.c) ---- */
 void source_log_start(struct source *source, const struct source_place *place);
 bool source_log_add(struct source *source, const struct source_place *place,

@@ -8,6 +8,7 @@
 #include "vinci/cce/absent.h"
 #include "vinci/cce/control.h"
 #include "vinci/cce/cube.h"
+#include "vinci/cce/debug.h"
 #include "vinci/cce/forms.h"
 #include "vinci/cce/launch.h"
 #include "vinci/cce/scalar.h"
