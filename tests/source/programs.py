@@ -651,6 +651,41 @@ for name, source in (("part", part), ("main", main)):
     objects.append(os.path.join(folder, name + ".o"))
     command(vinci, "cc", "-c", source, "-o", objects[-1])
 ends("objects that were compiled apart", command(built("linked", *objects)), 0, "parts 9 9")
+callee = write("callee.asc", """
+[[block_local]] uint64_t both_have;
+__aicore__ int increment(int value) { return value + 2 + (int)both_have++; }
+""")
+caller = write("caller.asc", HOST + """
+[[block_local]] uint64_t both_have;
+extern __aicore__ int increment(int value);
+template <int block> __global__ __vector__ void calls(__gm__ int32_t *to) {
+  both_have = 10;
+  to[0] = increment(block); // 5 + 2 + 10
+  to[1] = increment(block); // the same variable: 11 by now
+}
+__global__ __cube__ void cubes(__gm__ int32_t *to) {
+  to[2] = increment(100);
+}
+int main(int count, char **) {
+  unsigned char *to = device(64);
+  calls<5><<<1>>>((int32_t *)to);
+  cubes<<<1>>>((int32_t *)to);
+  int32_t *found = from_device<int32_t>(to, 3);
+  printf("calls %d %d %d\\n", found[0], found[1], found[2]);
+  if (count > 1)
+    calls<5><<<1>>>((int32_t *)0); // nowhere
+  return 0;
+}
+""")
+objects = []
+for name, source in (("callee", callee), ("caller", caller)):
+    objects.append(os.path.join(folder, name + ".o"))
+    command(vinci, "cc", "-dc", "--core=mix", source, "-o", objects[-1])
+parts = built("parts", *objects)
+ends("device functions of another object", command(parts), 0, "calls 17 18 102")
+with open(caller, encoding="utf-8") as file:
+    line = [number for number, text in enumerate(file, 1) if "to[0] = " in text][0]
+ends("a fault in an object of several", command(parts, "x"), 3, f"caller.asc:{line}: error: block 0: scalar code")
 shared = os.path.join(folder, "libpart.so")
 command(vinci, "cc", "-shared", part, "-o", shared)
 ends(
@@ -674,12 +709,16 @@ write("CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
 find_package(ASC REQUIRED)
 project(sample LANGUAGES ASC CXX)
 add_executable(sample text.asc)
+add_library(parts SHARED part.asc)
+add_executable(user main.asc)
+target_link_libraries(user PRIVATE parts)
 target_link_libraries(sample PRIVATE tiling_api register platform m dl)
 target_compile_options(sample PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201>)
 """)
 try:
     made = command("cmake", f"-DASC_DIR={cmake}", "-S", folder, "-B", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
     command("cmake", "--build", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
+    ends("a library of kernels finds its way", command(os.path.join(folder, "cmake", "user")), 0, "parts 9 9")
     ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 0")
 except FileNotFoundError:
     report("the language ASC of CMake # SKIP no cmake", "")

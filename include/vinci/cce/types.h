@@ -33,6 +33,9 @@
 #define __sync_noalias__
 #define __sync_out__
 #define __sync_in__
+// Variables of a core, [[block_local]] in headers: several objects of a program may have the same one.
+#define block_local gnu::weak
+#define workgroup_local gnu::weak
 
 // Scalar code reads and writes GM and UB. GM lies in the host's memory as all data do, constants and texts
 // included. Offsets into UB are added to what segment register GS holds: the UB of the core that executes.
