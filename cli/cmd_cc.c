@@ -21,7 +21,7 @@ struct cc_settings {
   const char *core;
   const char *data;
   const char *headers;
-  bool kernel_only, shared, compile_only;
+  bool kernel_only, shared, compile_only, parts;
   bool dry, cmake, tiling;
   bool sanitizer; /* of the vendor's compiler: VINCI_CHECK asks for checks when a program runs */
 };
@@ -35,6 +35,8 @@ static const struct option_row cc_options[] = {
                     "a shared library with kernels and host code (also -shared)"),
     OPTION_FLAG_ROW("compile", 'c', struct cc_settings, compile_only,
                     "an object, for a later `vinci cc OBJECT...`"),
+    OPTION_FLAG_ROW("dc", 0, struct cc_settings, parts,
+                    "-dc: an object whose kernels call device functions of other such objects"),
     OPTION_TEXT_ROW("npu-arch", 0, struct cc_settings, arch, "NAME",
                     "dav-2201 (default): cores of the 910B family"),
     OPTION_TEXT_ROW("core", 0, struct cc_settings, core, "KIND",
@@ -118,7 +120,7 @@ static bool take_option(struct cc_settings *settings, int argc, char **argv, int
          take_flag("--shared", argv[*at], &settings->shared) ||
          take_flag("-shared", argv[*at], &settings->shared) ||
          take_flag("-c", argv[*at], &settings->compile_only) ||
-         take_flag("-dc", argv[*at], &settings->compile_only) ||
+         take_flag("-dc", argv[*at], &settings->parts) ||
          take_flag("--compile", argv[*at], &settings->compile_only) ||
          take_flag("--sanitizer", argv[*at], &settings->sanitizer) ||
          take_flag("--tiling", argv[*at], &settings->tiling) ||
@@ -146,6 +148,7 @@ static enum vinci_status take_arguments(struct cc_build *build, struct cc_settin
     if (takes_next(argv[i]) && i + 1 < argc)
       cc_add(words, argv[++i]);
   }
+  settings->compile_only |= settings->parts;
   if (settings->compile_only && build->source_count > 1)
     return diag_error(build->diag, VINCI_E_USAGE, "-c compiles one source, not %zu",
                       build->source_count);
@@ -280,6 +283,7 @@ static enum vinci_status prepare(struct cc_build *build, int argc, char **argv, 
                   : settings.shared       ? CC_SHARED
                                           : CC_PROGRAM;
   build->dry = settings.dry;
+  build->parts = settings.parts;
   if (status == VINCI_OK)
     status = choose_cores(build, &settings);
   if (status == VINCI_OK)

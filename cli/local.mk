@@ -17,6 +17,7 @@ vinci_SOURCES = \
 	cli/main.c \
 	cli/cc/build.c \
 	cli/cc/build.h \
+	cli/cc/parts.c \
 	cli/cc/tiling.c \
 	cli/run/list.c \
 	cli/run/list.h \

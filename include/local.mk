@@ -8,7 +8,9 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/absent.h \
 	include/vinci/cce/control.h \
 	include/vinci/cce/cube.h \
+	include/vinci/cce/debug.h \
 	include/vinci/cce/end.h \
+	include/vinci/cce/forms.h \
 	include/vinci/cce/issue.h \
 	include/vinci/cce/kernel.h \
 	include/vinci/cce/launch.h \
@@ -23,7 +25,9 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/securec.h \
 	include/vinci/cce/library/tiling/tiling_api.h \
 	include/vinci/cce/permute.h \
+	include/vinci/cce/scalar.h \
 	include/vinci/cce/select.h \
 	include/vinci/cce/transfer.h \
 	include/vinci/cce/types.h \
+	include/vinci/cce/variable.h \
 	include/vinci/cce/vector.h

@@ -135,6 +135,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/sequence.c \
 	traces/ops/table.c \
 	traces/source/device.c \
+	traces/source/dump.c \
 	traces/source/fiber.c \
 	traces/source/issue.c \
 	traces/source/kernel.c \
@@ -144,6 +145,7 @@ libvinci_traces_la_SOURCES = \
 	traces/source/log.c \
 	traces/source/record.c \
 	traces/source/source.h \
+	traces/source/variables.c \
 	traces/values/compare.c \
 	traces/values/npy.c \
 	traces/values/npy.h \

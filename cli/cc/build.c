@@ -20,12 +20,7 @@
 
 extern char **environ;
 
-enum { TEXT_BYTES_MAX = 1 << 30, NAME_BYTES = 64 };
-
-/* "FOLDER/aiv-3.o": a temporary file. */
-struct cc_path {
-  char text[PATH_MAX + NAME_BYTES];
-};
+enum { TEXT_BYTES_MAX = 1 << 30, NAME_BYTES = CC_NAME_BYTES };
 
 static struct cc_path path_of(const struct cc_build *build, enum core_kind kind, size_t source,
                               const char *ending) {
@@ -33,6 +28,10 @@ static struct cc_path path_of(const struct cc_build *build, enum core_kind kind,
   snprintf(path.text, sizeof path.text, "%s/%s-%zu.%s", build->folder, core_kind_name(kind), source,
            ending);
   return path;
+}
+
+struct cc_path cc_object_path(const struct cc_build *build, enum core_kind kind, size_t index) {
+  return path_of(build, kind, index, "o");
 }
 
 static struct cc_path image_path(const struct cc_build *build, enum core_kind kind) {
@@ -45,6 +44,11 @@ static struct cc_path file_path(const struct cc_build *build, const char *name) 
   struct cc_path path;
   snprintf(path.text, sizeof path.text, "%s/%s", build->folder, name);
   return path;
+}
+
+static bool has_device_code(const struct cc_build *build) {
+  return build->source_count > 0 || build->part_count[CORE_AIV] > 0 ||
+         build->part_count[CORE_AIC] > 0;
 }
 
 /* What an image says of itself, and what takes the images in. */
@@ -120,10 +124,13 @@ static void add_macros(struct cc_words *words, enum core_kind kind) {
 }
 
 static struct cc_words compile_words(const struct cc_build *build, enum core_kind kind) {
-  static const char *const always[] = {"-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections",
-                                       "-fdata-sections", "-Xclang",
-                                       /* fp16 as an argument */
-                                       "-fallow-half-arguments-and-returns"};
+  static const char *const always[] = {
+      "-std=c++17", "-O2", "-g", "-fPIC", "-ffunction-sections", "-fdata-sections", "-Xclang",
+      /* fp16 as an argument */
+      "-fallow-half-arguments-and-returns",
+      /* A loop over UB is no call: the compiler has no such
+       * function for a memory behind a segment register. */
+      "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-builtin-memmove"};
   struct cc_words words = {.count = 0};
   cc_add(&words, cc_compiler());
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
@@ -181,8 +188,8 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
   cc_add(&words, "-include");
   cc_add(&words, "vinci/cce/kernel.h");
   cc_add_structures(build, &words);
-  const char *const include[] = {
-      "-E", "-frewrite-includes", "-x", "c++", build->source[source], "-o", included.text};
+  const char *const include[] = {"-E", "-frewrite-includes", "-x", "c++", build->source[source],
+                                 "-o", included.text};
   for (size_t i = 0; i < sizeof include / sizeof *include; i++)
     cc_add(&words, include[i]);
   enum vinci_status status = cc_run(build, &words, failed);
@@ -207,10 +214,10 @@ static void add_assembler(struct cc_words *words, const char *path) {
   cc_add(words, "none");
 }
 
-/* Adds the objects of a kind; paths: room for all of them. */
-static void add_objects(const struct cc_build *build, enum core_kind kind, struct cc_path *paths,
-                        struct cc_words *words) {
-  for (size_t i = 0; i < build->source_count; i++) {
+/* Adds the first objects of a kind; paths: room for all of them. */
+static void add_objects(const struct cc_build *build, enum core_kind kind, size_t count,
+                        struct cc_path *paths, struct cc_words *words) {
+  for (size_t i = 0; i < count; i++) {
     paths[i] = path_of(build, kind, i, "o");
     cc_add(words, paths[i].text);
   }
@@ -236,21 +243,33 @@ static enum vinci_status write_about(const struct cc_build *build) {
   FILE *out = open_assembler(build, about_file);
   if (!out)
     return build->diag->status;
-  const char *source = realpath(build->source[0], full) ? full : build->source[0];
+  const char *source = full;
+  if (build->source_count == 0)
+    source = build->part_source;
+  else if (!realpath(build->source[0], full))
+    source = build->source[0];
   fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_path, source);
   fprintf(out, ".section %s,\"aR\"\n.ascii \"%s\"\n", source_section_arch, arch_name(ARCH_C220));
   return close_assembler(build, out);
 }
 
 static enum vinci_status write_frame(const struct cc_build *build) {
+  char full[PATH_MAX];
   FILE *out = open_assembler(build, frame_file);
   if (!out)
     return build->diag->status;
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++)
-    if (build->wanted[kind])
-      fprintf(out, ".section %s,\"aR\"\n.balign %d\n.incbin \"%s\"\n.balign %d\n",
-              source_section_image[kind], SOURCE_IMAGE_ALIGNMENT,
-              image_path(build, (enum core_kind)kind).text, SOURCE_IMAGE_ALIGNMENT);
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
+    if (!build->wanted[kind])
+      continue;
+    fprintf(out, ".section %s,\"aR\"\n.balign %d\n.incbin \"%s\"\n.balign %d\n",
+            source_section_image[kind], SOURCE_IMAGE_ALIGNMENT,
+            image_path(build, (enum core_kind)kind).text, SOURCE_IMAGE_ALIGNMENT);
+    if (build->parts)
+      fprintf(out, ".section %s,\"\"\n.incbin \"%s\"\n", cc_section_part[kind],
+              cc_object_path(build, (enum core_kind)kind, 0).text);
+  }
+  if (build->parts && realpath(build->source[0], full))
+    fprintf(out, ".section %s,\"\"\n.ascii \"%s\"\n", cc_section_part_source, full);
   return close_assembler(build, out);
 }
 
@@ -261,8 +280,9 @@ static enum vinci_status link_image(const struct cc_build *build, enum core_kind
   struct cc_words words = {.count = 0};
   cc_add(&words, cc_compiler());
   cc_add(&words, "-shared");
-  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections");
-  add_objects(build, kind, paths, &words);
+  /* An assertion that fails ends the run, not this process (include/vinci/cce/debug.h). */
+  cc_add(&words, "-Wl,-Bsymbolic,--gc-sections,--wrap=__assert_fail");
+  add_objects(build, kind, build->source_count + build->part_count[kind], paths, &words);
   add_assembler(&words, about.text);
   cc_add(&words, "-o");
   cc_add(&words, image.text);
@@ -299,8 +319,8 @@ static enum vinci_status link_result(const struct cc_build *build, struct cc_pat
   if (build->result == CC_KERNELS || build->result == CC_OBJECT)
     cc_add(&words, "-nostdlib");
   if (build->result != CC_KERNELS)
-    add_objects(build, host, paths, &words);
-  if (build->source_count > 0)
+    add_objects(build, host, build->source_count, paths, &words);
+  if (has_device_code(build)) /* before other objects: images of parts are whole */
     add_assembler(&words, frame.text);
   if (build->result == CC_PROGRAM || build->result == CC_SHARED)
     add_runtime(build, &words, folders);
@@ -322,7 +342,7 @@ static void remove_temporary(const struct cc_build *build) {
   (void)unlink(file_path(build, frame_file).text);
   for (unsigned kind = 0; kind < CORE_KIND_COUNT; kind++) {
     (void)unlink(image_path(build, (enum core_kind)kind).text);
-    for (size_t i = 0; i < build->source_count; i++)
+    for (size_t i = 0; i < build->source_count + build->part_count[kind]; i++)
       for (size_t e = 0; e < sizeof endings / sizeof *endings; e++)
         (void)unlink(path_of(build, (enum core_kind)kind, i, endings[e]).text);
   }
@@ -380,8 +400,9 @@ static enum vinci_status deduce_cores(struct cc_build *build) {
 }
 
 static enum vinci_status build_all(struct cc_build *build, struct cc_path *paths) {
-  enum vinci_status status = build->source_count > 0 ? write_about(build) : VINCI_OK;
-  for (unsigned kind = 0; kind < CORE_KIND_COUNT && build->source_count > 0; kind++) {
+  bool device = has_device_code(build);
+  enum vinci_status status = device ? write_about(build) : VINCI_OK;
+  for (unsigned kind = 0; kind < CORE_KIND_COUNT && device; kind++) {
     if (!build->wanted[kind])
       continue;
     for (size_t i = 0; i < build->source_count && status == VINCI_OK; i++)
@@ -397,9 +418,11 @@ static enum vinci_status build_all(struct cc_build *build, struct cc_path *paths
 }
 
 enum vinci_status cc_build(struct cc_build *build) {
-  struct cc_path *paths = calloc(build->source_count + 1, sizeof *paths);
+  struct cc_path *paths = calloc(CC_WORDS_MAX, sizeof *paths);
   enum vinci_status status =
       paths ? cc_make_folder(build) : diag_error(build->diag, VINCI_E_NOMEM, "out of memory");
+  if (status == VINCI_OK)
+    status = cc_take_parts(build);
   if (status == VINCI_OK)
     status = build_all(build, paths);
   remove_temporary(build);

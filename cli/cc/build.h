@@ -37,6 +37,9 @@ struct cc_build {
   const char *output;
   bool tiling; /* the library of host functions instead */
   bool dry;    /* commands are printed, not run */
+  bool parts;  /* an object whose device code calls, or is called by, that of other objects */
+  size_t part_count[CORE_KIND_COUNT]; /* device code of such objects among the words of the link */
+  char part_source[PATH_MAX];         /* the source of the part with kernels */
   char include[PATH_MAX], stand_ins[PATH_MAX + 32], runtime[PATH_MAX + 32]; /* folders */
   char library[CC_LIBRARY_MAX][PATH_MAX]; /* folders of the user's headers */
   size_t library_count;
@@ -56,6 +59,21 @@ const char *cc_compiler(void);
  * by what comes after (include/vinci/cce/library/register/tilingdata_base.h).
  */
 void cc_add_structures(const struct cc_build *build, struct cc_words *words);
+/* "FOLDER/aiv-3.o": a temporary file. */
+enum { CC_NAME_BYTES = 64 };
+struct cc_path {
+  char text[PATH_MAX + CC_NAME_BYTES];
+};
+/* The object of a source for a kind of core; behind the sources, of a part. */
+struct cc_path cc_object_path(const struct cc_build *build, enum core_kind kind, size_t index);
+
+/* ---- device code in parts (parts.c) ---- */
+/* The sections of an object with parts: an object for each kind, and the path of the source. */
+extern const char *const cc_section_part[CORE_KIND_COUNT];
+extern const char cc_section_part_source[];
+/* Takes the parts out of the objects that are to be linked. */
+VINCI_MUST_CHECK enum vinci_status cc_take_parts(struct cc_build *build);
+
 /* Runs a command, whose messages go where ours go; `failed` says what did not come about. */
 VINCI_MUST_CHECK enum vinci_status cc_run(const struct cc_build *build,
                                           const struct cc_words *words, const char *failed);

@@ -352,6 +352,95 @@ int main() {
 )
 ends("memory that nobody writes", command(built("forever", path)), 6, "looks at memory that nobody writes")
 
+# ---- assertions, dumps, text of kernels ----
+
+path = write(
+    "asserts.asc",
+    "#include <cassert>\n" + HOST + """
+// As the library's own assertion with a message does.
+#define ASSERT_TEXT(condition, ...) \\
+  ((condition) ? (void)0 : __assert_fail_msg(#condition, __FILE__, __LINE__, __PRETTY_FUNCTION__, __VA_ARGS__))
+template <int limit> __global__ __vector__ void plain(int count) {
+  __asc_aicore::printf("block %d of %u, %s %.1f\\n", (int)get_block_idx(), (uint32_t)block_num, "half", (half)1.5f);
+  assert(get_block_idx() + count < limit); // plain
+}
+__global__ __cube__ void with_text(half size) {
+  ASSERT_TEXT(size < (half)16, "size %.2f and %d more\\n", size, 7); // with text
+}
+int main(int count, char **words) {
+  if (words[1][0] == 't')
+    with_text<<<1>>>((half)count * 16);
+  else
+    plain<4><<<4>>>(words[1][0] - '0');
+  int failed = aclrtSynchronizeDevice() != ACL_SUCCESS;
+  printf("failed %d\\n", failed);
+  return 0;
+}
+""",
+)
+with open(path, encoding="utf-8") as file:
+    lines = {text.split("// ")[-1].strip(): number for number, text in enumerate(file, 1)}
+asserts = built("asserts", path)
+good = command(asserts, "0")
+ends("assertions that hold, text of kernels", good, 0, "block 0 of 4, half 1.5", "block 3 of 4, half 1.5", "failed 0")
+report("the text of a kernel goes to standard output, once", "" if good.stdout.count("block 2 of 4") == 1 else good.stdout)
+ends(
+    "an assertion that fails ends the run at its line", command(asserts, "2"), 3, "failed 1",
+    f"asserts.asc:{lines['plain']}: error: block 2: assertion 'get_block_idx() + count < limit' failed",
+)
+ends(
+    "an assertion with a message", command(asserts, "text"), 3, "failed 1",
+    f"asserts.asc:{lines['with text']}: error: block 0: assertion 'size < (half)16' failed: size 32.00 and 7 more",
+)
+quiet = command(built("quiet", path, "-DASCENDC_DUMP=0"), "0")
+report("a silenced kernel", "" if quiet.stdout == "failed 0\n" else quiet.stdout)
+path = write(
+    "dumps.asc",
+    HOST + """
+__global__ __vector__ void dumps(__gm__ int16_t *from) {
+  __ubuf__ int16_t tile[16];
+  __ubuf__ half halves[16];
+  __ubuf__ bfloat16_t wide[16];
+  const uint32_t shape[] = {2, 3};
+  copy_gm_to_ubuf(tile, from, 0, 1, 1, 0, 0); // nobody waits but the dump
+  asc_dump(tile, 3, 4);
+  asc_dump_gm(from + 2, 4, 2);
+  for (int i = 0; i < 16; i++) {
+    halves[i] = (half)(i * 0.5f);
+    wide[i].bits = bfloat16_t(i * -1.5f).bits;
+  }
+  asc_dump_ubuf(halves, 5, 5, shape, 2);
+  asc_dump_ubuf(&wide[1], 6, 3);
+}
+__global__ __cube__ void fractals() {
+  __ca__ half a[256];
+  create_ca_matrix(a, 1 | 1 << 16, (half)2);
+  __asc_aicore::asc_dump_abuf(a, 7, 3);
+  __asc_aicore::asc_dump_ubuf((__ubuf__ float *)(uintptr_t)(1 << 20), 8, 3);
+}
+int main() {
+  unsigned char *from = device(64);
+  int16_t host[16];
+  for (int i = 0; i < 16; i++)
+    host[i] = i - 2;
+  aclrtMemcpy(from, 32, host, 32, ACL_MEMCPY_HOST_TO_DEVICE);
+  dumps<<<1>>>((int16_t *)from);
+  fractals<<<1>>>();
+  return 0;
+}
+""",
+)
+ends(
+    "dumps of memories", command(built("dumps", path)), 3,
+    "DumpTensor: desc=3, addr=0x0, data_type=int16, position=UB, dump_size=4, block=0\n[-2, -1, 0, 1]\n",
+    "data_type=int16, position=GM, dump_size=2, block=0\n[0, 1]\n",
+    "desc=5, addr=0x20, data_type=float16, position=UB, dump_size=5, block=0\n"
+    "[[0.000000, 0.500000, 1.000000],\n[1.500000, 2.000000, -]]\n",
+    "desc=6, addr=0x42, data_type=bfloat16, position=UB, dump_size=3, block=0\n[-1.500000, -3.000000, -4.500000]\n",
+    "desc=7, addr=0x0, data_type=float16, position=L0A, dump_size=3, block=0\n[2.000000, 2.000000, 2.000000]\n",
+    "error: block 0: a dump of memory that this core does not have",
+)
+
 # ---- kinds of cores, kinds of files, text ----
 
 path = write(
@@ -433,6 +522,176 @@ int main() {
 """,
 )
 ends("launches in all sorts of text", command(built("text", path)), 0, '192 128 64 0 <<<1>>>("<<<""', "nested<64")
+path = write(
+    "variables.asc",
+    HOST + """
+template <typename type, int count> struct row { type value[count]; };
+#define TILE 64
+#if TILE > 32 // a directive before a declaration
+static __vector__ void unused(__ubuf__ float *tile) {}
+#endif
+template <int count> __global__ __vector__ void variables(__gm__ float *from, __gm__ int32_t *to) {
+  __ubuf__ float tile[TILE / 2][2], more[count]; __ubuf__ row<float, 3> /* a type with a comma */ rows
+      [2];
+#if TILE > 32
+  __ubuf__ uint32_t number;
+#endif
+  __ubuf__ float *pointer = &more[0];
+  copy_gm_to_ubuf(tile, from, 0, 1, 8, 0, 0);
+  copy_gm_to_ubuf(pointer, from + 64, 0, 1, count / 8, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  number = 7;
+  rows[1].value[2] = more[count - 1];
+  int places = 0;
+  for (int i = 0; i < 3; i++) {
+    __ubuf__ int32_t again[1];
+    places += (int)(uintptr_t)again;
+  }
+  to[0] = (int)(uintptr_t)tile;
+  to[1] = (int)(uintptr_t)more;
+  to[2] = (int)(uintptr_t)rows;
+  to[3] = (int)(uintptr_t)&number;
+  to[4] = places / 3;
+  to[5] = (int)tile[31][1];
+  to[6] = (int)rows[1].value[2];
+  to[7] = sizeof more + number;
+}
+int main() {
+  unsigned char *from = device(1024), *to = device(64);
+  float host[128];
+  for (int i = 0; i < 128; i++)
+    host[i] = i;
+  aclrtMemcpy(from, 512, host, 512, ACL_MEMCPY_HOST_TO_DEVICE);
+  variables<16><<<1>>>((float *)from, (int32_t *)to);
+  int32_t *found = from_device<int32_t>(to, 8);
+  printf("places %d %d %d %d %d\\n", found[0], found[1], found[2], found[3], found[4]);
+  printf("values %d %d %d line %d\\n", found[5], found[6], found[7], __LINE__);
+  return 0;
+}
+""",
+)
+with open(path, encoding="utf-8") as file:
+    printed = [number for number, text in enumerate(file, 1) if "__LINE__" in text]
+ends(
+    "variables in UB: their places, one behind the other, and their values", command(built("variables", path)), 0,
+    "places 0 256 320 352 384", f"values 63 79 71 line {printed[0]}",
+)
+path = write(
+    "loops.asc",
+    HOST + """
+// Loops of scalar code that a compiler likes to make calls of: fills, copies, many zeros in a row.
+struct pair { int32_t a, b; };
+__global__ __vector__ void loops(__gm__ int32_t *to, int32_t count) {
+  __ubuf__ int32_t zeros[64], from[64], copy[64], row[16];
+  __ubuf__ pair pairs[2];
+  for (int i = 0; i < 64; i++)
+    zeros[i] = from[i] = copy[i] = 100 + i;
+  for (int i = 0; i < count; i++)
+    zeros[i] = 0;
+  for (int i = 0; i < count; i++)
+    copy[i] = from[i + 1];
+  for (int i = 0; i < count; i++)
+    to[i] = from[63 - i];
+  row[0] = row[1] = row[2] = row[3] = row[4] = row[5] = row[6] = row[7] = row[8] = row[9] = row[10] = row[11] = 0;
+  row[12] = row[13] = row[14] = row[15] = 0;
+  pairs[0].a = pairs[0].b = 1;
+  pairs[1].a = pairs[0].a;
+  pairs[1].b = pairs[0].b;
+  to[40] = zeros[count - 1];
+  to[41] = zeros[count];
+  to[42] = copy[count - 1];
+  to[43] = row[7] + row[15];
+  to[44] = pairs[1].a + pairs[1].b;
+}
+int main() {
+  unsigned char *to = device(256);
+  loops<<<1>>>((int32_t *)to, 40);
+  int32_t *found = from_device<int32_t>(to, 45);
+  printf("%d %d %d %d %d %d %d\\n", found[0], found[39], found[40], found[41], found[42], found[43], found[44]);
+  return 0;
+}
+""",
+)
+ends("loops over UB that fill and copy", command(built("loops", path)), 0, "163 124 0 140 140 0 2")
+path = write(
+    "forms.asc",
+    HOST + """
+// What the C interface of Ascend C calls.
+__global__ __vector__ void vectors(__gm__ half *from, __gm__ float *to) {
+  __ubuf__ half a[64], b[64];
+  __ubuf__ float sum[64];
+  __ubuf__ uint32_t blocks[64], offsets[8], moved[64];
+  __ubuf__ int16_t words[128];
+  __ubuf__ int8_t bytes[256];
+  copy_gm_to_ubuf(a, from, 0, 1, 4, 0, 0);
+  pipe_barrier(PIPE_ALL);
+  for (int i = 0; i < 64; i++) {
+    b[i] = (half)2;
+    sum[i] = 100;
+    blocks[i] = i;
+    words[i] = words[64 + i] = i - 32;
+  }
+  for (int i = 0; i < 8; i++)
+    offsets[i] = 32 * (7 - i);
+  for (int i = 0; i < 256; i++)
+    bytes[i] = 99;
+  set_mask_norm();
+  set_vector_mask(0, -1);
+  vmla(sum, a, b, 1, 1, 1, 1, 8, 4, 4);
+  pipe_barrier(PIPE_ALL);
+  vaxpy(sum, a, (half)3, 1, 1, 1, 8, 4);
+  vgatherb(moved, offsets, (uint64_t)blocks, 8, 1, 1);
+  float scale = 2;
+  uint32_t bits;
+  memcpy(&bits, &scale, 4);
+  set_deqscale((uint64_t)bits | (uint64_t)1 << 46);
+  set_vector_mask(-1, -1);
+  vconv_deqs162b8l(bytes, words, 1, 1, 1, 8, 8);
+  pipe_barrier(PIPE_ALL);
+  to[0] = sum[5]; // 100 + 2 * 5 + 3 * 5
+  to[1] = moved[0]; // the first of block 7
+  to[2] = moved[63]; // the last of block 0
+  to[3] = bytes[3]; // (3 - 32) * 2
+  to[4] = bytes[16]; // the upper half stays
+  to[5] = min(sum[5], 7.5f) + max(-1, 2) + max((half)1.5f, (half)0.5f);
+}
+__global__ __cube__ void products(__gm__ half *from, __gm__ float *to) {
+  __ca__ half a[2][256];
+  __cb__ half b[256];
+  __cc__ float c[256];
+  load_gm_to_ca(a[1], from, 0, 1, 1, 0, 0, inc);
+  load_gm_to_cb(b, from, 0, 1, 1, 0, 0, inc);
+  pipe_barrier(PIPE_ALL);
+  mad(c, a[1], b, 16, 16, 16, 0, false, false, true);
+  pipe_barrier(PIPE_ALL);
+  set_fpc(5 << 8);
+  set_nd_para(1);
+  copy_matrix_cc_to_gm(to, c, 0, 16, 16, 16, 16, 0, QuantMode_t::NoQuant, 0, false, true);
+  to[256] = get_fpc();
+}
+int main() {
+  unsigned char *from = device(1024), *to = device(2048);
+  half host[256];
+  for (int i = 0; i < 256; i++)
+    host[i] = (half)(i % 64);
+  aclrtMemcpy(from, 512, host, 512, ACL_MEMCPY_HOST_TO_DEVICE);
+  vectors<<<1>>>((half *)from, (float *)to);
+  float *found = from_device<float>(to, 6);
+  printf("vectors %g %g %g %g %g %g\\n", found[0], found[1], found[2], found[3], found[4], found[5]);
+  products<<<1>>>((half *)from, (float *)to);
+  found = from_device<float>(to, 257);
+  double wanted = 0;
+  for (int k = 0; k < 16; k++) // L0B has a fractal transposed
+    wanted += (double)host[3 * 16 + k] * (double)host[9 * 16 + k];
+  printf("products %g %g\\n", found[3 * 16 + 9] - wanted, found[256]);
+  return 0;
+}
+""",
+)
+ends(
+    "forms of intrinsics that the C interface calls", command(built("forms", path)), 0,
+    "vectors 125 56 7 -58 99 11", "products 0 1280",
+)
 write("part.h", "void start(unsigned char *from, unsigned char *to);\n")
 part = write("part.asc", '#include "acl/acl.h"\n#include "part.h"\n' + KERNEL + """
 void start(unsigned char *from, unsigned char *to) { copy<<<1>>>(from, to, 32); }
@@ -457,6 +716,41 @@ for name, source in (("part", part), ("main", main)):
     objects.append(os.path.join(folder, name + ".o"))
     command(vinci, "cc", "-c", source, "-o", objects[-1])
 ends("objects that were compiled apart", command(built("linked", *objects)), 0, "parts 9 9")
+callee = write("callee.asc", """
+[[block_local]] uint64_t both_have;
+__aicore__ int increment(int value) { return value + 2 + (int)both_have++; }
+""")
+caller = write("caller.asc", HOST + """
+[[block_local]] uint64_t both_have;
+extern __aicore__ int increment(int value);
+template <int block> __global__ __vector__ void calls(__gm__ int32_t *to) {
+  both_have = 10;
+  to[0] = increment(block); // 5 + 2 + 10
+  to[1] = increment(block); // the same variable: 11 by now
+}
+__global__ __cube__ void cubes(__gm__ int32_t *to) {
+  to[2] = increment(100);
+}
+int main(int count, char **) {
+  unsigned char *to = device(64);
+  calls<5><<<1>>>((int32_t *)to);
+  cubes<<<1>>>((int32_t *)to);
+  int32_t *found = from_device<int32_t>(to, 3);
+  printf("calls %d %d %d\\n", found[0], found[1], found[2]);
+  if (count > 1)
+    calls<5><<<1>>>((int32_t *)0); // nowhere
+  return 0;
+}
+""")
+objects = []
+for name, source in (("callee", callee), ("caller", caller)):
+    objects.append(os.path.join(folder, name + ".o"))
+    command(vinci, "cc", "-dc", "--core=mix", source, "-o", objects[-1])
+parts = built("parts", *objects)
+ends("device functions of another object", command(parts), 0, "calls 17 18 102")
+with open(caller, encoding="utf-8") as file:
+    line = [number for number, text in enumerate(file, 1) if "to[0] = " in text][0]
+ends("a fault in an object of several", command(parts, "x"), 3, f"caller.asc:{line}: error: block 0: scalar code")
 shared = os.path.join(folder, "libpart.so")
 command(vinci, "cc", "-shared", part, "-o", shared)
 ends(
@@ -480,12 +774,16 @@ write("CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
 find_package(ASC REQUIRED)
 project(sample LANGUAGES ASC CXX)
 add_executable(sample text.asc)
+add_library(parts SHARED part.asc)
+add_executable(user main.asc)
+target_link_libraries(user PRIVATE parts)
 target_link_libraries(sample PRIVATE tiling_api register platform m dl)
 target_compile_options(sample PRIVATE $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201>)
 """)
 try:
     made = command("cmake", f"-DASC_DIR={cmake}", "-S", folder, "-B", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
     command("cmake", "--build", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
+    ends("a library of kernels finds its way", command(os.path.join(folder, "cmake", "user")), 0, "parts 9 9")
     ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 0")
 except FileNotFoundError:
     report("the language ASC of CMake # SKIP no cmake", "")

@@ -138,19 +138,50 @@ static int64_t number(const struct vinci_cce_host *host, uint32_t which) {
   return 0;
 }
 
-static void trap(const struct vinci_cce_host *host, const char *text) {
-  struct source_fiber *fiber = fiber_of(host);
-  uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+static _Noreturn void trap_at(struct source_fiber *fiber, uint64_t address, const char *text) {
   (void)diag_error_at(fiber->core.diag, VINCI_E_INPUT,
                       program_position(fiber->core.source->trace, line_at(fiber, address)),
                       "block %u: %s", fiber->core.place.blk, text);
   fail(fiber);
 }
 
+static void trap(const struct vinci_cce_host *host, const char *text) {
+  trap_at(fiber_of(host), (uint64_t)(uintptr_t)__builtin_return_address(0) - 1, text);
+}
+
 static void print(const struct vinci_cce_host *host, const char *text) {
   const struct source_fiber *fiber = fiber_of(host);
   if (!fiber->core.source->recorded) /* code that runs once more says nothing new */
     fprintf(stderr, "block %u: %s\n", fiber->core.place.blk, text);
+}
+
+/* Of a launch on standard output, as the program itself prints; standard output of a run may be a
+ * table or JSON. */
+static FILE *output_of(const struct source *source) { return source->enter ? stdout : stderr; }
+
+static void write_text(const struct vinci_cce_host *host, const char *text) {
+  const struct source *source = fiber_of(host)->core.source;
+  if (!source->recorded)
+    fputs(text, output_of(source));
+}
+
+static void fail_at(const struct vinci_cce_host *host, const char *file, uint32_t line,
+                    const char *text) {
+  struct source_fiber *fiber = fiber_of(host);
+  int length = (int)strcspn(text, "\n"); /* messages are one line */
+  (void)diag_error_at(fiber->core.diag, VINCI_E_INPUT,
+                      (struct diag_position){.path = file, .line = line}, "block %u: %.*s",
+                      fiber->core.place.blk, length, text);
+  fail(fiber);
+}
+
+static void dump(const struct vinci_cce_host *host, const struct vinci_cce_dump *wanted) {
+  struct source_fiber *fiber = fiber_of(host);
+  const struct source *source = fiber->core.source;
+  const char *problem =
+      source->recorded ? NULL : source_dump(&fiber->core, wanted, output_of(source));
+  if (problem)
+    trap_at(fiber, (uint64_t)(uintptr_t)__builtin_return_address(0) - 1, problem);
 }
 
 static void pause_code(const struct vinci_cce_host *host) {
@@ -328,7 +359,10 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .number = number,
                                         .trap = trap,
                                         .print = print,
-                                        .pause = pause_code};
+                                        .pause = pause_code,
+                                        .write = write_text,
+                                        .fail = fail_at,
+                                        .dump = dump};
   if (host) /* else the code has no intrinsic */
     *host = &fiber->host;
   return true;

@@ -3,7 +3,8 @@
  * Launches in the text of a program: kernel<<<blocks, l2ctrl, stream>>>(arguments) is no C++. The
  * text becomes kernel->*vinci_cce::launch(blocks, l2ctrl, stream)(arguments), on the same line
  * (include/vinci/cce/launch.h has the rest). Only brackets, comments and literals need to be
- * understood: anywhere else, <<< is no C++ either, except after the word `operator`.
+ * understood: anywhere else, <<< is no C++ either, except after the word `operator`. Variables in
+ * memories of a core, which begin a statement, are the work of variables.c.
  *
  * The text ends with an include of vinci/cce/end.h. Headers also have assembler of the device for
  * registers without an intrinsic; each such statement becomes a call of a function of
@@ -75,8 +76,7 @@ static const char *skip_literal(const char *start, const char *at, const char *e
   return at < end ? at + 1 : end;
 }
 
-/* Behind comments and literals that begin here. */
-static const char *skip(const char *start, const char *at, const char *end) {
+const char *source_skip_text(const char *start, const char *at, const char *end) {
   const char *behind = skip_comment(at, end);
   return behind == at ? skip_literal(start, at, end) : behind;
 }
@@ -86,7 +86,7 @@ static const char *skip(const char *start, const char *at, const char *end) {
 static const char *find_closing(const char *start, const char *at, const char *end) {
   int depth = 0;
   while (at < end) {
-    const char *behind = skip(start, at, end);
+    const char *behind = source_skip_text(start, at, end);
     if (behind != at) {
       at = behind;
       continue;
@@ -126,55 +126,87 @@ static size_t assembler_at(const char *at, const char *end) {
   return i;
 }
 
-struct output {
-  char *text; /* NULL: only counted */
-  size_t length;
-};
-
-static void put(struct output *out, const char *from, const char *to) {
-  if (out->text)
-    memcpy(out->text + out->length, from, (size_t)(to - from));
+void source_text_add(struct source_text *out, const char *from, const char *to) {
+  if (out->bytes)
+    memcpy(out->bytes + out->length, from, (size_t)(to - from));
   out->length += (size_t)(to - from);
 }
 
-static void rewrite(const char *start, const char *end, struct output *out) {
-  const char *from = start, *closes = NULL;
-  for (const char *at = start; at < end;) {
-    const char *behind = skip(start, at, end);
-    size_t statement = assembler_at(at, end);
-    if (behind != at) {
-      at = behind;
-    } else if (statement < ASSEMBLER_COUNT) {
-      const char *to = assembler[statement].to;
-      put(out, from, at);
-      put(out, to, to + strlen(to));
-      from = at += strlen(assembler[statement].from);
-    } else if (at == closes) {
-      put(out, from, at);
-      put(out, after, after + strlen(after));
-      from = at += BRACKETS;
-      closes = NULL;
-    } else if (is_at(at, end, opening) && !closes && !is_operator(start, at) &&
-               (closes = find_closing(start, at + BRACKETS, end))) {
-      put(out, from, at);
-      put(out, before, before + strlen(before));
-      from = at += BRACKETS;
-    } else {
-      at++;
-    }
+static void put_word(struct source_text *out, const char *word) {
+  source_text_add(out, word, word + strlen(word));
+}
+
+/* Where a text stands: what has been seen of a statement, or of a directive of the preprocessor. */
+struct place {
+  bool begins;    /* a statement begins here */
+  bool line;      /* nothing but blanks so far on this line */
+  bool directive; /* this line and those that go on behind a backslash */
+};
+
+static void pass(struct place *place, const char *at) {
+  if (*at == '\n') {
+    place->directive = place->directive && at[-1] == '\\';
+    place->line = true;
+  } else if (!strchr(" \t\r", *at)) {
+    place->directive |= place->line && *at == '#';
+    place->line = false;
+    if (!place->directive)
+      place->begins = strchr(";{}", *at) != NULL;
   }
-  put(out, from, end);
-  put(out, tail, tail + strlen(tail));
+}
+
+/* What replaces the text that begins here; behind that text. `at` when nothing does. */
+static const char *put_replaced(const char *start, const char *at, const char *end,
+                                const char **closes, struct source_text *out) {
+  size_t statement = assembler_at(at, end);
+  if (statement < ASSEMBLER_COUNT) {
+    put_word(out, assembler[statement].to);
+    return at + strlen(assembler[statement].from);
+  }
+  if (at == *closes) {
+    put_word(out, after);
+    *closes = NULL;
+    return at + BRACKETS;
+  }
+  if (is_at(at, end, opening) && !*closes && !is_operator(start, at) &&
+      (*closes = find_closing(start, at + BRACKETS, end))) {
+    put_word(out, before);
+    return at + BRACKETS;
+  }
+  return at;
+}
+
+static void rewrite(const char *start, const char *end, struct source_text *out) {
+  struct place place = {.begins = true, .line = true};
+  const char *closes = NULL;
+  for (const char *at = start; at < end;) {
+    const char *behind = source_skip_text(start, at, end);
+    if (behind != at) { /* as it is */
+      source_text_add(out, at, behind);
+      at = behind;
+      continue;
+    }
+    if (place.begins && !place.directive && *at == '_')
+      behind = source_put_variables(start, at, end, out);
+    if (behind == at)
+      behind = put_replaced(start, at, end, &closes, out);
+    if (behind == at) {
+      pass(&place, at);
+      source_text_add(out, at, ++behind);
+    }
+    at = behind;
+  }
+  put_word(out, tail);
 }
 
 char *source_rewrite_launches(const char *text, size_t length, size_t *out_length) {
-  struct output out = {0};
+  struct source_text out = {0};
   rewrite(text, text + length, &out);
-  out.text = malloc(out.length + 1);
-  if (!out.text)
+  out.bytes = malloc(out.length + 1);
+  if (!out.bytes)
     return NULL;
   out.length = 0;
   rewrite(text, text + length, &out);
   *out_length = out.length;
-  return out.text;
+  return out.bytes;
 }

@@ -154,6 +154,11 @@ bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const i
 /* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
 
+/* ---- dumps (dump.c) ---- */
+/* Prints what a memory holds; a text when the memory has no such numbers. */
+const char *source_dump(const struct source_core *core, const struct vinci_cce_dump *dump,
+                        FILE *out);
+
 /* ---- what blocks issue (log.c) ---- */
 void source_log_start(struct source *source, const struct source_place *place);
 bool source_log_add(struct source *source, const struct source_place *place,
@@ -202,6 +207,17 @@ source_record(struct vinci_trace *trace, struct vinci_values *values,
 /* ---- the text of a program (launches.c) ---- */
 /* The text with its launches as C++, line by line as before; for free(). NULL: out of memory. */
 char *source_rewrite_launches(const char *text, size_t length, size_t *out_length);
+struct source_text {
+  char *bytes; /* NULL: only counted */
+  size_t length;
+};
+void source_text_add(struct source_text *out, const char *from, const char *to);
+/* Behind a comment or literal that begins at a place of a text; the place itself when none does. */
+const char *source_skip_text(const char *start, const char *at, const char *end);
+/* Variables in memories of a core, when a statement at `at` declares some: adds what replaces the
+ * statement, and returns what stands behind; `at` when there are none (variables.c). */
+const char *source_put_variables(const char *start, const char *at, const char *end,
+                                 struct source_text *out);
 
 /* ---- a recorded kernel as a trace (record.c) ---- */
 VINCI_MUST_CHECK enum vinci_status source_write(const struct vinci_trace *trace, FILE *out,

@@ -27,6 +27,21 @@ VINCI_CCE_ABSENT(load_cbuf_to_cb_sp)
 VINCI_CCE_ABSENT(img2colv2_cbuf_to_ca_s4)
 VINCI_CCE_ABSENT(mad_s4)
 VINCI_CCE_ABSENT(mad_sp)
+VINCI_CCE_ABSENT(load_gm_to_ca_s4)
+VINCI_CCE_ABSENT(load_gm_to_cb_s4)
+VINCI_CCE_ABSENT(copy_matrix_cc_to_cbuf_b4)
+// Fractals into L1, and L0C as a target of other memories.
+VINCI_CCE_ABSENT(load_gm_to_cbuf)
+VINCI_CCE_ABSENT(copy_matrix_cbuf_to_cc)
+// The slope of a leaky relu in the fixpipe.
+VINCI_CCE_ABSENT(set_lrelu_alpha)
+VINCI_CCE_ABSENT(vreduce)
+// What the system knows of a core.
+VINCI_CCE_ABSENT(get_status)
+VINCI_CCE_ABSENT(get_overflow_status)
+VINCI_CCE_ABSENT(get_smmu_tag_ver)
+VINCI_CCE_ABSENT(get_stack_phy_base)
+VINCI_CCE_ABSENT(get_sys_va_base)
 // The image pre-processor.
 VINCI_CCE_ABSENT(load_image_to_cbuf)
 #define VINCI_CCE_AIPP(number) VINCI_CCE_ABSENT(set_aipp_spr_##number)

@@ -49,11 +49,18 @@ VINCI_CCE_PLAIN(set_atomic_s8)
 #define VINCI_CCE_REGISTER(name)                                                                       \
   VINCI_CCE_INLINE void name(uint64_t value) { VINCI_CCE(#name, "value", (int64_t)value); }
 VINCI_CCE_REGISTER(set_quant_pre)
-VINCI_CCE_REGISTER(set_fpc)
 VINCI_CCE_REGISTER(set_mov_pad_val)
 VINCI_CCE_REGISTER(set_padding)
 VINCI_CCE_REGISTER(set_ctrl)
 #undef VINCI_CCE_REGISTER
+namespace vinci_cce {
+static uint64_t fpc; // as the core has set that register
+}
+VINCI_CCE_INLINE void set_fpc(uint64_t value) {
+  vinci_cce::fpc = value;
+  VINCI_CCE("set_fpc", "value", (int64_t)value);
+}
+VINCI_CCE_INLINE uint64_t get_fpc() { return vinci_cce::fpc; }
 VINCI_CCE_INLINE void set_deqscale(half value) { VINCI_CCE("set_deqscale", "value", vinci_cce::scalar(value)); }
 VINCI_CCE_INLINE void set_deqscale(uint64_t value) { VINCI_CCE("set_deqscale", "value", (int64_t)value); }
 VINCI_CCE_INLINE int64_t get_ctrl() { return vinci_cce::number(VINCI_CCE_CTRL); }

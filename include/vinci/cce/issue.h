@@ -24,6 +24,17 @@ struct vinci_cce_inst {
   void *found; // by the simulator
 };
 
+// Numbers of a memory, to be printed.
+struct vinci_cce_dump {
+  const char *memory; // "UB"
+  const char *type;   // "float16": of a number
+  int64_t address;    // in GM as the host has it, in buffers of a core an offset
+  uint32_t desc;      // what the user calls the dump
+  uint32_t count;     // numbers
+  const uint32_t *shape;
+  uint32_t dimensions; // of the shape; 0: none
+};
+
 // What the simulator gives to a kernel. The order of the members stays; new ones come behind.
 struct vinci_cce_host {
   uint32_t version;
@@ -38,6 +49,12 @@ struct vinci_cce_host {
   void (*print)(const struct vinci_cce_host *host, const char *text);
   // Lets other cores go on: the code looks at memory that they may write.
   void (*pause)(const struct vinci_cce_host *host);
+  // Text as it is, on standard output for programs.
+  void (*write)(const struct vinci_cce_host *host, const char *text);
+  // Ends the run with a message at a place of the source.
+  void (*fail)(const struct vinci_cce_host *host, const char *file, uint32_t line, const char *text);
+  // Prints what a memory holds now.
+  void (*dump)(const struct vinci_cce_host *host, const struct vinci_cce_dump *dump);
 };
 
 enum vinci_cce_number {

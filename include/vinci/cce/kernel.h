@@ -8,8 +8,12 @@
 #include "vinci/cce/absent.h"
 #include "vinci/cce/control.h"
 #include "vinci/cce/cube.h"
+#include "vinci/cce/debug.h"
+#include "vinci/cce/forms.h"
 #include "vinci/cce/launch.h"
+#include "vinci/cce/scalar.h"
 #include "vinci/cce/transfer.h"
+#include "vinci/cce/variable.h"
 #include "vinci/cce/vector.h"
 
 // Before any header of the library that has tiling structures.

@@ -21,7 +21,9 @@ VINCI_CCE_BURST(copy_ubuf_to_cbuf, __cbuf__, __ubuf__)
 #undef VINCI_CCE_BURST
 VINCI_CCE_INLINE void copy_gm_to_cbuf(__cbuf__ void *dst, __gm__ void *src, uint8_t, uint16_t n_burst,
                                       uint16_t len_burst, uint16_t src_gap, uint16_t dst_gap,
-                                      pad_t = PAD_NONE) {
+                                      pad_t pad = PAD_NONE) {
+  if (pad != PAD_NONE)
+    vinci_cce::trap("copy_gm_to_cbuf: fills beside the data are not modelled");
   VINCI_CCE("copy_gm_to_cbuf", "dst src n_burst len_burst src_gap dst_gap", (int64_t)dst, (int64_t)src,
             n_burst, len_burst, src_gap, dst_gap);
 }
@@ -140,8 +142,7 @@ VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_cb, __cb__)
 // Transposed squares: one fractal of 16-bit, two fractals of 8-bit and 32-bit types.
 #define VINCI_CCE_LOAD_TRANSPOSE(name, space, type, type_text)                                         \
   VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint16_t dst_gap, addr_cal_mode_t mode,              \
-                             uint16_t frac_gap) {                                                      \
+                             uint16_t src_stride, uint16_t dst_gap, int mode, uint16_t frac_gap) {                                                      \
     if (mode != inc)                                                                                   \
       vinci_cce::trap(#name ": addresses that go down are not modelled");                              \
     VINCI_CCE(#name, "dst src base repeat src_stride dst_gap frac_gap type=" type_text, (int64_t)dst,  \

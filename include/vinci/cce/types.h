@@ -33,6 +33,9 @@
 #define __sync_noalias__
 #define __sync_out__
 #define __sync_in__
+// Variables of a core, [[block_local]] in headers: several objects of a program may have the same one.
+#define block_local gnu::weak
+#define workgroup_local gnu::weak
 
 // Scalar code reads and writes GM and UB. GM lies in the host's memory as all data do, constants and texts
 // included. Offsets into UB are added to what segment register GS holds: the UB of the core that executes.
@@ -59,7 +62,7 @@ typedef __fp16 half;
 extern "C" {
 __attribute__((visibility("hidden"), used, weak)) uint16_t __gnu_f2h_ieee(float value) {
   uint32_t word;
-  memcpy(&word, &value, sizeof word);
+  __builtin_memcpy(&word, &value, sizeof word);
   uint32_t sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
   if (magnitude > 0x7f800000)
     return (uint16_t)(sign | 0x7e00);
@@ -84,11 +87,11 @@ __attribute__((visibility("hidden"), used, weak)) float __gnu_h2f_ieee(uint16_t 
     word = sign | (exponent + 112) << 23 | fraction << 13;
   else {
     float small = (float)fraction / 16777216.0f;
-    memcpy(&word, &small, sizeof word);
+    __builtin_memcpy(&word, &small, sizeof word);
     word |= sign;
   }
   float value;
-  memcpy(&value, &word, sizeof value);
+  __builtin_memcpy(&value, &word, sizeof value);
   return value;
 }
 }
@@ -105,13 +108,13 @@ struct bfloat16_t {
   operator float() const {
     uint32_t word = (uint32_t)bits << 16;
     float value;
-    memcpy(&value, &word, sizeof value);
+    __builtin_memcpy(&value, &word, sizeof value);
     return value;
   }
 
   static uint16_t from_float(float value) {
     uint32_t word;
-    memcpy(&word, &value, sizeof word);
+    __builtin_memcpy(&word, &value, sizeof word);
     if ((word & 0x7fffffff) > 0x7f800000)
       return 0x7fc0;
     return (uint16_t)((word + 0x7fff + (word >> 16 & 1)) >> 16);
@@ -125,13 +128,13 @@ namespace vinci_cce {
 // A scalar operand: integers as they are, floating-point types by their bits.
 static inline __attribute__((always_inline)) int64_t scalar(half value) {
   uint16_t bits;
-  memcpy(&bits, &value, sizeof bits);
+  __builtin_memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 static inline __attribute__((always_inline)) int64_t scalar(bfloat16_t value) { return value.bits; }
 static inline __attribute__((always_inline)) int64_t scalar(float value) {
   uint32_t word;
-  memcpy(&word, &value, sizeof word);
+  __builtin_memcpy(&word, &value, sizeof word);
   return word;
 }
 static inline __attribute__((always_inline)) int64_t scalar(int16_t value) { return value; }
@@ -195,7 +198,7 @@ enum atomic_op_t { ATOMIC_SUM };
 // Registers of 8 addresses, for transpositions.
 enum ub_addr8_t { VA0, VA1, VA2, VA3, VA4, VA5, VA6, VA7 };
 enum vpart_t { L128, H128 };
-enum pad_t { PAD_NONE };
+enum pad_t { PAD_NONE, PAD_MODE1, PAD_MODE2, PAD_MODE3, PAD_MODE4, PAD_MODE5, PAD_MODE6, PAD_MODE7, PAD_MODE8 };
 
 enum unit_flag_t { UNIT_FLAG_OFF = 0, UNIT_FLAG_WAIT = 2, UNIT_FLAG_TURN = 3 };
 

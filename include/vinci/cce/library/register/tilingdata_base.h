@@ -15,17 +15,16 @@
 
 namespace vinci_tiling {
 
-// What host code can do with all structures.
-template <typename data> struct host {
-  void SaveToBuffer(void *buffer, size_t size) const {
-    memcpy(buffer, static_cast<const data *>(this), size < sizeof(data) ? size : sizeof(data));
-  }
-  size_t GetDataSize() const { return sizeof(data); }
-};
-
 template <typename data> struct plain : data {};
 
 } // namespace vinci_tiling
+
+// What host code can do with all structures. No base class has it, as code fills structures by lists of values.
+#define VINCI_TILING_FUNCTIONS(name)                                                                   \
+  void SaveToBuffer(void *buffer, size_t size) const {                                                 \
+    memcpy(buffer, this, size < sizeof(name) ? size : sizeof(name));                                   \
+  }                                                                                                    \
+  size_t GetDataSize() const { return sizeof(name); }
 
 #define BEGIN_TILING_DATA_DEF(name)                                                                    \
   struct name;                                                                                         \
@@ -36,7 +35,8 @@ template <typename data> struct plain : data {};
   }                                                                                                    \
   }                                                                                                    \
   namespace optiling {                                                                                 \
-  struct name : vinci_tiling::host<name> {
+  struct name {                                                                                        \
+    VINCI_TILING_FUNCTIONS(name)
 #define TILING_DATA_FIELD_DEF(type, name)                                                              \
   type name = {};                                                                                      \
   void set_##name(type value) { name = value; }                                                        \
@@ -104,6 +104,8 @@ template <typename data> struct plain : data {};
 
 // Structures of users.
 #undef BEGIN_TILING_DATA_DEF
-#define BEGIN_TILING_DATA_DEF(name) struct name : vinci_tiling::host<name> {
+#define BEGIN_TILING_DATA_DEF(name)                                                                    \
+  struct name {                                                                                        \
+    VINCI_TILING_FUNCTIONS(name)
 
 #endif

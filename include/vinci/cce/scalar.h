@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of numbers that the device compiler knows without a header. abs(), sqrt() and their like are those of
+// math.h, for all types.
+#ifndef VINCI_CCE_SCALAR_H
+#define VINCI_CCE_SCALAR_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <type_traits>
+
+#include "vinci/cce/types.h"
+
+namespace vinci_cce {
+
+template <typename type>
+constexpr bool is_number =
+    std::is_arithmetic_v<type> || std::is_same_v<type, half> || std::is_same_v<type, bfloat16_t>;
+
+// Of two numbers: their own type when they have the same, else that of their sum.
+template <typename left, typename right, bool same = std::is_same_v<left, right>> struct either {
+  using type = decltype(left() + right());
+};
+template <typename number> struct either<number, number, true> {
+  using type = number;
+};
+template <typename left, typename right>
+using either_t = typename either<std::enable_if_t<is_number<left>, left>, std::enable_if_t<is_number<right>, right>>::type;
+
+} // namespace vinci_cce
+
+// Two types of their own, so that a function of the user or of namespace std is preferred where both are seen.
+template <typename left, typename right>
+constexpr vinci_cce::either_t<left, right> min(left a, right b) {
+  using type = vinci_cce::either_t<left, right>;
+  return (type)b < (type)a ? (type)b : (type)a;
+}
+template <typename left, typename right>
+constexpr vinci_cce::either_t<left, right> max(left a, right b) {
+  using type = vinci_cce::either_t<left, right>;
+  return (type)a < (type)b ? (type)b : (type)a;
+}
+
+#endif
