@@ -63,6 +63,7 @@ unit_tests = \
 	tests/traces/test_samples \
 	tests/traces/test_evaluate \
 	tests/traces/test_sequence \
+	tests/traces/test_source_count \
 	tests/traces/test_timeline \
 	tests/traces/test_trace_errors \
 	tests/traces/test_trace_expr \

@@ -134,6 +134,7 @@ libvinci_traces_la_SOURCES = \
 	traces/ops/run.c \
 	traces/ops/sequence.c \
 	traces/ops/table.c \
+	traces/source/count.c \
 	traces/source/device.c \
 	traces/source/dump.c \
 	traces/source/fiber.c \

@@ -159,8 +159,11 @@ static void write_text(void *context, FILE *out) {
   fwrite(text->bytes, 1, text->length, out);
 }
 
-/* The included text becomes C++: launches are rewritten. */
-static enum vinci_status rewrite(const struct cc_build *build, const char *from, const char *to) {
+typedef char *(*rewriter)(const char *text, size_t length, size_t *out_length);
+
+/* One text becomes another: launches C++, assembler text assembler text that counts. */
+static enum vinci_status rewrite(const struct cc_build *build, rewriter rewritten, const char *from,
+                                 const char *to) {
   size_t length;
   struct text text = {0};
   if (build->dry)
@@ -168,7 +171,7 @@ static enum vinci_status rewrite(const struct cc_build *build, const char *from,
   char *included = file_read(from, TEXT_BYTES_MAX, &length, build->diag);
   if (!included)
     return build->diag->status;
-  char *bytes = source_rewrite_launches(included, length, &text.length);
+  char *bytes = rewritten(included, length, &text.length);
   free(included);
   text.bytes = bytes;
   enum vinci_status status =
@@ -181,6 +184,8 @@ static enum vinci_status rewrite(const struct cc_build *build, const char *from,
 static enum vinci_status compile(const struct cc_build *build, enum core_kind kind, size_t source) {
   struct cc_path included = path_of(build, kind, source, "ii");
   struct cc_path text = path_of(build, kind, source, "cpp");
+  struct cc_path assembler = path_of(build, kind, source, "s");
+  struct cc_path counted = path_of(build, kind, source, "count.s");
   struct cc_path object = path_of(build, kind, source, "o");
   char failed[PATH_MAX + NAME_BYTES];
   snprintf(failed, sizeof failed, "%s was not compiled", build->source[source]);
@@ -194,13 +199,23 @@ static enum vinci_status compile(const struct cc_build *build, enum core_kind ki
     cc_add(&words, include[i]);
   enum vinci_status status = cc_run(build, &words, failed);
   if (status == VINCI_OK)
-    status = rewrite(build, included.text, text.text);
+    status = rewrite(build, source_rewrite_launches, included.text, text.text);
   if (status != VINCI_OK)
     return status;
   words = compile_words(build, kind);
-  const char *const translate[] = {"-c", "-x", "c++", text.text, "-o", object.text};
+  const char *const translate[] = {"-S", "-x", "c++", text.text, "-o", assembler.text};
   for (size_t i = 0; i < sizeof translate / sizeof *translate; i++)
     cc_add(&words, translate[i]);
+  status = cc_run(build, &words, failed);
+  if (status == VINCI_OK)
+    status = rewrite(build, source_count_instructions, assembler.text, counted.text);
+  if (status != VINCI_OK)
+    return status;
+  words = (struct cc_words){.count = 0};
+  /* Of texts that include their headers clang says that checksums of files are not for all. */
+  const char *const assemble[] = {cc_compiler(), "-w", "-c", counted.text, "-o", object.text};
+  for (size_t i = 0; i < sizeof assemble / sizeof *assemble; i++)
+    cc_add(&words, assemble[i]);
   return cc_run(build, &words, failed);
 }
 

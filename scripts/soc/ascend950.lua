@@ -67,7 +67,7 @@ return soc {
     MTE3 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
     FIX = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
   },
-  scalar = { issue_cycles = assumed(1, "PTO") },
+  scalar = { issue_cycles = assumed(1, "PTO"), counted_cycles = assumed(1, "PTO") },
   flag = {
     ids = num(8, "count", "DK", "documented", "0 to 7"),
     latency_cycles = assumed(1, "PTO"),

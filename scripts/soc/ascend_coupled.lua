@@ -61,7 +61,7 @@ return soc {
     MTE3 = num(32, "count", "DK", "assumed", "stated for M and MTE1 only"),
     FIX = num(32, "count", "DK", "assumed", "this architecture has no FIX pipe"),
   },
-  scalar = { issue_cycles = assumed(1, "PTO") },
+  scalar = { issue_cycles = assumed(1, "PTO"), counted_cycles = assumed(1, "PTO") },
   flag = { latency_cycles = assumed(1, "PTO") },
   barrier = { latency_cycles = assumed(1, "PTO") },
   cross_core = {

@@ -127,7 +127,7 @@ def zeros(shape, dtype=np.float32):
     return np.zeros(shape, dtype)
 
 
-print("1..35")
+print("1..36")
 x, y = (random.standard_normal(65536).astype(np.float16) for _ in range(2))
 add = {"x": (x, "in"), "y": (y, "in"), "z": (zeros(65536, np.float16), "out")}
 run_example("vector_add", "aiv", 8, add, [4], "z", (x + y).astype(np.float64), 0)
@@ -261,6 +261,39 @@ refuse("options of kernels without a kernel", ["run", "add", "shape=64", chip, "
 refuse(
     "a kernel in canonical form", ["check", built + ":vector_add", chip, *one, "--normalize=-"],
     "--normalize takes a trace, not a kernel", 2,
+)
+path = os.path.join(folder, "work.cpp")
+with open(path, "w", encoding="utf-8") as file:
+    file.write("""
+extern "C" __global__ __aicore__ void work(__gm__ float *, uint64_t times) {
+  volatile uint64_t sum = 0;
+  for (uint64_t i = 0; i < times; i++)
+    sum = sum + i;
+  set_mask_norm();
+}
+""")
+command("cc", "--kernel-only", path, "--core=aiv", "-o", os.path.join(folder, "work.so"))
+
+
+def cycles_of_work(times, *options):
+    run = command(
+        "run", os.path.join(folder, "work.so:work"), chip, "--json", "--arg", "name=x,dtype=fp32,shape=8,io=in",
+        "--arg", f"value={times}", *options,
+    )
+    return json.loads(run.stdout)["total_cycles"] if run.returncode == 0 else 0
+
+
+# A turn of the loop is at least an addition and a store; a number of the chip says what each takes.
+steps = [cycles_of_work(times) for times in (10000, 20000, 30000)]
+double = [cycles_of_work(times, "--set=scalar.counted_cycles=1.6") for times in (10000, 20000)]
+nothing = [cycles_of_work(times, "--set=scalar.counted_cycles=0") for times in (10000, 20000)]
+turns = steps[1] - steps[0]
+report(
+    "scalar code takes time by what is executed",
+    ""
+    if turns >= 2 * 0.8 * 10000 and abs(steps[2] - steps[1] - turns) <= 1
+    and abs(double[1] - double[0] - 2 * turns) <= 2 and nothing[0] == nothing[1] > 0
+    else f"{steps} {double} {nothing}",
 )
 talking, _ = compiled("vector_add", "aiv", lambda text: text.replace("  set_mask_norm();", '  vinci_print("here");'))
 said = command("run", talking + ":vector_add", "--blocks=2", chip, "--quiet", *arguments(add, [1])).stderr

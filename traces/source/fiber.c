@@ -75,6 +75,8 @@ static void issue(const struct vinci_cce_host *host, struct vinci_cce_inst *inst
                   const int64_t *values) {
   struct source_fiber *fiber = fiber_of(host);
   uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0) - 1;
+  if (source_issue_scalar(&fiber->core, inst, address))
+    leave(fiber);
   if (!source_issue(&fiber->core, inst, values, address))
     fail(fiber);
   leave(fiber);
@@ -188,6 +190,9 @@ static void pause_code(const struct vinci_cce_host *host) {
   struct source_fiber *fiber = fiber_of(host);
   fiber->paused = true;
   leave(fiber);
+  /* How often code looks at memory is no matter of the chip. */
+  if (fiber->core.counter)
+    fiber->core.counted = *fiber->core.counter;
 }
 
 /* ---- faults ------------------------------------------------------------------------------- */
@@ -345,6 +350,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   if (source->enter)
     *(void **)&fiber->enter = dlsym(fiber->library, source->enter);
   *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
+  const volatile uint64_t *const *counter = dlsym(fiber->library, "vinci_cce_counter");
+  fiber->core.counter = counter ? *counter : NULL;
   struct link_map *map = NULL;
   if (!fiber->kernel || (source->enter && !fiber->enter) ||
       dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {
@@ -404,6 +411,7 @@ static bool enter(struct source *source, struct source_fiber *fiber, struct vinc
     return false;
   }
   fiber->core.gm = source->program.values->gm;
+  fiber->core.counted = fiber->core.counter ? *fiber->core.counter : 0;
   fiber->code.uc_stack = (stack_t){.ss_sp = fiber->stack, .ss_size = STACK_BYTES + GUARD_BYTES};
   makecontext(&fiber->code, (void (*)(void))run_kernel, 2, (unsigned)((uintptr_t)fiber >> 32),
               (unsigned)(uintptr_t)fiber);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/arith.h"
 #include "traces/source/source.h"
 
 /* ---- places in the code ------------------------------------------------------------------- */
@@ -128,6 +129,34 @@ static int64_t quant_of(int64_t number) {
     if (modes[i] == number)
       return i;
   return -1;
+}
+
+/*
+ * An intrinsic of the header stores each operand, then calls by way of a pointer: what the host
+ * executes there stands for one instruction of a chip, whose time is that of its issue.
+ */
+enum { CALL_INSTRUCTIONS = 5, CYCLES_MAX = 1000000000 /* of one instruction */ };
+
+bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
+                         uint64_t address) {
+  const struct source_form *form = inst->found;
+  if (!core->counter)
+    return false;
+  uint64_t count = *core->counter - core->counted;
+  uint64_t call = CALL_INSTRUCTIONS + (form ? form->count : 0);
+  uint64_t cycles = (count > call ? count - call : 0) *
+                    (uint64_t)core->source->soc->scalar_counted_mcycles / MILLI;
+  uint32_t row = cycles > 0
+                     ? source_row(core->source, core->place.kind, address - core->base, OP_SCALAR)
+                     : SOURCE_ROWS_MAX;
+  core->counted += count;
+  if (row == SOURCE_ROWS_MAX)
+    return false;
+  core->inst->op = OP_SCALAR;
+  core->inst->row = row;
+  core->inst->line = core->source->trace->rows[row].line;
+  core->inst->arg[SCALAR_WORK_CYCLES] = (int64_t)min_u64(cycles, CYCLES_MAX);
+  return true;
 }
 
 bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,

@@ -143,6 +143,9 @@ struct source_core {
   uint64_t instructions;
   uint64_t ctrl;
   uint64_t base; /* where the image lies */
+  /* Instructions of scalar code that the host has executed, and those before the last intrinsic. */
+  const volatile uint64_t *counter; /* NULL: the code does not count */
+  uint64_t counted;
   const uint8_t *gm;
 };
 
@@ -151,6 +154,10 @@ struct source_core {
  * diagnostic when there is no such instruction. */
 bool source_issue(struct source_core *core, struct vinci_cce_inst *inst, const int64_t *values,
                   uint64_t address);
+/* Fills core->inst with the scalar work that lies before an intrinsic called from `address`; false
+ * when there is none. */
+bool source_issue_scalar(struct source_core *core, const struct vinci_cce_inst *inst,
+                         uint64_t address);
 /* The row of an address of the code, new or known; SOURCE_ROWS_MAX: no more room. */
 uint32_t source_row(struct source *source, enum core_kind kind, uint64_t address, enum isa_op op);
 
@@ -203,6 +210,11 @@ VINCI_MUST_CHECK enum vinci_status
 source_record(struct vinci_trace *trace, struct vinci_values *values,
               bool (*progress)(void *context, uint64_t instructions, unsigned done_permille),
               void *context, struct vinci_diag *diag);
+
+/* ---- the assembler text of a kernel (count.c) ---- */
+/* The text with additions that count executed instructions in vinci_cce_count; for free(). NULL:
+ * out of memory. */
+char *source_count_instructions(const char *text, size_t length, size_t *out_length);
 
 /* ---- the text of a program (launches.c) ---- */
 /* The text with its launches as C++, line by line as before; for free(). NULL: out of memory. */
