@@ -5,19 +5,53 @@
 #include <string.h>
 
 #include "acl/runtime.h"
+#include "core/base/file.h"
 #include "core/result/result.h"
+#include "traces/source/source.h"
 
 /* What the vendor's library keeps for itself in front of the memory of users (RESERVED_WORKSPACE in
  * the open headers of Ascend C). */
 enum { WORKSPACE_BYTES = 16 << 20 };
 
+enum { FILE_BYTES_MAX = 1 << 30 };
+
+/* Local symbols are in the file alone. The text stays, as the file may be asked again. */
+static const char *local_symbol_at(const Dl_info *info, const void *address) {
+  struct vinci_diag diag = {0};
+  struct source_file file = {0};
+  char *bytes = file_read(info->dli_fname, FILE_BYTES_MAX, &file.length, &diag);
+  if (!bytes)
+    return NULL;
+  file.bytes = bytes;
+  const char *found = source_function_at(&file, (uintptr_t)address - (uintptr_t)info->dli_fbase);
+  char *kept = found ? strdup(found) : NULL;
+  free(bytes);
+  return kept;
+}
+
 /* The symbol at an address, and the file that has the symbol. */
 static const char *symbol_at(const void *address, const char **file) {
+  static struct known { /* what files were asked for */
+    struct known *next;
+    const void *address;
+    const char *name;
+  } * all;
   Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_sname || info.dli_saddr != address)
+  if (!dladdr(address, &info))
     return NULL;
   *file = info.dli_fname;
-  return info.dli_sname;
+  if (info.dli_sname && info.dli_saddr == address)
+    return info.dli_sname;
+  for (const struct known *known = all; known; known = known->next)
+    if (known->address == address)
+      return known->name;
+  struct known *known = calloc(1, sizeof *known);
+  const char *name = known ? local_symbol_at(&info, address) : NULL;
+  if (!known)
+    return NULL;
+  *known = (struct known){.next = all, .address = address, .name = name};
+  all = known;
+  return name;
 }
 
 static aclError error_of(enum vinci_status status) {
@@ -58,6 +92,7 @@ static aclError take_result(struct acl_stream *stream, const struct vinci_result
   snprintf(task->name, sizeof task->name, "%s", name);
   task->blocks = blocks;
   task->bound = result ? bound_name(result_bound(result)) : "";
+  task->waits_left_out = result && result->waits_left_out;
   if (result && acl_runtime.output)
     write_result(result, name);
   return ACL_SUCCESS;
@@ -79,7 +114,9 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
     vinci_diag_print(&diag, stderr);
   if (status != VINCI_OK && acl_runtime.exit_code == 0)
     acl_runtime.exit_code = vinci_status_exit_code(status);
-  const char *name = result ? result->kernels[0].name : launch->kernel;
+  char plain[SOURCE_NAME_BYTES];
+  source_plain_name(launch->kernel, plain, sizeof plain);
+  const char *name = result ? result->kernels[0].name : plain;
   aclError error = take_result(stream, result, name, launch->blocks);
   stream->pending = true;
   /* A launch itself succeeds: whoever waits is told. */
@@ -113,8 +150,8 @@ int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, voi
     acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
     return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID,
                               blocks == 0 ? "a launch of no block"
-                                          : "the kernel of a launch has no symbol: kernels are not "
-                                            "static and not in an unnamed namespace"));
+                                          : "the kernel of a launch has no symbol: was the program "
+                                            "stripped?"));
   }
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
   return acl_leave(launch(stream, &wanted));

@@ -44,6 +44,7 @@ struct acl_task {
   uint64_t bytes; /* of a copy */
   uint64_t start_ps, end_ps;
   const char *bound; /* of a kernel: what limits the run */
+  bool waits_left_out;
 };
 
 struct acl_runtime {

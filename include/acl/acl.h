@@ -126,6 +126,10 @@ aclError aclInit(const char *configPath);
 aclError aclFinalize(void);
 // The last message of this process, and an empty text after the call; never NULL.
 const char *aclGetRecentErrMsg(void);
+// The last error of a call of this thread; ACL_SUCCESS when there was none. Get forgets the error, Peek does not.
+typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL } aclrtLastErrLevel;
+aclError aclrtGetLastError(aclrtLastErrLevel level);
+aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 aclError aclrtGetVersion(int32_t *major, int32_t *minor, int32_t *patch);
 
 // ---- device and context: there is device 0 ----

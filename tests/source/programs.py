@@ -134,7 +134,7 @@ __global__ __vector__ void copy(GM_ADDR from, GM_ADDR to, uint32_t bytes) {
 """
 path = write(
     "mistakes.asc",
-    HOST + KERNEL + """
+    HOST + KERNEL + "#include <thread>\n" + """
 int main(int count, char **words) {
   aclrtStream stream;
   aclrtCreateStream(&stream);
@@ -165,6 +165,19 @@ int main(int count, char **words) {
     return 0;
   case 'i': // device 1
     return aclrtSetDevice(1) == ACL_ERROR_RT_INVALID_DEVICEID ? 0 : 1;
+  case 'j': { // the last error of a thread: kept for Peek, forgotten by Get; a wait has the kernel's
+    int good = aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS;
+    aclrtFree(host);
+    good &= aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_MEMORY_FREE;
+    std::thread([&] { good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS; }).join();
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_MEMORY_FREE;
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS;
+    copy<<<1, 0, stream>>>(from, to, 2048);
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS;
+    aclrtSynchronizeStream(stream);
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_AICORE_EXCEPTION;
+    return good ? 0 : 1;
+  }
   default:
     return 1;
   }
@@ -184,6 +197,7 @@ ends("a stream that was destroyed", command(mistakes, "e"), 0, "is no stream, or
 ends("more memory than the device has", command(mistakes, "f"), 0, "device memory has no room for 1125899906842624 bytes")
 ends("a copy that does not wait for a kernel", command(mistakes, "g"), 0, "warning: aclrtMemcpy from the device while kernels")
 ends("a launch of no block", command(mistakes, "h"), 3, "a launch of no block")
+ends("the last error of a thread", command(mistakes, "j"), 3, "mistakes.asc:")
 ends("a device that is not there", command(mistakes, "i"), 0, "there is device 0, and no device 1")
 
 # ---- registers, flags that count, meetings of a few blocks ----
@@ -229,18 +243,27 @@ __global__ __vector__ void meet(__gm__ int32_t *shared, __gm__ int32_t *to) {
   pipe_barrier(PIPE_ALL);
   copy_ubuf_to_gm(to + 8 * block_idx, ub, 0, 1, 1, 0, 0);
 }
-// Block 1 looks at memory until block 0 has written there.
-__global__ __vector__ void look(__gm__ int64_t *shared) {
-  if (block_idx == 0) {
+// A block looks at memory until the other has written there: block 0 is there first, or comes later.
+template <int writer> __global__ __vector__ void look(__gm__ int64_t *shared) {
+  if (block_idx == writer) {
     for (int i = 0; i < 50; i++)
       pipe_barrier(PIPE_ALL);
     *shared = 5;
     dcci(shared, 0);
     return;
   }
-  while (*(volatile int64_t *)shared != 5)
+  do
     dcci(shared, 0);
+  while (*(volatile int64_t *)shared != 5);
   shared[1] = 6;
+}
+// Each line once, and one of them twice with an instruction between: nobody waits.
+__global__ __vector__ void flush(__gm__ int64_t *shared) {
+  for (int i = 0; i < 100; i++)
+    dcci(shared + 8 * i, 0);
+  pipe_barrier(PIPE_ALL);
+  dcci(shared + 8 * 99, 0);
+  shared[2] = 7;
 }
 int main() {
   unsigned char *memory = device(4096), *other = device(4096), host[64];
@@ -259,19 +282,32 @@ int main() {
   int32_t *met = from_device<int32_t>(other, 24);
   printf("met %d %d %d\\n", met[0], met[8], met[16]);
   aclrtMemset(memory, 4096, 0, 4096);
-  look<<<2>>>((int64_t *)memory);
+  look<1><<<2>>>((int64_t *)memory);
   numbers = from_device<int64_t>(memory, 2);
   printf("looked %d %d\\n", (int)numbers[0], (int)numbers[1]);
+  aclrtMemset(memory, 4096, 0, 4096);
+  look<0><<<2>>>((int64_t *)memory);
+  printf("looked later %d\\n", (int)from_device<int64_t>(memory, 2)[1]);
+  flush<<<1>>>((int64_t *)device(8192));
   return 0;
 }
 """,
 )
 registers = built("registers", path)
+looked = command(registers)
 ends(
-    "registers, flags that count, a meeting of three blocks, memory that is looked at",
-    command(registers), 0,
-    "largest 1000 at 100, taken 6", "last of both copies: 63", "met 8 9 7", "looked 5 6",
+    "registers, flags that count, a meeting of three blocks, memory that is looked at", looked, 0,
+    "largest 1000 at 100, taken 6", "last of both copies: 63", "met 8 9 7", "looked 5 6", "looked later 6",
+    "vinci: warning: scalar code of look<0> waits for other cores through memory",
+    "vinci: warning: scalar code of look<1> waits for other cores through memory",
 )
+report("only the kernels that wait are told", "" if looked.stderr.count("left out") == 2 else looked.stderr)
+words = ["-s", "Ascend910B4", "--blocks=2", "--arg", "name=x,dtype=int64,shape=1024,io=inout"]
+ends("a run tells of waits that are left out", command(vinci, "run", registers + ":look", *words), 0, "Waits     scalar code waits")
+ends("and in its summary", command(vinci, "run", registers + ":look", *words, "--json"), 0, '"waits_left_out": true')
+words[2] = "--blocks=1"
+quiet = command(vinci, "run", registers + ":flush", *words, "--json")
+ends("or that there are none", quiet, 0, '"waits_left_out": false')
 path = write(
     "forever.asc",
     HOST + """
@@ -626,6 +662,37 @@ int main() {
 ends(
     "forms of intrinsics that the C interface calls", command(built("forms", path)), 0,
     "vectors 125 56 7 -58 99 11", "products 0 1280",
+)
+path = write(
+    "local.asc",
+    HOST + """
+static constexpr uint8_t bytes[] = {3, 0, 0, 0, 0, 0, 32, 65};
+struct both { int32_t whole; float part; };
+template <typename type, const uint8_t *from> struct holder {
+  static constexpr type value = convert_from_bytes<type>(from);
+};
+static_assert(holder<both, bytes>::value.whole == 3 && holder<both, bytes>::value.part == 10);
+static __global__ __vector__ void hidden(__gm__ int32_t *to) { to[0] = 1 + block_idx; }
+namespace {
+struct pair { int32_t a, b; };
+__global__ __vector__ void unnamed(__gm__ int32_t *to, pair numbers) { to[1] = numbers.a - numbers.b; }
+} // namespace
+// A local variable is part of the name, which is local too.
+template <typename type> __global__ __vector__ void held(__gm__ int32_t *to) { to[2] = (int)type::value.part; }
+int main() {
+  unsigned char *to = device(64);
+  hidden<<<1>>>((int32_t *)to);
+  unnamed<<<1>>>((int32_t *)to, pair{9, 4});
+  held<holder<both, bytes>><<<1>>>((int32_t *)to);
+  int32_t *found = from_device<int32_t>(to, 3);
+  __asc_aicore::printf("local %d %d %d\\n", found[0], found[1], found[2]); // by the host
+  return 0;
+}
+""",
+)
+ends(
+    "kernels with local symbols, values from bytes", command(built("local", path)), 0, "local 1 5 10",
+    "hidden ", "\nheld ",
 )
 write("part.h", "void start(unsigned char *from, unsigned char *to);\n")
 part = write("part.asc", '#include "acl/acl.h"\n#include "part.h"\n' + KERNEL + """

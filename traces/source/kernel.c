@@ -261,6 +261,7 @@ static void free_source(struct program_source *program) {
   arena_free(&source->arena);
   free(source->library);
   free(source->place_of_row);
+  free(source->looked_at);
   free(source);
 }
 

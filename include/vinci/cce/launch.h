@@ -19,7 +19,7 @@ namespace vinci_cce {
 
 // Calls a kernel with arguments that lie in a tuple: how the device code is entered.
 template <typename... parameters>
-__attribute__((visibility("default"), noinline, used)) void enter(void (*kernel)(parameters...),
+__attribute__((visibility("default"), noinline, used, retain)) void enter(void (*kernel)(parameters...),
                                                                   const void *arguments) {
   std::apply(kernel, *static_cast<const std::tuple<std::decay_t<parameters>...> *>(arguments));
 }

@@ -14,7 +14,7 @@
 
 // A kernel: a symbol of the compiled code, with or without calls. The cores that a kernel runs on are the name of
 // the section with its code; a kernel without such a mark runs on those that the code was compiled for.
-#define __global__ __attribute__((visibility("default"), noinline, used))
+#define __global__ __attribute__((visibility("default"), noinline, used, retain))
 #define __aicore__
 #define __vector__ __attribute__((section("vinci_aiv")))
 #define __cube__ __attribute__((section("vinci_aic")))
