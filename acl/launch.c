@@ -5,37 +5,22 @@
 #include <string.h>
 
 #include "acl/runtime.h"
-#include "core/base/file.h"
 #include "core/result/result.h"
-#include "traces/source/source.h"
 
 /* What the vendor's library keeps for itself in front of the memory of users (RESERVED_WORKSPACE in
  * the open headers of Ascend C). */
 enum { WORKSPACE_BYTES = 16 << 20 };
 
-enum { FILE_BYTES_MAX = 1 << 30 };
-
-/* Local symbols are in the file alone. The text stays, as the file may be asked again. */
-static const char *local_symbol_at(const Dl_info *info, const void *address) {
-  struct vinci_diag diag = {0};
-  struct source_file file = {0};
-  char *bytes = file_read(info->dli_fname, FILE_BYTES_MAX, &file.length, &diag);
-  if (!bytes)
-    return NULL;
-  file.bytes = bytes;
-  const char *found = source_function_at(&file, (uintptr_t)address - (uintptr_t)info->dli_fbase);
-  char *kept = found ? strdup(found) : NULL;
-  free(bytes);
-  return kept;
-}
+/* A local symbol that was looked for in a file once. */
+struct known {
+  struct known *next;
+  const void *address;
+  const char *name;
+};
 
 /* The symbol at an address, and the file that has the symbol. */
 static const char *symbol_at(const void *address, const char **file) {
-  static struct known { /* what files were asked for */
-    struct known *next;
-    const void *address;
-    const char *name;
-  } * all;
+  static struct known *all;
   Dl_info info;
   if (!dladdr(address, &info))
     return NULL;
@@ -46,9 +31,10 @@ static const char *symbol_at(const void *address, const char **file) {
     if (known->address == address)
       return known->name;
   struct known *known = calloc(1, sizeof *known);
-  const char *name = known ? local_symbol_at(&info, address) : NULL;
   if (!known)
     return NULL;
+  const char *name =
+      vinci_function_symbol(info.dli_fname, (uintptr_t)address - (uintptr_t)info.dli_fbase);
   *known = (struct known){.next = all, .address = address, .name = name};
   all = known;
   return name;
@@ -114,8 +100,8 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
     vinci_diag_print(&diag, stderr);
   if (status != VINCI_OK && acl_runtime.exit_code == 0)
     acl_runtime.exit_code = vinci_status_exit_code(status);
-  char plain[SOURCE_NAME_BYTES];
-  source_plain_name(launch->kernel, plain, sizeof plain);
+  char plain[sizeof((struct acl_task *)NULL)->name];
+  vinci_function_name(launch->kernel, plain, sizeof plain);
   const char *name = result ? result->kernels[0].name : plain;
   aclError error = take_result(stream, result, name, launch->blocks);
   stream->pending = true;

@@ -100,7 +100,7 @@ struct source_symbol {
 bool source_find_kernel(const struct source_file *image, const char *name,
                         struct source_symbol *out);
 /* Where a function of this symbol lies in a file, a local one too; false when there is none, or
- * more than one. */
+ * when several have the symbol. */
 bool source_function(const struct source_file *file, const char *name, uint64_t *value);
 /* The symbol of the function that begins at a place of a file; NULL: none. */
 const char *source_function_at(const struct source_file *file, uint64_t value);

@@ -33,7 +33,7 @@
 #define __sync_noalias__
 #define __sync_out__
 #define __sync_in__
-// Variables of a core, [[block_local]] in headers: several objects of a program may have the same one.
+// Variables of a core, [[block_local]] in headers: several objects of a program may have the same variable.
 #define block_local gnu::weak
 #define workgroup_local gnu::weak
 
