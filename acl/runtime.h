@@ -89,6 +89,10 @@ struct acl_task *acl_task_add(struct acl_stream *stream, enum acl_task_kind kind
 uint64_t acl_copy_ps(uint64_t bytes, int64_t bytes_per_second);
 void acl_wait_until(uint64_t time_ps);
 
+/* ---- kernels that were compiled at run time (binary.c) ---- */
+/* The symbol of kernel N of a library that compile.c has made, for free(); NULL: no such kernel. */
+char *acl_binary_symbol(void *library, unsigned number);
+
 /* ---- the end (report.c) ---- */
 void acl_report(void);
 

@@ -185,6 +185,41 @@ aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
                        aclrtMemcpyKind kind);
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
 
+// ---- kernels that were compiled at run time (acl/acl_rt_compile.h) ----
+
+typedef void *aclrtBinHandle;
+typedef void *aclrtFuncHandle;
+typedef enum aclrtBinaryLoadOptionType {
+  ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD = 1,
+  ACL_RT_BINARY_LOAD_OPT_MAGIC = 2
+} aclrtBinaryLoadOptionType;
+#define ACL_RT_BINARY_MAGIC_ELF_AICORE 0x43554245u
+#define ACL_RT_BINARY_MAGIC_ELF_VECTOR_CORE 0x41415246u
+#define ACL_RT_BINARY_MAGIC_ELF_CUBE_CORE 0x41494343u
+typedef union aclrtBinaryLoadOptionValue {
+  uint32_t isLazyLoad;
+  uint32_t magic;
+  uint32_t rsv[4];
+} aclrtBinaryLoadOptionValue;
+typedef struct aclrtBinaryLoadOption {
+  aclrtBinaryLoadOptionType type;
+  aclrtBinaryLoadOptionValue value;
+} aclrtBinaryLoadOption;
+typedef struct aclrtBinaryLoadOptions {
+  aclrtBinaryLoadOption *options;
+  size_t numOpt;
+} aclrtBinaryLoadOptions;
+typedef struct aclrtLaunchKernelCfg aclrtLaunchKernelCfg;
+
+// The options have no effect: a file knows which cores it is for.
+aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options,
+                                 aclrtBinHandle *binHandle);
+aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle);
+aclError aclrtBinaryGetFunction(aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle);
+// args: the address of each argument. cfg has no effect.
+aclError aclrtLaunchKernelWithArgsArray(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
+                                        aclrtLaunchKernelCfg *cfg, void **args);
+
 // ---- numbers ----
 
 aclFloat16 aclFloatToFloat16(float value);

@@ -694,6 +694,77 @@ ends(
     "kernels with local symbols, values from bytes", command(built("local", path)), 0, "local 1 5 10",
     "hidden ", "\nheld ",
 )
+RTC = HOST + """
+#include <vector>
+#include "acl/acl_rt_compile.h"
+static const char *const text = R"(
+#include "sizes.h"
+struct both { int32_t whole; float part; };
+extern "C" {
+__global__ __vector__ void plain(__gm__ float *to, float value, both other, int8_t small) {
+  { __ubuf__ float unused[4]; unused[0] = 1; }
+  to[0] = value; to[1] = other.whole; to[2] = other.part; to[3] = small + SIZE;
+}
+}
+namespace space {
+template <typename type> __global__ __vector__ void typed(__gm__ float *to, type value) { to[block_idx] = value * 2; }
+__global__ __vector__ void inner(__gm__ float *to) { to[0] = 77; }
+}
+)";
+#define CHECK(call) \\
+  if (aclError error = (call)) \\
+    return printf("%s: %d\\\\n", #call, error), 1
+int main(int count, char **) {
+  const char *headers[] = {"#define SIZE 1000\\n"}, *names[] = {"sizes.h"}, *lowered = "", *options[] = {"-DX=1"};
+  aclrtcProg prog, bad;
+  CHECK(aclrtcCreateProg(&bad, "\\nint x = y;\\n", "bad", 0, nullptr, nullptr));
+  int refused = aclrtcCompileProg(bad, 0, nullptr);
+  size_t size = 0;
+  aclrtcGetCompileLogSize(bad, &size);
+  std::vector<char> log(size);
+  aclrtcGetCompileLog(bad, log.data());
+  printf("refused %d: %s\\n", refused, log.data());
+  aclrtcDestroyProg(&bad);
+  CHECK(aclrtcCreateProg(&prog, text, "text", 1, headers, names));
+  CHECK(aclrtcAddNameExpr(prog, "space::typed<float>"));
+  CHECK(aclrtcCompileProg(prog, 1, options));
+  CHECK(aclrtcGetLoweredName(prog, "space::typed<float>", &lowered));
+  CHECK(aclrtcGetBinDataSize(prog, &size));
+  std::vector<char> data(size);
+  CHECK(aclrtcGetBinData(prog, data.data()));
+  aclrtBinHandle binary;
+  aclrtFuncHandle plain, typed, none;
+  CHECK(aclrtBinaryLoadFromData(data.data(), size, nullptr, &binary));
+  CHECK(aclrtBinaryGetFunction(binary, "plain", &plain));
+  CHECK(aclrtBinaryGetFunction(binary, lowered, &typed));
+  printf("lowered %s, inner %d\\n", lowered, aclrtBinaryGetFunction(binary, "inner", &none));
+  void *to = device(64);
+  float value = 1.5f, *found;
+  struct { int32_t whole; float part; } other = {7, 0.25f};
+  signed char small = -3;
+  void *values[] = {&to, &value, &other, &small};
+  CHECK(aclrtLaunchKernelWithArgsArray(plain, 1, nullptr, nullptr, values));
+  CHECK(aclrtSynchronizeDevice());
+  found = from_device<float>(to, 4);
+  printf("plain %g %g %g %g\\n", found[0], found[1], found[2], found[3]);
+  CHECK(aclrtLaunchKernelWithArgsArray(typed, 2, nullptr, nullptr, values));
+  CHECK(aclrtSynchronizeDevice());
+  found = from_device<float>(to, 3);
+  printf("typed %g %g %g\\n", found[0], found[1], found[2]);
+  printf("no binary %d\\n", aclrtBinaryLoadFromData("abc", 3, nullptr, &binary));
+  CHECK(aclrtcDestroyProg(&prog));
+  return 0;
+}
+"""
+path = write("rtc.cpp", RTC)
+ends(
+    "kernels from text at run time", command(built("rtc", path), VINCI=os.path.abspath(vinci), TMPDIR=folder), 0,
+    "refused 176003", "kernels.asc:2:9: error: use of undeclared identifier 'y'",
+    "lowered _ZN5space5typedIfEEvPfT_, inner 107000", 'the binary has no kernel "inner"',
+    "plain 1.5 7 0.25 997", "typed 3 3 0.25", "no binary 107000", "typed<float> ",
+)
+left = [name for name in os.listdir(folder) if name.startswith("vinci-")]
+report("nothing temporary is left", left)
 write("part.h", "void start(unsigned char *from, unsigned char *to);\n")
 part = write("part.asc", '#include "acl/acl.h"\n#include "part.h"\n' + KERNEL + """
 void start(unsigned char *from, unsigned char *to) { copy<<<1>>>(from, to, 32); }
@@ -787,6 +858,17 @@ try:
     command("cmake", "--build", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
     ends("a library of kernels finds its way", command(os.path.join(folder, "cmake", "user")), 0, "parts 9 9")
     ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 0")
+    os.makedirs(os.path.join(folder, "plain"))
+    write("plain/CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
+project(plain LANGUAGES CXX)
+add_executable(plain ../rtc.cpp)
+target_link_libraries(plain PRIVATE ascendcl acl_rtc)
+""")
+    plain = os.path.join(folder, "plain")
+    known = {"VINCI": os.path.abspath(vinci), "TMPDIR": folder}
+    made = command("cmake", f"-DCMAKE_PROJECT_INCLUDE={cmake}/ASCConfig.cmake", "-S", plain, "-B", plain + "/build", **known)
+    made = command("cmake", "--build", plain + "/build", **known)
+    ends("a program of C++ alone", command(plain + "/build/plain", **known), 0, "plain 1.5 7 0.25 997")
 except FileNotFoundError:
     report("the language ASC of CMake # SKIP no cmake", "")
 print(f"1..{count}")

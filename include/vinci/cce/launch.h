@@ -69,6 +69,18 @@ void operator->*(void (*kernel)(parameters...), call<arguments...> &&call) {
   start(kernel, std::move(call), std::index_sequence_for<parameters...>{});
 }
 
+// A launch with the addresses of the arguments, for kernels that were compiled at run time (acl/compile.c).
+template <typename... parameters, size_t... at>
+int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values,
+                 std::index_sequence<at...>) {
+  std::tuple<std::decay_t<parameters>...> copies(*static_cast<std::decay_t<parameters> *>(values[at])...);
+  return vinci_acl_launch((const void *)kernel, (const void *)&enter<parameters...>, blocks, stream, &copies);
+}
+template <typename... parameters>
+int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values) {
+  return launch_array(kernel, blocks, stream, values, std::index_sequence_for<parameters...>{});
+}
+
 } // namespace vinci_cce
 
 #endif
