@@ -105,7 +105,8 @@ static void write_plain(void *context, FILE *out) { fputs(context, out); }
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-/* The program vinci: by the environment, beside this library, or as the shell finds one. */
+/* The program vinci: what the environment names, what lies beside this library, or what the shell
+ * finds. */
 static void find_program(char *out, size_t size) {
   static const char *const places[] = {"../bin/vinci", "../vinci"};
   const char *asked = getenv("VINCI");
