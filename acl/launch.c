@@ -115,30 +115,39 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
   return error;
 }
 
+aclError acl_launch(struct acl_stream *stream, const struct acl_call *call) {
+  struct vinci_launch wanted = {.struct_size = sizeof wanted,
+                                .arguments = call->arguments,
+                                .blocks = call->blocks,
+                                .workspace_bytes = WORKSPACE_BYTES,
+                                .values_only = !acl_runtime.timed,
+                                .checks = acl_runtime.checks};
+  wanted.enter = symbol_at(call->enter, &wanted.library);
+  wanted.kernel = symbol_at(call->kernel, &wanted.library);
+  if (wanted.kernel && wanted.enter && call->blocks > 0)
+    return launch(stream, &wanted);
+  acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
+  return acl_fail(ACL_ERROR_RT_PARAM_INVALID,
+                  call->blocks == 0
+                      ? "a launch of no block"
+                      : "the kernel of a launch has no symbol: was the program stripped?");
+}
+
 ACL_API int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks,
-                             void *stream_handle, const void *arguments);
+                             void *stream_handle, const void *arguments, size_t argument_bytes);
 
 int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, void *stream_handle,
-                     const void *arguments) {
-  struct vinci_launch wanted = {.struct_size = sizeof wanted,
+                     const void *arguments, size_t argument_bytes) {
+  const struct acl_call call = {.kind = ACL_CALL_LAUNCH,
+                                .kernel = kernel,
+                                .enter = enter,
                                 .arguments = arguments,
-                                .blocks = blocks,
-                                .workspace_bytes = WORKSPACE_BYTES};
+                                .argument_bytes = argument_bytes,
+                                .blocks = blocks};
   acl_enter(true);
   struct acl_stream *stream = acl_stream_of(stream_handle);
-  wanted.values_only = !acl_runtime.timed;
-  wanted.checks = acl_runtime.checks;
-  wanted.enter = symbol_at(enter, &wanted.library);
-  wanted.kernel = symbol_at(kernel, &wanted.library);
   if (!stream)
     return acl_leave(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (!wanted.kernel || !wanted.enter || blocks == 0) {
-    acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
-    return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID,
-                              blocks == 0 ? "a launch of no block"
-                                          : "the kernel of a launch has no symbol: was the program "
-                                            "stripped?"));
-  }
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
-  return acl_leave(launch(stream, &wanted));
+  return acl_leave(acl_issue(stream, &call));
 }

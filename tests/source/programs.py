@@ -6,6 +6,8 @@ Programs with launches, from source to exit code. Prints TAP.
     programs.py VINCI FOLDER_OF_SOURCES FOLDER_FOR_FILES
 """
 
+import csv
+import json
 import os
 import re
 import subprocess
@@ -694,6 +696,63 @@ ends(
     "kernels with local symbols, values from bytes", command(built("local", path)), 0, "local 1 5 10",
     "hidden ", "\nheld ",
 )
+path = write(
+    "graph.asc",
+    HOST + """
+struct step { int32_t value; };
+__global__ __vector__ void add(__gm__ int32_t *to, step more) { to[0] += more.value; }
+static int value(const void *memory) { return from_device<int32_t>(memory, 1)[0]; }
+int main() {
+  unsigned char *first = device(64), *second = device(64);
+  aclrtStream main, side;
+  aclrtEvent begun, done, outside;
+  aclmdlRI graph;
+  int32_t start = 5;
+  aclrtCreateStream(&main);
+  aclrtCreateStream(&side);
+  aclrtCreateEvent(&begun);
+  aclrtCreateEvent(&done);
+  aclrtCreateEvent(&outside);
+  printf("no begin %d\\n", aclmdlRICaptureEnd(main, &graph));
+  aclmdlRICaptureBegin(main, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
+  aclrtMemcpyAsync(first, 4, &start, 4, ACL_MEMCPY_HOST_TO_DEVICE, main);
+  aclrtRecordEvent(begun, main);
+  aclrtStreamWaitEvent(side, begun);
+  for (int i = 1; i < 3; i++)
+    add<<<1, 0, side>>>((int32_t *)second, step{i}); // 1 + 2 each time
+  aclrtMemsetAsync(second + 32, 32, 7, 32, side);
+  aclrtRecordEvent(done, side);
+  add<<<1, 0, main>>>((int32_t *)first, step{10});
+  aclrtStreamWaitEvent(main, done);
+  printf("outside %d\\n", aclrtStreamWaitEvent(main, outside));
+  aclmdlRICaptureEnd(main, &graph);
+  aclrtDestroyEvent(begun);
+  printf("captured %d %d\\n", value(first), value(second));
+  add<<<1, 0, side>>>((int32_t *)second, step{100}); // no longer captured
+  printf("printed %d\\n", aclmdlRIDebugJsonPrint(graph, "graph.json", 0));
+  for (int i = 0; i < 3; i++)
+    aclmdlRIExecuteAsync(graph, main);
+  aclrtSynchronizeStream(main);
+  printf("executed %d %d %d\\n", value(first), value(second), from_device<unsigned char>(second, 64)[63]);
+  aclmdlRIDestroy(graph);
+  return 0;
+}
+""",
+)
+tasks = os.path.join(folder, "graph-out", "tasks.csv")
+ends(
+    "graphs: captured, and executed again and again",
+    command(built("graph", path), VINCI_OUTPUT=os.path.join(folder, "graph-out")), 0, "no begin 107003",
+    "outside 107000", "captured 0 0", "printed 0", "executed 15 109 7",
+)
+with open(tasks, encoding="utf-8") as file:
+    times = [(float(row[5]), float(row[5]) + float(row[6])) for row in csv.reader(list(file)[1:]) if row[0] == "add"]
+problem = [pair for pair in zip(times, times[1:]) if pair[1][0] < pair[0][1]]
+report("launches of a graph follow each other", problem or len(times) != 10 and times)
+with open(os.path.join(folder, "graph.json"), encoding="utf-8") as file:
+    nodes = [node["task"] for node in json.load(file)]
+wanted = ["copy", "record", "wait", "kernel", "kernel", "fill", "record", "kernel", "wait"]
+report("a graph as JSON", "" if nodes == wanted else nodes)
 RTC = HOST + """
 #include <vector>
 #include "acl/acl_rt_compile.h"

@@ -13,7 +13,7 @@
 // Of the library with the runtime (acl/acl.h), which a kernel library does without. kernel and enter are known
 // by their symbols: the device code has them too.
 extern "C" int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, void *stream,
-                                const void *arguments) __attribute__((weak));
+                                const void *arguments, size_t argument_bytes) __attribute__((weak));
 
 namespace vinci_cce {
 
@@ -57,7 +57,7 @@ void start(void (*kernel)(parameters...), call<arguments...> &&call, std::index_
   std::tuple<std::decay_t<parameters>...> values(
       convert<std::decay_t<parameters>>(std::get<at>(std::move(call.values)))...);
   (void)vinci_acl_launch((const void *)kernel, (const void *)&enter<parameters...>, call.blocks, call.stream,
-                         &values);
+                         &values, sizeof values);
 }
 
 template <typename... parameters, typename... arguments>
@@ -74,7 +74,8 @@ template <typename... parameters, size_t... at>
 int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values,
                  std::index_sequence<at...>) {
   std::tuple<std::decay_t<parameters>...> copies(*static_cast<std::decay_t<parameters> *>(values[at])...);
-  return vinci_acl_launch((const void *)kernel, (const void *)&enter<parameters...>, blocks, stream, &copies);
+  return vinci_acl_launch((const void *)kernel, (const void *)&enter<parameters...>, blocks, stream, &copies,
+                          sizeof copies);
 }
 template <typename... parameters>
 int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values) {
