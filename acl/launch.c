@@ -11,13 +11,33 @@
  * the open headers of Ascend C). */
 enum { WORKSPACE_BYTES = 16 << 20 };
 
+/* A local symbol that was looked for in a file once. */
+struct known {
+  struct known *next;
+  const void *address;
+  const char *name;
+};
+
 /* The symbol at an address, and the file that has the symbol. */
 static const char *symbol_at(const void *address, const char **file) {
+  static struct known *all;
   Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_sname || info.dli_saddr != address)
+  if (!dladdr(address, &info))
     return NULL;
   *file = info.dli_fname;
-  return info.dli_sname;
+  if (info.dli_sname && info.dli_saddr == address)
+    return info.dli_sname;
+  for (const struct known *known = all; known; known = known->next)
+    if (known->address == address)
+      return known->name;
+  struct known *known = calloc(1, sizeof *known);
+  if (!known)
+    return NULL;
+  const char *name =
+      vinci_function_symbol(info.dli_fname, (uintptr_t)address - (uintptr_t)info.dli_fbase);
+  *known = (struct known){.next = all, .address = address, .name = name};
+  all = known;
+  return name;
 }
 
 static aclError error_of(enum vinci_status status) {
@@ -58,6 +78,7 @@ static aclError take_result(struct acl_stream *stream, const struct vinci_result
   snprintf(task->name, sizeof task->name, "%s", name);
   task->blocks = blocks;
   task->bound = result ? bound_name(result_bound(result)) : "";
+  task->waits_left_out = result && result->waits_left_out;
   if (result && acl_runtime.output)
     write_result(result, name);
   return ACL_SUCCESS;
@@ -79,7 +100,9 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
     vinci_diag_print(&diag, stderr);
   if (status != VINCI_OK && acl_runtime.exit_code == 0)
     acl_runtime.exit_code = vinci_status_exit_code(status);
-  const char *name = result ? result->kernels[0].name : launch->kernel;
+  char plain[sizeof((struct acl_task *)NULL)->name];
+  vinci_function_name(launch->kernel, plain, sizeof plain);
+  const char *name = result ? result->kernels[0].name : plain;
   aclError error = take_result(stream, result, name, launch->blocks);
   stream->pending = true;
   /* A launch itself succeeds: whoever waits is told. */
@@ -92,31 +115,40 @@ static aclError launch(struct acl_stream *stream, const struct vinci_launch *lau
   return error;
 }
 
+aclError acl_launch(struct acl_stream *stream, const struct acl_call *call) {
+  struct vinci_launch wanted = {.struct_size = sizeof wanted,
+                                .arguments = call->arguments,
+                                .blocks = call->blocks,
+                                .workspace_bytes = WORKSPACE_BYTES,
+                                .values_only = !acl_runtime.timed,
+                                .time_only = acl_runtime.time_only,
+                                .checks = acl_runtime.checks};
+  wanted.enter = symbol_at(call->enter, &wanted.library);
+  wanted.kernel = symbol_at(call->kernel, &wanted.library);
+  if (wanted.kernel && wanted.enter && call->blocks > 0)
+    return launch(stream, &wanted);
+  acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
+  return acl_fail(ACL_ERROR_RT_PARAM_INVALID,
+                  call->blocks == 0
+                      ? "a launch of no block"
+                      : "the kernel of a launch has no symbol: was the program stripped?");
+}
+
 ACL_API int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks,
-                             void *stream_handle, const void *arguments);
+                             void *stream_handle, const void *arguments, size_t argument_bytes);
 
 int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, void *stream_handle,
-                     const void *arguments) {
-  struct vinci_launch wanted = {.struct_size = sizeof wanted,
+                     const void *arguments, size_t argument_bytes) {
+  const struct acl_call call = {.kind = ACL_CALL_LAUNCH,
+                                .kernel = kernel,
+                                .enter = enter,
                                 .arguments = arguments,
-                                .blocks = blocks,
-                                .workspace_bytes = WORKSPACE_BYTES};
+                                .argument_bytes = argument_bytes,
+                                .blocks = blocks};
   acl_enter(true);
   struct acl_stream *stream = acl_stream_of(stream_handle);
-  wanted.values_only = !acl_runtime.timed;
-  wanted.time_only = acl_runtime.time_only;
-  wanted.checks = acl_runtime.checks;
-  wanted.enter = symbol_at(enter, &wanted.library);
-  wanted.kernel = symbol_at(kernel, &wanted.library);
   if (!stream)
     return acl_leave(ACL_ERROR_RT_STREAM_CONTEXT);
-  if (!wanted.kernel || !wanted.enter || blocks == 0) {
-    acl_runtime.exit_code = vinci_status_exit_code(VINCI_E_INPUT);
-    return acl_leave(acl_fail(ACL_ERROR_RT_PARAM_INVALID,
-                              blocks == 0 ? "a launch of no block"
-                                          : "the kernel of a launch has no symbol: kernels are not "
-                                            "static and not in an unnamed namespace"));
-  }
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_launch_call_ps;
-  return acl_leave(launch(stream, &wanted));
+  return acl_leave(acl_issue(stream, &call));
 }

@@ -3,6 +3,9 @@
 
 lib_LTLIBRARIES += libvinci_acl.la
 libvinci_acl_la_SOURCES = \
+	acl/binary.c \
+	acl/compile.c \
+	acl/graph.c \
 	acl/launch.c \
 	acl/memory.c \
 	acl/report.c \

@@ -167,18 +167,33 @@ ACL_API aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t 
   return acl_leave(wait_alone(&alone, error));
 }
 
-ACL_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
-                                  aclrtMemcpyKind kind, aclrtStream handle) {
-  struct copy copy = {.dst = dst, .src = src, .bytes = count, .room = destMax};
+aclError acl_copy(struct acl_stream *stream, const struct acl_call *call) {
+  struct copy copy = {.dst = call->dst, .src = call->src, .bytes = call->bytes, .room = call->room};
+  aclError error = take_kind(&copy, call->direction);
+  if (error != ACL_SUCCESS)
+    return error;
+  memmove(copy.dst, copy.src, copy.bytes);
+  note_values(&copy);
+  return time_copy(&copy, stream);
+}
+
+/* A call of a stream that moves memory. */
+static aclError issue(aclrtStream handle, const struct acl_call *call) {
   acl_enter(true);
   struct acl_stream *stream = acl_stream_of(handle);
-  aclError error = stream ? take_kind(&copy, kind) : ACL_ERROR_RT_STREAM_CONTEXT;
-  if (error != ACL_SUCCESS)
-    return acl_leave(error);
-  memmove(dst, src, count);
-  note_values(&copy);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_copy_call_ps;
-  return acl_leave(time_copy(&copy, stream));
+  return acl_leave(stream ? acl_issue(stream, call) : ACL_ERROR_RT_STREAM_CONTEXT);
+}
+
+ACL_API aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
+                                  aclrtMemcpyKind kind, aclrtStream handle) {
+  const struct acl_call call = {.kind = ACL_CALL_COPY,
+                                .dst = dst,
+                                .src = src,
+                                .bytes = count,
+                                .room = destMax,
+                                .direction = kind};
+  return issue(handle, &call);
 }
 
 ACL_API aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -222,13 +237,15 @@ ACL_API aclError aclrtMemset(void *address, size_t maxCount, int32_t value, size
   return acl_leave(wait_alone(&alone, error));
 }
 
+aclError acl_fill(struct acl_stream *stream, const struct acl_call *call) {
+  return fill(call->dst, call->room, call->value, call->bytes, stream);
+}
+
 ACL_API aclError aclrtMemsetAsync(void *address, size_t maxCount, int32_t value, size_t count,
                                   aclrtStream handle) {
-  acl_enter(true);
-  struct acl_stream *stream = acl_stream_of(handle);
-  acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_copy_call_ps;
-  return acl_leave(stream ? fill(address, maxCount, value, count, stream)
-                          : ACL_ERROR_RT_STREAM_CONTEXT);
+  const struct acl_call call = {
+      .kind = ACL_CALL_FILL, .dst = address, .bytes = count, .room = maxCount, .value = value};
+  return issue(handle, &call);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */

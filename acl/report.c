@@ -11,6 +11,7 @@
 struct sum {
   const struct acl_task *first;
   uint64_t count, duration_ps, bytes;
+  bool waits_left_out;
 };
 
 static bool is_same(const struct acl_task *a, const struct acl_task *b) {
@@ -29,6 +30,7 @@ static size_t sum_tasks(struct sum *sums) {
     sums[at].count++;
     sums[at].duration_ps += task->end_ps - task->start_ps;
     sums[at].bytes += task->bytes;
+    sums[at].waits_left_out |= task->waits_left_out;
   }
   return count;
 }
@@ -54,6 +56,16 @@ static void print_sums(const struct sum *sums, size_t count) {
               (unsigned long long)sum->count, us, us / (double)sum->count,
               (unsigned long long)sum->bytes);
   }
+}
+
+/* Of which kernels the time is not whole. */
+static void print_waits(const struct sum *sums, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (sums[i].waits_left_out)
+      fprintf(stderr,
+              "vinci: warning: scalar code of %s waits for other cores through memory (dcci); the "
+              "time of these waits is left out\n",
+              sums[i].first->name);
 }
 
 /* OUTPUT/tasks.csv: a row each, in the order of the program. */
@@ -83,7 +95,9 @@ void acl_report(void) {
   if (sums && !acl_runtime.silent && acl_runtime.timed && acl_runtime.task_count > 0) {
     fprintf(stderr, "vinci: %s, %.3f us simulated, calls of the host included\n",
             vinci_soc_name(acl_runtime.soc), (double)end_of_all() / PS_PER_US);
-    print_sums(sums, sum_tasks(sums));
+    size_t count = sum_tasks(sums);
+    print_sums(sums, count);
+    print_waits(sums, count);
   }
   free(sums);
 }

@@ -10,6 +10,9 @@
 
 struct acl_runtime acl_runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Of the last call of this thread that failed. */
+static _Thread_local aclError last_error;
+
 /* ---- errors ------------------------------------------------------------------------------- */
 
 aclError acl_fail(aclError error, const char *format, ...) {
@@ -28,6 +31,16 @@ ACL_API const char *aclGetRecentErrMsg(void) {
   acl_runtime.message[0] = '\0';
   (void)acl_leave(ACL_SUCCESS);
   return text;
+}
+
+ACL_API aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
+  return level == ACL_RT_THREAD_LEVEL ? last_error : ACL_ERROR_RT_PARAM_INVALID;
+}
+
+ACL_API aclError aclrtGetLastError(aclrtLastErrLevel level) {
+  aclError error = aclrtPeekAtLastError(level);
+  last_error = ACL_SUCCESS;
+  return error;
 }
 
 /* ---- what the environment asks for ---------------------------------------------------------- */
@@ -141,6 +154,8 @@ void acl_enter(bool need_device) {
 }
 
 aclError acl_leave(aclError error) {
+  if (error != ACL_SUCCESS)
+    last_error = error;
   pthread_mutex_unlock(&acl_runtime.lock);
   return error;
 }

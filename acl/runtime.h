@@ -20,9 +20,12 @@
 
 #define ACL_API __attribute__((visibility("default")))
 
+struct acl_graph;
+
 struct acl_stream {
   struct acl_stream *next;
-  uint64_t done_ps; /* all its tasks end by then */
+  struct acl_graph *graph; /* that captures the stream; NULL: none */
+  uint64_t done_ps;        /* all its tasks end by then */
   uint32_t number;
   bool pending; /* kernels since the host waited for the stream */
   bool destroyed;
@@ -30,7 +33,9 @@ struct acl_stream {
 
 struct acl_event {
   struct acl_event *next;
-  uint64_t at_ps; /* when the stream comes to its record */
+  struct acl_graph *graph;    /* that has captured the last record; NULL: none */
+  struct acl_event *in_graph; /* that stands for the record there */
+  uint64_t at_ps;             /* when the stream comes to its record */
   bool recorded;
 };
 
@@ -44,6 +49,28 @@ struct acl_task {
   uint64_t bytes; /* of a copy */
   uint64_t start_ps, end_ps;
   const char *bound; /* of a kernel: what limits the run */
+  bool waits_left_out;
+};
+
+/* What a stream is asked for. */
+enum acl_call_kind {
+  ACL_CALL_LAUNCH,
+  ACL_CALL_COPY,
+  ACL_CALL_FILL,
+  ACL_CALL_RECORD,
+  ACL_CALL_WAIT
+};
+struct acl_call {
+  enum acl_call_kind kind;
+  struct acl_event *event;
+  void *dst; /* of a copy or a fill */
+  const void *src;
+  size_t room, bytes;
+  int32_t value;
+  aclrtMemcpyKind direction;
+  const void *kernel, *enter, *arguments;
+  size_t argument_bytes;
+  uint32_t blocks;
 };
 
 struct acl_runtime {
@@ -88,6 +115,19 @@ struct acl_task *acl_task_add(struct acl_stream *stream, enum acl_task_kind kind
 /* Duration of a copy of some bytes. */
 uint64_t acl_copy_ps(uint64_t bytes, int64_t bytes_per_second);
 void acl_wait_until(uint64_t time_ps);
+
+/* ---- calls of streams: now, or captured (graph.c) ---- */
+aclError acl_issue(struct acl_stream *stream, const struct acl_call *call);
+/* Each kind, now. */
+aclError acl_launch(struct acl_stream *stream, const struct acl_call *call);
+aclError acl_copy(struct acl_stream *stream, const struct acl_call *call);
+aclError acl_fill(struct acl_stream *stream, const struct acl_call *call);
+aclError acl_record(struct acl_stream *stream, const struct acl_call *call);
+aclError acl_wait(struct acl_stream *stream, const struct acl_call *call);
+
+/* ---- kernels that were compiled at run time (binary.c) ---- */
+/* The symbol of kernel N of a library that compile.c has made, for free(); NULL: no such kernel. */
+char *acl_binary_symbol(void *library, unsigned number);
 
 /* ---- the end (report.c) ---- */
 void acl_report(void);

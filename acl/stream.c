@@ -173,16 +173,28 @@ ACL_API aclError aclrtDestroyEvent(aclrtEvent handle) {
   return acl_leave(ACL_SUCCESS);
 }
 
+aclError acl_record(struct acl_stream *stream, const struct acl_call *call) {
+  call->event->at_ps = max_u64(stream->done_ps, acl_runtime.host_ps);
+  call->event->recorded = true;
+  call->event->graph = NULL;
+  return ACL_SUCCESS;
+}
+
+aclError acl_wait(struct acl_stream *stream, const struct acl_call *call) {
+  if (call->event->recorded)
+    stream->done_ps = max_u64(stream->done_ps, call->event->at_ps);
+  return ACL_SUCCESS;
+}
+
 ACL_API aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle) {
   acl_enter(true);
   struct acl_event *event = event_of(handle);
-  const struct acl_stream *stream = acl_stream_of(stream_handle);
+  struct acl_stream *stream = acl_stream_of(stream_handle);
   if (!event || !stream)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_record_call_ps;
-  event->at_ps = max_u64(stream->done_ps, acl_runtime.host_ps);
-  event->recorded = true;
-  return acl_leave(ACL_SUCCESS);
+  const struct acl_call call = {.kind = ACL_CALL_RECORD, .event = event};
+  return acl_leave(acl_issue(stream, &call));
 }
 
 ACL_API aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream) {
@@ -197,14 +209,13 @@ ACL_API aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream) {
 /* An event that was not recorded holds nobody up. */
 ACL_API aclError aclrtStreamWaitEvent(aclrtStream stream_handle, aclrtEvent handle) {
   acl_enter(true);
-  const struct acl_event *event = event_of(handle);
+  struct acl_event *event = event_of(handle);
   struct acl_stream *stream = acl_stream_of(stream_handle);
   if (!event || !stream)
     return acl_leave(ACL_ERROR_RT_PARAM_INVALID);
   acl_runtime.host_ps += (uint64_t)acl_runtime.soc->host_stream_wait_ps;
-  if (event->recorded)
-    stream->done_ps = max_u64(stream->done_ps, event->at_ps);
-  return acl_leave(ACL_SUCCESS);
+  const struct acl_call call = {.kind = ACL_CALL_WAIT, .event = event};
+  return acl_leave(acl_issue(stream, &call));
 }
 
 ACL_API aclError aclrtSynchronizeEvent(aclrtEvent handle) {

@@ -72,6 +72,11 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_device_launch(vinci_device *device, const struct vinci_launch *launch,
                     const struct vinci_run_options *options, vinci_result **out,
                     vinci_findings **findings, struct vinci_diag *diag);
+/* The symbol of the function that begins at an offset of a program or library, a local one too, for
+ * free(); NULL: none. */
+VINCI_API char *vinci_function_symbol(const char *path, uint64_t offset);
+/* The name of a function without its spaces and parameters, "kernel<float>", from its symbol. */
+VINCI_API void vinci_function_name(const char *symbol, char *out, size_t size);
 /* From the launch to the last completion. */
 VINCI_API uint64_t vinci_result_picoseconds(const vinci_result *result);
 

@@ -144,6 +144,7 @@ libvinci_traces_la_SOURCES = \
 	traces/source/library.c \
 	traces/source/lines.c \
 	traces/source/log.c \
+	traces/source/looks.c \
 	traces/source/record.c \
 	traces/source/source.h \
 	traces/source/variables.c \

@@ -34,6 +34,9 @@ struct program_source {
    * vector unit (--cce-auto-sync, which is on for programs with launches). So each instruction that
    * waits for no flag is over before the code goes on, and vector instructions follow each other. */
   bool auto_sync;
+  /* Scalar code has waited for other cores through memory. Time is not known while code is executed,
+   * so these waits are in no run. */
+  bool polls;
   /* What the code may read while it runs; NULL: nothing that instructions have written. */
   struct vinci_values *values;
 };

@@ -108,6 +108,7 @@ struct vinci_result {
   uint64_t input_digest;
   bool partial;
   const char *partial_reason; /* NULL unless partial */
+  bool waits_left_out;        /* scalar code waited for other cores through memory: no time */
 #define RUN_COUNTER(field, ...) uint64_t field;
 #include "core/result/counters.def"
   uint64_t engine_events;

@@ -50,6 +50,7 @@ static void collect(struct device *device) {
   struct clock_domain clock;
   clock_init(&clock, (uint64_t)device->soc->core_hz);
   result->partial = !device->finished;
+  result->waits_left_out = device->trace->source && device->trace->source->polls;
   result->kernel_count = device->kernel + 1;
   struct kernel_result *last = &result->kernels[device->kernel];
   if (device->status == VINCI_E_LIMIT)

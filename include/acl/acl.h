@@ -126,6 +126,10 @@ aclError aclInit(const char *configPath);
 aclError aclFinalize(void);
 // The last message of this process, and an empty text after the call; never NULL.
 const char *aclGetRecentErrMsg(void);
+// The last error of a call of this thread; ACL_SUCCESS when there was none. Get forgets the error, Peek does not.
+typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL } aclrtLastErrLevel;
+aclError aclrtGetLastError(aclrtLastErrLevel level);
+aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 aclError aclrtGetVersion(int32_t *major, int32_t *minor, int32_t *patch);
 
 // ---- device and context: there is device 0 ----
@@ -180,6 +184,57 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
 aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
                        aclrtMemcpyKind kind);
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
+
+// ---- graphs: what streams are asked for while they are captured, to be executed later, as often as wanted ----
+
+typedef void *aclmdlRI;
+typedef enum aclmdlRICaptureMode {
+  ACL_MODEL_RI_CAPTURE_MODE_GLOBAL,
+  ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL,
+  ACL_MODEL_RI_CAPTURE_MODE_RELAXED
+} aclmdlRICaptureMode;
+// Launches, copies, fills, records and waits of this stream, and of streams that wait for its events.
+aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
+aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
+aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
+aclError aclmdlRIDestroy(aclmdlRI modelRI);
+// A list of the tasks as JSON. flags: 0.
+aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags);
+
+// ---- kernels that were compiled at run time (acl/acl_rt_compile.h) ----
+
+typedef void *aclrtBinHandle;
+typedef void *aclrtFuncHandle;
+typedef enum aclrtBinaryLoadOptionType {
+  ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD = 1,
+  ACL_RT_BINARY_LOAD_OPT_MAGIC = 2
+} aclrtBinaryLoadOptionType;
+#define ACL_RT_BINARY_MAGIC_ELF_AICORE 0x43554245u
+#define ACL_RT_BINARY_MAGIC_ELF_VECTOR_CORE 0x41415246u
+#define ACL_RT_BINARY_MAGIC_ELF_CUBE_CORE 0x41494343u
+typedef union aclrtBinaryLoadOptionValue {
+  uint32_t isLazyLoad;
+  uint32_t magic;
+  uint32_t rsv[4];
+} aclrtBinaryLoadOptionValue;
+typedef struct aclrtBinaryLoadOption {
+  aclrtBinaryLoadOptionType type;
+  aclrtBinaryLoadOptionValue value;
+} aclrtBinaryLoadOption;
+typedef struct aclrtBinaryLoadOptions {
+  aclrtBinaryLoadOption *options;
+  size_t numOpt;
+} aclrtBinaryLoadOptions;
+typedef struct aclrtLaunchKernelCfg aclrtLaunchKernelCfg;
+
+// The options have no effect: a file knows which cores it is for.
+aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBinaryLoadOptions *options,
+                                 aclrtBinHandle *binHandle);
+aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle);
+aclError aclrtBinaryGetFunction(aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle);
+// args: the address of each argument. cfg has no effect.
+aclError aclrtLaunchKernelWithArgsArray(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
+                                        aclrtLaunchKernelCfg *cfg, void **args);
 
 // ---- numbers ----
 

@@ -6,6 +6,8 @@ Programs with launches, from source to exit code. Prints TAP.
     programs.py VINCI FOLDER_OF_SOURCES FOLDER_FOR_FILES
 """
 
+import csv
+import json
 import os
 import re
 import subprocess
@@ -199,7 +201,7 @@ __global__ __vector__ void copy(GM_ADDR from, GM_ADDR to, uint32_t bytes) {
 """
 path = write(
     "mistakes.asc",
-    HOST + KERNEL + """
+    HOST + KERNEL + "#include <thread>\n" + """
 int main(int count, char **words) {
   aclrtStream stream;
   aclrtCreateStream(&stream);
@@ -230,6 +232,19 @@ int main(int count, char **words) {
     return 0;
   case 'i': // device 1
     return aclrtSetDevice(1) == ACL_ERROR_RT_INVALID_DEVICEID ? 0 : 1;
+  case 'j': { // the last error of a thread: kept for Peek, forgotten by Get; a wait has the kernel's
+    int good = aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS;
+    aclrtFree(host);
+    good &= aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_MEMORY_FREE;
+    std::thread([&] { good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS; }).join();
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_MEMORY_FREE;
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS;
+    copy<<<1, 0, stream>>>(from, to, 2048);
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_SUCCESS;
+    aclrtSynchronizeStream(stream);
+    good &= aclrtGetLastError(ACL_RT_THREAD_LEVEL) == ACL_ERROR_RT_AICORE_EXCEPTION;
+    return good ? 0 : 1;
+  }
   default:
     return 1;
   }
@@ -249,6 +264,7 @@ ends("a stream that was destroyed", command(mistakes, "e"), 0, "is no stream, or
 ends("more memory than the device has", command(mistakes, "f"), 0, "device memory has no room for 1125899906842624 bytes")
 ends("a copy that does not wait for a kernel", command(mistakes, "g"), 0, "warning: aclrtMemcpy from the device while kernels")
 ends("a launch of no block", command(mistakes, "h"), 3, "a launch of no block")
+ends("the last error of a thread", command(mistakes, "j"), 3, "mistakes.asc:")
 ends("a device that is not there", command(mistakes, "i"), 0, "there is device 0, and no device 1")
 
 # ---- registers, flags that count, meetings of a few blocks ----
@@ -294,18 +310,27 @@ __global__ __vector__ void meet(__gm__ int32_t *shared, __gm__ int32_t *to) {
   pipe_barrier(PIPE_ALL);
   copy_ubuf_to_gm(to + 8 * block_idx, ub, 0, 1, 1, 0, 0);
 }
-// Block 1 looks at memory until block 0 has written there.
-__global__ __vector__ void look(__gm__ int64_t *shared) {
-  if (block_idx == 0) {
+// A block looks at memory until the other has written there: block 0 is there first, or comes later.
+template <int writer> __global__ __vector__ void look(__gm__ int64_t *shared) {
+  if (block_idx == writer) {
     for (int i = 0; i < 50; i++)
       pipe_barrier(PIPE_ALL);
     *shared = 5;
     dcci(shared, 0);
     return;
   }
-  while (*(volatile int64_t *)shared != 5)
+  do
     dcci(shared, 0);
+  while (*(volatile int64_t *)shared != 5);
   shared[1] = 6;
+}
+// Each line once, and one of them twice with an instruction between: nobody waits.
+__global__ __vector__ void flush(__gm__ int64_t *shared) {
+  for (int i = 0; i < 100; i++)
+    dcci(shared + 8 * i, 0);
+  pipe_barrier(PIPE_ALL);
+  dcci(shared + 8 * 99, 0);
+  shared[2] = 7;
 }
 int main() {
   unsigned char *memory = device(4096), *other = device(4096), host[64];
@@ -324,19 +349,32 @@ int main() {
   int32_t *met = from_device<int32_t>(other, 24);
   printf("met %d %d %d\\n", met[0], met[8], met[16]);
   aclrtMemset(memory, 4096, 0, 4096);
-  look<<<2>>>((int64_t *)memory);
+  look<1><<<2>>>((int64_t *)memory);
   numbers = from_device<int64_t>(memory, 2);
   printf("looked %d %d\\n", (int)numbers[0], (int)numbers[1]);
+  aclrtMemset(memory, 4096, 0, 4096);
+  look<0><<<2>>>((int64_t *)memory);
+  printf("looked later %d\\n", (int)from_device<int64_t>(memory, 2)[1]);
+  flush<<<1>>>((int64_t *)device(8192));
   return 0;
 }
 """,
 )
 registers = built("registers", path)
+looked = command(registers)
 ends(
-    "registers, flags that count, a meeting of three blocks, memory that is looked at",
-    command(registers), 0,
-    "largest 1000 at 100, taken 6", "last of both copies: 63", "met 8 9 7", "looked 5 6",
+    "registers, flags that count, a meeting of three blocks, memory that is looked at", looked, 0,
+    "largest 1000 at 100, taken 6", "last of both copies: 63", "met 8 9 7", "looked 5 6", "looked later 6",
+    "vinci: warning: scalar code of look<0> waits for other cores through memory",
+    "vinci: warning: scalar code of look<1> waits for other cores through memory",
 )
+report("only the kernels that wait are told", "" if looked.stderr.count("left out") == 2 else looked.stderr)
+words = ["-s", "Ascend910B4", "--blocks=2", "--arg", "name=x,dtype=int64,shape=1024,io=inout"]
+ends("a run tells of waits that are left out", command(vinci, "run", registers + ":look", *words), 0, "Waits     scalar code waits")
+ends("and in its summary", command(vinci, "run", registers + ":look", *words, "--json"), 0, '"waits_left_out": true')
+words[2] = "--blocks=1"
+quiet = command(vinci, "run", registers + ":flush", *words, "--json")
+ends("or that there are none", quiet, 0, '"waits_left_out": false')
 path = write(
     "forever.asc",
     HOST + """
@@ -692,6 +730,165 @@ ends(
     "forms of intrinsics that the C interface calls", command(built("forms", path)), 0,
     "vectors 125 56 7 -58 99 11", "products 0 1280",
 )
+path = write(
+    "local.asc",
+    HOST + """
+static constexpr uint8_t bytes[] = {3, 0, 0, 0, 0, 0, 32, 65};
+struct both { int32_t whole; float part; };
+template <typename type, const uint8_t *from> struct holder {
+  static constexpr type value = convert_from_bytes<type>(from);
+};
+static_assert(holder<both, bytes>::value.whole == 3 && holder<both, bytes>::value.part == 10);
+static __global__ __vector__ void hidden(__gm__ int32_t *to) { to[0] = 1 + block_idx; }
+namespace {
+struct pair { int32_t a, b; };
+__global__ __vector__ void unnamed(__gm__ int32_t *to, pair numbers) { to[1] = numbers.a - numbers.b; }
+} // namespace
+// A local variable is part of the name, which is local too.
+template <typename type> __global__ __vector__ void held(__gm__ int32_t *to) { to[2] = (int)type::value.part; }
+int main() {
+  unsigned char *to = device(64);
+  hidden<<<1>>>((int32_t *)to);
+  unnamed<<<1>>>((int32_t *)to, pair{9, 4});
+  held<holder<both, bytes>><<<1>>>((int32_t *)to);
+  int32_t *found = from_device<int32_t>(to, 3);
+  __asc_aicore::printf("local %d %d %d\\n", found[0], found[1], found[2]); // by the host
+  return 0;
+}
+""",
+)
+ends(
+    "kernels with local symbols, values from bytes", command(built("local", path)), 0, "local 1 5 10",
+    "hidden ", "\nheld ",
+)
+path = write(
+    "graph.asc",
+    HOST + """
+struct step { int32_t value; };
+__global__ __vector__ void add(__gm__ int32_t *to, step more) { to[0] += more.value; }
+static int value(const void *memory) { return from_device<int32_t>(memory, 1)[0]; }
+int main() {
+  unsigned char *first = device(64), *second = device(64);
+  aclrtStream main, side;
+  aclrtEvent begun, done, outside;
+  aclmdlRI graph;
+  int32_t start = 5;
+  aclrtCreateStream(&main);
+  aclrtCreateStream(&side);
+  aclrtCreateEvent(&begun);
+  aclrtCreateEvent(&done);
+  aclrtCreateEvent(&outside);
+  printf("no begin %d\\n", aclmdlRICaptureEnd(main, &graph));
+  aclmdlRICaptureBegin(main, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL);
+  aclrtMemcpyAsync(first, 4, &start, 4, ACL_MEMCPY_HOST_TO_DEVICE, main);
+  aclrtRecordEvent(begun, main);
+  aclrtStreamWaitEvent(side, begun);
+  for (int i = 1; i < 3; i++)
+    add<<<1, 0, side>>>((int32_t *)second, step{i}); // 1 + 2 each time
+  aclrtMemsetAsync(second + 32, 32, 7, 32, side);
+  aclrtRecordEvent(done, side);
+  add<<<1, 0, main>>>((int32_t *)first, step{10});
+  aclrtStreamWaitEvent(main, done);
+  printf("outside %d\\n", aclrtStreamWaitEvent(main, outside));
+  aclmdlRICaptureEnd(main, &graph);
+  aclrtDestroyEvent(begun);
+  printf("captured %d %d\\n", value(first), value(second));
+  add<<<1, 0, side>>>((int32_t *)second, step{100}); // no longer captured
+  printf("printed %d\\n", aclmdlRIDebugJsonPrint(graph, "graph.json", 0));
+  for (int i = 0; i < 3; i++)
+    aclmdlRIExecuteAsync(graph, main);
+  aclrtSynchronizeStream(main);
+  printf("executed %d %d %d\\n", value(first), value(second), from_device<unsigned char>(second, 64)[63]);
+  aclmdlRIDestroy(graph);
+  return 0;
+}
+""",
+)
+tasks = os.path.join(folder, "graph-out", "tasks.csv")
+ends(
+    "graphs: captured, and executed again and again",
+    command(built("graph", path), VINCI_OUTPUT=os.path.join(folder, "graph-out")), 0, "no begin 107003",
+    "outside 107000", "captured 0 0", "printed 0", "executed 15 109 7",
+)
+with open(tasks, encoding="utf-8") as file:
+    times = [(float(row[5]), float(row[5]) + float(row[6])) for row in csv.reader(list(file)[1:]) if row[0] == "add"]
+problem = [pair for pair in zip(times, times[1:]) if pair[1][0] < pair[0][1]]
+report("launches of a graph follow each other", problem or len(times) != 10 and times)
+with open(os.path.join(folder, "graph.json"), encoding="utf-8") as file:
+    nodes = [node["task"] for node in json.load(file)]
+wanted = ["copy", "record", "wait", "kernel", "kernel", "fill", "record", "kernel", "wait"]
+report("a graph as JSON", "" if nodes == wanted else nodes)
+RTC = HOST + """
+#include <vector>
+#include "acl/acl_rt_compile.h"
+static const char *const text = R"(
+#include "sizes.h"
+struct both { int32_t whole; float part; };
+extern "C" {
+__global__ __vector__ void plain(__gm__ float *to, float value, both other, int8_t small) {
+  { __ubuf__ float unused[4]; unused[0] = 1; }
+  to[0] = value; to[1] = other.whole; to[2] = other.part; to[3] = small + SIZE;
+}
+}
+namespace space {
+template <typename type> __global__ __vector__ void typed(__gm__ float *to, type value) { to[block_idx] = value * 2; }
+__global__ __vector__ void inner(__gm__ float *to) { to[0] = 77; }
+}
+)";
+#define CHECK(call) \\
+  if (aclError error = (call)) \\
+    return printf("%s: %d\\\\n", #call, error), 1
+int main(int count, char **) {
+  const char *headers[] = {"#define SIZE 1000\\n"}, *names[] = {"sizes.h"}, *lowered = "", *options[] = {"-DX=1"};
+  aclrtcProg prog, bad;
+  CHECK(aclrtcCreateProg(&bad, "\\nint x = y;\\n", "bad", 0, nullptr, nullptr));
+  int refused = aclrtcCompileProg(bad, 0, nullptr);
+  size_t size = 0;
+  aclrtcGetCompileLogSize(bad, &size);
+  std::vector<char> log(size);
+  aclrtcGetCompileLog(bad, log.data());
+  printf("refused %d: %s\\n", refused, log.data());
+  aclrtcDestroyProg(&bad);
+  CHECK(aclrtcCreateProg(&prog, text, "text", 1, headers, names));
+  CHECK(aclrtcAddNameExpr(prog, "space::typed<float>"));
+  CHECK(aclrtcCompileProg(prog, 1, options));
+  CHECK(aclrtcGetLoweredName(prog, "space::typed<float>", &lowered));
+  CHECK(aclrtcGetBinDataSize(prog, &size));
+  std::vector<char> data(size);
+  CHECK(aclrtcGetBinData(prog, data.data()));
+  aclrtBinHandle binary;
+  aclrtFuncHandle plain, typed, none;
+  CHECK(aclrtBinaryLoadFromData(data.data(), size, nullptr, &binary));
+  CHECK(aclrtBinaryGetFunction(binary, "plain", &plain));
+  CHECK(aclrtBinaryGetFunction(binary, lowered, &typed));
+  printf("lowered %s, inner %d\\n", lowered, aclrtBinaryGetFunction(binary, "inner", &none));
+  void *to = device(64);
+  float value = 1.5f, *found;
+  struct { int32_t whole; float part; } other = {7, 0.25f};
+  signed char small = -3;
+  void *values[] = {&to, &value, &other, &small};
+  CHECK(aclrtLaunchKernelWithArgsArray(plain, 1, nullptr, nullptr, values));
+  CHECK(aclrtSynchronizeDevice());
+  found = from_device<float>(to, 4);
+  printf("plain %g %g %g %g\\n", found[0], found[1], found[2], found[3]);
+  CHECK(aclrtLaunchKernelWithArgsArray(typed, 2, nullptr, nullptr, values));
+  CHECK(aclrtSynchronizeDevice());
+  found = from_device<float>(to, 3);
+  printf("typed %g %g %g\\n", found[0], found[1], found[2]);
+  printf("no binary %d\\n", aclrtBinaryLoadFromData("abc", 3, nullptr, &binary));
+  CHECK(aclrtcDestroyProg(&prog));
+  return 0;
+}
+"""
+path = write("rtc.cpp", RTC)
+ends(
+    "kernels from text at run time", command(built("rtc", path), VINCI=os.path.abspath(vinci), TMPDIR=folder), 0,
+    "refused 176003", "kernels.asc:2:9: error: use of undeclared identifier 'y'",
+    "lowered _ZN5space5typedIfEEvPfT_, inner 107000", 'the binary has no kernel "inner"',
+    "plain 1.5 7 0.25 997", "typed 3 3 0.25", "no binary 107000", "typed<float> ",
+)
+left = [name for name in os.listdir(folder) if name.startswith("vinci-")]
+report("nothing temporary is left", left)
 write("part.h", "void start(unsigned char *from, unsigned char *to);\n")
 part = write("part.asc", '#include "acl/acl.h"\n#include "part.h"\n' + KERNEL + """
 void start(unsigned char *from, unsigned char *to) { copy<<<1>>>(from, to, 32); }
@@ -785,6 +982,17 @@ try:
     command("cmake", "--build", os.path.join(folder, "cmake"), VINCI=os.path.abspath(vinci))
     ends("a library of kernels finds its way", command(os.path.join(folder, "cmake", "user")), 0, "parts 9 9")
     ends("the language ASC of CMake", command(os.path.join(folder, "cmake", "sample")), 0, "192 128 64 0")
+    os.makedirs(os.path.join(folder, "plain"))
+    write("plain/CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
+project(plain LANGUAGES CXX)
+add_executable(plain ../rtc.cpp)
+target_link_libraries(plain PRIVATE ascendcl acl_rtc)
+""")
+    plain = os.path.join(folder, "plain")
+    known = {"VINCI": os.path.abspath(vinci), "TMPDIR": folder}
+    made = command("cmake", f"-DCMAKE_PROJECT_INCLUDE={cmake}/ASCConfig.cmake", "-S", plain, "-B", plain + "/build", **known)
+    made = command("cmake", "--build", plain + "/build", **known)
+    ends("a program of C++ alone", command(plain + "/build/plain", **known), 0, "plain 1.5 7 0.25 997")
 except FileNotFoundError:
     report("the language ASC of CMake # SKIP no cmake", "")
 print(f"1..{count}")

@@ -22,6 +22,7 @@ static const char *const golden_summary[] = {
     "  \"expected_error\": {\"class\": \"\", \"rows\": 0, \"median\": 0.0, \"p90\": 0.0, "
     "\"outside\": \"a trace names no operator\"},",
     "  \"partial\": false,",
+    "  \"waits_left_out\": false,",
     "  \"cores\": [",
     "    {",
     "      \"name\": \"core0.veccore0\",",

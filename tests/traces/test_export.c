@@ -186,17 +186,22 @@ static void report_says_how_rows_and_links_fared(void **state) {
   char *text = written(result, vinci_result_write_text);
   assert_null(strstr(text, "row hits"));
   assert_null(strstr(text, "packet level"));
+  assert_null(strstr(text, "Waits"));
   free(text);
   result->hbm.row_hits = 875;
   result->hbm.row_misses = 125;
-  result->noc_past_model = true;
+  result->noc_past_model = result->waits_left_out = true;
   text = written(result, vinci_result_write_text);
   assert_non_null(strstr(text, " of the 800.0 GB/s peak, 87.5 % row hits\n"));
   assert_non_null(strstr(text, "\nNetwork   the busiest link is loaded past 60 %, where the packet "
                                "level is optimistic; use --network=flit\n"));
+  assert_non_null(strstr(text,
+                         "\nWaits     scalar code waits for other cores through memory (dcci); "
+                         "the time of these waits is left out\n"));
   free(text);
   text = written(result, vinci_result_write_json);
   assert_non_null(strstr(text, "\"past_model\": true,"));
+  assert_non_null(strstr(text, "\"waits_left_out\": true,"));
   free(text);
   vinci_result_free(result);
 }

@@ -210,6 +210,7 @@ enum vinci_status export_summary(const struct vinci_result *result, const char *
   write_run(&json, &list, "");
   write_expected(&json, result);
   json_bool(&json, "partial", result->partial);
+  json_bool(&json, "waits_left_out", result->waits_left_out);
   write_cores(&json, result);
   write_pipe_sums(&json, result);
   write_memories(&json, result, &list);

@@ -458,6 +458,10 @@ static void print_notices(const struct vinci_result *result, FILE *out) {
             "\nTimeline  holds %" PRIu64 " instructions, the first of each core; %" PRIu64
             " later ones are not in it (--timeline-events)\n",
             result->event_count, result->events_dropped);
+  if (result->waits_left_out)
+    fputs("\nWaits     scalar code waits for other cores through memory (dcci); the time of these "
+          "waits is left out\n",
+          out);
   if (result->noc_past_model)
     fputs("\nNetwork   the busiest link is loaded past 60 %, where the packet level is optimistic; "
           "use --network=flit\n",

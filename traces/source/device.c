@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "core/base/arith.h"
+#include "core/base/file.h"
 #include "core/chip/soc.h"
 #include "core/machine/values.h"
 #include "core/machine/values_unknown.h"
@@ -280,6 +281,22 @@ enum vinci_status vinci_device_launch(vinci_device *device, const struct vinci_l
   else
     vinci_findings_free(found);
   return status;
+}
+
+char *vinci_function_symbol(const char *path, uint64_t offset) {
+  enum { FILE_BYTES_MAX = 1 << 30 };
+  struct vinci_diag diag = {0};
+  struct source_file file = {0};
+  char *bytes = file_read(path, FILE_BYTES_MAX, &file.length, &diag);
+  file.bytes = bytes;
+  const char *found = bytes ? source_function_at(&file, offset) : NULL;
+  char *symbol = found ? strdup(found) : NULL;
+  free(bytes);
+  return symbol;
+}
+
+void vinci_function_name(const char *symbol, char *out, size_t size) {
+  source_plain_name(symbol, out, size);
 }
 
 uint64_t vinci_result_picoseconds(const vinci_result *result) { return result->total_ps; }

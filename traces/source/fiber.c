@@ -195,6 +195,13 @@ static void pause_code(const struct vinci_cce_host *host) {
     fiber->core.counted = *fiber->core.counter;
 }
 
+static void look(const struct vinci_cce_host *host, uint64_t address, uint32_t whole_cache) {
+  struct source_fiber *fiber = fiber_of(host);
+  uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
+  if (source_look(&fiber->core, code, address, whole_cache != 0))
+    pause_code(host);
+}
+
 /* ---- faults ------------------------------------------------------------------------------- */
 
 static uint64_t program_counter(const ucontext_t *context) {
@@ -336,6 +343,15 @@ static void *load_image(const struct source_image *image, int *file, const char 
   return library;
 }
 
+/* A function of the code that is loaded; NULL when there is none. */
+static void *function_of(const struct source_fiber *fiber, const char *name) {
+  const struct source_image *image = &fiber->core.source->image[fiber->core.place.kind];
+  const struct source_file file = {image->bytes, image->length};
+  uint64_t value;
+  return source_function(&file, name, &value) ? (void *)(uintptr_t)(fiber->core.base + value)
+                                              : NULL;
+}
+
 static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
   const struct source *source = fiber->core.source;
   const char *why = NULL;
@@ -346,20 +362,20 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
     return false;
   }
   const struct vinci_cce_host **host = dlsym(fiber->library, "vinci_cce_host");
-  *(void **)&fiber->kernel = dlsym(fiber->library, source->kernel);
-  if (source->enter)
-    *(void **)&fiber->enter = dlsym(fiber->library, source->enter);
   *(void **)&fiber->prepare = dlsym(fiber->library, "vinci_cce_prepare");
   const volatile uint64_t *const *counter = dlsym(fiber->library, "vinci_cce_counter");
   fiber->core.counter = counter ? *counter : NULL;
   struct link_map *map = NULL;
-  if (!fiber->kernel || (source->enter && !fiber->enter) ||
-      dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) != 0) {
+  if (dlinfo(fiber->library, RTLD_DI_LINKMAP, &map) == 0) {
+    fiber->core.base = (uint64_t)map->l_addr;
+    *(void **)&fiber->kernel = function_of(fiber, source->kernel);
+    *(void **)&fiber->enter = source->enter ? function_of(fiber, source->enter) : NULL;
+  }
+  if (!fiber->kernel || (source->enter && !fiber->enter)) {
     diag_error(diag, VINCI_E_INPUT, "%s has no kernel \"%s\" for %s", source->trace->path,
                source->trace->kernels[0].name, core_kind_name(fiber->core.place.kind));
     return false;
   }
-  fiber->core.base = (uint64_t)map->l_addr;
   fiber->host = (struct vinci_cce_host){.version = VINCI_CCE_VERSION,
                                         .size = sizeof fiber->host,
                                         .issue = issue,
@@ -369,7 +385,8 @@ static bool open_library(struct source_fiber *fiber, struct vinci_diag *diag) {
                                         .pause = pause_code,
                                         .write = write_text,
                                         .fail = fail_at,
-                                        .dump = dump};
+                                        .dump = dump,
+                                        .look = look};
   if (host) /* else the code has no intrinsic */
     *host = &fiber->host;
   return true;
@@ -395,6 +412,7 @@ void source_fiber_start(struct source *source, const struct source_place *place)
   fiber->core.source = source;
   fiber->core.place = *place;
   fiber->core.instructions = 0;
+  fiber->core.looks = (struct source_looks){.count = 0};
   fiber->core.ctrl = UINT64_C(1) << 48; /* as after reset */
   fiber->ended = fiber->failed = false;
   fiber->core.gm = NULL; /* the code has not been entered */

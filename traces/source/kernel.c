@@ -259,6 +259,7 @@ static void free_source(struct program_source *program) {
   if (source->owns_library)
     source_library_close(source->library);
   free(source->place_of_row);
+  free(source->looked_at);
   free(source);
 }
 

@@ -171,19 +171,41 @@ static enum match match_of(const char *symbol, const char *name) {
   return strncmp(symbol, "_Z", 2) == 0 && strstr(symbol, with_length) ? MATCH_PART : MATCH_NONE;
 }
 
-bool source_find_kernel(const struct source_file *image, const char *name,
-                        struct source_symbol *out) {
+/* A table of symbols and its names: those that other files see, or all, local ones included. */
+static const char *const tables[][2] = {{".dynsym", ".dynstr"}, {".symtab", ".strtab"}};
+enum { TABLE_COUNT = sizeof tables / sizeof *tables };
+
+struct symbol_reader {
   struct source_file symbols, names;
+  uint64_t at;
+};
+
+static bool open_symbols(const struct source_file *file, unsigned table, struct symbol_reader *in) {
+  in->at = 0;
+  return source_section(file, tables[table][0], &in->symbols) &&
+         source_section(file, tables[table][1], &in->names);
+}
+
+/* The name of the next function; NULL behind the last. */
+static const char *next_function(struct symbol_reader *in, Elf64_Sym *symbol) {
+  while (in->at + sizeof *symbol <= in->symbols.length) {
+    memcpy(symbol, in->symbols.bytes + in->at, sizeof *symbol);
+    in->at += sizeof *symbol;
+    const char *name = text_at(&in->names, symbol->st_name);
+    if (name && symbol->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+      return name;
+  }
+  return NULL;
+}
+
+static enum match find_in(const struct source_file *image, unsigned table, const char *name,
+                          struct source_symbol *out) {
+  struct symbol_reader in;
+  Elf64_Sym symbol;
   enum match best = MATCH_NONE;
-  if (!source_section(image, ".dynsym", &symbols) || !source_section(image, ".dynstr", &names))
-    return false;
-  for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.length && best != MATCH_WHOLE;
-       at += sizeof(Elf64_Sym)) {
-    Elf64_Sym symbol;
-    memcpy(&symbol, symbols.bytes + at, sizeof symbol);
-    const char *text = text_at(&names, symbol.st_name);
-    if (!text || symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
-      continue;
+  if (!open_symbols(image, table, &in))
+    return MATCH_NONE;
+  for (const char *text; best != MATCH_WHOLE && (text = next_function(&in, &symbol));) {
     enum match match = match_of(text, name);
     if (match <= best)
       continue;
@@ -191,15 +213,65 @@ bool source_find_kernel(const struct source_file *image, const char *name,
     out->name = text;
     name_of_section(image, symbol.st_shndx, out->section, sizeof out->section);
   }
-  return best != MATCH_NONE;
+  return best;
+}
+
+bool source_find_kernel(const struct source_file *image, const char *name,
+                        struct source_symbol *out) {
+  return find_in(image, 0, name, out) != MATCH_NONE || find_in(image, 1, name, out) == MATCH_WHOLE;
+}
+
+bool source_function(const struct source_file *file, const char *name, uint64_t *value) {
+  unsigned count = 0;
+  for (unsigned table = 0; table < TABLE_COUNT && count == 0; table++) {
+    struct symbol_reader in;
+    Elf64_Sym symbol;
+    if (!open_symbols(file, table, &in))
+      continue;
+    for (const char *text; (text = next_function(&in, &symbol));)
+      if (strcmp(text, name) == 0) {
+        count++;
+        *value = symbol.st_value;
+      }
+  }
+  return count == 1; /* functions of several sources may have one local name */
+}
+
+const char *source_function_at(const struct source_file *file, uint64_t value) {
+  struct symbol_reader in;
+  Elf64_Sym symbol;
+  if (!open_symbols(file, 1, &in))
+    return NULL;
+  for (const char *text; (text = next_function(&in, &symbol));)
+    if (symbol.st_value == value)
+      return text;
+  return NULL;
 }
 
 /* Of the C++ runtime, which the program has for SystemC. */
 char *__cxa_demangle(const char *symbol, char *room, size_t *size, int *status);
 
+/* Of a symbol that is too new for the demangler, "_Z6kernelI..." or "_ZN5space6kernelE...": the
+ * last plain name. False when the symbol has none. */
+static bool last_name(const char *symbol, char *out, size_t size) {
+  bool any = false;
+  const char *at = symbol + strlen("_Z");
+  at += *at == 'N' || *at == 'L';
+  for (long length; (length = strtol(at, (char **)(uintptr_t)&at, 10)) > 0;) {
+    if ((size_t)length > strlen(at))
+      break;
+    snprintf(out, size, "%.*s", (int)length, at);
+    at += length;
+    any = true;
+  }
+  return any;
+}
+
 void source_plain_name(const char *symbol, char *out, size_t size) {
   int status = 0;
   char *whole = __cxa_demangle(symbol, NULL, NULL, &status);
+  if (!whole && strncmp(symbol, "_Z", 2) == 0 && last_name(symbol, out, size))
+    return;
   const char *from = whole ? whole : symbol;
   /* "void space::kernel<float>(unsigned char*)": without the result, the parameters and "space::"
    */

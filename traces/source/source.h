@@ -48,6 +48,7 @@ struct source_form {
 
 struct source_fiber;
 struct source_library;
+struct source_cache_lines;
 struct source_lines;
 struct source_log;
 
@@ -71,7 +72,8 @@ struct source {
   uint32_t core_count;
   uint64_t *place_of_row; /* hash table: address in the code, kind of core, instruction; row + 1 */
   struct source_log *log;
-  bool recorded; /* the log is whole */
+  struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
+  bool recorded;                  /* the log is whole */
   bool handlers_set;
 };
 
@@ -120,6 +122,11 @@ struct source_symbol {
 /* Looks for a symbol, or for a function of C++ of that name. */
 bool source_find_kernel(const struct source_file *image, const char *name,
                         struct source_symbol *out);
+/* Where a function of this symbol lies in a file, a local one too; false when there is none, or
+ * when several have the symbol. */
+bool source_function(const struct source_file *file, const char *name, uint64_t *value);
+/* The symbol of the function that begins at a place of a file; NULL: none. */
+const char *source_function_at(const struct source_file *file, uint64_t value);
 /* The name of a function without its spaces and parameters: "kernel<float>". */
 void source_plain_name(const char *symbol, char *out, size_t size);
 
@@ -134,6 +141,16 @@ const struct source_place *source_fiber_place(const struct source *source, uint3
 bool source_fibers_look(const struct source *source);
 void source_fibers_free(struct source *source);
 
+/* The last places at which a core has looked without an instruction between (looks.c). */
+enum { SOURCE_LOOKS = 8 };
+struct source_looks {
+  struct {
+    uint64_t code, address;
+  } last[SOURCE_LOOKS];
+  unsigned count;
+  uint64_t instructions; /* of the core by then */
+};
+
 /* What an intrinsic needs to know of the core that executes. */
 struct source_core {
   struct source *source;
@@ -147,7 +164,12 @@ struct source_core {
   const volatile uint64_t *counter; /* NULL: the code does not count */
   uint64_t counted;
   const uint8_t *gm;
+  struct source_looks looks;
 };
+
+/* ---- waits through memory (looks.c) ---- */
+/* The code at a place gives up an address of its cache; whether other cores have to go on. */
+bool source_look(struct source_core *core, uint64_t code, uint64_t address, bool whole_cache);
 
 /* ---- intrinsics (issue.c) ---- */
 /* Fills core->inst from what an intrinsic gives, called from `address` in the code; false with a

@@ -118,8 +118,9 @@ template <typename type> VINCI_CCE_INLINE void st_dev(type value, type *address,
 }
 template <typename... arguments> VINCI_CCE_INLINE void dsb(arguments...) {}
 // Who gives up a line of its cache wants to see what others write.
-template <typename... arguments> VINCI_CCE_INLINE void dcci(arguments...) {
-  vinci_cce_host->pause(vinci_cce_host);
+template <typename type, typename... others>
+VINCI_CCE_INLINE void dcci(type address, uint64_t whole_cache, others...) {
+  vinci_cce_host->look(vinci_cce_host, (uint64_t)(uintptr_t)address, whole_cache != SINGLE_CACHE_LINE);
 }
 template <typename... arguments> VINCI_CCE_INLINE void dc_preload(arguments...) {}
 template <typename... arguments> VINCI_CCE_INLINE void preload(arguments...) {}

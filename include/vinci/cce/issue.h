@@ -55,6 +55,9 @@ struct vinci_cce_host {
   void (*fail)(const struct vinci_cce_host *host, const char *file, uint32_t line, const char *text);
   // Prints what a memory holds now.
   void (*dump)(const struct vinci_cce_host *host, const struct vinci_cce_dump *dump);
+  // The code gives up what its cache has of an address (or all that is there), as other cores may write the same.
+  // Who does so again and again lets them go on.
+  void (*look)(const struct vinci_cce_host *host, uint64_t address, uint32_t whole_cache);
 };
 
 enum vinci_cce_number {

@@ -13,13 +13,13 @@
 // Of the library with the runtime (acl/acl.h), which a kernel library does without. kernel and enter are known
 // by their symbols: the device code has them too.
 extern "C" int vinci_acl_launch(const void *kernel, const void *enter, uint32_t blocks, void *stream,
-                                const void *arguments) __attribute__((weak));
+                                const void *arguments, size_t argument_bytes) __attribute__((weak));
 
 namespace vinci_cce {
 
 // Calls a kernel with arguments that lie in a tuple: how the device code is entered.
 template <typename... parameters>
-__attribute__((visibility("default"), noinline, used)) void enter(void (*kernel)(parameters...),
+__attribute__((visibility("default"), noinline, used, retain)) void enter(void (*kernel)(parameters...),
                                                                   const void *arguments) {
   std::apply(kernel, *static_cast<const std::tuple<std::decay_t<parameters>...> *>(arguments));
 }
@@ -57,7 +57,7 @@ void start(void (*kernel)(parameters...), call<arguments...> &&call, std::index_
   std::tuple<std::decay_t<parameters>...> values(
       convert<std::decay_t<parameters>>(std::get<at>(std::move(call.values)))...);
   (void)vinci_acl_launch((const void *)kernel, (const void *)&enter<parameters...>, call.blocks, call.stream,
-                         &values);
+                         &values, sizeof values);
 }
 
 template <typename... parameters, typename... arguments>
@@ -67,6 +67,19 @@ void operator->*(void (*kernel)(parameters...), call<arguments...> &&call) {
   static_assert((std::is_trivially_copyable_v<std::decay_t<parameters>> && ...),
                 "parameters of a kernel are copied to the device, byte by byte");
   start(kernel, std::move(call), std::index_sequence_for<parameters...>{});
+}
+
+// A launch with the addresses of the arguments, for kernels that were compiled at run time (acl/compile.c).
+template <typename... parameters, size_t... at>
+int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values,
+                 std::index_sequence<at...>) {
+  std::tuple<std::decay_t<parameters>...> copies(*static_cast<std::decay_t<parameters> *>(values[at])...);
+  return vinci_acl_launch((const void *)kernel, (const void *)&enter<parameters...>, blocks, stream, &copies,
+                          sizeof copies);
+}
+template <typename... parameters>
+int launch_array(void (*kernel)(parameters...), uint32_t blocks, void *stream, void **values) {
+  return launch_array(kernel, blocks, stream, values, std::index_sequence_for<parameters...>{});
 }
 
 } // namespace vinci_cce

@@ -40,4 +40,14 @@ constexpr vinci_cce::either_t<left, right> max(left a, right b) {
   return (type)a < (type)b ? (type)b : (type)a;
 }
 
+// A value from its bytes, also while a program is compiled.
+template <typename type> constexpr type convert_from_bytes(const uint8_t *bytes) {
+  struct {
+    uint8_t byte[sizeof(type)];
+  } copy = {};
+  for (size_t i = 0; i < sizeof(type); i++)
+    copy.byte[i] = bytes[i];
+  return __builtin_bit_cast(type, copy);
+}
+
 #endif

@@ -14,7 +14,7 @@
 
 // A kernel: a symbol of the compiled code, with or without calls. The cores that a kernel runs on are the name of
 // the section with its code; a kernel without such a mark runs on those that the code was compiled for.
-#define __global__ __attribute__((visibility("default"), noinline, used))
+#define __global__ __attribute__((visibility("default"), noinline, used, retain))
 #define __aicore__
 #define __vector__ __attribute__((section("vinci_aiv")))
 #define __cube__ __attribute__((section("vinci_aic")))
@@ -33,7 +33,7 @@
 #define __sync_noalias__
 #define __sync_out__
 #define __sync_in__
-// Variables of a core, [[block_local]] in headers: several objects of a program may have the same one.
+// Variables of a core, [[block_local]] in headers: several objects of a program may have the same variable.
 #define block_local gnu::weak
 #define workgroup_local gnu::weak
 
