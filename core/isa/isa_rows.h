@@ -129,8 +129,9 @@
     "repeat fractals of 512 bytes; base: first source fractal, src_stride from start to start, " \
     "dst_gap between fractals"
 #define TEXT_LOAD2DT \
-    "repeat transposed squares: one fractal of 16-bit, two of 8-bit and 32-bit types; base and " \
-    "src_stride count squares, dst_gap and frac_gap fractals between squares and inside one"
+    "repeat transposed squares: one fractal of 16-bit, two of 8-bit and 32-bit, four of 4-bit " \
+    "types; base and src_stride count squares, dst_gap and frac_gap fractals between squares and " \
+    "inside one"
 #define TEXT_LOAD3D \
     "columns of a convolution window: m_ext x k_ext elements from (m_start, k_start) of the " \
     "matrix [out_h * out_w, c1 * filter_h * filter_w * c0] of an NC1HWC0 feature map"

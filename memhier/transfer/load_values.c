@@ -48,21 +48,21 @@ void transfer_load2d_values(const struct vinci_soc *soc, const struct inst *inst
 }
 
 /*
- * A square is one fractal of 16-bit elements, two of 8 bits below each other, or two of 32
- * bits side by side.
+ * A square is one fractal of 16-bit elements, two of 8 bits or four of 4 bits below each other,
+ * or two of 32 bits side by side.
  */
 static void transpose_square(const struct inst *inst, uint8_t *to, const uint8_t *from) {
-  size_t element = dtype_bits(inst_dtype(inst)) / BITS_PER_BYTE;
-  size_t columns = BLOCK_BYTES / element; /* of a fractal */
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  size_t columns = (size_t)BLOCK_BYTES * BITS_PER_BYTE / bits; /* of a fractal */
   size_t side = columns > FRACTAL_ROWS ? columns : FRACTAL_ROWS;
   size_t gap = (size_t)(inst->arg[LOAD2DT_FRAC_GAP] + 1) * FRACTAL_BYTES;
   for (size_t row = 0; row < side; row++) {
     for (size_t column = 0; column < side; column++) {
       size_t source = (row / FRACTAL_ROWS + column / columns) * FRACTAL_BYTES +
-                      row % FRACTAL_ROWS * BLOCK_BYTES + column % columns * element;
-      size_t target = (column / FRACTAL_ROWS + row / columns) * gap +
-                      column % FRACTAL_ROWS * BLOCK_BYTES + row % columns * element;
-      memcpy(to + target, from + source, element);
+                      row % FRACTAL_ROWS * BLOCK_BYTES;
+      size_t target =
+          (column / FRACTAL_ROWS + row / columns) * gap + column % FRACTAL_ROWS * BLOCK_BYTES;
+      copy_elements(bits, to + target, row % columns, from + source, column % columns, 1);
     }
   }
 }

@@ -76,7 +76,8 @@ struct transfer_runs transfer_nd2nz_rows(const struct inst *inst);
 /* Units of load2d on the source side, fractals or squares; the first one lies at the offset. */
 struct transfer_runs transfer_load2d_src(const struct inst *inst, uint64_t unit_bytes);
 uint64_t transfer_load2d_offset(const struct inst *inst, uint64_t unit_bytes);
-/* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8. */
+/* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8,
+ * 64 x 64 of 4. */
 uint64_t transfer_square_fractals(const struct inst *inst);
 /* Whether load3d turns rows into columns, and how many columns of blocks it then writes. */
 bool transfer_load3d_transposes(const struct inst *inst);

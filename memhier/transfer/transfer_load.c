@@ -46,7 +46,14 @@ unsigned transfer_load2d_access(const struct vinci_soc *soc, const struct inst *
 }
 
 uint64_t transfer_square_fractals(const struct inst *inst) {
-  return dtype_bits(inst_dtype(inst)) == dtype_bits(DTYPE_FP16) ? 1 : 2;
+  switch (dtype_bits(inst_dtype(inst))) {
+  case 4:
+    return 4;
+  case 16:
+    return 1;
+  default:
+    return 2;
+  }
 }
 
 void transfer_load2dt_cost(const struct vinci_soc *soc, const struct inst *inst,

@@ -255,7 +255,9 @@ def load2d(dst, src):
 
 
 def transposed_square(data, bits):
-    """A square of one or two fractals into the same number of fractals."""
+    """A square of one, two or four fractals into the same number of fractals."""
+    if bits == 4:
+        return pack(unpack(data, 4).reshape(64, 64).T, 4).reshape(-1, FRACTAL)
     codes = data.copy().view(CODE[bits])
     if bits == 16:
         result = codes.reshape(16, 16).T
@@ -269,9 +271,12 @@ def transposed_square(data, bits):
 
 def load2dt(dst):
     def generate(case, _):
-        kind = case.pick(["fp16", "bf16", "fp32", "int8", "uint8", "int32", "uint32"])
+        kinds = ["fp16", "bf16", "fp32", "int8", "uint8", "int32", "uint32"]
+        if dst == "L0B" and case.machine.arch == "dav-c220":
+            kinds.append("int4")
+        kind = case.pick(kinds)
         bits = WIDTH[kind]
-        fractals = 1 if bits == 16 else 2
+        fractals = {4: 4, 16: 1}.get(bits, 2)
         base, repeat = case.draw(0, 2), case.draw(0, 4)
         stride, gap, frac_gap = case.draw(0, 2), case.draw(0, 3), case.draw(0, 3)
         square = fractals * FRACTAL

@@ -9,6 +9,7 @@
 #include "vinci/cce/control.h"
 #include "vinci/cce/cube.h"
 #include "vinci/cce/launch.h"
+#include "vinci/cce/load.h"
 #include "vinci/cce/transfer.h"
 #include "vinci/cce/vector.h"
 
