@@ -87,7 +87,8 @@ void transfer_load2dt_values(const struct vinci_soc *soc, const struct inst *ins
 /* The matrix of windows: row m is an output position, column k a channel of a window's point. */
 struct windows {
   const int64_t *arg;
-  const uint8_t *map;
+  const uint8_t *l1;
+  size_t map, boundary; /* offsets in L1; boundary 0: none */
   uint8_t padding[BLOCK_BYTES];
   unsigned bits;
   size_t c0;          /* elements of a block */
@@ -106,7 +107,9 @@ static struct windows windows_of(const struct inst *inst, const struct value_cor
   int64_t width = arg[LOAD3D_L1_W] + arg[LOAD3D_PAD_LEFT] + arg[LOAD3D_PAD_RIGHT];
   struct windows windows = {
       .arg = arg,
-      .map = transfer_bytes(inst, core, TRANSFER_SRC),
+      .l1 = core->bytes[SPACE_L1],
+      .map = (size_t)arg[TRANSFER_SRC],
+      .boundary = transfer_load3d_boundary(inst),
       .bits = bits,
       .c0 = c0,
       .channels = channels,
@@ -134,7 +137,14 @@ static const uint8_t *window_point(const struct windows *windows, int64_t m, int
   if (x < 0 || y < 0 || x >= arg[LOAD3D_L1_W] || y >= arg[LOAD3D_L1_H] || group >= windows->groups)
     return windows->padding;
   int64_t index = (group * arg[LOAD3D_L1_H] + y) * arg[LOAD3D_L1_W] + x;
-  return windows->map + (size_t)index * windows->group_bytes;
+  size_t at = windows->map + (size_t)index * windows->group_bytes;
+  if (windows->boundary) {
+    at %= windows->boundary;
+    /* Few channels of an odd width may lie across the boundary. */
+    if (at + windows->group_bytes > windows->boundary)
+      at = 0;
+  }
+  return windows->l1 + at;
 }
 
 /* Columns first to first + count of row m, count at most those of a block. */

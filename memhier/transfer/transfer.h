@@ -82,6 +82,8 @@ uint64_t transfer_square_fractals(const struct inst *inst);
 /* Whether load3d turns rows into columns, and how many columns of blocks it then writes. */
 bool transfer_load3d_transposes(const struct inst *inst);
 uint64_t transfer_load3d_columns(const struct inst *inst);
+/* Where its reads of L1 begin at the start again; 0: nowhere. */
+uint64_t transfer_load3d_boundary(const struct inst *inst);
 struct transfer_runs transfer_fill_runs(const struct inst *inst);
 /* What a fixpipe instruction puts into one place: all, or a half for UB of one AIV. */
 struct fix_part {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels in C++ that use the matrix unit in forms that few kernels use: int4. Compiled, run with values beside
+Kernels in C++ that use the matrix unit in forms that few kernels use: int4, a boundary of L1. Compiled, run with values beside
 numpy, checked; and with mistakes, each of which is found at its line. Prints TAP.
 
     matrices.py VINCI FOLDER_FOR_FILES
@@ -18,7 +18,7 @@ vinci, folder = sys.argv[1], os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend910B4"
 random = np.random.default_rng(11)
 count = 0
-PLAN = 7
+PLAN = 11
 
 # What all kernels begin and end with: addresses, and flags between two pipes.
 COMMON = """
@@ -133,29 +133,31 @@ __global__ __aicore__ void rows4(GM_ADDR a, GM_ADDR b, GM_ADDR c) {
   store(c, 48, 128);
 }
 """
-# The right matrix as it is: squares of 64 x 64 are transposed on the way. The left one by load3d.
+# The right matrix as it is: squares of 64 x 64 are transposed on the way, the second one filled by a quarter. The
+# left one by load3d.
 INT4_COLUMNS = """
 __global__ __aicore__ void columns4(GM_ADDR a, GM_ADDR b, GM_ADDR c) {
-  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 0), a, 0, 1, 48, 64, 0, 64, 48, 1, 0);
-  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 8192), b, 0, 1, 128, 64, 0, 64, 128, 1, 0);
+  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 0), a, 0, 1, 48, 40, 0, 40, 48, 1, 0);
+  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 8192), b, 0, 1, 80, 64, 0, 64, 128, 1, 0);
   then(PIPE_MTE2, PIPE_MTE1);
   set_fmatrix(48 | 1 << 16);
   img2colv2_cbuf_to_ca_s4(AT(__ca__, 0), AT(__cbuf__, 0), 128, 48, 0, 0, 1, 1, 1, 1, 1, 1, false, false, false, false, 128);
   for (int i = 0; i < 2; i++)
     load_cbuf_to_cb_transpose_s4(AT(__cb__, i * 2048), AT(__cbuf__, 8192), 2 * i, 2, 1, 7, inc, 0);
   then(PIPE_MTE1, PIPE_M);
-  mad_s4((__cc__ int32_t *)(uintptr_t)0, AT(__ca__, 0), AT(__cb__, 0), 48, 128, 128, 0, false, false, true);
+  mad_s4((__cc__ int32_t *)(uintptr_t)0, AT(__ca__, 0), AT(__cb__, 0), 48, 80, 128, 0, false, false, true);
   store(c, 48, 128);
 }
 """
 
 left, right = whole(-8, 8, (ROWS, DEPTH)), whole(-8, 8, (DEPTH, COLUMNS))
 product = left.astype(np.int32) @ right
+few = left[:, :80].astype(np.int32) @ right[:80]
 result = np.zeros((ROWS, COLUMNS), np.int32)
 by_rows = {"a": (pack(left), "in"), "b": (pack(np.ascontiguousarray(right.T)), "in"), "c": (result, "out")}
-by_columns = {"a": (pack(left), "in"), "b": (pack(right), "in"), "c": (result, "out")}
+by_columns = {"a": (pack(left[:, :80]), "in"), "b": (pack(right[:80]), "in"), "c": (result, "out")}
 compute("int4, transposed right matrix", "rows4", INT4_ROWS, by_rows, product)
-compute("int4, right matrix as it is", "columns4", INT4_COLUMNS, by_columns, product)
+compute("int4, right matrix as it is", "columns4", INT4_COLUMNS, by_columns, few)
 mistake(
     "fractals of int4 are not transposed one by one", "rows4", INT4_ROWS, by_rows,
     "0, 6, 1, 0, 0, false, inc);", "0, 6, 1, 0, 0, true, inc);",
@@ -163,10 +165,40 @@ mistake(
 )
 mistake(
     "squares of int4 behind those that were copied are not initialised", "columns4", INT4_COLUMNS, by_columns,
-    "AT(__cbuf__, 8192), 2 * i, 2, 1, 7, inc, 0);", "AT(__cbuf__, 8192), 2 * i + 1, 2, 1, 7, inc, 0);",
+    "AT(__cbuf__, 8192), 2 * i, 2, 1, 7, inc, 0);", "AT(__cbuf__, 8192), 2 * i + 3, 2, 1, 7, inc, 0);",
     "uninitialized read", "load_cbuf_to_cb_transpose_s4", "check",
 )
 mistake(
     "a product of int4 that starts early is a race", "columns4", INT4_COLUMNS, by_columns,
     "  then(PIPE_MTE1, PIPE_M);\n  mad_s4(", "  mad_s4(", "Potential RAW hazard", "mad_s4", "check",
+)
+
+# ---- load3d in a ring: what lies behind a boundary is read from the start of L1 ----
+
+RING = """
+__global__ __aicore__ void ring(GM_ADDR a, GM_ADDR b, GM_ADDR c) {
+  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 0), a, 0, 1, 48, 32, 0, 32, 48, 1, 0);
+  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 8192), b, 0, 1, 32, 32, 0, 32, 32, 1, 0);
+  then(PIPE_MTE2, PIPE_MTE1);
+  set_fmatrix(48 | 1 << 16);
+  set_l1_3d_size(1536);
+  img2colv2_cbuf_to_ca(AT(__ca__, 0), AT(__cbuf__, 512), 32, 48, 0, 0, 1, 1, 1, 1, 1, 1, false, false, false, false, 32);
+  set_l1_3d_size(0);
+  load_cbuf_to_cb(AT(__cb__, 0), AT(__cbuf__, 8192), 0, 2, 1, 0, 0, false, inc);
+  then(PIPE_MTE1, PIPE_M);
+  mad((__cc__ int32_t *)(uintptr_t)0, AT(__ca__, 0), AT(__cb__, 0), 48, 32, 32, 0, false, false, true);
+  store(c, 48, 32);
+}
+"""
+left, right = whole(-128, 128, (48, 32)), whole(-128, 128, (32, 32))
+turned = np.roll(left, -16, axis=0).astype(np.int32)
+rings = {"a": (left, "in"), "b": (np.ascontiguousarray(right.T), "in"), "c": (np.zeros((48, 32), np.int32), "out")}
+compute("a boundary of L1", "ring", RING, rings, turned @ right)
+mistake(
+    "the part before the address has to be written too", "ring", RING, rings, "AT(__cbuf__, 0), a, 0, 1, 48,",
+    "AT(__cbuf__, 512), a, 0, 1, 32,", "uninitialized read", "img2colv2_cbuf_to_ca", "check",
+)
+mistake(
+    "a boundary that is too small is told", "ring", RING, rings, "set_l1_3d_size(1536);", "set_l1_3d_size(992);",
+    "a boundary is 0, or a multiple of 32 bytes and at least 1024", "set_l1_3d_size(992)", "run",
 )

@@ -400,7 +400,13 @@ def load3d(dst):
         if bits == 4:
             code = pad & 15
             pad = code * 17
-        codes = unpack(case.old("L1")[start:start + size], bits)
+        at = start + np.arange(size)
+        if machine.arch in ("dav-m200", "dav-c220") and case.draw(0, 2) == 0:
+            boundary = max(1024, start + case.draw(1, size // BLOCK + 2) * BLOCK)
+            at %= boundary
+            case.registers.append("set_l1_3d_size,value=%d" % boundary)
+            case.undo.append("set_l1_3d_size,value=0")
+        codes = unpack(case.old("L1")[at], bits)
         feature = codes.reshape(groups, arg["l1_h"], arg["l1_w"], lanes)
         matrix = windows_matrix(feature, arg, code)
         m_start = case.draw(0, matrix.shape[0] - 1)

@@ -35,8 +35,7 @@ struct window {
   uint8_t pad_left, pad_right, pad_top, pad_bottom;
 };
 static window fmatrix[2]; // of the left and of the right operand
-} // namespace vinci_cce
-namespace vinci_cce {
+
 VINCI_CCE_INLINE void set_window(bool right, uint64_t value) {
   fmatrix[right] = {(uint16_t)(value >> 16), (uint16_t)value,       (uint8_t)(value >> 32),
                     (uint8_t)(value >> 40),  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
@@ -44,12 +43,17 @@ VINCI_CCE_INLINE void set_window(bool right, uint64_t value) {
 } // namespace vinci_cce
 VINCI_CCE_INLINE void set_fmatrix(uint64_t value) { vinci_cce::set_window(false, value); }
 VINCI_CCE_INLINE void set_fmatrix_b(uint64_t value) { vinci_cce::set_window(true, value); }
-// The size of L1 for load3d, and its repetition: only the plain forms are modelled.
+// Where reads of load3d begin at the start of L1 again, in bytes; what smaller values do is not documented.
 VINCI_CCE_INLINE void set_l1_3d_size(uint64_t value) {
-  if (value != 0)
-    vinci_cce::trap("set_l1_3d_size: a boundary of L1 is not modelled");
+  if (value % 32 != 0 || (value != 0 && value < 1024))
+    vinci_cce::trap("set_l1_3d_size: a boundary is 0, or a multiple of 32 bytes and at least 1024");
+  VINCI_CCE("set_l1_3d_size", "value", (int64_t)value);
 }
-VINCI_CCE_INLINE void set_l3d_rpt(uint64_t) {}
+// The number of repetitions stands in bits 23..16.
+VINCI_CCE_INLINE void set_l3d_rpt(uint64_t value) {
+  if ((value >> 16 & 0xff) > 1)
+    vinci_cce::trap("set_l3d_rpt: repetitions of load3d are not modelled");
+}
 
 // The types of elements that these loads tell apart.
 #define VINCI_CCE_LOAD_TYPES(family, name, space)                                                      \
