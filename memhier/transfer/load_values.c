@@ -47,6 +47,18 @@ void transfer_load2d_values(const struct vinci_soc *soc, const struct inst *inst
   }
 }
 
+void transfer_load_sparse_values(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct value_core *core) {
+  (void)soc;
+  size_t values = (size_t)inst->arg[LOAD_SPARSE_REPEAT] * FRACTAL_BYTES;
+  size_t base = (size_t)inst->arg[LOAD_SPARSE_BASE] * FRACTAL_BYTES;
+  memcpy(transfer_bytes(inst, core, TRANSFER_DST), transfer_bytes(inst, core, TRANSFER_SRC) + base,
+         values);
+  memcpy(core->bytes[SPACE_IDX] + inst->arg[TRANSFER_DST] / SPARSE_INDEX_SHARE,
+         transfer_bytes(inst, core, LOAD_SPARSE_INDEX) + base / SPARSE_INDEX_SHARE,
+         values / SPARSE_INDEX_SHARE);
+}
+
 /*
  * A square is one fractal of 16-bit elements, two of 8 bits or four of 4 bits below each other,
  * or two of 32 bits side by side.

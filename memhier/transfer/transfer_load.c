@@ -81,6 +81,29 @@ unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst 
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
 }
 
+/* The documented rate is that of the values; the indices go beside them, which is derived. */
+void transfer_load_sparse_cost(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_cost *cost) {
+  transfer_cost_local(soc, transfer_path(inst),
+                      (uint64_t)inst->arg[LOAD_SPARSE_REPEAT] * FRACTAL_BYTES, cost);
+}
+
+unsigned transfer_load_sparse_access(const struct vinci_soc *soc, const struct inst *inst,
+                                     struct inst_access *access) {
+  (void)soc;
+  uint64_t values = (uint64_t)inst->arg[LOAD_SPARSE_REPEAT] * FRACTAL_BYTES;
+  uint64_t base = (uint64_t)inst->arg[LOAD_SPARSE_BASE] * FRACTAL_BYTES;
+  uint64_t indices = values / SPARSE_INDEX_SHARE;
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, base, values);
+  count = inst_touch(inst, access, count, LOAD_SPARSE_INDEX, base / SPARSE_INDEX_SHARE, indices);
+  count = inst_touch(inst, access, count, TRANSFER_DST, 0, values);
+  access[count] = access[count - 1];
+  access[count].space = SPACE_IDX;
+  access[count].address /= SPARSE_INDEX_SHARE;
+  access[count].bytes = indices;
+  return count + 1;
+}
+
 static uint64_t load3d_bytes(const struct inst *inst) {
   uint64_t k_bytes =
       ceil_div((uint64_t)inst->arg[LOAD3D_K_EXT] * dtype_bits(inst_dtype(inst)), BITS_PER_BYTE);
@@ -141,7 +164,7 @@ static unsigned load3d_wrap(const struct inst *inst, struct inst_access *access,
   hull.runs = (struct inst_runs){0};
   uint64_t start = (uint64_t)hull.address % boundary;
   uint64_t end = start + hull.bytes;
-  bool whole = hull.bytes >= boundary;
+  bool whole = hull.bytes > boundary;
   access[0] = hull;
   access[0].address = whole ? 0 : (int64_t)start;
   access[0].bytes = whole ? boundary : min_u64(end, boundary) - start;

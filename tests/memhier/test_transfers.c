@@ -322,6 +322,36 @@ static void transposing_load_moves_squares(void **state) {
   assert_int_equal(test_bytes(&nibble, "dst", WRITE), (2 + 4) * 512);
 }
 
+static void indices_go_beside_their_values(void **state) {
+  (void)state;
+  struct inst inst = test_inst(OP_LOAD_CBUF_TO_CB_SP, DTYPE_COUNT);
+  test_set(&inst, "dst", 4096);
+  test_set(&inst, "src", 8192);
+  test_set(&inst, "index", 1024);
+  test_set(&inst, "base", 2);
+  test_set(&inst, "repeat", 3);
+  assert_int_equal(test_cost(&inst).bytes, 3 * 512);
+  assert_int_equal(test_cost(&inst).path, PATH_L1_L0B);
+  assert_int_equal(test_cost(&inst).issue_cycles, local_cycles(3 * 512));
+  struct inst_access access[INST_ACCESS_MAX];
+  static const struct {
+    enum space space;
+    int64_t address;
+    uint64_t bytes;
+    bool write;
+  } expected[] = {{SPACE_L1, 8192 + 1024, 1536, false},
+                  {SPACE_L1, 1024 + 256, 384, false},
+                  {SPACE_L0B, 4096, 1536, true},
+                  {SPACE_IDX, 1024, 384, true}};
+  assert_int_equal(transfer_load_sparse_access(test_soc(), &inst, access), 4);
+  for (unsigned i = 0; i < 4; i++) {
+    assert_int_equal(access[i].space, expected[i].space);
+    assert_int_equal(access[i].address, expected[i].address);
+    assert_int_equal(access[i].bytes, expected[i].bytes);
+    assert_int_equal(access[i].write, expected[i].write);
+  }
+}
+
 /* 3 x 3 windows over 14 x 14 pixels of 64 channels, padded by 1: 196 x 576. */
 static struct inst load3d(int64_t m_start, int64_t m_ext, int64_t k_start, int64_t k_ext) {
   struct inst inst = test_inst(OP_IMG2COLV2_CBUF_TO_CA, DTYPE_FP16);
@@ -519,6 +549,7 @@ int main(void) {
       cmocka_unit_test(nd2nz_of_several_matrices),
       cmocka_unit_test(load2d_moves_fractals),
       cmocka_unit_test(transposing_load_moves_squares),
+      cmocka_unit_test(indices_go_beside_their_values),
       cmocka_unit_test(load3d_moves_the_windows_it_makes),
       cmocka_unit_test(load3d_reads_the_rows_under_its_windows),
       cmocka_unit_test(load3d_reads_from_the_start_of_l1_behind_its_boundary),

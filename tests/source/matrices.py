@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Kernels in C++ that use the matrix unit in forms that few kernels use: int4, a boundary of L1. Compiled, run with values beside
+Kernels in C++ that use the matrix unit in forms that few kernels use: int4, a boundary of L1, a sparse
+matrix. Compiled, run with values beside
 numpy, checked; and with mistakes, each of which is found at its line. Prints TAP.
 
     matrices.py VINCI FOLDER_FOR_FILES
@@ -18,7 +19,7 @@ vinci, folder = sys.argv[1], os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend910B4"
 random = np.random.default_rng(11)
 count = 0
-PLAN = 11
+PLAN = 15
 
 # What all kernels begin and end with: addresses, and flags between two pipes.
 COMMON = """
@@ -201,4 +202,52 @@ mistake(
 mistake(
     "a boundary that is too small is told", "ring", RING, rings, "set_l1_3d_size(1536);", "set_l1_3d_size(992);",
     "a boundary is 0, or a multiple of 32 bytes and at least 1024", "set_l1_3d_size(992)", "run",
+)
+
+# ---- a sparse right matrix: of each four values along k, two are there, with two bits of an index for each ----
+
+SPARSE = """
+__global__ __aicore__ void sparse(GM_ADDR a, GM_ADDR b, GM_ADDR index, GM_ADDR c) {
+  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 0), a, 0, 1, 32, 192, 0, 192, 32, 1, 0);
+  copy_gm_to_cbuf_multi_nd2nz_b8(AT(__cbuf__, 8192), b, 0, 1, 48, 96, 0, 96, 48, 1, 0);
+  copy_gm_to_cbuf(AT(__cbuf__, 16384), index, 0, 1, 36, 0, 0);
+  then(PIPE_MTE2, PIPE_MTE1);
+  for (int i = 0; i < 2; i++)
+    load_cbuf_to_ca(AT(__ca__, i * 3072), AT(__cbuf__, i * 512), 0, 6, 2, 0, 0, false, inc);
+  load_cbuf_to_cb_sp(AT(__cb__, 0), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3);
+  load_cbuf_to_cb_sp(AT(__cb__, 1536), AT(__cbuf__, 8192 | 16384ull << 32), 3, 6);
+  then(PIPE_MTE1, PIPE_M);
+  mad_sp((__cc__ int32_t *)(uintptr_t)0, AT(__ca__, 0), AT(__cb__, 0), 32, 192, 48, 0, false, true);
+  store(c, 32, 48);
+}
+"""
+DENSE_K, OUT = 192, 48
+left = whole(-128, 128, (32, DENSE_K))
+right = np.zeros((OUT, DENSE_K // 4, 4), np.int64)
+kept, indices = np.zeros((OUT, DENSE_K // 4, 2), np.int8), np.zeros((OUT, DENSE_K // 4, 2), np.uint8)
+for row in range(OUT):
+    for group in range(DENSE_K // 4):
+        first, second = np.sort(random.choice(4, 2, replace=False))
+        kept[row, group] = values = random.integers(-128, 128, 2)
+        right[row, group, [first, second]] = values
+        indices[row, group] = first, second - 1
+fours = indices.reshape(OUT, DENSE_K // 8, 4)
+packed = fours[:, :, 0] | fours[:, :, 1] << 2 | fours[:, :, 2] << 4 | fours[:, :, 3] << 6
+packed = np.ascontiguousarray(packed.reshape(OUT, 3, 8).transpose(1, 0, 2)).reshape(-1)
+sparse = {
+    "a": (left, "in"), "b": (kept.reshape(OUT, DENSE_K // 2), "in"), "index": (packed, "in"),
+    "c": (np.zeros((32, OUT), np.int32), "out"),
+}
+compute("a sparse matrix", "sparse", SPARSE, sparse, left.astype(np.int64) @ right.reshape(OUT, DENSE_K).T)
+mistake(
+    "values of a sparse matrix without indices are told", "sparse", SPARSE, sparse,
+    "  load_cbuf_to_cb_sp(AT(__cb__, 0), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3);",
+    "  load_cbuf_to_cb(AT(__cb__, 0), AT(__cbuf__, 8192), 0, 3, 1, 0, 0, false, inc);",
+    "at 0x0 on IDX", "mad_sp", "check",
+)
+mistake(
+    "indices that are loaded while a product reads them are a race", "sparse", SPARSE, sparse,
+    "  store(c, 32, 48);",
+    "  load_cbuf_to_cb_sp(AT(__cb__, 0), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3); // again\n  store(c, 32, 48);",
+    "Potential WAR hazard", "// again", "check",
 )

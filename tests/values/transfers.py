@@ -20,6 +20,7 @@ AIC = (("GM", 12288), ("L1", 12288), ("L0A", 8192), ("L0B", 8192), ("L0C", 16384
 AIV = (("GM", 8192), ("UB", 8192))
 COUPLED = (("GM", 8192), ("L1", 8192), ("UB", 8192))
 L0C_UB = (("GM", 64), ("L0C", 12288), ("UB", 12288))
+SPARSE = (("GM", 64), ("L1", 12288), ("L0B", 8192), ("IDX", 2048))
 MIXED = (("GM", 64), ("L0C", 16384), ("FB", 2048), ("UB0", 12288), ("UB1", 12288))
 BLOCK, FRACTAL = 32, 512
 CODE = {8: np.uint8, 16: np.uint16, 32: np.uint32}
@@ -252,6 +253,19 @@ def load2d(dst, src):
                     np.uint8).ravel()
             store(case, dst, to + i * (gap + 1) * FRACTAL, fractal)
     return generate
+
+
+def load_sparse(case, _):
+    """Fractals of values, and beside them a quarter as many bytes of indices."""
+    base, repeat = case.draw(0, 3), case.draw(0, 8)
+    start = case.place("L1", (base + repeat) * FRACTAL, BLOCK)
+    index = case.place("L1", (base + repeat) * FRACTAL // 4, BLOCK)
+    to = case.place("L0B", repeat * FRACTAL, FRACTAL)
+    case.set(dst=to, src=start, index=index, base=base, repeat=repeat)
+    case.begin()
+    size = repeat * FRACTAL
+    store(case, "L0B", to, case.old("L1")[start + base * FRACTAL:][:size])
+    store(case, "IDX", to // 4, case.old("L1")[index + base * FRACTAL // 4:][:size // 4])
 
 
 def transposed_square(data, bits):
@@ -735,7 +749,9 @@ BETWEEN_CORES = [("copy_matrix_cc_to_ub", fix("UB0"), on("dav-c310"))]
 COUPLED_AIC = tuple(window for window in AIC if window[0] not in ("BT", "FB"))
 GROUPS = [("AIC", AIC, CUBE_SIDE), ("AIC", AIC, CUBE_SIDE), ("AIV", AIV, VECTOR_SIDE),
           ("AICORE", COUPLED, COUPLED_SIDE), ("AICORE", COUPLED_AIC, COUPLED_CUBE),
-          ("AICORE", L0C_UB, COUPLED_L0C), ("AIC", MIXED, BETWEEN_CORES)]
+          ("AICORE", L0C_UB, COUPLED_L0C), ("AIC", MIXED, BETWEEN_CORES),
+          ("AIC", SPARSE,
+           [("load_cbuf_to_cb_sp", load_sparse, lambda machine: machine.arch == "dav-c220")])]
 
 if __name__ == "__main__":
     sys.exit(images.main(__doc__, GROUPS))

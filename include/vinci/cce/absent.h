@@ -19,9 +19,6 @@ VINCI_CCE_ABSENT(set_st_atomic_cfg)
 // Flags of the memories' units.
 VINCI_CCE_ABSENT(hset_flag)
 VINCI_CCE_ABSENT(hwait_flag)
-// Sparse operands of the cube.
-VINCI_CCE_ABSENT(load_cbuf_to_cb_sp)
-VINCI_CCE_ABSENT(mad_sp)
 // The image pre-processor.
 VINCI_CCE_ABSENT(load_image_to_cbuf)
 #define VINCI_CCE_AIPP(number) VINCI_CCE_ABSENT(set_aipp_spr_##number)

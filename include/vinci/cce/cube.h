@@ -27,6 +27,18 @@ VINCI_CCE_MAD(mad, int32_t, int8_t, int8_t, "int8")
 VINCI_CCE_MAD(mad_s4, int32_t, void, void, "int4")
 #undef VINCI_CCE_MAD
 
+// A sparse right matrix, whose indices load_cbuf_to_cb_sp has loaded with it; k counts the values of a.
+VINCI_CCE_INLINE void mad_sp(__cc__ int32_t *c, __ca__ int8_t *a, __cb__ int8_t *b, uint16_t m, uint16_t k, uint16_t n,
+                             uint8_t unit_flag, bool bias_from_table, bool init) {
+  uint64_t address = (uint64_t)c;
+  if (bias_from_table)
+    VINCI_CCE("mad_sp", "c a b m k n unit_flag source=bt bias init=0 type=int8", (int64_t)(address & 0xffffffff),
+              (int64_t)a, (int64_t)b, m, k, n, unit_flag, (int64_t)(address >> 32));
+  else
+    VINCI_CCE("mad_sp", "c a b m k n unit_flag init type=int8", (int64_t)address, (int64_t)a, (int64_t)b, m, k, n,
+              unit_flag, init);
+}
+
 // The form with the operands of other architectures, offsets of features and masks, which are 0 here.
 #define VINCI_CCE_MAD_OFFSETS(name)                                                                    \
   template <typename c_type, typename a_type, typename b_type>                                         \

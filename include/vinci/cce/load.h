@@ -27,6 +27,11 @@ VINCI_CCE_LOAD2D(load_cbuf_to_cb, "load_cbuf_to_cb", __cb__, true)
 VINCI_CCE_LOAD2D(load_cbuf_to_ca_s4, "load_cbuf_to_ca", __ca__, false)
 VINCI_CCE_LOAD2D(load_cbuf_to_cb_s4, "load_cbuf_to_cb", __cb__, false)
 #undef VINCI_CCE_LOAD2D
+// A sparse right matrix: src has the address of its values in bits 31..0, that of their indices above.
+VINCI_CCE_INLINE void load_cbuf_to_cb_sp(__cb__ int8_t *dst, __cbuf__ int8_t *src, uint16_t base, uint8_t repeat) {
+  VINCI_CCE("load_cbuf_to_cb_sp", "dst src index base repeat", (int64_t)dst, (int64_t)((uint64_t)src & 0xffffffff),
+            (int64_t)((uint64_t)src >> 32), base, repeat);
+}
 
 // The convolution window of load3d stands in registers.
 namespace vinci_cce {
