@@ -19,7 +19,7 @@ vinci, folder = sys.argv[1], os.path.realpath(sys.argv[2])
 chip = "--soc-version=Ascend910B4"
 random = np.random.default_rng(11)
 count = 0
-PLAN = 15
+PLAN = 16
 
 # What all kernels begin and end with: addresses, and flags between two pipes.
 COMMON = """
@@ -214,10 +214,10 @@ __global__ __aicore__ void sparse(GM_ADDR a, GM_ADDR b, GM_ADDR index, GM_ADDR c
   then(PIPE_MTE2, PIPE_MTE1);
   for (int i = 0; i < 2; i++)
     load_cbuf_to_ca(AT(__ca__, i * 3072), AT(__cbuf__, i * 512), 0, 6, 2, 0, 0, false, inc);
-  load_cbuf_to_cb_sp(AT(__cb__, 0), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3);
-  load_cbuf_to_cb_sp(AT(__cb__, 1536), AT(__cbuf__, 8192 | 16384ull << 32), 3, 6);
+  load_cbuf_to_cb_sp(AT(__cb__, 32768), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3);
+  load_cbuf_to_cb_sp(AT(__cb__, 34304), AT(__cbuf__, 8192 | 16384ull << 32), 3, 6);
   then(PIPE_MTE1, PIPE_M);
-  mad_sp((__cc__ int32_t *)(uintptr_t)0, AT(__ca__, 0), AT(__cb__, 0), 32, 192, 48, 0, false, true);
+  mad_sp((__cc__ int32_t *)(uintptr_t)0, AT(__ca__, 0), AT(__cb__, 32768), 32, 192, 48, 0, false, true);
   store(c, 32, 48);
 }
 """
@@ -241,13 +241,31 @@ sparse = {
 compute("a sparse matrix", "sparse", SPARSE, sparse, left.astype(np.int64) @ right.reshape(OUT, DENSE_K).T)
 mistake(
     "values of a sparse matrix without indices are told", "sparse", SPARSE, sparse,
-    "  load_cbuf_to_cb_sp(AT(__cb__, 0), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3);",
-    "  load_cbuf_to_cb(AT(__cb__, 0), AT(__cbuf__, 8192), 0, 3, 1, 0, 0, false, inc);",
-    "at 0x0 on IDX", "mad_sp", "check",
+    "  load_cbuf_to_cb_sp(AT(__cb__, 32768), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3);",
+    "  load_cbuf_to_cb(AT(__cb__, 32768), AT(__cbuf__, 8192), 0, 3, 1, 0, 0, false, inc);",
+    "at 0x2000 on IDX", "mad_sp", "check",
 )
 mistake(
     "indices that are loaded while a product reads them are a race", "sparse", SPARSE, sparse,
     "  store(c, 32, 48);",
-    "  load_cbuf_to_cb_sp(AT(__cb__, 0), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3); // again\n  store(c, 32, 48);",
+    "  load_cbuf_to_cb_sp(AT(__cb__, 32768), AT(__cbuf__, 8192 | 16384ull << 32), 0, 3); // again\n  store(c, 32, 48);",
     "Potential WAR hazard", "// again", "check",
 )
+
+TRACE = """trace,version=1
+kernel,name=k,arch=dav-c220,blocks=1
+tensor,name=x,dtype=int8,shape=2048,io=in
+buffer,name=values,space=L1,address=0,size=1280
+buffer,name=indices,space=L1,address=1024,size=256
+buffer,name=b,space=L0B,address=32768,size=1024
+stream,core=AIC
+copy_gm_to_cbuf,dst=values,src=x,len_burst=40
+set_flag,src=MTE2,dst=MTE1,id=0
+wait_flag,src=MTE2,dst=MTE1,id=0
+load_cbuf_to_cb_sp,dst=b,src=values,index=indices,repeat=2
+"""
+path = os.path.join(folder, "named.csv")
+with open(path, "w", encoding="utf-8") as file:
+    file.write(TRACE)
+run = command("check", path, chip)
+report("names of buffers say nothing of the indices beside them", run.stdout + run.stderr if run.returncode else "")
