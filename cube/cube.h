@@ -20,7 +20,14 @@ enum { MAD_B_SAME, MAD_B_INT8, MAD_B_FP8_E4M3, MAD_B_FP8_E5M2 };
 
 /* Whether A is one row as it stands, instead of fractals. */
 static inline bool mad_is_gemv(const struct inst *inst) {
-  return inst->arg[MAD_M] == 1 && inst->arg[MAD_GEMV];
+  return inst->arg[MAD_M] == 1 && inst->arg[MAD_GEMV] && inst->op == OP_MAD;
+}
+/* Whether B has two of four values along k, and indices. */
+static inline bool mad_is_sparse(const struct inst *inst) { return inst->op == OP_MAD_SP; }
+/* Values along k that are multiplied: those of B. */
+static inline uint64_t mad_k(const struct inst *inst) {
+  uint64_t k = (uint64_t)inst->arg[MAD_K];
+  return mad_is_sparse(inst) ? ceil_div(k, SPARSE_OF) * SPARSE_KEPT : k;
 }
 /* Blocks of 32 bytes along k in A. */
 static inline uint64_t mad_k_blocks(const struct inst *inst) {
@@ -28,6 +35,10 @@ static inline uint64_t mad_k_blocks(const struct inst *inst) {
   uint64_t blocks = ceil_div((uint64_t)inst->arg[MAD_K] * bits, BLOCK_BYTES * BITS_PER_BYTE);
   bool even = inst->arg[MAD_K_ALIGN] && bits == dtype_bits(DTYPE_FP32);
   return blocks + (even && blocks % 2);
+}
+/* The same in B. */
+static inline uint64_t mad_b_blocks(const struct inst *inst) {
+  return mad_is_sparse(inst) ? ceil_div(mad_k(inst), BLOCK_BYTES) : mad_k_blocks(inst);
 }
 static inline uint64_t mad_sum_bytes(const struct inst *inst) {
   return inst->arg[MAD_SUMS] == MAD_SUMS_FP16 ? dtype_bits(DTYPE_FP16) / BITS_PER_BYTE

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mad: cost from the number of tiles, ranges from the fractal layouts. Left out: the
- * GEMV mode's own speed, which is not published. core/sim/pipe_units.c has the unit flag's
- * overlap with the fixpipe.
+ * GEMV mode's own speed, which is not published. A sparse mad takes as many tiles as the values
+ * of B fill: the documentation gives its parallelism (that of int8) and says that A is reduced to
+ * these values before an ordinary mad; that k of its formula counts them is derived.
+ * core/sim/pipe_units.c has the unit flag's overlap with the fixpipe.
  */
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
@@ -11,7 +13,7 @@
 void cube_mad_cost(const struct vinci_soc *soc, const struct inst *inst, struct inst_cost *cost) {
   enum dtype type = inst_dtype(inst);
   uint64_t m = (uint64_t)inst->arg[MAD_M];
-  uint64_t k = (uint64_t)inst->arg[MAD_K];
+  uint64_t k = mad_k(inst);
   uint64_t n = (uint64_t)inst->arg[MAD_N];
   uint64_t tile_k = (uint64_t)soc->cube_k_bytes * BITS_PER_BYTE / dtype_bits(type);
   uint64_t tiles =
@@ -52,13 +54,17 @@ unsigned cube_mad_access(const struct vinci_soc *soc, const struct inst *inst,
   uint64_t k_blocks = mad_k_blocks(inst);
   uint64_t a_bytes = mad_is_gemv(inst) ? k_blocks * BLOCK_BYTES
                                        : ceil_div(m, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
-  uint64_t b_bytes = ceil_div(n, FRACTAL_ROWS) * k_blocks * FRACTAL_BYTES;
+  uint64_t b_bytes = ceil_div(n, FRACTAL_ROWS) * mad_b_blocks(inst) * FRACTAL_BYTES;
   uint64_t c_side = L0C_FRACTAL_SIDE;
   uint64_t c_bytes =
       ceil_div(m, c_side) * ceil_div(n, c_side) * c_side * c_side * mad_sum_bytes(inst);
   unsigned count = 0;
   access[count++] = range(SPACE_L0A, false, inst, MAD_A, a_bytes);
   access[count++] = range(SPACE_L0B, false, inst, MAD_B, b_bytes);
+  if (mad_is_sparse(inst)) {
+    access[count] = range(SPACE_IDX, false, inst, MAD_B, b_bytes / SPARSE_INDEX_SHARE);
+    access[count++].address /= SPARSE_INDEX_SHARE;
+  }
   if (!inst->arg[MAD_INIT] && inst->arg[MAD_SOURCE] == MAD_SOURCE_BT)
     access[count++] = range(SPACE_BT, false, inst, MAD_BIAS, n * ACCUMULATOR_BYTES);
   else if (!inst->arg[MAD_INIT])

@@ -35,6 +35,7 @@ struct mad {
   enum arch arch;
   enum dtype type, b_type;
   const uint8_t *a, *b, *bias;
+  const uint8_t *index; /* NULL: b is not sparse */
   uint8_t *c;
   size_t m, k, n;
   size_t c0; /* elements of 32 bytes */
@@ -83,6 +84,8 @@ static struct mad mad_of(const struct inst *inst, const struct value_core *core)
   };
   if (mad.from_bias)
     mad.bias = core->bytes[SPACE_BT] + inst->arg[MAD_BIAS];
+  if (mad_is_sparse(inst))
+    mad.index = core->bytes[SPACE_IDX] + inst->arg[MAD_B] / SPARSE_INDEX_SHARE;
   mad.m_blocks = ceil_div(mad.m, FRACTAL_ROWS);
   mad.k_blocks = mad_k_blocks(inst);
   mad.n_blocks = ceil_div(mad.n, FRACTAL_ROWS);
@@ -147,9 +150,35 @@ static void decode_a(const struct mad *mad, size_t m0, size_t rows, size_t k0, s
     memset(to->a[row], 0, sizeof to->a[row]);
 }
 
+/*
+ * A column of fractals of a sparse B as the matrix it stands for: each pair of values goes to two
+ * of four places along k. A nibble is the indices of a pair: that of the first value, and that of
+ * the second value less 1. Pairs of one value have the same place twice.
+ */
+static void decode_sparse_b(const struct mad *mad, size_t n_block, size_t k0, size_t columns,
+                            struct operands *to) {
+  memset(to->b, 0, ceil_div(columns, SPARSE_OF) * SPARSE_OF * sizeof *to->b);
+  for (size_t k = 0; k < columns; k += SPARSE_OF) {
+    size_t kept = (k0 + k) / SPARSE_OF * SPARSE_KEPT;
+    size_t fractal = kept / mad->c0 * mad->n_blocks + n_block;
+    for (size_t n = 0; n < SIDE; n++) {
+      size_t at = fractal * FRACTAL_BYTES + n * BLOCK_BYTES + kept % mad->c0;
+      unsigned pair = mad->index[at / SPARSE_INDEX_SHARE] >> (at % SPARSE_INDEX_SHARE * 2) & 15;
+      unsigned first = pair & 3, second = (pair >> 2) + 1;
+      second = second < first ? first : second;
+      to->b[k + first][n] += (float)(int8_t)mad->b[at];
+      to->b[k + (second < SPARSE_OF ? second : SPARSE_OF - 1)][n] += (float)(int8_t)mad->b[at + 1];
+    }
+  }
+}
+
 /* A column of fractals of B, which is ZN: rows of a fractal are columns of the matrix. */
 static void decode_b(const struct mad *mad, size_t n_block, size_t k0, size_t columns,
                      struct operands *to) {
+  if (mad->index) {
+    decode_sparse_b(mad, n_block, k0, columns, to);
+    return;
+  }
   for (size_t k = 0; k < columns; k += mad->c0) {
     const uint8_t *fractal =
         mad->b + ((k0 + k) / mad->c0 * mad->n_blocks + n_block) * FRACTAL_BYTES;

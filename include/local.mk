@@ -25,6 +25,7 @@ nobase_dist_pkgdata_DATA = \
 	include/vinci/cce/library/register/tilingdata_base.h \
 	include/vinci/cce/library/securec.h \
 	include/vinci/cce/library/tiling/tiling_api.h \
+	include/vinci/cce/load.h \
 	include/vinci/cce/permute.h \
 	include/vinci/cce/scalar.h \
 	include/vinci/cce/select.h \

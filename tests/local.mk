@@ -95,6 +95,7 @@ script_tests = \
 	tests/scripts/test_lua_limits.sh \
 	tests/scripts/test_trace_writer.sh \
 	tests/source/test_kernels.sh \
+	tests/source/test_matrices.sh \
 	tests/source/test_programs.sh \
 	tests/traces/test_hints.sh \
 	tests/traces/test_operators.sh \
@@ -358,6 +359,7 @@ dist_noinst_DATA += \
 	tests/values/convs.py \
 	tests/scripts/trace_writer.py \
 	tests/source/kernels.py \
+	tests/source/matrices.py \
 	tests/source/programs.py \
 	tests/values/coverage.py \
 	tests/values/cube.py \

@@ -36,7 +36,7 @@ struct target {
 };
 
 /* What an instruction moves at a time, as far as unwritten bytes are concerned. */
-enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_WINDOWS };
+enum load { LOAD_BYTES, LOAD_FRACTALS, LOAD_SQUARES, LOAD_SQUARES_INT4, LOAD_WINDOWS };
 
 /* An instruction on its way through the shadows. */
 struct visit {

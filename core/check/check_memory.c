@@ -159,7 +159,10 @@ static void check_operand(struct check_run *run, const struct machine_step *step
 
 bool check_memory(struct check_run *run, const struct machine_step *step,
                   const struct inst_access *access) {
-  const struct program_named *named = named_by(run, step->inst->row, access->arg);
+  const struct isa_arg *operand = &isa_row((enum isa_op)step->inst->op)->arg[access->arg];
+  /* The indices of sparse matrices lie beside what their operand names. */
+  bool beside = operand->kind == ARG_ADDRESS && operand->space != access->space;
+  const struct program_named *named = beside ? NULL : named_by(run, step->inst->row, access->arg);
   if (named && !check_kind(run, step, access, named))
     return false;
   check_alignment(run, step, access);
@@ -168,7 +171,8 @@ bool check_memory(struct check_run *run, const struct machine_step *step,
   uint64_t capacity = soc_space_bytes(run->soc, access->space);
   if (!is_inside(access, 0, capacity))
     return check_inside(run, step, access, 0, capacity, space_name(access->space), NULL);
-  check_operand(run, step, access, capacity);
+  if (!beside)
+    check_operand(run, step, access, capacity);
   if (named && named->is_buffer) {
     const struct program_buffer *buffer = &run->trace->buffers[named->object];
     if (!is_inside(access, buffer->address, buffer->bytes))

@@ -90,6 +90,8 @@ static uint64_t piece_bytes(enum load load, uint64_t bytes) {
     return FRACTAL_BYTES;
   case LOAD_SQUARES: /* two fractals of 8 or 32 bits are transposed together */
     return UINT64_C(2) * FRACTAL_BYTES;
+  case LOAD_SQUARES_INT4:
+    return UINT64_C(4) * FRACTAL_BYTES;
   case LOAD_WINDOWS:
     return bytes;
   default:
@@ -100,7 +102,9 @@ static uint64_t piece_bytes(enum load load, uint64_t bytes) {
 static enum load load_of(const struct check_run *run, const struct inst *inst) {
   if (run->window_arg[inst->op] >= 0)
     return LOAD_WINDOWS;
-  return run->square_arg[inst->op] >= 0 ? LOAD_SQUARES : LOAD_FRACTALS;
+  if (run->square_arg[inst->op] < 0)
+    return LOAD_FRACTALS;
+  return inst_dtype(inst) == DTYPE_INT4 ? LOAD_SQUARES_INT4 : LOAD_SQUARES;
 }
 
 static bool read_run(void *context, int64_t address, uint64_t bytes) {

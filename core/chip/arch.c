@@ -124,6 +124,6 @@ bool core_has_space(enum core_kind kind, enum space space) {
   case CORE_AIV:
     return space == SPACE_GM || space == SPACE_UB;
   default:
-    return space != SPACE_BT && space != SPACE_FB;
+    return space != SPACE_BT && space != SPACE_FB && space != SPACE_IDX;
   }
 }

@@ -57,7 +57,8 @@ enum pipe {
   PIPE_ALL = PIPE_COUNT, /* operand of pipe_barrier only */
 };
 
-/* Memory spaces: id, required alignment in bytes of an address (Ascend C, chapter 2201). */
+/* Memory spaces: id, required alignment in bytes of an address (Ascend C, chapter 2201). IDX: the
+ * buffer of the indices of sparse matrices, which instructions reach through addresses in L0B. */
 #define SPACE_LIST(X)                                                                              \
   X(GM, 1)                                                                                         \
   X(L1, 32)                                                                                        \
@@ -66,7 +67,8 @@ enum pipe {
   X(L0C, 64)                                                                                       \
   X(UB, 32)                                                                                        \
   X(BT, 64)                                                                                        \
-  X(FB, 128)
+  X(FB, 128)                                                                                       \
+  X(IDX, 128)
 
 enum space {
 #define X(id, alignment) SPACE_##id,

@@ -20,6 +20,14 @@ enum {
   SORT_ENTRY_BYTES = 8, /* score and index of one sorted element */
 };
 
+/* Structured sparsity: of four values along k two are kept, with two bits of an index for each.
+ * Source: Ascend C documentation, MmadWithSparse. */
+enum {
+  SPARSE_OF = 4,
+  SPARSE_KEPT = 2,
+  SPARSE_INDEX_SHARE = 4, /* bytes of values to a byte of indices */
+};
+
 /* Fewest 16 x 16 tiles of a mad that the next one on the same accumulators may follow with no
  * barrier between them. Source: Ascend C documentation, Mmad. */
 enum { MAD_OVERLAP_TILES = 10 };

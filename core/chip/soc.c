@@ -3,6 +3,7 @@
  * The parameter table of a SoC (core/chip/soc.def plus the families vector.*,
  * path.* and kernel.*), access by key, overrides, cross-checks and the digest.
  */
+#include "core/chip/layout.h"
 #include "core/chip/soc.h"
 
 #include <inttypes.h>
@@ -368,6 +369,8 @@ uint64_t soc_space_bytes(const struct vinci_soc *soc, enum space space) {
     return (uint64_t)soc->bt_bytes;
   case SPACE_FB:
     return (uint64_t)soc->fb_bytes;
+  case SPACE_IDX: /* Ascend C documentation, LoadDataWithSparse: a quarter of L0B */
+    return soc->arch == ARCH_C220 ? (uint64_t)soc->l0b_bytes / SPARSE_INDEX_SHARE : 0;
   case SPACE_COUNT:
     break;
   }

@@ -79,6 +79,9 @@ void inst_write_registers(struct inst *inst) {
   case OP_SET_PADDING:
     inst->registers.load3d_padding = (uint64_t)inst->arg[REGISTER_VALUE];
     break;
+  case OP_SET_L1_3D_SIZE:
+    inst->registers.load3d_boundary = (uint64_t)inst->arg[REGISTER_VALUE];
+    break;
   default:
     write_atomic(&inst->registers, inst->op);
     break;

@@ -33,14 +33,15 @@ enum atomic_op { ATOMIC_NONE, ATOMIC_ADD, ATOMIC_MAX, ATOMIC_MIN };
  * they stood when it was issued. Bit patterns as the CCE intrinsics take them.
  */
 struct inst_registers {
-  uint64_t quant_pre;      /* FIX: the scale word of scalar quantisation */
-  uint64_t fpc;            /* FIX: where in FB the scales of vector quantisation lie */
-  uint64_t deq_scale;      /* vconv_deq */
-  uint64_t pad_value;      /* aligned copies: what pads are filled with */
-  uint64_t load3d_padding; /* load3d: the same for its borders */
-  uint8_t atomic;          /* enum atomic_op */
-  uint8_t atomic_type;     /* enum dtype */
-  bool saturates;          /* CTRL[48] is 0: half-width floating-point results saturate */
+  uint64_t quant_pre;       /* FIX: the scale word of scalar quantisation */
+  uint64_t fpc;             /* FIX: where in FB the scales of vector quantisation lie */
+  uint64_t deq_scale;       /* vconv_deq */
+  uint64_t pad_value;       /* aligned copies: what pads are filled with */
+  uint64_t load3d_padding;  /* load3d: the same for its borders */
+  uint64_t load3d_boundary; /* load3d: where its reads of L1 begin at the start again; 0: nowhere */
+  uint8_t atomic;           /* enum atomic_op */
+  uint8_t atomic_type;      /* enum dtype */
+  bool saturates;           /* CTRL[48] is 0: half-width floating-point results saturate */
 };
 
 struct inst {

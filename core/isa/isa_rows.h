@@ -105,6 +105,7 @@
 #define S_DN2NZ OPERANDS_DN2NZ(OPERAND_TEXT, DN2NZ) S_TYPE
 #define S_LOAD2D(dst, src) OPERANDS_LOAD2D(OPERAND_TEXT, LOAD2D, dst, src)
 #define S_LOAD2D_L1(dst) OPERANDS_LOAD2D_L1(OPERAND_TEXT, LOAD2D_L1, dst)
+#define S_LOAD_SPARSE OPERANDS_LOAD_SPARSE(OPERAND_TEXT, LOAD_SPARSE)
 #define S_LOAD2DT(dst) OPERANDS_LOAD2DT(OPERAND_TEXT, LOAD2DT, dst) S_TYPE
 #define S_LOAD3D(dst) OPERANDS_LOAD3D(OPERAND_TEXT, LOAD3D, dst) S_TYPE
 #define S_FILL(dst) OPERANDS_FILL(OPERAND_TEXT, FILL, dst)
@@ -129,8 +130,9 @@
     "repeat fractals of 512 bytes; base: first source fractal, src_stride from start to start, " \
     "dst_gap between fractals"
 #define TEXT_LOAD2DT \
-    "repeat transposed squares: one fractal of 16-bit, two of 8-bit and 32-bit types; base and " \
-    "src_stride count squares, dst_gap and frac_gap fractals between squares and inside one"
+    "repeat transposed squares: one fractal of 16-bit, two of 8-bit and 32-bit, four of 4-bit " \
+    "types; base and src_stride count squares, dst_gap and frac_gap fractals between squares and " \
+    "inside one"
 #define TEXT_LOAD3D \
     "columns of a convolution window: m_ext x k_ext elements from (m_start, k_start) of the " \
     "matrix [out_h * out_w, c1 * filter_h * filter_w * c0] of an NC1HWC0 feature map"

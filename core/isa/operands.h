@@ -79,6 +79,9 @@
 #define OPERANDS_LOAD2DT(O, F, dst) OPERANDS_LOAD2D(O, F, dst, "L1:r") \
   O(F, FRAC_GAP, "frac_gap:0..65535=0")
 
+#define OPERANDS_LOAD_SPARSE(O, F) OPERANDS_TRANSFER(O, F, "L0B:w", "L1:r") \
+  O(F, INDEX, "index:L1:r") O(F, BASE, "base:0..65535=0") O(F, REPEAT, "repeat:0..255")
+
 #define OPERANDS_LOAD3D(O, F, dst) OPERANDS_TRANSFER(O, F, dst, "L1:r") \
   O(F, K_EXT, "k_ext:0..65535") O(F, M_EXT, "m_ext:0..65535") \
   O(F, K_START, "k_start:0..65535=0") O(F, M_START, "m_start:0..65535=0") \

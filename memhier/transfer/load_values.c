@@ -47,22 +47,34 @@ void transfer_load2d_values(const struct vinci_soc *soc, const struct inst *inst
   }
 }
 
+void transfer_load_sparse_values(const struct vinci_soc *soc, const struct inst *inst,
+                                 struct value_core *core) {
+  (void)soc;
+  size_t values = (size_t)inst->arg[LOAD_SPARSE_REPEAT] * FRACTAL_BYTES;
+  size_t base = (size_t)inst->arg[LOAD_SPARSE_BASE] * FRACTAL_BYTES;
+  memcpy(transfer_bytes(inst, core, TRANSFER_DST), transfer_bytes(inst, core, TRANSFER_SRC) + base,
+         values);
+  memcpy(core->bytes[SPACE_IDX] + inst->arg[TRANSFER_DST] / SPARSE_INDEX_SHARE,
+         transfer_bytes(inst, core, LOAD_SPARSE_INDEX) + base / SPARSE_INDEX_SHARE,
+         values / SPARSE_INDEX_SHARE);
+}
+
 /*
- * A square is one fractal of 16-bit elements, two of 8 bits below each other, or two of 32
- * bits side by side.
+ * A square is one fractal of 16-bit elements, two of 8 bits or four of 4 bits below each other,
+ * or two of 32 bits side by side.
  */
 static void transpose_square(const struct inst *inst, uint8_t *to, const uint8_t *from) {
-  size_t element = dtype_bits(inst_dtype(inst)) / BITS_PER_BYTE;
-  size_t columns = BLOCK_BYTES / element; /* of a fractal */
+  unsigned bits = dtype_bits(inst_dtype(inst));
+  size_t columns = (size_t)BLOCK_BYTES * BITS_PER_BYTE / bits; /* of a fractal */
   size_t side = columns > FRACTAL_ROWS ? columns : FRACTAL_ROWS;
   size_t gap = (size_t)(inst->arg[LOAD2DT_FRAC_GAP] + 1) * FRACTAL_BYTES;
   for (size_t row = 0; row < side; row++) {
     for (size_t column = 0; column < side; column++) {
       size_t source = (row / FRACTAL_ROWS + column / columns) * FRACTAL_BYTES +
-                      row % FRACTAL_ROWS * BLOCK_BYTES + column % columns * element;
-      size_t target = (column / FRACTAL_ROWS + row / columns) * gap +
-                      column % FRACTAL_ROWS * BLOCK_BYTES + row % columns * element;
-      memcpy(to + target, from + source, element);
+                      row % FRACTAL_ROWS * BLOCK_BYTES;
+      size_t target =
+          (column / FRACTAL_ROWS + row / columns) * gap + column % FRACTAL_ROWS * BLOCK_BYTES;
+      copy_elements(bits, to + target, row % columns, from + source, column % columns, 1);
     }
   }
 }
@@ -87,7 +99,8 @@ void transfer_load2dt_values(const struct vinci_soc *soc, const struct inst *ins
 /* The matrix of windows: row m is an output position, column k a channel of a window's point. */
 struct windows {
   const int64_t *arg;
-  const uint8_t *map;
+  const uint8_t *l1;
+  size_t map, boundary; /* offsets in L1; boundary 0: none */
   uint8_t padding[BLOCK_BYTES];
   unsigned bits;
   size_t c0;          /* elements of a block */
@@ -106,7 +119,9 @@ static struct windows windows_of(const struct inst *inst, const struct value_cor
   int64_t width = arg[LOAD3D_L1_W] + arg[LOAD3D_PAD_LEFT] + arg[LOAD3D_PAD_RIGHT];
   struct windows windows = {
       .arg = arg,
-      .map = transfer_bytes(inst, core, TRANSFER_SRC),
+      .l1 = core->bytes[SPACE_L1],
+      .map = (size_t)arg[TRANSFER_SRC],
+      .boundary = transfer_load3d_boundary(inst),
       .bits = bits,
       .c0 = c0,
       .channels = channels,
@@ -134,7 +149,14 @@ static const uint8_t *window_point(const struct windows *windows, int64_t m, int
   if (x < 0 || y < 0 || x >= arg[LOAD3D_L1_W] || y >= arg[LOAD3D_L1_H] || group >= windows->groups)
     return windows->padding;
   int64_t index = (group * arg[LOAD3D_L1_H] + y) * arg[LOAD3D_L1_W] + x;
-  return windows->map + (size_t)index * windows->group_bytes;
+  size_t at = windows->map + (size_t)index * windows->group_bytes;
+  if (windows->boundary) {
+    at %= windows->boundary;
+    /* Few channels of an odd width may lie across the boundary. */
+    if (at + windows->group_bytes > windows->boundary)
+      at = 0;
+  }
+  return windows->l1 + at;
 }
 
 /* Columns first to first + count of row m, count at most those of a block. */

@@ -22,6 +22,7 @@ enum { OPERANDS_ND2NZ(OPERAND_NUMBER, ND2NZ) };
 enum { OPERANDS_DN2NZ(OPERAND_NUMBER, DN2NZ) };
 enum { OPERANDS_LOAD2D_L1(OPERAND_NUMBER, LOAD2D, "") };
 enum { OPERANDS_LOAD2DT(OPERAND_NUMBER, LOAD2DT, "") };
+enum { OPERANDS_LOAD_SPARSE(OPERAND_NUMBER, LOAD_SPARSE) };
 enum { OPERANDS_LOAD3D(OPERAND_NUMBER, LOAD3D, "") };
 enum { OPERANDS_FILL(OPERAND_NUMBER, FILL, "") };
 enum { OPERANDS_FIX_UB(OPERAND_NUMBER, FIX) };
@@ -76,11 +77,14 @@ struct transfer_runs transfer_nd2nz_rows(const struct inst *inst);
 /* Units of load2d on the source side, fractals or squares; the first one lies at the offset. */
 struct transfer_runs transfer_load2d_src(const struct inst *inst, uint64_t unit_bytes);
 uint64_t transfer_load2d_offset(const struct inst *inst, uint64_t unit_bytes);
-/* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8. */
+/* Fractals of the square that is transposed at a time: 16 x 16 of 16 and 32 bits, 32 x 32 of 8,
+ * 64 x 64 of 4. */
 uint64_t transfer_square_fractals(const struct inst *inst);
 /* Whether load3d turns rows into columns, and how many columns of blocks it then writes. */
 bool transfer_load3d_transposes(const struct inst *inst);
 uint64_t transfer_load3d_columns(const struct inst *inst);
+/* Where its reads of L1 begin at the start again; 0: nowhere. */
+uint64_t transfer_load3d_boundary(const struct inst *inst);
 struct transfer_runs transfer_fill_runs(const struct inst *inst);
 /* What a fixpipe instruction puts into one place: all, or a half for UB of one AIV. */
 struct fix_part {

@@ -46,7 +46,14 @@ unsigned transfer_load2d_access(const struct vinci_soc *soc, const struct inst *
 }
 
 uint64_t transfer_square_fractals(const struct inst *inst) {
-  return dtype_bits(inst_dtype(inst)) == dtype_bits(DTYPE_FP16) ? 1 : 2;
+  switch (dtype_bits(inst_dtype(inst))) {
+  case 4:
+    return 4;
+  case 16:
+    return 1;
+  default:
+    return 2;
+  }
 }
 
 void transfer_load2dt_cost(const struct vinci_soc *soc, const struct inst *inst,
@@ -72,6 +79,29 @@ unsigned transfer_load2dt_access(const struct vinci_soc *soc, const struct inst 
   unsigned count =
       transfer_touch(inst, access, 0, TRANSFER_SRC, transfer_load2d_offset(inst, square), &src, 1);
   return transfer_touch(inst, access, count, TRANSFER_DST, 0, dst, 2);
+}
+
+/* The documented rate is that of the values; the indices go beside them, which is derived. */
+void transfer_load_sparse_cost(const struct vinci_soc *soc, const struct inst *inst,
+                               struct inst_cost *cost) {
+  transfer_cost_local(soc, transfer_path(inst),
+                      (uint64_t)inst->arg[LOAD_SPARSE_REPEAT] * FRACTAL_BYTES, cost);
+}
+
+unsigned transfer_load_sparse_access(const struct vinci_soc *soc, const struct inst *inst,
+                                     struct inst_access *access) {
+  (void)soc;
+  uint64_t values = (uint64_t)inst->arg[LOAD_SPARSE_REPEAT] * FRACTAL_BYTES;
+  uint64_t base = (uint64_t)inst->arg[LOAD_SPARSE_BASE] * FRACTAL_BYTES;
+  uint64_t indices = values / SPARSE_INDEX_SHARE;
+  unsigned count = inst_touch(inst, access, 0, TRANSFER_SRC, base, values);
+  count = inst_touch(inst, access, count, LOAD_SPARSE_INDEX, base / SPARSE_INDEX_SHARE, indices);
+  count = inst_touch(inst, access, count, TRANSFER_DST, 0, values);
+  access[count] = access[count - 1];
+  access[count].space = SPACE_IDX;
+  access[count].address /= SPARSE_INDEX_SHARE;
+  access[count].bytes = indices;
+  return count + 1;
 }
 
 static uint64_t load3d_bytes(const struct inst *inst) {
@@ -117,6 +147,35 @@ static void load3d_rows(const struct inst *inst, int64_t *first, int64_t *last) 
   *last = clamp(out_last * arg[LOAD3D_STRIDE_H] - arg[LOAD3D_PAD_TOP] + window_h - 1, 0, bottom);
 }
 
+uint64_t transfer_load3d_boundary(const struct inst *inst) {
+  return inst->registers.load3d_boundary / BLOCK_BYTES * BLOCK_BYTES;
+}
+
+/*
+ * What lies behind the boundary of L1 is read from its start on: a hull that crosses the boundary
+ * becomes its two ends, or all of L1 before the boundary. Which rows of them is not looked at.
+ */
+static unsigned load3d_wrap(const struct inst *inst, struct inst_access *access, unsigned count) {
+  uint64_t boundary = transfer_load3d_boundary(inst);
+  struct inst_access hull = access[0];
+  if (count != 1 || boundary == 0 || hull.bytes == 0 || hull.address < 0 ||
+      (uint64_t)hull.address + hull.bytes <= boundary)
+    return count;
+  hull.runs = (struct inst_runs){0};
+  uint64_t start = (uint64_t)hull.address % boundary;
+  uint64_t end = start + hull.bytes;
+  bool whole = hull.bytes > boundary;
+  access[0] = hull;
+  access[0].address = whole ? 0 : (int64_t)start;
+  access[0].bytes = whole ? boundary : min_u64(end, boundary) - start;
+  if (whole || end <= boundary)
+    return 1;
+  access[1] = hull;
+  access[1].address = 0;
+  access[1].bytes = end - boundary;
+  return 2;
+}
+
 /* The part of the NC1HWC0 feature map under the windows: from first to last row of
  * the channel groups that the columns k_start to k_start + k_ext come from. */
 static unsigned load3d_touch_src(const struct inst *inst, struct inst_access *access) {
@@ -158,7 +217,7 @@ unsigned transfer_load3d_access(const struct vinci_soc *soc, const struct inst *
   if (transfer_load3d_transposes(inst))
     bytes = ceil_div((uint64_t)inst->arg[LOAD3D_K_EXT], FRACTAL_ROWS) *
             transfer_load3d_columns(inst) * FRACTAL_BYTES;
-  unsigned count = load3d_touch_src(inst, access);
+  unsigned count = load3d_wrap(inst, access, load3d_touch_src(inst, access));
   return inst_touch(inst, access, count, TRANSFER_DST, 0, bytes);
 }
 

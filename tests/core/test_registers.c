@@ -27,6 +27,7 @@ static void reset_leaves_plain_stores_and_all_lanes(void **state) {
   assert_int_equal(inst.registers.deq_scale, 0);
   assert_int_equal(inst.registers.pad_value, 0);
   assert_int_equal(inst.registers.load3d_padding, 0);
+  assert_int_equal(inst.registers.load3d_boundary, 0);
   assert_true(inst.mask.low == UINT64_MAX && inst.mask.high == UINT64_MAX && !inst.mask.counter);
 }
 
@@ -40,6 +41,7 @@ static void patterns_are_kept_whole(void **state) {
   assert_true(after(OP_SET_CTRL, 0).registers.saturates);
   assert_false(after(OP_SET_CTRL, INT64_C(1) << 48).registers.saturates);
   assert_true(after(OP_SET_PADDING, pattern).registers.load3d_padding == pattern);
+  assert_true(after(OP_SET_L1_3D_SIZE, pattern).registers.load3d_boundary == pattern);
 }
 
 static void atomic_stores_have_an_operation_and_a_type(void **state) {

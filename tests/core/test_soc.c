@@ -206,6 +206,7 @@ static void shipped_numbers_are_the_published_ones(void **state) {
     assert_int_equal(soc_space_bytes(soc, SPACE_L1), row->l1_kib << 10);
     assert_int_equal(soc_space_bytes(soc, SPACE_L0A), 64 << 10);
     assert_int_equal(soc_space_bytes(soc, SPACE_L0B), 64 << 10);
+    assert_int_equal(soc_space_bytes(soc, SPACE_IDX), soc->arch == ARCH_C220 ? 16 << 10 : 0);
     assert_int_equal(soc_space_bytes(soc, SPACE_L0C), row->l0c_kib << 10);
     assert_int_equal(soc_space_bytes(soc, SPACE_UB), row->ub_kib << 10);
     assert_int_equal(soc_space_bytes(soc, SPACE_BT), row->bt_kib << 10);

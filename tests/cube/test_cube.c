@@ -73,6 +73,29 @@ static void mad_touches_whole_fractals(void **state) {
   assert_int_equal(test_bytes(&inst, "a", READ), 64);
 }
 
+static void a_sparse_mad_takes_half_of_k(void **state) {
+  (void)state;
+  struct inst inst = test_inst(OP_MAD_SP, DTYPE_INT8);
+  test_set(&inst, "m", 17);
+  test_set(&inst, "k", 160); /* 80 values in b */
+  test_set(&inst, "n", 33);
+  test_set(&inst, "init", 1);
+  test_set(&inst, "b", 2048);
+  assert_int_equal(test_cost(&inst).latency_cycles, 2 * 3 * 3 + T_CUBE_STARTUP);
+  assert_int_equal(test_cost(&inst).operations, 17 * 80 * 33);
+  assert_int_equal(test_bytes(&inst, "a", READ), 2 * 5 * 512);
+  struct inst_access access[INST_ACCESS_MAX];
+  assert_int_equal(cube_mad_access(test_soc(), &inst, access), 4);
+  assert_int_equal(access[1].space, SPACE_L0B);
+  assert_int_equal(access[1].bytes, 3 * 3 * 512);
+  assert_int_equal(access[2].space, SPACE_IDX);
+  assert_false(access[2].write);
+  assert_int_equal(access[2].address, 512);
+  assert_int_equal(access[2].bytes, 3 * 3 * 128);
+  test_set(&inst, "m", 1); /* one row of fractals, not a vector */
+  assert_int_equal(test_bytes(&inst, "a", READ), 5 * 512);
+}
+
 static void mad_reads_the_bias_when_told(void **state) {
   (void)state;
   struct inst inst = mad(DTYPE_FP16, 16, 16, 40);
@@ -128,6 +151,7 @@ int main(void) {
       cmocka_unit_test(empty_mad_pays_the_start_up),
       cmocka_unit_test(mad_touches_whole_fractals),
       cmocka_unit_test(mad_reads_the_bias_when_told),
+      cmocka_unit_test(a_sparse_mad_takes_half_of_k),
       cmocka_unit_test(forms_of_other_architectures),
       cmocka_unit_test(cycles_of_a_tile_are_those_of_the_type),
   };

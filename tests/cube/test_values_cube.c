@@ -6,11 +6,12 @@
 #include "core/machine/values.h"
 #include "tests/support/units.h"
 
-static uint8_t l0a[65536], l0b[65536], l0c[65536], bt[1024];
+static uint8_t l0a[65536], l0b[65536], l0c[65536], bt[1024], idx[16384];
 static struct value_core core = {.bytes[SPACE_L0A] = l0a,
                                  .bytes[SPACE_L0B] = l0b,
                                  .bytes[SPACE_L0C] = l0c,
-                                 .bytes[SPACE_BT] = bt};
+                                 .bytes[SPACE_BT] = bt,
+                                 .bytes[SPACE_IDX] = idx};
 
 static int clear(void **state) {
   (void)state;
@@ -169,6 +170,33 @@ static void integers_wrap_around(void **state) {
   assert_int_equal(load_i32(l0c), 64 - 7 + 5);
 }
 
+/* Ascend C documentation, MmadWithSparse: what each pair of indices chooses of four values. */
+static void indices_choose_two_of_four(void **state) {
+  (void)state;
+  static const struct {
+    unsigned first, second; /* the indices */
+    unsigned places[2];
+  } pairs[] = {{2, 2, {2, 3}}, {1, 2, {1, 3}}, {0, 2, {0, 3}}, {1, 1, {1, 2}},
+               {0, 1, {0, 2}}, {0, 0, {0, 1}}, {2, 0, {2, 2}}, {1, 0, {1, 1}}};
+  static const int a[4] = {1, -10, 100, 7};
+  struct inst inst = test_inst(OP_MAD_SP, DTYPE_INT8);
+  test_set(&inst, "m", 1);
+  test_set(&inst, "k", 72);
+  test_set(&inst, "n", 2);
+  test_set(&inst, "init", 1);
+  test_set(&inst, "b", 1024);
+  for (unsigned i = 0; i < 4; i++)
+    l0a[2 * 512 + 4 + i] = (uint8_t)a[i]; /* a[0, 68 + i] */
+  l0b[1024 + 512 + 32 + 2] = 3;           /* the values 34 and 35 of column 1: for 68 to 71 */
+  l0b[1024 + 512 + 32 + 3] = (uint8_t)-5;
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    idx[256 + 128 + 8] = (uint8_t)(pairs[i].first << 4 | pairs[i].second << 6);
+    run(&inst);
+    assert_int_equal(load_i32(l0c + 4), 3 * a[pairs[i].places[0]] - 5 * a[pairs[i].places[1]]);
+    assert_int_equal(load_i32(l0c), 0);
+  }
+}
+
 static void nothing_is_nothing(void **state) {
   (void)state;
   struct inst inst = mad(DTYPE_FP16, 16, 0, 16);
@@ -187,6 +215,7 @@ int main(void) {
       cmocka_unit_test_setup(infinities_and_nan, clear),
       cmocka_unit_test_setup(a_vector_lies_as_it_is, clear),
       cmocka_unit_test_setup(integers_wrap_around, clear),
+      cmocka_unit_test_setup(indices_choose_two_of_four, clear),
       cmocka_unit_test_setup(nothing_is_nothing, clear),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

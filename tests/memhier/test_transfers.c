@@ -314,6 +314,42 @@ static void transposing_load_moves_squares(void **state) {
   assert_int_equal(test_access(&byte, "src", READ).address, 2 * 1024);
   assert_int_equal(test_bytes(&byte, "src", READ), (2 * 4 + 1) * 1024);
   assert_int_equal(test_bytes(&byte, "dst", WRITE), (2 + 3 + 1) * 512);
+  struct inst nibble = load2d(OP_LOAD_CBUF_TO_CB_TRANSPOSE, DTYPE_INT4, 3);
+  test_set(&nibble, "dst_gap", 0);
+  assert_int_equal(test_cost(&nibble).bytes, 3 * 2048);
+  assert_int_equal(test_access(&nibble, "src", READ).address, 2 * 2048);
+  assert_int_equal(test_bytes(&nibble, "src", READ), (2 * 4 + 1) * 2048);
+  assert_int_equal(test_bytes(&nibble, "dst", WRITE), (2 + 4) * 512);
+}
+
+static void indices_go_beside_their_values(void **state) {
+  (void)state;
+  struct inst inst = test_inst(OP_LOAD_CBUF_TO_CB_SP, DTYPE_COUNT);
+  test_set(&inst, "dst", 4096);
+  test_set(&inst, "src", 8192);
+  test_set(&inst, "index", 1024);
+  test_set(&inst, "base", 2);
+  test_set(&inst, "repeat", 3);
+  assert_int_equal(test_cost(&inst).bytes, 3 * 512);
+  assert_int_equal(test_cost(&inst).path, PATH_L1_L0B);
+  assert_int_equal(test_cost(&inst).issue_cycles, local_cycles(3 * 512));
+  struct inst_access access[INST_ACCESS_MAX];
+  static const struct {
+    enum space space;
+    int64_t address;
+    uint64_t bytes;
+    bool write;
+  } expected[] = {{SPACE_L1, 8192 + 1024, 1536, false},
+                  {SPACE_L1, 1024 + 256, 384, false},
+                  {SPACE_L0B, 4096, 1536, true},
+                  {SPACE_IDX, 1024, 384, true}};
+  assert_int_equal(transfer_load_sparse_access(test_soc(), &inst, access), 4);
+  for (unsigned i = 0; i < 4; i++) {
+    assert_int_equal(access[i].space, expected[i].space);
+    assert_int_equal(access[i].address, expected[i].address);
+    assert_int_equal(access[i].bytes, expected[i].bytes);
+    assert_int_equal(access[i].write, expected[i].write);
+  }
 }
 
 /* 3 x 3 windows over 14 x 14 pixels of 64 channels, padded by 1: 196 x 576. */
@@ -354,6 +390,38 @@ static void load3d_reads_the_rows_under_its_windows(void **state) {
   struct inst inner = load3d(28, 14, 144, 144); /* output row 2, group 1 */
   assert_int_equal(test_access(&inner, "src", READ).address, GROUP + ROW);
   assert_int_equal(test_bytes(&inner, "src", READ), 3 * ROW);
+}
+
+static void load3d_reads_from_the_start_of_l1_behind_its_boundary(void **state) {
+  (void)state;
+  enum { ROW = 14 * 32, GROUP = 14 * ROW, SRC = 1024 };
+  struct inst_access access[INST_ACCESS_MAX];
+  struct inst inst = load3d(0, 14, 0, 144); /* two rows from SRC on */
+  test_set(&inst, "src", SRC);
+  inst.registers.load3d_boundary = SRC + 2 * ROW;
+  assert_int_equal(transfer_load3d_access(test_soc(), &inst, access), 2);
+  assert_int_equal(access[0].address, SRC);
+  assert_int_equal(access[0].bytes, 2 * ROW);
+  inst.registers.load3d_boundary = SRC + ROW + 32;
+  assert_int_equal(transfer_load3d_access(test_soc(), &inst, access), 3);
+  assert_int_equal(access[0].address, SRC);
+  assert_int_equal(access[0].bytes, ROW + 32);
+  assert_int_equal(access[1].address, 0);
+  assert_int_equal(access[1].bytes, ROW - 32);
+  assert_false(access[1].write);
+  assert_true(access[2].write);
+  struct inst inner = load3d(28, 14, 144, 144); /* three rows, all of them behind the boundary */
+  inner.registers.load3d_boundary = GROUP;
+  assert_int_equal(transfer_load3d_access(test_soc(), &inner, access), 2);
+  assert_int_equal(access[0].address, ROW);
+  assert_int_equal(access[0].bytes, 3 * ROW);
+  struct inst whole = load3d(0, 196, 0, 576);
+  test_set(&whole, "src", SRC);
+  whole.registers.load3d_boundary = 2048;
+  assert_int_equal(transfer_load3d_access(test_soc(), &whole, access), 2);
+  assert_int_equal(access[0].address, 0);
+  assert_int_equal(access[0].bytes, 2048);
+  assert_int_equal(access[0].runs.bytes, 0);
 }
 
 static void fills_write_and_move_nothing(void **state) {
@@ -481,8 +549,10 @@ int main(void) {
       cmocka_unit_test(nd2nz_of_several_matrices),
       cmocka_unit_test(load2d_moves_fractals),
       cmocka_unit_test(transposing_load_moves_squares),
+      cmocka_unit_test(indices_go_beside_their_values),
       cmocka_unit_test(load3d_moves_the_windows_it_makes),
       cmocka_unit_test(load3d_reads_the_rows_under_its_windows),
+      cmocka_unit_test(load3d_reads_from_the_start_of_l1_behind_its_boundary),
       cmocka_unit_test(fills_write_and_move_nothing),
       cmocka_unit_test(fixpipe_writes_rows),
       cmocka_unit_test(fixpipe_writes_columns_of_blocks),

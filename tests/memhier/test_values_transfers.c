@@ -116,6 +116,29 @@ static void windows_have_borders(void **state) {
                        points[block] ? 100 * points[block] + c : 0xabcd);
 }
 
+/* Points of 32 bytes from 512 on; the third and fourth lie behind the boundary. */
+static void windows_go_on_at_the_start_of_l1(void **state) {
+  (void)state;
+  struct inst inst = test_inst(OP_IMG2COLV2_CBUF_TO_CA, DTYPE_INT8);
+  static const char *const ones[] = {"filter_w", "filter_h", "l1_h"};
+  count_up(SPACE_L1, 128);
+  memset(memory[SPACE_L1] + 1024 - 64, 0xaa, 128);
+  for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
+    test_set(&inst, ones[i], 1);
+  test_set(&inst, "src", 1024 - 64);
+  test_set(&inst, "l1_w", 4);
+  test_set(&inst, "channels", 32);
+  test_set(&inst, "m_ext", 4);
+  test_set(&inst, "k_ext", 32);
+  inst.registers.load3d_boundary = 1024;
+  run(&inst);
+  assert_filled(memory[SPACE_L0A], 64, 0xaa);
+  assert_memory_equal(memory[SPACE_L0A] + 64, memory[SPACE_L1], 64);
+  inst.registers.load3d_boundary = 0;
+  run(&inst);
+  assert_filled(memory[SPACE_L0A], 128, 0xaa);
+}
+
 static struct inst fix(unsigned quant, enum dtype type, int64_t n, int64_t m) {
   struct inst inst = test_inst(OP_COPY_MATRIX_CC_TO_GM, type);
   test_set(&inst, "n", n);
@@ -231,6 +254,7 @@ int main(void) {
       cmocka_unit_test_setup(nd_to_nz, clear),
       cmocka_unit_test_setup(squares_of_32_bits_are_transposed, clear),
       cmocka_unit_test_setup(windows_have_borders, clear),
+      cmocka_unit_test_setup(windows_go_on_at_the_start_of_l1, clear),
       cmocka_unit_test_setup(requantisation, clear),
       cmocka_unit_test_setup(scales_by_column, clear),
       cmocka_unit_test_setup(merged_channels_leave_the_last_16_alone, clear),

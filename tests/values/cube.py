@@ -135,6 +135,50 @@ def mad(case, pools):
         compute(case, (kind, b_kind), (m, k, n), (m1, k1, n1), c0, at, bias, narrow)
 
 
+# Indices of pairs of values, and which of four they stand for: Ascend C documentation, MmadWithSparse.
+PAIRS = {(2, 2): (2, 3), (1, 2): (1, 3), (0, 2): (0, 3), (1, 1): (1, 2), (0, 1): (0, 2),
+         (0, 0): (0, 1), (2, 0): (2, 2), (1, 0): (1, 1)}
+
+
+def mad_sparse(case, pools):
+    """The values of a that the indices of a column choose, times the values of the column."""
+    m, k, n = draw_shape(case)
+    k += -k % 4
+    m1, k1, n1, kept1 = -(-m // 16), -(-k // 32), -(-n // 16), -(-k // 64)
+    at = {"L0A": case.place("L0A", m1 * k1 * FRACTAL, FRACTAL),
+          "L0B": case.place("L0B", n1 * kept1 * FRACTAL, FRACTAL),
+          "L0C": case.place("L0C", m1 * n1 * 1024, 1024)}
+    pairs = np.array(list(PAIRS))
+    chosen = case.rng.integers(0, len(pairs), (case.windows["IDX"], 2))
+    nibbles = pairs[:, 0] | pairs[:, 1] << 2
+    case.old("IDX")[:] = nibbles[chosen[:, 0]] | nibbles[chosen[:, 1]] << 4
+    init = case.draw(0, 1)
+    case.set(c=at["L0C"], a=at["L0A"], b=at["L0B"], m=m, k=k, n=n, init=init, type="int8")
+    bias = None
+    if not init and case.draw(0, 1):
+        bias = case.place("BT", n * 4, 64)
+        case.set(source="bt", bias=bias)
+    case.begin()
+    if not (m and k and n):
+        return
+    a = case.old("L0A")[at["L0A"]:][:m1 * k1 * FRACTAL].view(np.int8).astype(np.int64)
+    a = a.reshape(m1, k1, 16, 32).transpose(0, 2, 1, 3).reshape(m1 * 16, k1 * 32)[:m, :k]
+    b = case.old("L0B")[at["L0B"]:][:n1 * kept1 * FRACTAL].view(np.int8).astype(np.int64)
+    b = b.reshape(kept1, n1, 16, 32).transpose(0, 3, 1, 2).reshape(kept1 * 32, n1 * 16)[:k // 2, :n]
+    places = np.array(list(PAIRS.values()))[chosen[at["L0B"] // 4:][:n1 * kept1 * 128].reshape(-1)]
+    places = places.reshape(kept1, n1, 16, 32).transpose(0, 3, 1, 2)
+    places = places.reshape(kept1 * 32, n1 * 16)[:k // 2, :n] + np.arange(k // 2)[:, None] // 2 * 4
+    result = case.new("L0C")[at["L0C"]:][:m1 * n1 * 1024].view(np.int32).reshape(n1, m1 * 16, 16)
+    for column in range(n):
+        start = result[column // 16, :m, column % 16].astype(np.int64)
+        if init:
+            start = 0
+        elif bias is not None:
+            start = int(case.old("BT")[bias + 4 * column:][:4].copy().view(np.int32)[0])
+        total = start + a[:, places[:, column]] @ b[:, column]
+        result[column // 16, :m, column % 16] = (total & 0xFFFFFFFF).astype(np.uint32).view(np.int32)
+
+
 def calm(case, pool):
     """Pools without infinities and NaN make most sums worth comparing."""
     return pool if pool == "bytes" or case.draw(0, 3) == 0 else "calm " + pool
@@ -183,7 +227,9 @@ def calm_pools(rng):
     return pools
 
 
-GROUPS = [("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
+SPARSE = WINDOWS + (("IDX", 5120),)
+GROUPS = [("AIC", SPARSE, [("mad_sp", mad_sparse, lambda machine: machine.arch == "dav-c220")]),
+          ("AIC", WINDOWS, [("mad", mad, lambda machine: machine.split)]),
           ("AICORE", COUPLED, [("mad", mad, lambda machine: not machine.split)])]
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ AIC = (("GM", 12288), ("L1", 12288), ("L0A", 8192), ("L0B", 8192), ("L0C", 16384
 AIV = (("GM", 8192), ("UB", 8192))
 COUPLED = (("GM", 8192), ("L1", 8192), ("UB", 8192))
 L0C_UB = (("GM", 64), ("L0C", 12288), ("UB", 12288))
+SPARSE = (("GM", 64), ("L1", 12288), ("L0B", 8192), ("IDX", 2048))
 MIXED = (("GM", 64), ("L0C", 16384), ("FB", 2048), ("UB0", 12288), ("UB1", 12288))
 BLOCK, FRACTAL = 32, 512
 CODE = {8: np.uint8, 16: np.uint16, 32: np.uint32}
@@ -254,8 +255,23 @@ def load2d(dst, src):
     return generate
 
 
+def load_sparse(case, _):
+    """Fractals of values, and beside them a quarter as many bytes of indices."""
+    base, repeat = case.draw(0, 3), case.draw(0, 8)
+    start = case.place("L1", (base + repeat) * FRACTAL, BLOCK)
+    index = case.place("L1", (base + repeat) * FRACTAL // 4, BLOCK)
+    to = case.place("L0B", repeat * FRACTAL, FRACTAL)
+    case.set(dst=to, src=start, index=index, base=base, repeat=repeat)
+    case.begin()
+    size = repeat * FRACTAL
+    store(case, "L0B", to, case.old("L1")[start + base * FRACTAL:][:size])
+    store(case, "IDX", to // 4, case.old("L1")[index + base * FRACTAL // 4:][:size // 4])
+
+
 def transposed_square(data, bits):
-    """A square of one or two fractals into the same number of fractals."""
+    """A square of one, two or four fractals into the same number of fractals."""
+    if bits == 4:
+        return pack(unpack(data, 4).reshape(64, 64).T, 4).reshape(-1, FRACTAL)
     codes = data.copy().view(CODE[bits])
     if bits == 16:
         result = codes.reshape(16, 16).T
@@ -269,9 +285,12 @@ def transposed_square(data, bits):
 
 def load2dt(dst):
     def generate(case, _):
-        kind = case.pick(["fp16", "bf16", "fp32", "int8", "uint8", "int32", "uint32"])
+        kinds = ["fp16", "bf16", "fp32", "int8", "uint8", "int32", "uint32"]
+        if dst == "L0B" and case.machine.arch == "dav-c220":
+            kinds.append("int4")
+        kind = case.pick(kinds)
         bits = WIDTH[kind]
-        fractals = 1 if bits == 16 else 2
+        fractals = {4: 4, 16: 1}.get(bits, 2)
         base, repeat = case.draw(0, 2), case.draw(0, 4)
         stride, gap, frac_gap = case.draw(0, 2), case.draw(0, 3), case.draw(0, 3)
         square = fractals * FRACTAL
@@ -395,7 +414,13 @@ def load3d(dst):
         if bits == 4:
             code = pad & 15
             pad = code * 17
-        codes = unpack(case.old("L1")[start:start + size], bits)
+        at = start + np.arange(size)
+        if machine.arch in ("dav-m200", "dav-c220") and case.draw(0, 2) == 0:
+            boundary = max(1024, start + case.draw(1, size // BLOCK + 2) * BLOCK)
+            at %= boundary
+            case.registers.append("set_l1_3d_size,value=%d" % boundary)
+            case.undo.append("set_l1_3d_size,value=0")
+        codes = unpack(case.old("L1")[at], bits)
         feature = codes.reshape(groups, arg["l1_h"], arg["l1_w"], lanes)
         matrix = windows_matrix(feature, arg, code)
         m_start = case.draw(0, matrix.shape[0] - 1)
@@ -724,7 +749,9 @@ BETWEEN_CORES = [("copy_matrix_cc_to_ub", fix("UB0"), on("dav-c310"))]
 COUPLED_AIC = tuple(window for window in AIC if window[0] not in ("BT", "FB"))
 GROUPS = [("AIC", AIC, CUBE_SIDE), ("AIC", AIC, CUBE_SIDE), ("AIV", AIV, VECTOR_SIDE),
           ("AICORE", COUPLED, COUPLED_SIDE), ("AICORE", COUPLED_AIC, COUPLED_CUBE),
-          ("AICORE", L0C_UB, COUPLED_L0C), ("AIC", MIXED, BETWEEN_CORES)]
+          ("AICORE", L0C_UB, COUPLED_L0C), ("AIC", MIXED, BETWEEN_CORES),
+          ("AIC", SPARSE,
+           [("load_cbuf_to_cb_sp", load_sparse, lambda machine: machine.arch == "dav-c220")])]
 
 if __name__ == "__main__":
     sys.exit(images.main(__doc__, GROUPS))

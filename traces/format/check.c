@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/chip/layout.h"
 #include "traces/format/reader.h"
 
 /* " a, b" of the members of a set, for hints. */
@@ -293,6 +294,16 @@ static enum vinci_status check_ctrl(struct trace_reader *reader, const int64_t *
   return status;
 }
 
+/* Ascend C documentation, SetLoadDataBoundary: what other values do is not defined. */
+static enum vinci_status check_boundary(struct trace_reader *reader, const int64_t *operands) {
+  enum { LEAST = 1024 };
+  if (operands[0] == 0 || (operands[0] >= LEAST && operands[0] % BLOCK_BYTES == 0))
+    return VINCI_OK;
+  return fail_operand(reader, "value",
+                      "set_l1_3d_size: a boundary is 0, or a multiple of 32 bytes and at least "
+                      "1024");
+}
+
 /* The coupled cores narrow fp32 to the nearest or to odd: platform files, Ascend C, Cast. */
 static enum vinci_status check_narrowing(struct trace_reader *reader, const int64_t *operands) {
   enum arch arch = reader->soc->arch;
@@ -331,6 +342,8 @@ enum vinci_status trace_check_inst(struct trace_reader *reader, enum isa_op op,
     return expr_mask == 0 ? check_alignment(reader, op, operands) : VINCI_OK;
   case OP_SET_CTRL:
     return expr_mask == 0 ? check_ctrl(reader, operands) : VINCI_OK;
+  case OP_SET_L1_3D_SIZE:
+    return expr_mask == 0 ? check_boundary(reader, operands) : VINCI_OK;
   case OP_VCONV_F322F16:
     if (check_narrowing(reader, operands) != VINCI_OK)
       return VINCI_E_INPUT;

@@ -207,10 +207,10 @@ enum { BUFFER_NAME, BUFFER_SPACE, BUFFER_ADDRESS, BUFFER_SIZE, BUFFER_KEYS };
 static const struct trace_key buffer_keys[BUFFER_KEYS] = {
     {"name", true}, {"space", true}, {"address", true}, {"size", true}};
 
-/* On-chip spaces: GM is what tensors are for. */
+/* On-chip spaces that operands name: GM is what tensors are for. */
 static const char *space_at(const void *context, size_t index) {
   (void)context;
-  return index == SPACE_GM ? NULL : space_name((enum space)index);
+  return index == SPACE_GM || index == SPACE_IDX ? NULL : space_name((enum space)index);
 }
 
 static enum vinci_status buffer_range(struct trace_reader *reader,

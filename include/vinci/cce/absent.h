@@ -19,14 +19,7 @@ VINCI_CCE_ABSENT(set_st_atomic_cfg)
 // Flags of the memories' units.
 VINCI_CCE_ABSENT(hset_flag)
 VINCI_CCE_ABSENT(hwait_flag)
-// int4 and sparse operands of the cube.
-VINCI_CCE_ABSENT(load_cbuf_to_ca_s4)
-VINCI_CCE_ABSENT(load_cbuf_to_cb_s4)
-VINCI_CCE_ABSENT(load_cbuf_to_cb_transpose_s4)
-VINCI_CCE_ABSENT(load_cbuf_to_cb_sp)
-VINCI_CCE_ABSENT(img2colv2_cbuf_to_ca_s4)
-VINCI_CCE_ABSENT(mad_s4)
-VINCI_CCE_ABSENT(mad_sp)
+// int4 from GM into L0, and as a result.
 VINCI_CCE_ABSENT(load_gm_to_ca_s4)
 VINCI_CCE_ABSENT(load_gm_to_cb_s4)
 VINCI_CCE_ABSENT(copy_matrix_cc_to_cbuf_b4)

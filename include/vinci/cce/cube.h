@@ -7,10 +7,10 @@
 #include "vinci/cce/types.h"
 
 // init: c starts at 0. bias_from_table: at the biases that the accumulators' address holds in its upper half.
-#define VINCI_CCE_MAD(c_type, a_type, b_type, type_text)                                               \
-  VINCI_CCE_INLINE void mad(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m, uint16_t k, \
-                            uint16_t n, uint8_t unit_flag, bool k_align, bool bias_from_table,         \
-                            bool init) {                                                               \
+#define VINCI_CCE_MAD(name, c_type, a_type, b_type, type_text)                                         \
+  VINCI_CCE_INLINE void name(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m,         \
+                             uint16_t k, uint16_t n, uint8_t unit_flag, bool k_align,                  \
+                             bool bias_from_table, bool init) {                                        \
     uint64_t address = (uint64_t)c;                                                                    \
     if (bias_from_table)                                                                               \
       VINCI_CCE("mad", "c a b m k n unit_flag k_align source=bt bias init=0 type=" type_text,          \
@@ -20,20 +20,37 @@
       VINCI_CCE("mad", "c a b m k n unit_flag k_align init type=" type_text, (int64_t)address,         \
                 (int64_t)a, (int64_t)b, m, k, n, unit_flag, k_align, init);                            \
   }
-VINCI_CCE_MAD(float, half, half, "fp16")
-VINCI_CCE_MAD(float, bfloat16_t, bfloat16_t, "bf16")
-VINCI_CCE_MAD(float, float, float, "fp32")
-VINCI_CCE_MAD(int32_t, int8_t, int8_t, "int8")
+VINCI_CCE_MAD(mad, float, half, half, "fp16")
+VINCI_CCE_MAD(mad, float, bfloat16_t, bfloat16_t, "bf16")
+VINCI_CCE_MAD(mad, float, float, float, "fp32")
+VINCI_CCE_MAD(mad, int32_t, int8_t, int8_t, "int8")
+VINCI_CCE_MAD(mad_s4, int32_t, void, void, "int4")
 #undef VINCI_CCE_MAD
 
-// The form with the operands of other architectures, offsets of features and masks, which are 0 here.
-template <typename c_type, typename a_type, typename b_type>
-VINCI_CCE_INLINE void mad(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m, uint16_t k, uint16_t n,
-                          uint8_t feature_offset, uint8_t mask_offset, uint8_t unit_flag, bool k_align, bool,
-                          bool bias_from_table, bool init) {
-  if (feature_offset != 0 || mask_offset != 0)
-    vinci_cce::trap("mad: offsets of features and masks are not modelled");
-  mad(c, a, b, m, k, n, unit_flag, k_align, bias_from_table, init);
+// A sparse right matrix, whose indices load_cbuf_to_cb_sp has loaded with it; k counts the values of a.
+VINCI_CCE_INLINE void mad_sp(__cc__ int32_t *c, __ca__ int8_t *a, __cb__ int8_t *b, uint16_t m, uint16_t k, uint16_t n,
+                             uint8_t unit_flag, bool bias_from_table, bool init) {
+  uint64_t address = (uint64_t)c;
+  if (bias_from_table)
+    VINCI_CCE("mad_sp", "c a b m k n unit_flag source=bt bias init=0 type=int8", (int64_t)(address & 0xffffffff),
+              (int64_t)a, (int64_t)b, m, k, n, unit_flag, (int64_t)(address >> 32));
+  else
+    VINCI_CCE("mad_sp", "c a b m k n unit_flag init type=int8", (int64_t)address, (int64_t)a, (int64_t)b, m, k, n,
+              unit_flag, init);
 }
+
+// The form with the operands of other architectures, offsets of features and masks, which are 0 here.
+#define VINCI_CCE_MAD_OFFSETS(name)                                                                    \
+  template <typename c_type, typename a_type, typename b_type>                                         \
+  VINCI_CCE_INLINE void name(__cc__ c_type *c, __ca__ a_type *a, __cb__ b_type *b, uint16_t m,         \
+                             uint16_t k, uint16_t n, uint8_t feature_offset, uint8_t mask_offset,      \
+                             uint8_t unit_flag, bool k_align, bool, bool bias_from_table, bool init) { \
+    if (feature_offset != 0 || mask_offset != 0)                                                       \
+      vinci_cce::trap(#name ": offsets of features and masks are not modelled");                       \
+    name(c, a, b, m, k, n, unit_flag, k_align, bias_from_table, init);                                 \
+  }
+VINCI_CCE_MAD_OFFSETS(mad)
+VINCI_CCE_MAD_OFFSETS(mad_s4)
+#undef VINCI_CCE_MAD_OFFSETS
 
 #endif

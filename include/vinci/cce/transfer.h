@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories. The operand sid (stream of the bus) has no effect.
+// Copies between memories; load.h has those into L0A and L0B. The operand sid (stream of the bus) has no effect.
 #ifndef VINCI_CCE_TRANSFER_H
 #define VINCI_CCE_TRANSFER_H
 
@@ -59,100 +59,6 @@ VINCI_CCE_ND2NZ(copy_gm_to_cbuf_multi_nd2nz_b16)
 VINCI_CCE_ND2NZ(copy_gm_to_cbuf_multi_nd2nz_b32s)
 #undef VINCI_CCE_ND2NZ
 
-// Fractals of 512 bytes. addr_cal_mode dec (descending sources) is not modelled.
-#define VINCI_CCE_LOAD2D(name, space)                                                                  \
-  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
-                             addr_cal_mode_t mode) {                                                   \
-    if (mode != inc)                                                                                   \
-      vinci_cce::trap(#name ": addresses that go down are not modelled");                         \
-    VINCI_CCE(#name, "dst src base repeat src_stride dst_gap transpose", (int64_t)dst, (int64_t)src,   \
-              base, repeat, src_stride, dst_gap, transpose);                                           \
-  }                                                                                                    \
-  VINCI_CCE_INLINE void name(space void *dst, __cbuf__ void *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint8_t sid, bool transpose, addr_cal_mode_t mode) { \
-    name(dst, src, base, repeat, src_stride, 0, sid, transpose, mode);                                 \
-  }
-VINCI_CCE_LOAD2D(load_cbuf_to_ca, __ca__)
-VINCI_CCE_LOAD2D(load_cbuf_to_cb, __cb__)
-#undef VINCI_CCE_LOAD2D
-
-// The convolution window of load3d stands in registers.
-namespace vinci_cce {
-struct window {
-  uint16_t l1_h, l1_w;
-  uint8_t pad_left, pad_right, pad_top, pad_bottom;
-};
-static window fmatrix[2]; // of the left and of the right operand
-static uint64_t nd_para = 1; // matrices of the fixpipe: number, source and destination strides
-} // namespace vinci_cce
-namespace vinci_cce {
-VINCI_CCE_INLINE void set_window(bool right, uint64_t value) {
-  fmatrix[right] = {(uint16_t)(value >> 16), (uint16_t)value,       (uint8_t)(value >> 32),
-                    (uint8_t)(value >> 40),  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
-}
-} // namespace vinci_cce
-VINCI_CCE_INLINE void set_fmatrix(uint64_t value) { vinci_cce::set_window(false, value); }
-VINCI_CCE_INLINE void set_fmatrix_b(uint64_t value) { vinci_cce::set_window(true, value); }
-// The size of L1 for load3d, and its repetition: only the plain forms are modelled.
-VINCI_CCE_INLINE void set_l1_3d_size(uint64_t value) {
-  if (value != 0)
-    vinci_cce::trap("set_l1_3d_size: a boundary of L1 is not modelled");
-}
-VINCI_CCE_INLINE void set_l3d_rpt(uint64_t) {}
-
-// The types of elements that loads into L0A and L0B tell apart.
-#define VINCI_CCE_LOAD_TYPES(family, name, space)                                                      \
-  family(name, space, half, "fp16")                                                                    \
-  family(name, space, bfloat16_t, "bf16")                                                              \
-  family(name, space, float, "fp32")                                                                   \
-  family(name, space, int8_t, "int8")                                                                  \
-  family(name, space, uint8_t, "uint8")                                                                \
-  family(name, space, int32_t, "int32")                                                                \
-  family(name, space, uint32_t, "uint32")
-#define VINCI_CCE_LOAD3D(name, space, type, type_text)                                                 \
-  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t k_ext, uint16_t m_ext,      \
-                             uint16_t k_start, uint16_t m_start, uint8_t stride_w, uint8_t stride_h,   \
-                             uint8_t filter_w, uint8_t filter_h, uint8_t dilation_w,                   \
-                             uint8_t dilation_h, bool filter_w_high, bool filter_h_high,               \
-                             bool transpose, bool right, uint16_t channels) {                          \
-    const vinci_cce::window &window = vinci_cce::fmatrix[right];                                       \
-    VINCI_CCE(#name,                                                                                   \
-              "dst src k_ext m_ext k_start m_start stride_w stride_h filter_w filter_h dilation_w "    \
-              "dilation_h transpose channels l1_w l1_h pad_left pad_right pad_top pad_bottom type="    \
-              type_text,                                                                               \
-              (int64_t)dst, (int64_t)src, k_ext, m_ext, k_start, m_start, stride_w, stride_h,          \
-              filter_w + 256 * filter_w_high, filter_h + 256 * filter_h_high, dilation_w, dilation_h,  \
-              transpose, channels, window.l1_w, window.l1_h, window.pad_left, window.pad_right,        \
-              window.pad_top, window.pad_bottom);                                                      \
-  }
-VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD3D, img2colv2_cbuf_to_ca, __ca__)
-VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD3D, img2colv2_cbuf_to_cb, __cb__)
-#undef VINCI_CCE_LOAD3D
-// The form with operands in two words.
-#define VINCI_CCE_LOAD3D_WORDS(name, space)                                                            \
-  template <typename type>                                                                             \
-  VINCI_CCE_INLINE void name(space type *, __cbuf__ type *, uint64_t, uint64_t) {                      \
-    vinci_cce::trap(#name ": the form with operands in two words is not modelled");                    \
-  }
-VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_ca, __ca__)
-VINCI_CCE_LOAD3D_WORDS(img2colv2_cbuf_to_cb, __cb__)
-#undef VINCI_CCE_LOAD3D_WORDS
-
-// Transposed squares: one fractal of 16-bit, two fractals of 8-bit and 32-bit types.
-#define VINCI_CCE_LOAD_TRANSPOSE(name, space, type, type_text)                                         \
-  VINCI_CCE_INLINE void name(space type *dst, __cbuf__ type *src, uint16_t base, uint8_t repeat,       \
-                             uint16_t src_stride, uint16_t dst_gap, int mode, uint16_t frac_gap) {                                                      \
-    if (mode != inc)                                                                                   \
-      vinci_cce::trap(#name ": addresses that go down are not modelled");                              \
-    VINCI_CCE(#name, "dst src base repeat src_stride dst_gap frac_gap type=" type_text, (int64_t)dst,  \
-              (int64_t)src, base, repeat, src_stride, dst_gap, frac_gap);                              \
-  }
-VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD_TRANSPOSE, load_cbuf_to_ca_transpose, __ca__)
-VINCI_CCE_LOAD_TYPES(VINCI_CCE_LOAD_TRANSPOSE, load_cbuf_to_cb_transpose, __cb__)
-#undef VINCI_CCE_LOAD_TRANSPOSE
-#undef VINCI_CCE_LOAD_TYPES
-
 // Fills: the number of runs in bits 15..0 of the word, blocks of a run in bits 31..16, then the gap. The instruction
 // has 32 bits of a value: elements of 16 bits twice.
 namespace vinci_cce {
@@ -195,8 +101,10 @@ VINCI_CCE_INLINE void copy_cbuf_to_fbuf(__fbuf__ void *dst, __cbuf__ void *src, 
 }
 
 // Matrices that the fixpipe writes to GM: their number, and strides from one to the next.
+namespace vinci_cce {
+static uint64_t nd_para = 1; // number, source and destination strides
+} // namespace vinci_cce
 VINCI_CCE_INLINE void set_nd_para(uint64_t value) { vinci_cce::nd_para = value; }
-
 
 #define VINCI_CCE_FIX_OPERANDS                                                                         \
   "dst src n m dst_stride src_stride unit_flag quant:quant relu channel_split nz2nd nd_num "           \
