@@ -80,6 +80,7 @@ script_tests = \
 	tests/cli/test_cli.sh \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
+	tests/cli/test_missing.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_sequence.sh \
