@@ -96,6 +96,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/kernel.c \
 	traces/lower/vector/kernel.h \
 	traces/lower/vector/layout.c \
+	traces/lower/vector/logic.c \
 	traces/lower/vector/norm.c \
 	traces/lower/vector/norm.h \
 	traces/lower/vector/norm_grad.c \

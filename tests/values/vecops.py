@@ -391,6 +391,10 @@ def halves(cases):
             a, b = np.split(wide(x), 2, -1)
             cases.add("swiglu shape=%s dtype=%s" % (shape, dtype), {"x": x},
                       {"y": rounded(a / (1 + np.exp(-a)) * b, dtype)}, CHAIN[dtype])
+            dy, s = cases.draw("x".join(str(e) for e in a.shape), dtype), 1 / (1 + np.exp(-a))
+            dx = np.concatenate([wide(dy) * b * (s + a * s * (1 - s)), wide(dy) * a * s], -1)
+            cases.add("swiglu_grad shape=%s dtype=%s" % (shape, dtype), {"x": x, "dy": dy},
+                      {"dx": rounded(dx, dtype)}, CHAIN[dtype])
     for shape in ["17x1x3x16", "97x2x5x34", "331x128"]:
         for dtype in ["fp32", "fp16", "bf16"]:
             x = cases.draw(shape, dtype)
@@ -537,6 +541,8 @@ def argmosts(cases):
             for name, function in [("argmax", np.argmax), ("argmin", np.argmin)]:
                 y = np.atleast_1d(function(x, -1)).astype(np.int32)
                 cases.add("%s shape=%s dtype=%s %s" % (name, shape, dtype, tiling), {"x": x}, {"y": y})
+            cases.add("argmax_with_value shape=%s dtype=%s %s" % (shape, dtype, tiling), {"x": x},
+                      {"y": np.atleast_1d(x.argmax(-1)).astype(np.int32), "y1": np.atleast_1d(x.max(-1))})
 
 
 def sorts(cases):
@@ -587,8 +593,8 @@ def run(vinci, soc, case, folder):
     return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(groups, text):
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("vinci")
     parser.add_argument("--soc", default="Ascend910B1")
     parser.add_argument("--seed", type=int, default=1)
@@ -596,7 +602,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="each N-th case alone")
     args = parser.parse_args()
     cases = Cases(np.random.default_rng(args.seed))
-    for group in GROUPS:
+    for group in groups:
         group(cases)
     chosen = [case for case in cases.list if case[0].startswith(args.only)]
     chosen = chosen[args.seed % args.every::args.every]
@@ -612,4 +618,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(GROUPS, __doc__))

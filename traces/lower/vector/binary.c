@@ -7,7 +7,6 @@
 #define FLOATS "fp16|bf16|fp32"
 #define TYPES FLOATS "|int32|int16"
 
-#define SHAPE1_KEY LOWER_KEY("shape1", SHAPE, "", NULL, "extents of x1; those of x")
 #define BINARY_KEYS(types_)                                                                        \
   {                                                                                                \
     SHAPE_KEY("extents of x"), SHAPE1_KEY, DTYPE_KEY("fp16", types_, "type of x"),                 \
@@ -16,7 +15,7 @@
         VTILE_KEYS_TABLE                                                                           \
   }
 static const struct lower_key binary_keys[] = BINARY_KEYS(TYPES);
-static const struct lower_key add_keys[] = BINARY_KEYS(TYPES "|int64");
+static const struct lower_key long_keys[] = BINARY_KEYS(TYPES "|int64");
 
 static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
 static const struct vstep sub_steps[] = {B("vsub", Y0, X0, X1), END};
@@ -33,7 +32,7 @@ static void put_zeros(struct emit *e, const struct vew *ew) {
   vfill(e, ew->temp[T1], 0, dtype_name(ew->type));
 }
 
-static bool call_binary(struct lower_call *call) {
+bool vew_call_binary(struct lower_call *call) {
   if (call->input_count < 2)
     return lower_cannot(call, "two inputs are needed");
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
@@ -44,42 +43,36 @@ static bool call_binary(struct lower_call *call) {
 }
 
 #define BINARY(id, vendor, summary, types_)                                                        \
-  VEW_OPERATOR(id, vendor, summary, binary_keys, call_binary, .inputs = 2, .outputs = 1,           \
+  VEW_OPERATOR(id, vendor, summary, binary_keys, vew_call_binary, .inputs = 2, .outputs = 1,       \
                .types = types_, .steps = id##_steps)
 
 #define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 
-static bool same_shape(const struct lower_value *a, const struct lower_value *b) {
-  bool same = !b || a->rank == b->rank;
-  for (unsigned i = 0; same && b && i < a->rank; i++)
-    same = a->shape[i] == b->shape[i];
-  return same;
+static enum vinci_status choose_pairs(struct lower_job *job, struct vfunc *func,
+                                      const struct vfunc *pairs) {
+  if (vew_longs(job) == 0)
+    return VINCI_OK;
+  *func = *pairs;
+  return vew_same_longs(job);
 }
 
 static enum vinci_status choose_add(struct lower_job *job, struct vfunc *func) {
-  static const char *const types[] = {"dtype", "dtype1", "out"};
-  unsigned given = 0, longs = 0;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    const struct lower_value *type = lower_get(job, types[i]);
-    given += type != NULL;
-    longs += type && type->dtype == DTYPE_INT64;
-  }
-  if (longs == 0)
-    return VINCI_OK;
-  if (longs != given || !same_shape(lower_get(job, "shape"), lower_get(job, "shape1")))
-    return lower_error(job, "int64 is added to int64 of the same shape alone");
-  *func = vew_pairs;
-  return VINCI_OK;
+  return choose_pairs(job, func, &vew_add_pairs);
 }
 
-VEW_OPERATOR(add, "Add|AddV2", "y = x + x1", add_keys, call_binary, .inputs = 2, .outputs = 1,
+static enum vinci_status choose_sub(struct lower_job *job, struct vfunc *func) {
+  return choose_pairs(job, func, &vew_sub_pairs);
+}
+
+VEW_OPERATOR(add, "Add|AddV2", "y = x + x1", long_keys, vew_call_binary, .inputs = 2, .outputs = 1,
              .types = NUMBER_TYPES, .steps = add_steps, .choose = choose_add)
-BINARY(sub, "Sub", "y = x - x1", NUMBER_TYPES)
+VEW_OPERATOR(sub, "Sub", "y = x - x1", long_keys, vew_call_binary, .inputs = 2, .outputs = 1,
+             .types = NUMBER_TYPES, .steps = sub_steps, .choose = choose_sub)
 BINARY(mul, "Mul", "y = x * x1", NUMBER_TYPES)
 BINARY(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
 BINARY(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
 BINARY(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
-VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, call_binary, .inputs = 2,
+VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, vew_call_binary, .inputs = 2,
              .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps, .start = put_zeros)
 
 /* ---- x + alpha x1 ---------------------------------------------------------------------------- */

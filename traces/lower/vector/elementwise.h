@@ -97,7 +97,15 @@ void vew_rows(struct emit *emit, struct vkernel *kernel);
 void vew_compute(struct emit *emit, struct vkernel *kernel);
 /* Tiles of one row see rows of operands as whole operands. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
-/* The sum of 64-bit integers: its function. */
-extern const struct vfunc vew_pairs;
+/* Sums and differences of 64-bit integers: their functions. */
+extern const struct vfunc vew_add_pairs, vew_sub_pairs;
+/* How many of the keys dtype, dtype1 and out say int64; an error unless all that are given do and
+ * the shapes are the same, which is all that pairs can do. */
+unsigned vew_longs(const struct lower_job *job);
+enum vinci_status vew_same_longs(struct lower_job *job);
+
+/* The key shape1, and the call of an operator of two inputs with dtype and dtype1 (binary.c). */
+#define SHAPE1_KEY LOWER_KEY("shape1", SHAPE, "", NULL, "extents of x1; those of x")
+bool vew_call_binary(struct lower_call *call);
 
 #endif
