@@ -91,6 +91,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/elementwise.c \
 	traces/lower/vector/elementwise.h \
 	traces/lower/vector/elementwise_rows.c \
+	traces/lower/vector/functions.c \
 	traces/lower/vector/gather.c \
 	traces/lower/vector/halves.c \
 	traces/lower/vector/kernel.c \

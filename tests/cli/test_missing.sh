@@ -15,7 +15,7 @@ missing() {
 }
 
 # Columns of kernel_details.csv, in another order. Relu: 3 of 4 rows, the last has a wrong result;
-# FlasAttentionScore: misspelt; QuiltPatchwork: like nothing; Sort of the CPU, and a transfer: elsewhere.
+# TripleSoftmax, FlasAttentionScore: like a known name; QuiltPatchwork: like nothing; Sort of the CPU, and a transfer: elsewhere.
 header='Type,Accelerator Core,Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats'
 cat >"$work/list.csv" <<END
 $header
@@ -23,7 +23,7 @@ Relu,AI_VECTOR_CORE,1.5,"16",FLOAT16,ND,"16",FLOAT16,ND
 Relu,AI_VECTOR_CORE,2.5,"16",FLOAT16,ND,"16",FLOAT16,ND
 Relu,AI_VECTOR_CORE,2,"24",FLOAT16,ND,"24",FLOAT16,ND
 Relu,AI_VECTOR_CORE,4,"32",FLOAT16,ND,"8",FLOAT16,ND
-ForeachFrobnicate,AI_VECTOR_CORE,3,"4;2",FLOAT;INT32,ND;ND,"4",FLOAT,ND
+TripleSoftmax,AI_VECTOR_CORE,3,"4;2",FLOAT;INT32,ND;ND,"4",FLOAT,ND
 QuiltPatchwork,MIX_AIV,20,N/A,N/A,N/A,N/A,N/A,N/A
 QuiltPatchwork,MIX_AIV,20.25,N/A,N/A,N/A,N/A,N/A,N/A
 FlasAttentionScore,MIX_AIC,1,"4,1,8",FLOAT16,ND,,,
@@ -39,9 +39,9 @@ QuiltPatchwork                          2        2           40.250
 Relu                                    4        1            4.000
   Relu: the output shape '8' contradicts the inputs '32'
   the first such row: 32 (FLOAT16) to 8
-ForeachFrobnicate                       1        1            3.000
-  no operator stands for 'ForeachFrobnicate'
-  the nearest name is ForeachAddList, of axpy
+TripleSoftmax                           1        1            3.000
+  no operator stands for 'TripleSoftmax'
+  the nearest name is SoftmaxV2, of softmax
   needed: an operator of 4;2 (FLOAT;INT32) to 4
 FlasAttentionScore                      1        1            1.000
   no operator stands for 'FlasAttentionScore'

@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 50
+plan 51
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -40,6 +40,23 @@ run empty $soc
 report "a tensor without elements, a type nobody knows" "$(problems 0 '' \
   ',unsupported: Conv2D: a tensor has no elements,' \
   ",unsupported: the data types 'FLOAT16;COMPLEX64' are not known,")"
+
+# Kernels over lists of tensors, with a number behind the lists or without: one tensor of as many elements.
+list64=$(printf '%063d' 0 | sed 's/0/4;/g')4
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes' \
+  'ForeachMulScalar,"4,5;7;3;",FLOAT;FLOAT;FLOAT;FLOAT,"20;7;3"' \
+  'ForeachSqrt,"4,6;8",FLOAT;FLOAT,"24;8"' \
+  'ForeachMulList,"4;7;4;7",FLOAT16;FLOAT16;FLOAT16;FLOAT16,"4;7"' \
+  'ForeachAddList,"4,2;6;4,2;6;",FLOAT;FLOAT;FLOAT;FLOAT;FLOAT,"8;6"' \
+  'ForeachAddcdivScalar,"4;9;4;9;4;9;",FLOAT;FLOAT;FLOAT;FLOAT;FLOAT;FLOAT;FLOAT,"4;9"' \
+  'ForeachNorm,"4,5;70;",FLOAT;FLOAT;FLOAT,";"' \
+  'ForeachCopy,"4,5;80",FLOAT;FLOAT,"20;80"' \
+  "ForeachNeg,\"$list64\",$(echo "$list64" | sed 's/4/FLOAT/g'),\"4\"" >"$work/lists.csv"
+run lists $soc
+report "lists of tensors" "$(problems 0 '' ',muls shape=30 dtype=fp32 blocks=0,' ',sqrt shape=32 dtype=fp32' \
+  ',mul shape=11 dtype=fp16' ',axpy shape=14 dtype=fp32' ',addcdiv shape=13 dtype=fp32' \
+  ',lp_norm shape=90 dtype=fp32' ',copy shape=100 dtype=fp32' \
+  'unsupported: ForeachNeg: 1 lists of at most 63 tensors together are needed')"
 
 # ---- what a row says must hold ---------------------------------------------------------------
 header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'

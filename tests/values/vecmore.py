@@ -4,6 +4,7 @@
     vecmore.py VINCI [options of vecops.py]
 """
 
+import math
 import sys
 
 import numpy as np
@@ -82,7 +83,94 @@ def longs(cases):
                   {"y": small - small[::-1]})
 
 
-GROUPS = [comparisons, logic, longs]
+def erf(x):
+    return np.vectorize(math.erf)(x)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def functions(cases):
+    """Those that round are exact; ranges have halves, large numbers, both signs."""
+    table = [
+        ("floor", np.floor, 40, EXACT), ("ceil", np.ceil, 40, EXACT), ("round", np.rint, 40, EXACT),
+        ("trunc", np.trunc, 40, EXACT), ("sign", np.sign, 2, EXACT), ("erf", erf, 6, None),
+        ("softplus", lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), 120, None),
+        ("hard_sigmoid", lambda x: np.clip(x / 6 + 0.5, 0, 1), 9, None),
+        ("hard_swish", lambda x: x * np.clip(x / 6 + 0.5, 0, 1), 9, None),
+        ("elu", lambda x: np.where(x > 0, x, 1.5 * np.expm1(np.minimum(x, 0))), 120, None),
+    ]
+    for n, (name, function, bound, limits) in enumerate(table):
+        for i, dtype in enumerate(FLOATS):
+            for shape in SIZES if i == 0 else [SIZES[(n + i) % 6], "100003"]:
+                x = cases.draw(shape, dtype, -bound, bound)
+                if limits == EXACT:  # halves, whole numbers, both zeros and infinities
+                    x[..., ::3] = np.rint(x[..., ::3] * 2) / 2
+                    flat = x.reshape(-1)
+                    flat[:5] = np.array([0.5, -0.0, np.inf, -np.inf, -2.5])[:flat.size]
+                tail = " alpha=1.5" if name == "elu" else ""
+                cases.add("%s shape=%s dtype=%s%s" % (name, shape, dtype, tail), {"x": x},
+                          {"y": rounded(function(wide(x)), dtype)}, limits or CHAIN[dtype])
+
+
+def gradients(cases):
+    def gelu_grad(dy, x):
+        u = np.sqrt(8 / np.pi) * (x + 0.044715 * x ** 3)
+        s, slope = sigmoid(u), np.sqrt(8 / np.pi) * (1 + 3 * 0.044715 * x * x)
+        return dy * (s + x * s * (1 - s) * slope)
+
+    table = [("sigmoid_grad", ("y", "dy"), lambda y, dy: dy * y * (1 - y)),
+             ("tanh_grad", ("y", "dy"), lambda y, dy: dy * (1 - y * y)),
+             ("silu_grad", ("dy", "x"), lambda dy, x: dy * sigmoid(x) * (1 + x * (1 - sigmoid(x)))),
+             ("gelu_grad", ("dy", "x"), gelu_grad)]
+    for n, (name, names, function) in enumerate(table):
+        for i, dtype in enumerate(FLOATS):
+            for shape in SIZES if i == 0 else [SIZES[(n + i) % 6], "100003"]:
+                low = 0 if name == "sigmoid_grad" else -1 if name == "tanh_grad" else -9
+                a, b = cases.draw(shape, dtype, low, -low or 1), cases.draw(shape, dtype, -9, 9)
+                cases.add("%s shape=%s dtype=%s" % (name, shape, dtype), dict(zip(names, (a, b))),
+                          {"dx": rounded(function(wide(a), wide(b)), dtype)},
+                          (CHAIN[dtype][0] * 10, CHAIN[dtype][1]))
+
+
+def pairs(cases):
+    """Quotients and remainders of whole numbers, which are exact."""
+    table = [("squared_difference", lambda x, x1: (x - x1) ** 2, False),
+             ("pow", lambda x, x1: x ** x1, False),
+             ("floor_div", np.floor_divide, True), ("floor_mod", np.mod, True), ("mod", np.fmod, True)]
+    for n, (name, function, whole) in enumerate(table):
+        for i, dtype in enumerate(FLOATS + (["int32", "int16"] if whole else [])):
+            for shape, shape1 in SHAPES if i == 0 else SHAPES[(i + n) % 3::3]:
+                if whole:
+                    x, x1 = cases.draw(shape, dtype, -99, 99), cases.draw(shape1, dtype, 1, 9)
+                    x, x1 = np.floor(x).astype(x.dtype), np.floor(x1).astype(x.dtype)
+                    x1 *= cases.rng.choice(np.array([-1, 1], x1.dtype), x1.shape)
+                else:
+                    x, x1 = cases.draw(shape, dtype, 0.5, 4), cases.draw(shape1, dtype, -3, 3)
+                limits = EXACT if whole else (CHAIN[dtype][0], CHAIN[dtype][1] * 2)
+                cases.add("%s shape=%s shape1=%s dtype=%s" % (name, shape, shape1, dtype),
+                          {"x": x, "x1": x1}, {"y": rounded(function(wide(x), wide(x1)), dtype)}, limits)
+
+
+def added(cases):
+    shapes = [("17", "17", "17"), ("31x100", "31x1", "100"), ("1", "7x9", "9"), ("1009",) * 3,
+              ("97x1031", "1031", "97x1"), ("100003",) * 3]
+    for i, dtype in enumerate(FLOATS):
+        for shape, shape1, shape2 in shapes if i == 0 else shapes[i::2]:
+            x, x1 = cases.draw(shape, dtype), cases.draw(shape1, dtype)
+            x2 = cases.draw(shape2, dtype, 0.5, 4)
+            tail = " shape=%s shape1=%s dtype=%s alpha=-1.5" % (shape, shape1, dtype)
+            limits = (CHAIN[dtype][0] * 4, CHAIN[dtype][1])
+            w, w1, w2 = wide(x), wide(x1), wide(x2)
+            cases.add("lerp" + tail, {"x": x, "x1": x1}, {"y": rounded(w - 1.5 * (w1 - w), dtype)}, limits)
+            tail += " shape2=%s" % shape2
+            inputs = {"x": x, "x1": x1, "x2": x2}
+            cases.add("addcmul" + tail, inputs, {"y": rounded(w - 1.5 * w1 * w2, dtype)}, limits)
+            cases.add("addcdiv" + tail, inputs, {"y": rounded(w - 1.5 * w1 / w2, dtype)}, limits)
+
+
+GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

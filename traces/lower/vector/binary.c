@@ -33,6 +33,8 @@ static void put_zeros(struct emit *e, const struct vew *ew) {
 }
 
 bool vew_call_binary(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 2);
   if (call->input_count < 2)
     return lower_cannot(call, "two inputs are needed");
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
@@ -68,10 +70,10 @@ VEW_OPERATOR(add, "Add|AddV2", "y = x + x1", long_keys, vew_call_binary, .inputs
              .types = NUMBER_TYPES, .steps = add_steps, .choose = choose_add)
 VEW_OPERATOR(sub, "Sub", "y = x - x1", long_keys, vew_call_binary, .inputs = 2, .outputs = 1,
              .types = NUMBER_TYPES, .steps = sub_steps, .choose = choose_sub)
-BINARY(mul, "Mul", "y = x * x1", NUMBER_TYPES)
-BINARY(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
-BINARY(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
-BINARY(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
+BINARY(mul, "Mul|ForeachMulList", "y = x * x1", NUMBER_TYPES)
+BINARY(div, "RealDiv|Div|ForeachDivList", "y = x / x1", VTYPES_FP32)
+BINARY(max, "Maximum|ForeachMaximumList", "y = max(x, x1)", NUMBER_TYPES)
+BINARY(min, "Minimum|ForeachMinimumList", "y = min(x, x1)", NUMBER_TYPES)
 VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, vew_call_binary, .inputs = 2,
              .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps, .start = put_zeros)
 
@@ -86,21 +88,10 @@ static const struct vstep axpy_steps[] = {P("vmuls", T0, X1, 1), B("vadd", Y0, X
 static const char *const axpy_numbers[] = {"alpha", NULL};
 
 /* Two lists of tensors, and alpha: as one tensor of as many elements. */
-static bool call_axpy(struct lower_call *call) {
-  unsigned long long elements = 0;
-  unsigned tensors = call->input_count / 2;
-  if (tensors == 0 || call->input_count == LOWER_TENSORS_MAX)
-    return lower_cannot(call, "two lists of at most %d tensors together are needed",
-                        LOWER_TENSORS_MAX - 1);
-  for (unsigned i = 0; i < tensors; i++)
-    elements += lower_elements(call->input[i].shape, call->input[i].rank);
-  lower_arg(call, "shape=%llu", elements);
-  lower_arg_dtype(call, "dtype", &call->input[0]);
-  return true;
-}
+static bool call_axpy(struct lower_call *call) { return vew_call_lists(call, 2); }
 
-VEW_OPERATOR(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, call_axpy,
-             .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
+VEW_OPERATOR(axpy, "ForeachAddList|ForeachSubList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys,
+             call_axpy, .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
              .parameters = axpy_numbers)
 
 /* ---- where ---------------------------------------------------------------------------------- */

@@ -107,5 +107,11 @@ enum vinci_status vew_same_longs(struct lower_job *job);
 /* The key shape1, and the call of an operator of two inputs with dtype and dtype1 (binary.c). */
 #define SHAPE1_KEY LOWER_KEY("shape1", SHAPE, "", NULL, "extents of x1; those of x")
 bool vew_call_binary(struct lower_call *call);
+/* The call of an operator of one input, as one row of its elements (unary.c). */
+bool vew_call_x(struct lower_call *call);
+/* Whether a call is one of the vendor's kernels over lists of tensors, Foreach... Such calls are
+ * one tensor of as many elements as a list has; behind the lists may be one number (unary.c). */
+bool vew_is_list(const struct lower_call *call);
+bool vew_call_lists(struct lower_call *call, unsigned lists);
 
 #endif
