@@ -55,6 +55,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention/writer.h \
 	traces/lower/calls/calls.c \
 	traces/lower/calls/calls.h \
+	traces/lower/calls/cleared.c \
 	traces/lower/calls/compared.def \
 	traces/lower/calls/l2.c \
 	traces/lower/calls/list.c \

@@ -176,9 +176,9 @@ def others(cases):
             x1, x2 = cases.draw(shape1, dtype), cases.draw(shape2, dtype)
             cases.add("where shape=%s shape1=%s shape2=%s dtype=%s" % (shape, shape1, shape2, dtype),
                       {"x": x, "x1": x1, "x2": x2}, {"y": np.where(x != 0, x1, x2)})
-    for dtype in ["fp16", "bf16", "fp32", "int32", "int16"]:
+    for dtype in ["fp16", "bf16", "fp32", "int32", "int16", "int8", "uint8", "int64"]:
         for shape in SIZES:
-            value = -1.5 if dtype in ROUNDED else -7
+            value = -1.5 if dtype in ROUNDED else 251 if dtype == "uint8" else -7
             cases.add("fill shape=%s dtype=%s value=%g" % (shape, dtype, value), {},
                       {"y": np.full(extents(shape), value, NUMPY[dtype])})
     for shape in ["8", "1024", "32x9216"]:

@@ -120,7 +120,8 @@ VEW_OPERATOR(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, call_where
 /* ---- fill ----------------------------------------------------------------------------------- */
 
 static const struct lower_key fill_keys[] = {
-    SHAPE_KEY("extents of y"), DTYPE_KEY("fp32", TYPES "|uint16|uint32", "type of y"),
+    SHAPE_KEY("extents of y"),
+    DTYPE_KEY("fp32", TYPES "|uint16|uint32|int8|uint8|int64", "type of y"),
     NUMBER_KEY("value", "0", "the number"), VTILE_KEYS_TABLE};
 
 static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
@@ -128,16 +129,17 @@ static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
 static const char *const fill_numbers[] = {"value", NULL};
 
 static bool call_fill(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 1);
   if (call->output_count == 0 && call->input_count == 0)
     return lower_cannot(call, "the row names no tensor, so its size is not known");
-  const struct lower_tensor *y = call->output_count ? &call->output[0] : &call->input[0];
-  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(y->shape, y->rank));
-  lower_arg_dtype(call, "dtype", call->input_count ? &call->input[0] : y);
+  lower_arg_elements(call, call->output_count ? &call->output[0] : &call->input[0]);
   return true;
 }
 
-VEW_OPERATOR(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, call_fill,
-             .outputs = 1, .types = VTYPES_ANY, .steps = fill_steps, .parameters = fill_numbers)
+VEW_OPERATOR(fill, "ZerosLike|OnesLike|Fill|MemSet|ForeachZeroInplace", "y = value", fill_keys,
+             call_fill, .outputs = 1, .types = VTYPES_ANY, .steps = fill_steps,
+             .parameters = fill_numbers)
 
 /* ---- dropout -------------------------------------------------------------------------------- */
 

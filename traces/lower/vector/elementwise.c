@@ -54,8 +54,10 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
       widest = DTYPE_FP32;
   }
   ew->type = same && computes_in(func->types, widest) ? widest : DTYPE_FP32;
-  if (bytes && (func->types & VTYPES_BYTES))
+  if (bytes && (func->types & (VTYPES_BYTES | VTYPES_ANY)))
     ew->type = DTYPE_FP16;
+  if (func->inputs == 0 && widest == DTYPE_INT64)
+    ew->type = DTYPE_INT32;
   for (unsigned i = 0; i < func->inputs; i++) {
     struct vew_operand *in = &ew->in[i];
     in->computed = func->boolean & 1u << i ? DTYPE_FP16
@@ -404,8 +406,9 @@ static enum vinci_status set_program(struct lower_job *job, struct vew *ew) {
   }
   enum vinci_status status = choose_type(job, ew);
   const char *const *key = ew->func.parameters;
+  enum dtype holds = is_byte(ew->out[0].type) ? ew->out[0].type : ew->type;
   for (; status == VINCI_OK && key && *key; key++)
-    status = lower_fits(job, *key, ew->type, lower_get(job, *key)->number);
+    status = lower_fits(job, *key, holds, lower_get(job, *key)->number);
   return status;
 }
 

@@ -22,8 +22,10 @@ enum {
   VTYPES_FP16 = 1,
   VTYPES_INT32 = 2,
   VTYPES_INT16 = 4,
-  VTYPES_BYTES = 8,  /* 8-bit integers, in fp16 */
-  VTYPES_ANY = 16,   /* all as they are but bf16, which no fill of the vector unit is seen in */
+  VTYPES_BYTES = 8, /* 8-bit integers, in fp16 */
+  /* All as they are but bf16, which no fill of the vector unit is seen in; bytes in fp16; and what
+   * is filled with int64, in int32. */
+  VTYPES_ANY = 16,
   VTYPES_PAIRS = 32, /* int64 as pairs of int32, see pairs.c */
 };
 
