@@ -87,6 +87,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/matmul_writer.h \
 	traces/lower/vector/argmax.c \
 	traces/lower/vector/binary.c \
+	traces/lower/vector/broadcast.c \
 	traces/lower/vector/channels.c \
 	traces/lower/vector/copy.c \
 	traces/lower/vector/elementwise.c \

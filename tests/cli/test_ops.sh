@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 51
+plan 52
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -57,6 +57,15 @@ report "lists of tensors" "$(problems 0 '' ',muls shape=30 dtype=fp32 blocks=0,'
   ',mul shape=11 dtype=fp16' ',axpy shape=14 dtype=fp32' ',addcdiv shape=13 dtype=fp32' \
   ',lp_norm shape=90 dtype=fp32' ',copy shape=100 dtype=fp32' \
   'unsupported: ForeachNeg: 1 lists of at most 63 tensors together are needed')"
+
+# Repetition of dimensions of 1, and of others, which become two: Tile of [2,3] by 4x5 is [1,2,1,3] to [4,2,5,3].
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'BroadcastTo,"1,32;2",INT64;INT64,"5,32",INT64' 'Tile,"2,3;2",FLOAT;INT64,"8,15",FLOAT' \
+  'Expand,"2,3;2",FLOAT;INT64,"4,3",FLOAT' 'Expand,"2,3;2",FLOAT;INT64,"5,3",FLOAT' >"$work/tiles.csv"
+run tiles $soc
+report "repetitions" "$(problems 0 '' ',broadcast shape=1x32 to=5x32 dtype=int64' \
+  ',broadcast shape=1x2x1x3 to=4x2x5x3 dtype=fp32' ',broadcast shape=1x2x3 to=2x2x3 dtype=fp32' \
+  'unsupported: Expand: the output is no whole repetition of the input')"
 
 # ---- what a row says must hold ---------------------------------------------------------------
 header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'

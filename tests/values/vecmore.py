@@ -170,7 +170,33 @@ def added(cases):
             cases.add("addcdiv" + tail, inputs, {"y": rounded(w - 1.5 * w1 / w2, dtype)}, limits)
 
 
-GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added]
+def repeats(cases):
+    """Bits as they are: what is not a number too."""
+    for shape, to in [("1", "1"), ("1", "1009"), ("17", "17"), ("127x1", "127x17"), ("17", "127x17"),
+                      ("5x1x7", "5x3x7"), ("3x1", "5x3x11"), ("1x32", "5x32"), ("97x1", "97x1031"),
+                      ("1031", "97x1031"), ("2x1x3x1", "2x5x3x7"), ("1x1x61", "11x7x61"), ("331x1", "331x2")]:
+        for dtype in ["fp32", "fp16", "bf16", "int8", "uint8", "int16", "int32", "int64"]:
+            if dtype == "int64":
+                x = cases.rng.integers(-2**63, 2**63 - 1, extents(shape), np.int64)
+            else:
+                x = with_specials(cases, shape, dtype)
+            cases.add("broadcast shape=%s to=%s dtype=%s" % (shape, to, dtype), {"x": x},
+                      {"y": np.broadcast_to(x, extents(to))})
+
+
+def rows(cases):
+    for shape in ["1", "15", "17x127", "331x64", "3x1009", "97x1031", "61x1031 rows=1 cols=128", "3x40009"]:
+        shape, _, tiling = shape.partition(" ")
+        for dtype in FLOATS:
+            x = np.exp(wide(cases.draw(shape, dtype)))
+            x = rounded(x / x.sum(-1, keepdims=True), dtype)
+            x1 = cases.draw(shape, dtype)
+            w, w1 = wide(x), wide(x1)
+            cases.add("softmax_grad shape=%s dtype=%s %s" % (shape, dtype, tiling), {"x": x, "x1": x1},
+                      {"y": rounded(w * (w1 - (w * w1).sum(-1, keepdims=True)), dtype)}, CHAIN[dtype])
+
+
+GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

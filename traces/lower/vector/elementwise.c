@@ -19,7 +19,7 @@ enum { REPEATS_MAX = 255, STRIDE_MAX = 255, WIDE_ROW_BYTES = 4096, WIDEST_ROW_BY
 
 static bool computes_in(unsigned types, enum dtype type) {
   if (types & VTYPES_ANY)
-    return type != DTYPE_BF16;
+    return type != DTYPE_BF16 || (types & VTYPES_BF16);
   switch (type) {
   case DTYPE_FP32:
     return true;
@@ -99,8 +99,12 @@ static enum vinci_status broadcast(struct lower_job *job, struct vew *ew) {
   }
   for (unsigned k = 0; k < ew->func.inputs; k++)
     ew->out_rank = ew->rank[k] > ew->out_rank ? ew->rank[k] : ew->out_rank;
+  const struct lower_value *to = lower_get(job, "to"); /* of an operator that repeats */
+  if (ew->func.words && to->rank + ew->halved > ew->out_rank)
+    ew->out_rank = to->rank + ew->halved;
   for (unsigned i = 0; i < ew->out_rank; i++) {
-    uint64_t out = 1;
+    uint64_t out =
+        ew->func.words && i >= ew->halved ? extent(to->shape, to->rank, i - ew->halved) : 1;
     for (unsigned k = 0; k < ew->func.inputs; k++) {
       uint64_t own = extent(ew->shape[k], ew->rank[k], i);
       if (own != 1 && out != 1 && own != out)
@@ -370,6 +374,11 @@ static enum vinci_status read_operands(struct lower_job *job, struct vew *ew) {
     memcpy(ew->shape[k], shape->shape, sizeof ew->shape[k]);
     bool bits = (ew->func.boolean | ew->func.bits) & 1u << k;
     ew->in[k].type = bits ? DTYPE_UINT8 : type->dtype;
+    if (ew->func.words && ew->in[k].type == DTYPE_INT64 && ew->rank[k] < TENSOR_RANK_MAX) {
+      ew->halved = true;
+      ew->in[k].type = DTYPE_INT32;
+      ew->shape[k][ew->rank[k]++] = 2;
+    }
   }
   return VINCI_OK;
 }

@@ -27,6 +27,7 @@ enum {
    * is filled with int64, in int32. */
   VTYPES_ANY = 16,
   VTYPES_PAIRS = 32, /* int64 as pairs of int32, see pairs.c */
+  VTYPES_BF16 = 64,  /* with ANY: bf16 as it is too, where bits are moved alone */
 };
 
 struct vew;
@@ -43,6 +44,7 @@ struct vfunc {
   uint64_t tile;   /* elements of a tile of the vendor's kernel; 0: what UB holds */
   uint8_t boolean; /* bit per input: a condition, an 8-bit integer, as fp16 */
   uint8_t bits;    /* bit per input: one bit for each element, packed */
+  bool words;      /* int64 is walked as two words, which are an innermost dimension more */
   bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
@@ -83,6 +85,7 @@ struct vew {
   struct vew_operand in[VFUNC_INPUTS], out[VFUNC_OUTPUTS];
   uint64_t temp[VREGS]; /* addresses of registers behind the buffers; 0: none */
   uint64_t pitch;
+  bool halved; /* int64 as words: tensors have no innermost dimension of 2 */
 };
 
 /* Operators whose spec is a vfunc. */

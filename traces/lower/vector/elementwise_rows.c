@@ -156,14 +156,14 @@ void vew_tensors(struct emit *e, struct vkernel *kernel) {
       emit_vector(e, ew->in[k].tile.name, DTYPE_UINT8, TENSOR_IN,
                   ceil_div(elements, BITS_PER_BYTE));
     else if (ew->rank[k] > 0)
-      emit_tensor(e, ew->in[k].tile.name, ew->in[k].type,
+      emit_tensor(e, ew->in[k].tile.name, ew->halved ? DTYPE_INT64 : ew->in[k].type,
                   func->in_place && k < func->outputs ? TENSOR_INOUT : TENSOR_IN, ew->shape[k],
-                  ew->rank[k], NULL);
+                  ew->rank[k] - ew->halved, NULL);
   }
   for (unsigned k = 0; k < func->outputs && !func->in_place; k++)
     if (k == 0 || strcmp(ew->out[k].tile.name, ew->out[k - 1].tile.name) != 0)
-      emit_tensor(e, ew->out[k].tile.name, ew->out[k].type, TENSOR_OUT, ew->out_shape, ew->out_rank,
-                  NULL);
+      emit_tensor(e, ew->out[k].tile.name, ew->halved ? DTYPE_INT64 : ew->out[k].type, TENSOR_OUT,
+                  ew->out_shape, ew->out_rank - ew->halved, NULL);
 }
 
 /* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that. */

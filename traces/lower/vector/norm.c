@@ -28,6 +28,10 @@ static const struct vstep log_softmax_steps[] = {REDUCE(T1, X0, V_MAX),
 static const struct vstep log_softmax_grad_steps[] = {
     REDUCE(T1, X0, V_SUM), SPREAD(T1), U("vexp", T0, X1), WITH_COLUMN("vmul", T0, T0),
     B("vsub", Y0, X0, T0), END};
+/* x: the softmax, x1: its gradient: x * (x1 - sum(x * x1)). */
+static const struct vstep softmax_grad_steps[] = {
+    B("vmul", T0, X0, X1),       REDUCE(T1, T0, V_SUM), SPREAD(T1),
+    WITH_COLUMN("vsub", T0, X1), B("vmul", Y0, T0, X0), END};
 /* COLUMN(T1) = sqrt(COLUMN(T1) * mean + epsilon), spread. */
 #define ROOT_OF_MEAN                                                                               \
   COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)), COLUMN(P_("vadds", T1, T1, NUMBER_EPSILON)),           \
@@ -350,6 +354,8 @@ static const struct lower_template template = VKERNEL_TEMPLATE(setup);
       call_norm)
 
 NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
+NORM(softmax_grad, "SoftmaxGrad", "y = x * (x1 - sum(x * x1)), x being the softmax", softmax_keys,
+     2, 0)
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
      0)
 NORM(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, 2, 0)
