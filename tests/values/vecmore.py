@@ -194,6 +194,12 @@ def rows(cases):
             w, w1 = wide(x), wide(x1)
             cases.add("softmax_grad shape=%s dtype=%s %s" % (shape, dtype, tiling), {"x": x, "x1": x1},
                       {"y": rounded(w * (w1 - (w * w1).sum(-1, keepdims=True)), dtype)}, CHAIN[dtype])
+            x, gamma = cases.draw(shape, dtype), cases.draw(shape.split("x")[-1], dtype)
+            total = wide(x) + w1
+            rms = total / np.sqrt((total ** 2).mean(-1, keepdims=True) + 1e-5) * wide(gamma)
+            cases.add("add_rms_norm shape=%s dtype=%s %s" % (shape, dtype, tiling),
+                      {"x": x, "x1": x1, "gamma": gamma},
+                      {"y": rounded(rms, dtype), "y1": rounded(total, dtype)}, CHAIN[dtype])
 
 
 GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows]
