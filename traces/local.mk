@@ -115,6 +115,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool.h \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
+	traces/lower/vector/quant.c \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \

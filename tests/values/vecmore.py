@@ -202,7 +202,24 @@ def rows(cases):
                       {"y": rounded(rms, dtype), "y1": rounded(total, dtype)}, CHAIN[dtype])
 
 
-GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows]
+def quantised(cases):
+    """Whole quotients of rows whose largest magnitude is 127 times a power of 2, which are exact; halves go to
+    even. A row of zeros has the smallest scale."""
+    for shape in ["1", "15", "17x127", "331x64", "3x1009", "97x1031", "2x3x5x61", "131x3", "5x6001"]:
+        for dtype in FLOATS:
+            y = cases.rng.integers(-126, 127, extents(shape)).astype(np.float64)
+            y = y + cases.rng.choice([0.0, 0.5] if dtype == "fp32" else [0.0], y.shape)
+            y[..., 0] = cases.rng.choice([-127, 127], y.shape[:-1])
+            scale = 2.0 ** cases.rng.integers(-3, 4, y.shape[:-1])
+            if y.ndim > 1 and len(y) > 3:
+                y[2], scale[2] = 0, 1e-30
+            x = y * scale[..., None]
+            cases.add("dynamic_quant shape=%s dtype=%s" % (shape, dtype), {"x": rounded(x, dtype)},
+                      {"y": np.rint(y).astype(np.int8), "scale": np.float32(scale).reshape(-1)},
+                      (0.0, 1e-6))
+
+
+GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows, quantised]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))
