@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 52
+plan 53
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -66,6 +66,14 @@ run tiles $soc
 report "repetitions" "$(problems 0 '' ',broadcast shape=1x32 to=5x32 dtype=int64' \
   ',broadcast shape=1x2x1x3 to=4x2x5x3 dtype=fp32' ',broadcast shape=1x2x3 to=2x2x3 dtype=fp32' \
   'unsupported: Expand: the output is no whole repetition of the input')"
+
+# The numbers of a range are doubles, which no operator has; its result is not.
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'Range,";;",DOUBLE;DOUBLE;DOUBLE,"40",FLOAT' 'Range,";;",INT64;INT64;INT64,"40",INT64' \
+  'Abs,"",DOUBLE,"",DOUBLE' >"$work/ranges.csv"
+run ranges $soc
+report "ranges" "$(problems 0 '' ',range shape=40 dtype=fp32' ',range shape=40 dtype=int64' \
+  "unsupported: the data types 'DOUBLE' are not known")"
 
 # ---- what a row says must hold ---------------------------------------------------------------
 header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'

@@ -219,7 +219,17 @@ def quantised(cases):
                       (0.0, 1e-6))
 
 
-GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows, quantised]
+def series(cases):
+    for count in [1, 15, 127, 1009, 4099, 100003]:
+        for dtype, start, step in [("fp32", 0, 1), ("fp32", -3.5, 0.25), ("int32", 7, -3), ("int64", -5, 9),
+                                   ("fp16", 1, 0.125), ("bf16", 0, 2)]:
+            y = start + np.arange(count) * step
+            y = rounded(y, dtype) if abs(y).max() < 6e4 or dtype != "fp16" else None
+            if y is not None:
+                cases.add("range shape=%d dtype=%s start=%g step=%g" % (count, dtype, start, step), {}, {"y": y})
+
+
+GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows, quantised, series]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))

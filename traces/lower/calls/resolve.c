@@ -188,7 +188,7 @@ static bool has_unknown_type(const struct lower_call *call) {
   for (size_t i = 0; i < call->input_count + call->output_count; i++)
     if (tensor_of(call, i)->rank > 0 && tensor_of(call, i)->dtype == DTYPE_COUNT)
       return true;
-  return call->input_count > 0 && call->input[0].dtype == DTYPE_COUNT;
+  return false;
 }
 
 static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,

@@ -44,6 +44,7 @@ struct vfunc {
   uint64_t tile;   /* elements of a tile of the vendor's kernel; 0: what UB holds */
   uint8_t boolean; /* bit per input: a condition, an 8-bit integer, as fp16 */
   uint8_t bits;    /* bit per input: one bit for each element, packed */
+  bool indexed;    /* T0 begins as the places of the elements, int32, by the table in T3 */
   bool words;      /* int64 is walked as two words, which are an innermost dimension more */
   bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
   const struct vstep *steps;     /* up to VFORM_END */

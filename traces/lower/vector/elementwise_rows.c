@@ -137,6 +137,11 @@ void vew_compute(struct emit *e, struct vkernel *kernel) {
   for (unsigned r = Y0; r < VREGS; r++)
     unit.reg[r] = ew->temp[r] || r >= T0 ? EXPR(ew->temp[r])
                                          : x_add(tile->slot, ew->out[r - Y0].tile.address);
+  if (ew->func.indexed) {
+    vunit_count_of(&unit, count);
+    VROW(&unit, V(T3), V(T0), "vadds", F("dst", unit.reg[T0]), F("src", unit.reg[T3]),
+         F("scalar", tile->col), F("repeat", 1), W("type", "int32"));
+  }
   for (unsigned i = 0; i < ew->step_count; i++) {
     vunit_count(&unit, x_mul(count, max_u64(ew->steps[i].per, 1)));
     if (ew->func.serial)
