@@ -123,6 +123,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/rope.h \
 	traces/lower/vector/rowwise.c \
 	traces/lower/vector/rowwise.h \
+	traces/lower/vector/scatter.c \
 	traces/lower/vector/series.c \
 	traces/lower/vector/sort.c \
 	traces/lower/vector/sort.h \

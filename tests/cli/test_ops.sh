@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 53
+plan 54
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -74,6 +74,15 @@ printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Type
 run ranges $soc
 report "ranges" "$(problems 0 '' ',range shape=40 dtype=fp32' ',range shape=40 dtype=int64' \
   "unsupported: the data types 'DOUBLE' are not known")"
+
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'ScatterUpdate,"40,8;5;5,8",FLOAT16;INT64;FLOAT16,"40,8",FLOAT16' \
+  'ScatterAdd,"40,8;2,5;2,5,8",FLOAT;INT32;FLOAT,"40,8",FLOAT' \
+  'ScatterAdd,"40,8;5;5,7",FLOAT;INT32;FLOAT,"40,8",FLOAT' >"$work/scatters.csv"
+run scatters $soc
+report "rows of tables" "$(problems 0 '' ',scatter_update shape=40x8 count=5 dtype=fp16 dtype1=int64' \
+  ',scatter_add shape=40x8 count=2x5 dtype=fp32 dtype1=int32' \
+  'unsupported: ScatterAdd: only whole rows of a table can be scattered')"
 
 # ---- what a row says must hold ---------------------------------------------------------------
 header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'

@@ -318,6 +318,9 @@ static void errors_say_what_is_wrong(void **state) {
                 "equal: int64 goes with int64 of the same shape alone");
   an_error_says("broadcast shape=3x4 to=5x4", "broadcast: x has 3 where y has 5");
   an_error_says("broadcast shape=1x4 to=4", "broadcast: x has more dimensions than y");
+  an_error_says("scatter_update shape=12x4 count=5 step=9",
+                "scatter_update: 5 indices are more than the 4 rows that they differ in");
+  an_error_says("range shape=3x4", "range: the numbers are one dimension");
   an_error_says("fill shape=9 dtype=uint8 value=300",
                 "fill: uint8 cannot hold value=300, only whole numbers from 0 to 255");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",

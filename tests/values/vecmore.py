@@ -229,7 +229,36 @@ def series(cases):
                 cases.add("range shape=%d dtype=%s start=%g step=%g" % (count, dtype, start, step), {}, {"y": y})
 
 
-GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows, quantised, series]
+def scatters(cases):
+    """Sums of whole numbers, whose order changes nothing; rows that no index names stay."""
+    for shape, count, tail in [("1x1", "1", ""), ("127", "17", " step=5"), ("127x17", "61", " first=5 step=3"),
+                               ("1009x3x31", "3x61", " step=10"), ("31x40009", "5", ""),
+                               ("1009x64", "1009", " step=1000003"), ("331x129", "331", " step=1")]:
+        keys = dict(word.split("=") for word in tail.split())
+        for dtype in ["fp32", "fp16", "bf16", "int8", "int32", "int64"]:
+            for name in ["scatter_update", "scatter_add"]:
+                adds = name == "scatter_add"
+                if adds and dtype in ["int8", "int64"]:
+                    continue
+                more = "%dx" % 3 if adds else ""  # rows are named again
+                y = np.floor(cases.draw(shape, dtype)).astype(NUMPY[dtype])
+                step, first = int(keys.get("step", 7919 if adds else 1)), int(keys.get("first", 0))
+                index = (first + np.arange(np.prod(extents(more + count))) * step) % y.shape[0]
+                x = cases.draw("x".join(map(str, (index.size,) + y.shape[1:])), dtype)
+                x = np.floor(x).astype(y.dtype)
+                expected = y.copy()
+                if adds:
+                    np.add.at(expected, index, x)
+                else:
+                    expected[index] = x
+                dtype1 = "int64" if y.size % 3 else "int32"
+                index = index.astype(dtype1).reshape(extents(more + count))
+                cases.add("%s shape=%s count=%s dtype=%s dtype1=%s%s"
+                          % (name, shape, more + count, dtype, dtype1, tail),
+                          {"x": x.reshape(index.size, -1), "x1": index, "y": y}, {"y": expected})
+
+
+GROUPS = [comparisons, logic, longs, functions, gradients, pairs, added, repeats, rows, quantised, series, scatters]
 
 if __name__ == "__main__":
     sys.exit(main(GROUPS, __doc__))
