@@ -205,6 +205,17 @@ def rows(cases):
 def quantised(cases):
     """Whole quotients of rows whose largest magnitude is 127 times a power of 2, which are exact; halves go to
     even. A row of zeros has the smallest scale."""
+    for shape, shape1 in SHAPES:
+        for dtype in FLOATS:  # powers of 2, halves, and beyond both ends
+            x = np.rint(cases.draw(shape, dtype, -400, 400)) / 2
+            x1 = 2.0 ** cases.rng.integers(-2, 2, extents(shape1))
+            x, x1 = rounded(x, dtype), rounded(x1, "fp32")
+            y = np.rint(np.clip(wide(x) * x1 + 3, -128, 127)).astype(np.int8)
+            cases.add("quantize shape=%s shape1=%s dtype=%s dtype1=fp32 offset=3" % (shape, shape1, dtype),
+                      {"x": x, "x1": x1}, {"y": y})
+            x = cases.draw(shape, "int32", -30000, 30000)
+            cases.add("dequantize shape=%s shape1=%s out=%s" % (shape, shape1, dtype), {"x": x, "x1": x1 / 64},
+                      {"y": rounded(x * wide(x1) / 64, dtype)}, ROUNDED[dtype])
     for shape in ["1", "15", "17x127", "331x64", "3x1009", "97x1031", "2x3x5x61", "131x3", "5x6001"]:
         for dtype in FLOATS:
             y = cases.rng.integers(-126, 127, extents(shape)).astype(np.float64)

@@ -171,9 +171,10 @@ def products(cases):
 def others(cases):
     for shape, shape1, shape2 in [("17", "17", "17"), ("31x1", "31x100", "1"), ("1009",) * 3,
                                   ("15x3x7", "3x1", "7"), ("1", "7x9", "9")]:
-        for dtype in ["fp16", "bf16", "fp32"]:
+        for dtype in ["fp16", "bf16", "fp32", "int32", "int16", "int8", "uint8"]:
             x = cases.draw(shape, "uint8", 0, 1)
-            x1, x2 = cases.draw(shape1, dtype), cases.draw(shape2, dtype)
+            bound = 4 if dtype in ROUNDED else 9e9
+            x1, x2 = (cases.draw(s, dtype, -bound, bound) for s in (shape1, shape2))
             cases.add("where shape=%s shape1=%s shape2=%s dtype=%s" % (shape, shape1, shape2, dtype),
                       {"x": x, "x1": x1, "x2": x2}, {"y": np.where(x != 0, x1, x2)})
     for dtype in ["fp16", "bf16", "fp32", "int32", "int16", "int8", "uint8", "int64"]:

@@ -99,10 +99,24 @@ VEW_OPERATOR(axpy, "ForeachAddList|ForeachSubList|Axpy|AxpyV2", "y = x + alpha *
 static const struct lower_key where_keys[] = {
     SHAPE_KEY("extents of x, the condition"), SHAPE1_KEY,
     LOWER_KEY("shape2", SHAPE, "", NULL, "extents of x2; those of x"),
-    DTYPE_KEY("fp16", FLOATS, "type of x1, x2 and y"), VTILE_KEYS_TABLE};
+    DTYPE_KEY("fp16", TYPES "|int8|uint8", "type of x1, x2 and y"), VTILE_KEYS_TABLE};
 
-static const struct vstep where_steps[] = {AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0)),
-                                           SELECT(Y0, X1, X2, T0), END};
+#define CONDITION AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0))
+static const struct vstep where_steps[] = {CONDITION, SELECT(Y0, X1, X2, T0), END};
+/* The unit selects floats; bits are what they are. */
+static const struct vstep where_words[] = {CONDITION, AS(DTYPE_FP32, 1, SELECT_(Y0, X1, X2, T0)),
+                                           END};
+static const struct vstep where_halves[] = {CONDITION, AS(DTYPE_FP16, 1, SELECT_(Y0, X1, X2, T0)),
+                                            END};
+
+static enum vinci_status choose_where(struct lower_job *job, struct vfunc *func) {
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  if (type == DTYPE_INT32)
+    func->steps = where_words;
+  if (type == DTYPE_INT16)
+    func->steps = where_halves;
+  return VINCI_OK;
+}
 
 static bool call_where(struct lower_call *call) {
   if (call->input_count < 3)
@@ -115,7 +129,8 @@ static bool call_where(struct lower_call *call) {
 }
 
 VEW_OPERATOR(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, call_where, .inputs = 3,
-             .outputs = 1, .types = VTYPES_FP16, .boolean = 1, .steps = where_steps)
+             .outputs = 1, .types = NUMBER_TYPES | VTYPES_BYTES, .boolean = 1, .steps = where_steps,
+             .choose = choose_where)
 
 /* ---- fill ----------------------------------------------------------------------------------- */
 

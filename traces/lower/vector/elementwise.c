@@ -70,8 +70,9 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
   const struct lower_value *out = lower_get(job, "out");
   for (unsigned i = 0; i < func->outputs; i++) {
     struct vew_operand *result = &ew->out[i];
-    result->computed = func->truth ? DTYPE_FP16 : ew->type;
+    result->computed = func->truth || func->bytes ? DTYPE_FP16 : ew->type;
     result->type = func->truth      ? DTYPE_UINT8
+                   : func->bytes    ? DTYPE_INT8
                    : out            ? out->dtype
                    : func->in_place ? ew->in[i].type
                    : func->as_first ? ew->in[0].type

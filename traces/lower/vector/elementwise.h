@@ -47,6 +47,7 @@ struct vfunc {
   bool indexed;    /* T0 begins as the places of the elements, int32, by the table in T3 */
   bool words;      /* int64 is walked as two words, which are an innermost dimension more */
   bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
+  bool bytes;      /* the result is of 8 bits, computed in fp16, stored as int8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Elementwise operators that are longer programs: rounding, activations and their gradients,
- * quotients with remainders, products and quotients that are added.
+ * quotients with remainders, products and quotients that are added, quantisation.
  */
 #include "traces/lower/vector/elementwise.h"
 
@@ -231,3 +231,58 @@ VEW_OPERATOR(addcmul, "Addcmul|ForeachAddcmulScalar|ForeachAddcmulScalarList|For
 VEW_OPERATOR(addcdiv, "Addcdiv|ForeachAddcdivScalar|ForeachAddcdivScalarList|ForeachAddcdivList",
              "y = x + alpha * x1 / x2", added_keys, call_added, .inputs = 3, .outputs = 1,
              .steps = addcdiv_steps, .parameters = alpha_parameter)
+
+/* ---- quantisation ---------------------------------------------------------------------------- */
+
+static const struct lower_key quantize_keys[] = {
+    SHAPE_KEY("extents of x"),
+    SHAPE1_KEY,
+    DTYPE_KEY("fp16", FLOATS, "type of x"),
+    LOWER_KEY("dtype1", DTYPE, "", FLOATS, "type of x1; that of x"),
+    NUMBER_KEY("offset", "0", "added before rounding"),
+    VTILE_KEYS_TABLE};
+static const struct lower_key dequantize_keys[] = {
+    SHAPE_KEY("extents of x"),
+    SHAPE1_KEY,
+    DTYPE_KEY("int32", "int32|int16", "type of x"),
+    LOWER_KEY("dtype1", DTYPE, "fp32", FLOATS, "type of x1"),
+    LOWER_KEY("out", DTYPE, "fp16", FLOATS, "type of y"),
+    VTILE_KEYS_TABLE};
+
+static const struct vstep quantize_steps[] = {B("vmul", T0, X0, X1),
+                                              P("vadds", T0, T0, 1),
+                                              S("vmaxs", T0, T0, -128),
+                                              S("vmins", T0, T0, 127),
+                                              C("vconv_f322f32", "r", T0, T0),
+                                              C("vconv_f322f16", NULL, Y0, T0),
+                                              END};
+static const struct vstep dequantize_steps[] = {B("vmul", Y0, X0, X1), END};
+static const char *const offset_parameter[] = {"offset", NULL};
+
+/* The scale may be a number that profiles do not tell. */
+static bool call_quantize(struct lower_call *call) {
+  if (call->input_count == 0)
+    return lower_cannot(call, "no input");
+  bool tensor = call->input_count > 1;
+  lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
+  lower_arg_shape(call, "shape1", call->input[1].shape, tensor ? call->input[1].rank : 0);
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  if (tensor)
+    lower_arg_dtype(call, "dtype1", &call->input[1]);
+  return true;
+}
+
+static bool call_dequantize(struct lower_call *call) {
+  if (!vew_call_binary(call))
+    return false;
+  if (call->output_count > 0 && call->output[0].typed)
+    lower_arg_dtype(call, "out", &call->output[0]);
+  return true;
+}
+
+VEW_OPERATOR(quantize, "AscendQuant|AscendQuantV2",
+             "y = x * x1 + offset to the nearest of 8 bits, at least -128 and at most 127",
+             quantize_keys, call_quantize, .inputs = 2, .outputs = 1, .bytes = true,
+             .steps = quantize_steps, .parameters = offset_parameter)
+VEW_OPERATOR(dequantize, "AscendDequant", "y = x * x1, sums of products of bytes by their scales",
+             dequantize_keys, call_dequantize, .inputs = 2, .outputs = 1, .steps = dequantize_steps)
