@@ -298,7 +298,7 @@ def gather(case):
     choose_words(case, 0.8)
 
 
-def broadcast(case):
+def repetition(case):
     """Repeats some dimensions of 1, and at times one more before all."""
     rng, to = case.rng, shape(case)
     extents = [1 if rng.randrange(2) else e for e in to]
@@ -400,8 +400,8 @@ MAKERS = {
     "lp_norm": reduce, "rms_norm_grad": rms_norm_grad, "batch_norm": batch_norm, "max_pool": pool,
     "avg_pool": pool, "max_pool_with_argmax": pool, "max_pool_grad": pool, "topk": topk,
     "sort": sort, "transpose": transpose, "transdata": transdata, "slice": slice_of,
-    "concat": concat, "pad": pad, "gather": gather, "scatter_update": gather, "scatter_add": gather, "broadcast": broadcast,
-    "range": series, "swiglu": even_rows, "swiglu_grad": even_rows,
+    "concat": concat, "pad": pad, "gather": gather, "scatter_update": gather, "scatter_add": gather,
+    "broadcast": repetition, "range": series, "swiglu": even_rows, "swiglu_grad": even_rows,
     "rope": even_rows, "rope_grad": even_rows,
 }
 
