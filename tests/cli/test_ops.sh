@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 54
+plan 55
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -66,6 +66,14 @@ run tiles $soc
 report "repetitions" "$(problems 0 '' ',broadcast shape=1x32 to=5x32 dtype=int64' \
   ',broadcast shape=1x2x1x3 to=4x2x5x3 dtype=fp32' ',broadcast shape=1x2x3 to=2x2x3 dtype=fp32' \
   'unsupported: Expand: the output is no whole repetition of the input')"
+
+# Names of calls: of the kernel they end in, or that kernel's with a prefix.
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'aclnnInplaceMul_MulAiCore_Mul,"4;4",FLOAT;FLOAT,"4",FLOAT' 'aclnnInplaceSub,"5;5",FLOAT;FLOAT,"5",FLOAT' \
+  'aclnnRelu,"6",FLOAT,"6",FLOAT' 'aclnnMm_MatMulCommon_Quilt,"7",FLOAT,"7",FLOAT' >"$work/calls.csv"
+run calls $soc
+report "names of calls" "$(problems 0 '' ',mul shape=4 ' ',sub shape=5 ' ',relu shape=6 ' \
+  "unsupported: no operator stands for 'Quilt'")"
 
 # The numbers of a range are doubles, which no operator has; its result is not.
 printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \

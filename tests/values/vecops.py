@@ -265,7 +265,8 @@ def rms_norm_grad(cases, shape, dtype, x, gamma):
 def reductions(cases):
     functions = {"reduce_sum": np.sum, "reduce_mean": np.mean, "reduce_max": np.max,
                  "reduce_min": np.min,
-                 "lp_norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=axis))}
+                 "lp_norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=axis)),
+                 "lp_norm_reduce": lambda x, axis: np.sum(np.square(x), axis=axis)}
     calls = [("1", None), ("17", (0,)), ("1009", (0,)), ("100003", (0,)), ("17x127", (1,)),
              ("331x61", (1,)), ("127x130", (1,)), ("97x3001", (1,)), ("3x10007", (1,)),
              ("17x127", (0,)), ("331x61", (0,)), ("300x3001", (0,)), ("5x31x67", (1,)),

@@ -170,7 +170,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
     if (!more) {
       reduce->result = type;
       reduce->averages = func->mean;
-      reduce->roots = func->norm;
+      reduce->roots = func->norm && !func->rootless;
       g.count = 0;
     }
     if (last)
@@ -453,3 +453,6 @@ REDUCTION(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V
 REDUCTION(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
 REDUCTION(lp_norm, "LpNormV2|LpNorm|ForeachNorm", "y = root of the sum of squares of x",
           .reduction = V_SUM, .norm = true)
+REDUCTION(lp_norm_reduce, "LpNormReduceV2|LpNormReduce",
+          "y = sum of the squares of x, whose root another kernel takes", .reduction = V_SUM,
+          .norm = true, .rootless = true)
