@@ -13,6 +13,7 @@ struct compile_settings {
   const char *data;
   const char *output;
   struct text_list sets;
+  const char *missing;
   bool list;
   bool markdown;
   bool explain;
@@ -36,6 +37,9 @@ static const struct option_row compile_options[] = {
                     "print all operators and their keys; with an operator, its own"),
     OPTION_FLAG_ROW("markdown", 0, struct compile_settings, markdown,
                     "with --list: the page of all operators"),
+    OPTION_TEXT_ROW("missing", 0, struct compile_settings, missing, "PROFILE",
+                    "with --list: which kinds of a profiler's table are not modelled, and what "
+                    "share of rows and time is"),
 };
 
 static enum vinci_status write_text(const char *text, const char *path, struct vinci_diag *diag) {
@@ -120,9 +124,26 @@ static enum vinci_status compile(const struct compile_settings *settings, const 
   return status;
 }
 
+static int list_missing(const struct compile_settings *settings, const struct text_list *words) {
+  struct vinci_diag diag = {0};
+  vinci_soc *soc = NULL;
+  enum vinci_status status;
+  if (!settings->list || settings->markdown || words->count > 0)
+    status = diag_error(&diag, VINCI_E_USAGE,
+                        "--missing goes with --list, and without an operator or --markdown");
+  else
+    status = cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, &diag);
+  if (status == VINCI_OK)
+    status = operator_print_missing(soc, settings->missing, stdout, &diag);
+  vinci_soc_free(soc);
+  return status == VINCI_OK ? 0 : cli_fail(&diag);
+}
+
 static int compile_words(const struct compile_settings *settings, const struct text_list *words) {
   struct vinci_diag diag = {0};
   vinci_soc *soc = NULL;
+  if (settings->missing)
+    return list_missing(settings, words);
   if (settings->list && words->count == 0) {
     if (settings->markdown)
       operator_print_markdown(stdout);

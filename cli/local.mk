@@ -39,6 +39,7 @@ vinci_SOURCES = \
 	cli/support/operator.c \
 	cli/support/operator.h \
 	cli/support/operator_markdown.c \
+	cli/support/operator_missing.c \
 	cli/support/options.c \
 	cli/support/options.h \
 	cli/sweep/submit.c \

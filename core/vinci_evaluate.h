@@ -51,6 +51,29 @@ VINCI_API VINCI_MUST_CHECK enum vinci_status
 vinci_evaluate(const vinci_soc *soc, struct vinci_evaluation *list, size_t count,
                const struct vinci_evaluate_options *options, struct vinci_diag *diag);
 
+/* ---- what a list of operators asks for ---- */
+
+/*
+ * A kind of operator in a list of calls, such as a profiler's kernel_details.csv, and how much of
+ * that kind is modelled. The texts live as long as the call of visit.
+ */
+struct vinci_ops_kind {
+  const char *type; /* as the list says */
+  size_t rows, missing_rows;
+  uint64_t measured_ps, missing_ps; /* durations that the list has */
+  bool elsewhere;     /* not on AI Cores: a transfer between chips; nothing is missing */
+  const char *reason; /* why the first row that is missing is missing; "" when none is */
+  bool known;         /* an operator stands for the type, but not for that row */
+  const char *in_shapes, *in_types, *out_shapes; /* of that row, as the list says */
+  const char *nearest, *nearest_op; /* of an unknown type: the nearest known, its operator; or "" */
+};
+/* Which kinds of a list can be lowered for a chip; most missing time first. Nothing is simulated.
+ * visit returns false to stop. VINCI_E_INPUT for what is no list of operators. */
+VINCI_API VINCI_MUST_CHECK enum vinci_status
+vinci_ops_kinds(const vinci_soc *soc, const char *list,
+                bool (*visit)(void *context, const struct vinci_ops_kind *kind), void *context,
+                struct vinci_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif

@@ -81,6 +81,7 @@ script_tests = \
 	tests/cli/test_cli.sh \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
+	tests/cli/test_missing.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_sequence.sh \
@@ -368,6 +369,7 @@ dist_noinst_DATA += \
 	tests/values/kernels.py \
 	tests/values/reference.py \
 	tests/values/attention.py \
+	tests/values/vecmore.py \
 	tests/values/vecops.py \
 	tests/values/transfers.py \
 	tests/values/vector.py
@@ -428,12 +430,12 @@ additions:
 .PHONY: additions
 dist_noinst_DATA += \
 	tests/additions/additions.py \
-	tests/additions/argmax_with_value.patch \
+	tests/additions/argmin_with_value.patch \
 	tests/additions/counter.patch \
-	tests/additions/greater.patch \
+	tests/additions/glu.patch \
 	tests/additions/instruction.patch \
 	tests/additions/stall.patch \
-	tests/additions/swiglu_grad.patch
+	tests/additions/logical_xor.patch
 
 # ---- make same REF=VINCI: does this build lower and simulate as an older one does? ----
 # SAME has further options of same.py, such as --only matmul,softmax.

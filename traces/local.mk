@@ -55,9 +55,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/attention/writer.h \
 	traces/lower/calls/calls.c \
 	traces/lower/calls/calls.h \
+	traces/lower/calls/cleared.c \
 	traces/lower/calls/compared.def \
 	traces/lower/calls/l2.c \
 	traces/lower/calls/list.c \
+	traces/lower/calls/missing.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
 	traces/lower/calls/sequence.c \
@@ -85,16 +87,19 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/cube/matmul_writer.h \
 	traces/lower/vector/argmax.c \
 	traces/lower/vector/binary.c \
+	traces/lower/vector/broadcast.c \
 	traces/lower/vector/channels.c \
 	traces/lower/vector/copy.c \
 	traces/lower/vector/elementwise.c \
 	traces/lower/vector/elementwise.h \
 	traces/lower/vector/elementwise_rows.c \
+	traces/lower/vector/functions.c \
 	traces/lower/vector/gather.c \
 	traces/lower/vector/halves.c \
 	traces/lower/vector/kernel.c \
 	traces/lower/vector/kernel.h \
 	traces/lower/vector/layout.c \
+	traces/lower/vector/logic.c \
 	traces/lower/vector/norm.c \
 	traces/lower/vector/norm.h \
 	traces/lower/vector/norm_grad.c \
@@ -110,6 +115,7 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/pool.h \
 	traces/lower/vector/pool_argmax.c \
 	traces/lower/vector/pool_rows.c \
+	traces/lower/vector/quant.c \
 	traces/lower/vector/reduce.c \
 	traces/lower/vector/reduce.h \
 	traces/lower/vector/reduce_region.c \
@@ -117,6 +123,8 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/vector/rope.h \
 	traces/lower/vector/rowwise.c \
 	traces/lower/vector/rowwise.h \
+	traces/lower/vector/scatter.c \
+	traces/lower/vector/series.c \
 	traces/lower/vector/sort.c \
 	traces/lower/vector/sort.h \
 	traces/lower/vector/sort_rows.c \

@@ -15,5 +15,8 @@ enum vinci_status operator_unknown(const char *name, struct vinci_diag *diag);
 void operator_print_all(FILE *out);
 /* The page of all operators (operator_markdown.c). */
 void operator_print_markdown(FILE *out);
+/* Which kinds of a list of calls are not modelled (operator_missing.c). */
+enum vinci_status operator_print_missing(const vinci_soc *soc, const char *list, FILE *out,
+                                         struct vinci_diag *diag);
 
 #endif

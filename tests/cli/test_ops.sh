@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 50
+plan 55
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -40,6 +40,57 @@ run empty $soc
 report "a tensor without elements, a type nobody knows" "$(problems 0 '' \
   ',unsupported: Conv2D: a tensor has no elements,' \
   ",unsupported: the data types 'FLOAT16;COMPLEX64' are not known,")"
+
+# Kernels over lists of tensors, with a number behind the lists or without: one tensor of as many elements.
+list64=$(printf '%063d' 0 | sed 's/0/4;/g')4
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes' \
+  'ForeachMulScalar,"4,5;7;3;",FLOAT;FLOAT;FLOAT;FLOAT,"20;7;3"' \
+  'ForeachSqrt,"4,6;8",FLOAT;FLOAT,"24;8"' \
+  'ForeachMulList,"4;7;4;7",FLOAT16;FLOAT16;FLOAT16;FLOAT16,"4;7"' \
+  'ForeachAddList,"4,2;6;4,2;6;",FLOAT;FLOAT;FLOAT;FLOAT;FLOAT,"8;6"' \
+  'ForeachAddcdivScalar,"4;9;4;9;4;9;",FLOAT;FLOAT;FLOAT;FLOAT;FLOAT;FLOAT;FLOAT,"4;9"' \
+  'ForeachNorm,"4,5;70;",FLOAT;FLOAT;FLOAT,";"' \
+  'ForeachCopy,"4,5;80",FLOAT;FLOAT,"20;80"' \
+  "ForeachNeg,\"$list64\",$(echo "$list64" | sed 's/4/FLOAT/g'),\"4\"" >"$work/lists.csv"
+run lists $soc
+report "lists of tensors" "$(problems 0 '' ',muls shape=30 dtype=fp32 blocks=0,' ',sqrt shape=32 dtype=fp32' \
+  ',mul shape=11 dtype=fp16' ',axpy shape=14 dtype=fp32' ',addcdiv shape=13 dtype=fp32' \
+  ',lp_norm shape=90 dtype=fp32' ',copy shape=100 dtype=fp32' \
+  'unsupported: ForeachNeg: 1 lists of at most 63 tensors together are needed')"
+
+# Repetition of dimensions of 1, and of others, which become two: Tile of [2,3] by 4x5 is [1,2,1,3] to [4,2,5,3].
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'BroadcastTo,"1,32;2",INT64;INT64,"5,32",INT64' 'Tile,"2,3;2",FLOAT;INT64,"8,15",FLOAT' \
+  'Expand,"2,3;2",FLOAT;INT64,"4,3",FLOAT' 'Expand,"2,3;2",FLOAT;INT64,"5,3",FLOAT' >"$work/tiles.csv"
+run tiles $soc
+report "repetitions" "$(problems 0 '' ',broadcast shape=1x32 to=5x32 dtype=int64' \
+  ',broadcast shape=1x2x1x3 to=4x2x5x3 dtype=fp32' ',broadcast shape=1x2x3 to=2x2x3 dtype=fp32' \
+  'unsupported: Expand: the output is no whole repetition of the input')"
+
+# Names of calls: of the kernel they end in, or that kernel's with a prefix.
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'aclnnInplaceMul_MulAiCore_Mul,"4;4",FLOAT;FLOAT,"4",FLOAT' 'aclnnInplaceSub,"5;5",FLOAT;FLOAT,"5",FLOAT' \
+  'aclnnRelu,"6",FLOAT,"6",FLOAT' 'aclnnMm_MatMulCommon_Quilt,"7",FLOAT,"7",FLOAT' >"$work/calls.csv"
+run calls $soc
+report "names of calls" "$(problems 0 '' ',mul shape=4 ' ',sub shape=5 ' ',relu shape=6 ' \
+  "unsupported: no operator stands for 'Quilt'")"
+
+# The numbers of a range are doubles, which no operator has; its result is not.
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'Range,";;",DOUBLE;DOUBLE;DOUBLE,"40",FLOAT' 'Range,";;",INT64;INT64;INT64,"40",INT64' \
+  'Abs,"",DOUBLE,"",DOUBLE' >"$work/ranges.csv"
+run ranges $soc
+report "ranges" "$(problems 0 '' ',range shape=40 dtype=fp32' ',range shape=40 dtype=int64' \
+  "unsupported: the data types 'DOUBLE' are not known")"
+
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'ScatterUpdate,"40,8;5;5,8",FLOAT16;INT64;FLOAT16,"40,8",FLOAT16' \
+  'ScatterAdd,"40,8;2,5;2,5,8",FLOAT;INT32;FLOAT,"40,8",FLOAT' \
+  'ScatterAdd,"40,8;5;5,7",FLOAT;INT32;FLOAT,"40,8",FLOAT' >"$work/scatters.csv"
+run scatters $soc
+report "rows of tables" "$(problems 0 '' ',scatter_update shape=40x8 count=5 dtype=fp16 dtype1=int64' \
+  ',scatter_add shape=40x8 count=2x5 dtype=fp32 dtype1=int32' \
+  'unsupported: ScatterAdd: only whole rows of a table can be scattered')"
 
 # ---- what a row says must hold ---------------------------------------------------------------
 header='Type,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,Duration(us)'

@@ -298,6 +298,20 @@ def gather(case):
     choose_words(case, 0.8)
 
 
+def repetition(case):
+    """Repeats some dimensions of 1, and at times one more before all."""
+    rng, to = case.rng, shape(case)
+    extents = [1 if rng.randrange(2) else e for e in to]
+    case.args.update(shape=text_of(extents), to=text_of(to))
+    case.elements = product(to)
+    choose_words(case, 0.8)
+
+
+def series(case):
+    case.args["shape"] = case.elements = extent(case, 30000)
+    choose_words(case, 0.8)
+
+
 def even_rows(case):
     """Rows whose length is even; of three dimensions or more for heads."""
     extents = shape(case)
@@ -383,10 +397,11 @@ MAKERS = {
     "matmul": matmul, "batch_matmul": matmul, "conv2d": conv, "conv2d_backprop_input": conv,
     "conv2d_backprop_filter": conv, "flash_attention": attention, "flash_attention_grad": attention,
     "reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
-    "lp_norm": reduce, "rms_norm_grad": rms_norm_grad, "batch_norm": batch_norm, "max_pool": pool,
-    "avg_pool": pool, "max_pool_with_argmax": pool, "max_pool_grad": pool, "topk": topk,
+    "lp_norm": reduce, "lp_norm_reduce": reduce, "rms_norm_grad": rms_norm_grad,
+    "batch_norm": batch_norm, "max_pool": pool, "avg_pool": pool, "max_pool_with_argmax": pool, "max_pool_grad": pool, "topk": topk,
     "sort": sort, "transpose": transpose, "transdata": transdata, "slice": slice_of,
-    "concat": concat, "pad": pad, "gather": gather, "swiglu": even_rows, "swiglu_grad": even_rows,
+    "concat": concat, "pad": pad, "gather": gather, "scatter_update": gather, "scatter_add": gather,
+    "broadcast": repetition, "range": series, "swiglu": even_rows, "swiglu_grad": even_rows,
     "rope": even_rows, "rope_grad": even_rows,
 }
 

@@ -313,7 +313,16 @@ static void errors_say_what_is_wrong(void **state) {
       "softmax: no legal tiling: a tile is whole rows, or of one row a multiple of 64 columns");
   an_error_says("add shape=4x3 shape1=2", "add: the shapes do not broadcast: 3 and 2");
   an_error_says("add shape=4x3 shape1=3 dtype=int64",
-                "add: int64 is added to int64 of the same shape alone");
+                "add: int64 goes with int64 of the same shape alone");
+  an_error_says("equal shape=3 dtype=int64 dtype1=int32",
+                "equal: int64 goes with int64 of the same shape alone");
+  an_error_says("broadcast shape=3x4 to=5x4", "broadcast: x has 3 where y has 5");
+  an_error_says("broadcast shape=1x4 to=4", "broadcast: x has more dimensions than y");
+  an_error_says("scatter_update shape=12x4 count=5 step=9",
+                "scatter_update: 5 indices are more than the 4 rows that they differ in");
+  an_error_says("range shape=3x4", "range: the numbers are one dimension");
+  an_error_says("fill shape=9 dtype=uint8 value=300",
+                "fill: uint8 cannot hold value=300, only whole numbers from 0 to 255");
   an_error_says("cast shape=4 dtype=fp32 to=fp32",
                 "cast: there is no conversion from fp32 to fp32 on fixture220");
   an_error_says("relu shape=8192 cols=8192 dtype=fp32 blocks=1 rows=1 buffers=4",

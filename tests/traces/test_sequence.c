@@ -68,6 +68,33 @@ static void outputs_are_read_by_the_rows_behind(void **state) {
   free_profile(&profile);
 }
 
+/* The kernel that is named after the same call adds to what MemSet has cleared; another does not.
+ */
+static void what_is_cleared_is_the_result_behind(void **state) {
+  (void)state;
+  struct profile profile = {0};
+  read_profile(&profile, "a_Common_MemSet,MemSet,N/A,N/A,N/A,N/A\n"
+                         "a_Common_Embed,EmbedGrad,\"8,4;8\",FLOAT;INT32,\"64,4;7\",FLOAT;INT32\n"
+                         "b_MemSet,MemSet,N/A,N/A,N/A,N/A\n"
+                         "b,Relu,\"8\",FLOAT16,\"8\",FLOAT16\n"
+                         "c_MemSet,MemSet,N/A,N/A,N/A,N/A\n"
+                         "cc,Relu,\"8\",FLOAT16,\"8\",FLOAT16\n");
+  const struct call_row *rows = profile.list.rows;
+  assert_string_equal(rows[0].cell[CALL_OUT_SHAPES], "64,4");
+  assert_string_equal(rows[0].cell[CALL_OUT_TYPES], "FLOAT");
+  assert_true(rows[1].cleared);
+  assert_int_equal(use_of(&profile, 1, 2).tensor, use_of(&profile, 0, 0).tensor);
+  assert_true(use_of(&profile, 1, 2).written);
+  assert_false(use_of(&profile, 1, 2).fresh);
+  assert_true(use_of(&profile, 1, 3).fresh);
+  assert_string_equal(rows[2].cell[CALL_OUT_TYPES], "FLOAT16");
+  assert_int_equal(use_of(&profile, 3, 1).tensor, use_of(&profile, 2, 0).tensor);
+  assert_string_equal(rows[4].cell[CALL_OUT_SHAPES], "N/A");
+  assert_false(rows[5].cleared);
+  assert_true(use_of(&profile, 5, 1).fresh);
+  free_profile(&profile);
+}
+
 /* y = f(x), z = x + y: the sum reads x although a row between has given another of its shape. */
 static void a_residual_goes_from_sum_to_sum(void **state) {
   (void)state;
@@ -194,6 +221,7 @@ static void what_is_alive_shares_no_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(outputs_are_read_by_the_rows_behind),
+      cmocka_unit_test(what_is_cleared_is_the_result_behind),
       cmocka_unit_test(a_residual_goes_from_sum_to_sum),
       cmocka_unit_test(updates_stay_where_they_are),
       cmocka_unit_test(freed_memory_is_given_out_again),

@@ -1,18 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Lowered vector operators against tests/values/vecops.py; VINCI_VALUE_EVERY=1 runs all cases.
+# Lowered vector operators against tests/values/vecops.py and vecmore.py; VINCI_VALUE_EVERY=1 runs all cases.
 set -u
 . "${TESTS_SRCDIR:-.}/tests/support/tap.sh"
 
 python=/usr/bin/python3
 "$python" -c 'import numpy' 2>/dev/null || skip_all "no numpy"
-plan 1
+plan 2
 
 seed=${VINCI_VALUE_SEED:-1}
 echo "# seed $seed"
-if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/vecops.py" "${VINCI:?}" \
-  --every "${VINCI_VALUE_EVERY:-20}" --seed "$seed" 2>&1); then
-  echo "# $output"
-  output=
-fi
-report "vector operators compute what numpy does" "$output"
+# values SCRIPT WHAT
+values() {
+  if output=$(PYTHONDONTWRITEBYTECODE=1 "$python" "$TESTS_SRCDIR/tests/values/$1" "${VINCI:?}" \
+    --every "${VINCI_VALUE_EVERY:-20}" --seed "$seed" 2>&1); then
+    echo "# $output"
+    output=
+  fi
+  report "$2 compute what numpy does" "$output"
+}
+values vecops.py "vector operators"
+values vecmore.py "conditions, bits and further vector operators"

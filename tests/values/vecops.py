@@ -171,14 +171,15 @@ def products(cases):
 def others(cases):
     for shape, shape1, shape2 in [("17", "17", "17"), ("31x1", "31x100", "1"), ("1009",) * 3,
                                   ("15x3x7", "3x1", "7"), ("1", "7x9", "9")]:
-        for dtype in ["fp16", "bf16", "fp32"]:
+        for dtype in ["fp16", "bf16", "fp32", "int32", "int16", "int8", "uint8"]:
             x = cases.draw(shape, "uint8", 0, 1)
-            x1, x2 = cases.draw(shape1, dtype), cases.draw(shape2, dtype)
+            bound = 4 if dtype in ROUNDED else 9e9
+            x1, x2 = (cases.draw(s, dtype, -bound, bound) for s in (shape1, shape2))
             cases.add("where shape=%s shape1=%s shape2=%s dtype=%s" % (shape, shape1, shape2, dtype),
                       {"x": x, "x1": x1, "x2": x2}, {"y": np.where(x != 0, x1, x2)})
-    for dtype in ["fp16", "bf16", "fp32", "int32", "int16"]:
+    for dtype in ["fp16", "bf16", "fp32", "int32", "int16", "int8", "uint8", "int64"]:
         for shape in SIZES:
-            value = -1.5 if dtype in ROUNDED else -7
+            value = -1.5 if dtype in ROUNDED else 251 if dtype == "uint8" else -7
             cases.add("fill shape=%s dtype=%s value=%g" % (shape, dtype, value), {},
                       {"y": np.full(extents(shape), value, NUMPY[dtype])})
     for shape in ["8", "1024", "32x9216"]:
@@ -264,7 +265,8 @@ def rms_norm_grad(cases, shape, dtype, x, gamma):
 def reductions(cases):
     functions = {"reduce_sum": np.sum, "reduce_mean": np.mean, "reduce_max": np.max,
                  "reduce_min": np.min,
-                 "lp_norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=axis))}
+                 "lp_norm": lambda x, axis: np.sqrt(np.sum(np.square(x), axis=axis)),
+                 "lp_norm_reduce": lambda x, axis: np.sum(np.square(x), axis=axis)}
     calls = [("1", None), ("17", (0,)), ("1009", (0,)), ("100003", (0,)), ("17x127", (1,)),
              ("331x61", (1,)), ("127x130", (1,)), ("97x3001", (1,)), ("3x10007", (1,)),
              ("17x127", (0,)), ("331x61", (0,)), ("300x3001", (0,)), ("5x31x67", (1,)),
@@ -391,6 +393,10 @@ def halves(cases):
             a, b = np.split(wide(x), 2, -1)
             cases.add("swiglu shape=%s dtype=%s" % (shape, dtype), {"x": x},
                       {"y": rounded(a / (1 + np.exp(-a)) * b, dtype)}, CHAIN[dtype])
+            dy, s = cases.draw("x".join(str(e) for e in a.shape), dtype), 1 / (1 + np.exp(-a))
+            dx = np.concatenate([wide(dy) * b * (s + a * s * (1 - s)), wide(dy) * a * s], -1)
+            cases.add("swiglu_grad shape=%s dtype=%s" % (shape, dtype), {"x": x, "dy": dy},
+                      {"dx": rounded(dx, dtype)}, CHAIN[dtype])
     for shape in ["17x1x3x16", "97x2x5x34", "331x128"]:
         for dtype in ["fp32", "fp16", "bf16"]:
             x = cases.draw(shape, dtype)
@@ -537,6 +543,8 @@ def argmosts(cases):
             for name, function in [("argmax", np.argmax), ("argmin", np.argmin)]:
                 y = np.atleast_1d(function(x, -1)).astype(np.int32)
                 cases.add("%s shape=%s dtype=%s %s" % (name, shape, dtype, tiling), {"x": x}, {"y": y})
+            cases.add("argmax_with_value shape=%s dtype=%s %s" % (shape, dtype, tiling), {"x": x},
+                      {"y": np.atleast_1d(x.argmax(-1)).astype(np.int32), "y1": np.atleast_1d(x.max(-1))})
 
 
 def sorts(cases):
@@ -587,8 +595,8 @@ def run(vinci, soc, case, folder):
     return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(groups, text):
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("vinci")
     parser.add_argument("--soc", default="Ascend910B1")
     parser.add_argument("--seed", type=int, default=1)
@@ -596,7 +604,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="each N-th case alone")
     args = parser.parse_args()
     cases = Cases(np.random.default_rng(args.seed))
-    for group in GROUPS:
+    for group in groups:
         group(cases)
     chosen = [case for case in cases.list if case[0].startswith(args.only)]
     chosen = chosen[args.seed % args.every::args.every]
@@ -612,4 +620,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(GROUPS, __doc__))

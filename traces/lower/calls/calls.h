@@ -77,6 +77,7 @@ enum call_column {
 struct call_row {
   unsigned long line;
   bool profiled; /* the list says which tensors went in */
+  bool cleared;  /* the row before, a MemSet, has cleared the first result */
   const char *cell[CALL_COLUMN_COUNT];
   uint64_t measured_ps; /* duration; 0: not measured */
   uint64_t measured_mac_ps;
@@ -147,6 +148,10 @@ VINCI_MUST_CHECK bool calls_time(const char *text, uint64_t *ps);
 void calls_withhold_blocks(struct call_list *list);
 /* Fills written_before of all rows. Lists without tensors do not say what was written before. */
 void calls_sum_written(struct call_list *list);
+
+/* Fills the results of rows that clear memory for the row behind, as far as names say so; false
+ * without memory. */
+VINCI_MUST_CHECK bool calls_find_cleared(struct call_list *list);
 
 /* Times of a run as a profiler gives them: pipes as the mean over the cores that had work. */
 struct call_times {

@@ -123,9 +123,22 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
   return true;
 }
 
+/* "ReduceSum@AIV" is the part on AIV. Names of calls stand for the kernel they end in, as in
+ * "aclnnInplaceMul_MulAiCore_Mul", or are that with a prefix, "aclnnInplaceMul". */
+static const char *plain_type(const char *type) {
+  static const char call[] = "aclnn", in_place[] = "Inplace";
+  const char *last = strrchr(type, '_');
+  if (strncmp(type, call, sizeof call - 1) != 0)
+    return type;
+  if (last)
+    return last + 1;
+  type += sizeof call - 1;
+  return strncmp(type, in_place, sizeof in_place - 1) == 0 ? type + sizeof in_place - 1 : type;
+}
+
 bool calls_parse(const struct call_row *row, struct lower_call *call) {
-  size_t length = strcspn(row->cell[CALL_TYPE], "@"); /* "ReduceSum@AIV": the part on AIV */
-  snprintf(call->type, sizeof call->type, "%.*s", (int)length, row->cell[CALL_TYPE]);
+  const char *type = plain_type(row->cell[CALL_TYPE]);
+  snprintf(call->type, sizeof call->type, "%.*s", (int)strcspn(type, "@"), type);
   if (!parse_tensors(row->cell[CALL_IN_SHAPES], row->cell[CALL_IN_TYPES],
                      row->cell[CALL_IN_FORMATS], call->input, &call->input_count) ||
       !parse_tensors(row->cell[CALL_OUT_SHAPES], row->cell[CALL_OUT_TYPES],
@@ -188,7 +201,7 @@ static bool has_unknown_type(const struct lower_call *call) {
   for (size_t i = 0; i < call->input_count + call->output_count; i++)
     if (tensor_of(call, i)->rank > 0 && tensor_of(call, i)->dtype == DTYPE_COUNT)
       return true;
-  return call->input_count > 0 && call->input[0].dtype == DTYPE_COUNT;
+  return false;
 }
 
 static bool from_profile(const struct call_row *row, const struct vinci_soc *soc,

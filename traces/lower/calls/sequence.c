@@ -415,8 +415,16 @@ static size_t copied_to(const struct matching *matching, const struct lower_tens
   return SEQUENCE_NONE;
 }
 
+/* Whether the row before has cleared this result, which the row adds to. */
+static bool is_cleared(const struct matching *matching, unsigned index) {
+  return index == 0 && matching->out->list->rows[matching->row].cleared;
+}
+
 static size_t find_output(struct matching *matching, unsigned index) {
   const struct lower_call *call = &matching->call;
+  if (is_cleared(matching, index) && matching->out->rows[matching->row - 1].outputs > 0)
+    return uses_of(matching, matching->row - 1)[matching->out->rows[matching->row - 1].inputs]
+        .tensor;
   const struct lower_tensor *shape = &call->output[index];
   size_t tensor = SEQUENCE_NONE;
   bool in_place = strstr(name_of(matching), "Inplace") != NULL;
@@ -473,7 +481,7 @@ static void keep_row(struct matching *matching) {
   for (unsigned i = 0; i < call->input_count; i++)
     keep_use(matching, matching->input[i], fills(call));
   for (unsigned i = 0; i < call->output_count; i++)
-    keep_use(matching, matching->output[i], true);
+    keep_use(matching, matching->output[i], !is_cleared(matching, i));
   for (unsigned i = 0; i < call->input_count; i++)
     if (matching->input[i] != SEQUENCE_NONE)
       note_read(matching, i);

@@ -17,7 +17,7 @@
  *              one that was used last
  *
  * Outputs are new tensors, but for updates in place: Inplace in the name, Apply..., and sums of two
- * types, which accumulate gradients.
+ * types, which accumulate gradients; and but for what a MemSet has cleared for the row.
  */
 #ifndef VINCI_TRACES_LOWER_CALLS_SEQUENCE_H
 #define VINCI_TRACES_LOWER_CALLS_SEQUENCE_H

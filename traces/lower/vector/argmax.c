@@ -35,6 +35,7 @@ static const struct lower_key keys[] = {SHAPE_KEY("extents of x; along the last"
 /* Which element of a row: lower_op.spec. */
 struct argmost_func {
   bool smallest;
+  bool with_value; /* y1: of each row the largest (smallest) itself */
 };
 
 /* A number of each row, in single precision in a column of UB, and in its type behind that. */
@@ -90,6 +91,8 @@ static enum vinci_status setup(struct lower_job *job) {
   arg->smallest = func->smallest;
   arg->result[arg->results++] = (struct result){.tensor = "y", .type = DTYPE_INT32};
   arg->type = lower_get(job, "dtype")->dtype;
+  if (func->with_value)
+    arg->result[arg->results++] = (struct result){.tensor = "y1", .type = arg->type};
   arg->columns = shape->shape[shape->rank - 1];
   arg->rows = lower_elements(shape->shape, shape->rank - 1);
   if (arg->columns >= 1u << 24)
@@ -280,6 +283,9 @@ static void put_rows(struct emit *e, const struct argmost *arg) {
   struct expr row = emit_named(e, "row", x_add(first, u));
   put_chunk(e, arg, row, u, emit_for(e, "c", arg->chunks));
   emit_end(e);
+  for (unsigned i = 1; i < arg->results; i++)
+    put_fold(e, arg, arg->smallest, loser(arg), arg->values,
+             x_add(arg->result[i].column, x_mul(u, FLOAT_BYTES)));
   put_row(e, arg, x_mul(u, FLOAT_BYTES));
   emit_end(e);
   emit_if(e, "any", x_gt(units, 0));
@@ -328,3 +334,6 @@ ARGMOST(argmax, "ArgMax|ArgMaxD|ArgMaxV2", "y = where the largest of each row of
         .smallest = false)
 ARGMOST(argmin, "ArgMin|ArgMinD|ArgMinV2", "y = where the smallest of each row of x is, the first",
         .smallest = true)
+ARGMOST(argmax_with_value, "ArgMaxWithValue",
+        "y = where the largest of each row of x is, the first; y1 = that element",
+        .with_value = true)

@@ -7,7 +7,6 @@
 #define FLOATS "fp16|bf16|fp32"
 #define TYPES FLOATS "|int32|int16"
 
-#define SHAPE1_KEY LOWER_KEY("shape1", SHAPE, "", NULL, "extents of x1; those of x")
 #define BINARY_KEYS(types_)                                                                        \
   {                                                                                                \
     SHAPE_KEY("extents of x"), SHAPE1_KEY, DTYPE_KEY("fp16", types_, "type of x"),                 \
@@ -16,7 +15,7 @@
         VTILE_KEYS_TABLE                                                                           \
   }
 static const struct lower_key binary_keys[] = BINARY_KEYS(TYPES);
-static const struct lower_key add_keys[] = BINARY_KEYS(TYPES "|int64");
+static const struct lower_key long_keys[] = BINARY_KEYS(TYPES "|int64");
 
 static const struct vstep add_steps[] = {B("vadd", Y0, X0, X1), END};
 static const struct vstep sub_steps[] = {B("vsub", Y0, X0, X1), END};
@@ -33,7 +32,9 @@ static void put_zeros(struct emit *e, const struct vew *ew) {
   vfill(e, ew->temp[T1], 0, dtype_name(ew->type));
 }
 
-static bool call_binary(struct lower_call *call) {
+bool vew_call_binary(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 2);
   if (call->input_count < 2)
     return lower_cannot(call, "two inputs are needed");
   lower_arg_shape(call, "shape", call->input[0].shape, call->input[0].rank);
@@ -44,42 +45,36 @@ static bool call_binary(struct lower_call *call) {
 }
 
 #define BINARY(id, vendor, summary, types_)                                                        \
-  VEW_OPERATOR(id, vendor, summary, binary_keys, call_binary, .inputs = 2, .outputs = 1,           \
+  VEW_OPERATOR(id, vendor, summary, binary_keys, vew_call_binary, .inputs = 2, .outputs = 1,       \
                .types = types_, .steps = id##_steps)
 
 #define NUMBER_TYPES (VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 
-static bool same_shape(const struct lower_value *a, const struct lower_value *b) {
-  bool same = !b || a->rank == b->rank;
-  for (unsigned i = 0; same && b && i < a->rank; i++)
-    same = a->shape[i] == b->shape[i];
-  return same;
+static enum vinci_status choose_pairs(struct lower_job *job, struct vfunc *func,
+                                      const struct vfunc *pairs) {
+  if (vew_longs(job) == 0)
+    return VINCI_OK;
+  *func = *pairs;
+  return vew_same_longs(job);
 }
 
 static enum vinci_status choose_add(struct lower_job *job, struct vfunc *func) {
-  static const char *const types[] = {"dtype", "dtype1", "out"};
-  unsigned given = 0, longs = 0;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    const struct lower_value *type = lower_get(job, types[i]);
-    given += type != NULL;
-    longs += type && type->dtype == DTYPE_INT64;
-  }
-  if (longs == 0)
-    return VINCI_OK;
-  if (longs != given || !same_shape(lower_get(job, "shape"), lower_get(job, "shape1")))
-    return lower_error(job, "int64 is added to int64 of the same shape alone");
-  *func = vew_pairs;
-  return VINCI_OK;
+  return choose_pairs(job, func, &vew_add_pairs);
 }
 
-VEW_OPERATOR(add, "Add|AddV2", "y = x + x1", add_keys, call_binary, .inputs = 2, .outputs = 1,
+static enum vinci_status choose_sub(struct lower_job *job, struct vfunc *func) {
+  return choose_pairs(job, func, &vew_sub_pairs);
+}
+
+VEW_OPERATOR(add, "Add|AddV2", "y = x + x1", long_keys, vew_call_binary, .inputs = 2, .outputs = 1,
              .types = NUMBER_TYPES, .steps = add_steps, .choose = choose_add)
-BINARY(sub, "Sub", "y = x - x1", NUMBER_TYPES)
-BINARY(mul, "Mul", "y = x * x1", NUMBER_TYPES)
-BINARY(div, "RealDiv|Div", "y = x / x1", VTYPES_FP32)
-BINARY(max, "Maximum", "y = max(x, x1)", NUMBER_TYPES)
-BINARY(min, "Minimum", "y = min(x, x1)", NUMBER_TYPES)
-VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, call_binary, .inputs = 2,
+VEW_OPERATOR(sub, "Sub", "y = x - x1", long_keys, vew_call_binary, .inputs = 2, .outputs = 1,
+             .types = NUMBER_TYPES, .steps = sub_steps, .choose = choose_sub)
+BINARY(mul, "Mul|ForeachMulList", "y = x * x1", NUMBER_TYPES)
+BINARY(div, "RealDiv|Div|ForeachDivList", "y = x / x1", VTYPES_FP32)
+BINARY(max, "Maximum|ForeachMaximumList", "y = max(x, x1)", NUMBER_TYPES)
+BINARY(min, "Minimum|ForeachMinimumList", "y = min(x, x1)", NUMBER_TYPES)
+VEW_OPERATOR(relu_grad, "ReluGrad", "y = x1 > 0 ? x : 0", binary_keys, vew_call_binary, .inputs = 2,
              .outputs = 1, .types = VTYPES_FP16, .steps = relu_grad_steps, .start = put_zeros)
 
 /* ---- x + alpha x1 ---------------------------------------------------------------------------- */
@@ -93,21 +88,10 @@ static const struct vstep axpy_steps[] = {P("vmuls", T0, X1, 1), B("vadd", Y0, X
 static const char *const axpy_numbers[] = {"alpha", NULL};
 
 /* Two lists of tensors, and alpha: as one tensor of as many elements. */
-static bool call_axpy(struct lower_call *call) {
-  unsigned long long elements = 0;
-  unsigned tensors = call->input_count / 2;
-  if (tensors == 0 || call->input_count == LOWER_TENSORS_MAX)
-    return lower_cannot(call, "two lists of at most %d tensors together are needed",
-                        LOWER_TENSORS_MAX - 1);
-  for (unsigned i = 0; i < tensors; i++)
-    elements += lower_elements(call->input[i].shape, call->input[i].rank);
-  lower_arg(call, "shape=%llu", elements);
-  lower_arg_dtype(call, "dtype", &call->input[0]);
-  return true;
-}
+static bool call_axpy(struct lower_call *call) { return vew_call_lists(call, 2); }
 
-VEW_OPERATOR(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys, call_axpy,
-             .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
+VEW_OPERATOR(axpy, "ForeachAddList|ForeachSubList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys,
+             call_axpy, .inputs = 2, .outputs = 1, .types = VTYPES_FP16, .steps = axpy_steps,
              .parameters = axpy_numbers)
 
 /* ---- where ---------------------------------------------------------------------------------- */
@@ -115,10 +99,24 @@ VEW_OPERATOR(axpy, "ForeachAddList|Axpy|AxpyV2", "y = x + alpha * x1", axpy_keys
 static const struct lower_key where_keys[] = {
     SHAPE_KEY("extents of x, the condition"), SHAPE1_KEY,
     LOWER_KEY("shape2", SHAPE, "", NULL, "extents of x2; those of x"),
-    DTYPE_KEY("fp16", FLOATS, "type of x1, x2 and y"), VTILE_KEYS_TABLE};
+    DTYPE_KEY("fp16", TYPES "|int8|uint8", "type of x1, x2 and y"), VTILE_KEYS_TABLE};
 
-static const struct vstep where_steps[] = {AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0)),
-                                           SELECT(Y0, X1, X2, T0), END};
+#define CONDITION AS(DTYPE_FP16, 1, Q_("vcmpvs_ne", T0, X0, 0))
+static const struct vstep where_steps[] = {CONDITION, SELECT(Y0, X1, X2, T0), END};
+/* The unit selects floats; bits are what they are. */
+static const struct vstep where_words[] = {CONDITION, AS(DTYPE_FP32, 1, SELECT_(Y0, X1, X2, T0)),
+                                           END};
+static const struct vstep where_halves[] = {CONDITION, AS(DTYPE_FP16, 1, SELECT_(Y0, X1, X2, T0)),
+                                            END};
+
+static enum vinci_status choose_where(struct lower_job *job, struct vfunc *func) {
+  enum dtype type = lower_get(job, "dtype")->dtype;
+  if (type == DTYPE_INT32)
+    func->steps = where_words;
+  if (type == DTYPE_INT16)
+    func->steps = where_halves;
+  return VINCI_OK;
+}
 
 static bool call_where(struct lower_call *call) {
   if (call->input_count < 3)
@@ -131,12 +129,14 @@ static bool call_where(struct lower_call *call) {
 }
 
 VEW_OPERATOR(where, "Select|SelectV2", "y = x ? x1 : x2", where_keys, call_where, .inputs = 3,
-             .outputs = 1, .types = VTYPES_FP16, .boolean = 1, .steps = where_steps)
+             .outputs = 1, .types = NUMBER_TYPES | VTYPES_BYTES, .boolean = 1, .steps = where_steps,
+             .choose = choose_where)
 
 /* ---- fill ----------------------------------------------------------------------------------- */
 
 static const struct lower_key fill_keys[] = {
-    SHAPE_KEY("extents of y"), DTYPE_KEY("fp32", TYPES "|uint16|uint32", "type of y"),
+    SHAPE_KEY("extents of y"),
+    DTYPE_KEY("fp32", TYPES "|uint16|uint32|int8|uint8|int64", "type of y"),
     NUMBER_KEY("value", "0", "the number"), VTILE_KEYS_TABLE};
 
 static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
@@ -144,16 +144,17 @@ static const struct vstep fill_steps[] = {FILL_BY(Y0, 1), END};
 static const char *const fill_numbers[] = {"value", NULL};
 
 static bool call_fill(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 1);
   if (call->output_count == 0 && call->input_count == 0)
     return lower_cannot(call, "the row names no tensor, so its size is not known");
-  const struct lower_tensor *y = call->output_count ? &call->output[0] : &call->input[0];
-  lower_arg(call, "shape=%llu", (unsigned long long)lower_elements(y->shape, y->rank));
-  lower_arg_dtype(call, "dtype", call->input_count ? &call->input[0] : y);
+  lower_arg_elements(call, call->output_count ? &call->output[0] : &call->input[0]);
   return true;
 }
 
-VEW_OPERATOR(fill, "ZerosLike|OnesLike|Fill|MemSet", "y = value", fill_keys, call_fill,
-             .outputs = 1, .types = VTYPES_ANY, .steps = fill_steps, .parameters = fill_numbers)
+VEW_OPERATOR(fill, "ZerosLike|OnesLike|Fill|MemSet|ForeachZeroInplace", "y = value", fill_keys,
+             call_fill, .outputs = 1, .types = VTYPES_ANY, .steps = fill_steps,
+             .parameters = fill_numbers)
 
 /* ---- dropout -------------------------------------------------------------------------------- */
 

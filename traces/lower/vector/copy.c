@@ -6,7 +6,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/estimate.h"
-#include "traces/lower/vector/kernel.h"
+#include "traces/lower/vector/elementwise.h"
 
 enum { BUFFERS_MAX = 2, COPY_TILE_MIN = 2048 };
 
@@ -113,6 +113,8 @@ static void emit(const struct lower_job *job, struct emit *e) {
  * buffer: in profiles the times of its MTE2 and MTE3 add up to its own.
  */
 static bool from_tensors(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 1);
   const struct lower_tensor *tensor = call->output_count ? &call->output[0] : &call->input[0];
   if (tensor->rank == 0)
     return lower_cannot(call, "no shape");
@@ -123,4 +125,4 @@ static bool from_tensors(struct lower_call *call) {
 
 static const struct lower_template template = {NULL, candidate, cost, emit};
 
-LOWER_OPERATOR(copy, "TensorMove", "y = x", keys, &template, NULL, from_tensors)
+LOWER_OPERATOR(copy, "TensorMove|ForeachCopy", "y = x", keys, &template, NULL, from_tensors)

@@ -19,7 +19,7 @@ enum { REPEATS_MAX = 255, STRIDE_MAX = 255, WIDE_ROW_BYTES = 4096, WIDEST_ROW_BY
 
 static bool computes_in(unsigned types, enum dtype type) {
   if (types & VTYPES_ANY)
-    return type != DTYPE_BF16;
+    return type != DTYPE_BF16 || (types & VTYPES_BF16);
   switch (type) {
   case DTYPE_FP32:
     return true;
@@ -54,8 +54,10 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
       widest = DTYPE_FP32;
   }
   ew->type = same && computes_in(func->types, widest) ? widest : DTYPE_FP32;
-  if (bytes && (func->types & VTYPES_BYTES))
+  if (bytes && (func->types & (VTYPES_BYTES | VTYPES_ANY)))
     ew->type = DTYPE_FP16;
+  if (func->inputs == 0 && widest == DTYPE_INT64)
+    ew->type = DTYPE_INT32;
   for (unsigned i = 0; i < func->inputs; i++) {
     struct vew_operand *in = &ew->in[i];
     in->computed = func->boolean & 1u << i ? DTYPE_FP16
@@ -68,8 +70,9 @@ static enum vinci_status choose_type(struct lower_job *job, struct vew *ew) {
   const struct lower_value *out = lower_get(job, "out");
   for (unsigned i = 0; i < func->outputs; i++) {
     struct vew_operand *result = &ew->out[i];
-    result->computed = func->truth ? DTYPE_FP16 : ew->type;
+    result->computed = func->truth || func->bytes ? DTYPE_FP16 : ew->type;
     result->type = func->truth      ? DTYPE_UINT8
+                   : func->bytes    ? DTYPE_INT8
                    : out            ? out->dtype
                    : func->in_place ? ew->in[i].type
                    : func->as_first ? ew->in[0].type
@@ -97,8 +100,12 @@ static enum vinci_status broadcast(struct lower_job *job, struct vew *ew) {
   }
   for (unsigned k = 0; k < ew->func.inputs; k++)
     ew->out_rank = ew->rank[k] > ew->out_rank ? ew->rank[k] : ew->out_rank;
+  const struct lower_value *to = lower_get(job, "to"); /* of an operator that repeats */
+  if (ew->func.words && to->rank + ew->halved > ew->out_rank)
+    ew->out_rank = to->rank + ew->halved;
   for (unsigned i = 0; i < ew->out_rank; i++) {
-    uint64_t out = 1;
+    uint64_t out =
+        ew->func.words && i >= ew->halved ? extent(to->shape, to->rank, i - ew->halved) : 1;
     for (unsigned k = 0; k < ew->func.inputs; k++) {
       uint64_t own = extent(ew->shape[k], ew->rank[k], i);
       if (own != 1 && out != 1 && own != out)
@@ -368,6 +375,11 @@ static enum vinci_status read_operands(struct lower_job *job, struct vew *ew) {
     memcpy(ew->shape[k], shape->shape, sizeof ew->shape[k]);
     bool bits = (ew->func.boolean | ew->func.bits) & 1u << k;
     ew->in[k].type = bits ? DTYPE_UINT8 : type->dtype;
+    if (ew->func.words && ew->in[k].type == DTYPE_INT64 && ew->rank[k] < TENSOR_RANK_MAX) {
+      ew->halved = true;
+      ew->in[k].type = DTYPE_INT32;
+      ew->shape[k][ew->rank[k]++] = 2;
+    }
   }
   return VINCI_OK;
 }
@@ -404,8 +416,9 @@ static enum vinci_status set_program(struct lower_job *job, struct vew *ew) {
   }
   enum vinci_status status = choose_type(job, ew);
   const char *const *key = ew->func.parameters;
+  enum dtype holds = is_byte(ew->out[0].type) ? ew->out[0].type : ew->type;
   for (; status == VINCI_OK && key && *key; key++)
-    status = lower_fits(job, *key, ew->type, lower_get(job, *key)->number);
+    status = lower_fits(job, *key, holds, lower_get(job, *key)->number);
   return status;
 }
 

@@ -22,9 +22,12 @@ enum {
   VTYPES_FP16 = 1,
   VTYPES_INT32 = 2,
   VTYPES_INT16 = 4,
-  VTYPES_BYTES = 8,  /* 8-bit integers, in fp16 */
-  VTYPES_ANY = 16,   /* all as they are but bf16, which no fill of the vector unit is seen in */
+  VTYPES_BYTES = 8, /* 8-bit integers, in fp16 */
+  /* All as they are but bf16, which no fill of the vector unit is seen in; bytes in fp16; and what
+   * is filled with int64, in int32. */
+  VTYPES_ANY = 16,
   VTYPES_PAIRS = 32, /* int64 as pairs of int32, see pairs.c */
+  VTYPES_BF16 = 64,  /* with ANY: bf16 as it is too, where bits are moved alone */
 };
 
 struct vew;
@@ -41,7 +44,10 @@ struct vfunc {
   uint64_t tile;   /* elements of a tile of the vendor's kernel; 0: what UB holds */
   uint8_t boolean; /* bit per input: a condition, an 8-bit integer, as fp16 */
   uint8_t bits;    /* bit per input: one bit for each element, packed */
+  bool indexed;    /* T0 begins as the places of the elements, int32, by the table in T3 */
+  bool words;      /* int64 is walked as two words, which are an innermost dimension more */
   bool truth;      /* the result is 0 or 1, computed in fp16, stored as uint8 */
+  bool bytes;      /* the result is of 8 bits, computed in fp16, stored as int8 */
   const struct vstep *steps;     /* up to VFORM_END */
   const char *const *names;      /* of inputs, then outputs; NULL: x, x1 ..., y, y1 ... */
   const char *const *parameters; /* keys of the numbers, NULL-terminated */
@@ -81,6 +87,7 @@ struct vew {
   struct vew_operand in[VFUNC_INPUTS], out[VFUNC_OUTPUTS];
   uint64_t temp[VREGS]; /* addresses of registers behind the buffers; 0: none */
   uint64_t pitch;
+  bool halved; /* int64 as words: tensors have no innermost dimension of 2 */
 };
 
 /* Operators whose spec is a vfunc. */
@@ -97,7 +104,21 @@ void vew_rows(struct emit *emit, struct vkernel *kernel);
 void vew_compute(struct emit *emit, struct vkernel *kernel);
 /* Tiles of one row see rows of operands as whole operands. */
 enum vkind vew_kind(const struct vew *ew, const struct vew_operand *operand);
-/* The sum of 64-bit integers: its function. */
-extern const struct vfunc vew_pairs;
+/* Sums and differences of 64-bit integers: their functions. */
+extern const struct vfunc vew_add_pairs, vew_sub_pairs;
+/* How many of the keys dtype, dtype1 and out say int64; an error unless all that are given do and
+ * the shapes are the same, which is all that pairs can do. */
+unsigned vew_longs(const struct lower_job *job);
+enum vinci_status vew_same_longs(struct lower_job *job);
+
+/* The key shape1, and the call of an operator of two inputs with dtype and dtype1 (binary.c). */
+#define SHAPE1_KEY LOWER_KEY("shape1", SHAPE, "", NULL, "extents of x1; those of x")
+bool vew_call_binary(struct lower_call *call);
+/* The call of an operator of one input, as one row of its elements (unary.c). */
+bool vew_call_x(struct lower_call *call);
+/* Whether a call is one of the vendor's kernels over lists of tensors, Foreach... Such calls are
+ * one tensor of as many elements as a list has; behind the lists may be one number (unary.c). */
+bool vew_is_list(const struct lower_call *call);
+bool vew_call_lists(struct lower_call *call, unsigned lists);
 
 #endif

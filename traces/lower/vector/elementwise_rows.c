@@ -137,6 +137,11 @@ void vew_compute(struct emit *e, struct vkernel *kernel) {
   for (unsigned r = Y0; r < VREGS; r++)
     unit.reg[r] = ew->temp[r] || r >= T0 ? EXPR(ew->temp[r])
                                          : x_add(tile->slot, ew->out[r - Y0].tile.address);
+  if (ew->func.indexed) {
+    vunit_count_of(&unit, count);
+    VROW(&unit, V(T3), V(T0), "vadds", F("dst", unit.reg[T0]), F("src", unit.reg[T3]),
+         F("scalar", tile->col), F("repeat", 1), W("type", "int32"));
+  }
   for (unsigned i = 0; i < ew->step_count; i++) {
     vunit_count(&unit, x_mul(count, max_u64(ew->steps[i].per, 1)));
     if (ew->func.serial)
@@ -156,14 +161,14 @@ void vew_tensors(struct emit *e, struct vkernel *kernel) {
       emit_vector(e, ew->in[k].tile.name, DTYPE_UINT8, TENSOR_IN,
                   ceil_div(elements, BITS_PER_BYTE));
     else if (ew->rank[k] > 0)
-      emit_tensor(e, ew->in[k].tile.name, ew->in[k].type,
+      emit_tensor(e, ew->in[k].tile.name, ew->halved ? DTYPE_INT64 : ew->in[k].type,
                   func->in_place && k < func->outputs ? TENSOR_INOUT : TENSOR_IN, ew->shape[k],
-                  ew->rank[k], NULL);
+                  ew->rank[k] - ew->halved, NULL);
   }
   for (unsigned k = 0; k < func->outputs && !func->in_place; k++)
     if (k == 0 || strcmp(ew->out[k].tile.name, ew->out[k - 1].tile.name) != 0)
-      emit_tensor(e, ew->out[k].tile.name, ew->out[k].type, TENSOR_OUT, ew->out_shape, ew->out_rank,
-                  NULL);
+      emit_tensor(e, ew->out[k].tile.name, ew->halved ? DTYPE_INT64 : ew->out[k].type, TENSOR_OUT,
+                  ew->out_shape, ew->out_rank - ew->halved, NULL);
 }
 
 /* Copies pad rows to 32 bytes; a pitch that narrower operands ask for may be more than that. */

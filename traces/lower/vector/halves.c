@@ -84,12 +84,38 @@ static const struct vstep swiglu_steps[] = {S("vmuls", T0, X0, -1), U("vexp", T0
                                             S("vadds", T0, T0, 1),  B("vdiv", T0, X0, T0),
                                             B("vmul", Y0, T0, X1),  END};
 
+/* s = 1 / (1 + exp(-a)): da = dy * b * (s + a * s * (1 - s)), db = dy * a * s. */
+static const char *const swiglu_grad_names[] = {"dy", "x", "x", "dx", "dx"};
+static const struct vstep swiglu_grad_steps[] = {S("vmuls", T0, X1, -1),
+                                                 U("vexp", T0, T0),
+                                                 S("vadds", T0, T0, 1),
+                                                 FILL(T1, 1),
+                                                 B("vdiv", T0, T1, T0),
+                                                 B("vmul", T1, X1, T0),
+                                                 B("vmul", Y1, X0, T1),
+                                                 B("vmul", T2, T1, T0),
+                                                 B("vsub", T1, T1, T2),
+                                                 B("vadd", T1, T1, T0),
+                                                 B("vmul", T0, X0, X2),
+                                                 B("vmul", Y0, T0, T1),
+                                                 END};
+
+/* dy, x. */
+static bool call_gradient(struct lower_call *call) {
+  if (call->input_count < 2)
+    return lower_cannot(call, "two inputs are needed");
+  lower_arg_tensor(call, &call->input[1]);
+  return true;
+}
+
 #define GATE(id, vendor, summary, call, inputs_, outputs_)                                         \
   VEW_OPERATOR(id, vendor, summary, gate_keys, call, .inputs = inputs_, .outputs = outputs_,       \
                .names = id##_names, .steps = id##_steps, .operands = gate_operands)
 
 GATE(swiglu, "SwiGlu", "y = a / (1 + exp(-a)) * b, a and b being the halves of each row of x",
      call_halves, 2, 1)
+GATE(swiglu_grad, "SwiGluGrad", "gradient of swiglu: dx from dy and x, whose extents are the shape",
+     call_gradient, 3, 2)
 
 /* ---- rotary position embedding --------------------------------------------------------------- */
 

@@ -28,6 +28,10 @@ static const struct vstep log_softmax_steps[] = {REDUCE(T1, X0, V_MAX),
 static const struct vstep log_softmax_grad_steps[] = {
     REDUCE(T1, X0, V_SUM), SPREAD(T1), U("vexp", T0, X1), WITH_COLUMN("vmul", T0, T0),
     B("vsub", Y0, X0, T0), END};
+/* x: the softmax, x1: its gradient: x * (x1 - sum(x * x1)). */
+static const struct vstep softmax_grad_steps[] = {
+    B("vmul", T0, X0, X1),       REDUCE(T1, T0, V_SUM), SPREAD(T1),
+    WITH_COLUMN("vsub", T0, X1), B("vmul", Y0, T0, X0), END};
 /* COLUMN(T1) = sqrt(COLUMN(T1) * mean + epsilon), spread. */
 #define ROOT_OF_MEAN                                                                               \
   COLUMN(P_("vmuls", T1, T1, NUMBER_MEAN)), COLUMN(P_("vadds", T1, T1, NUMBER_EPSILON)),           \
@@ -35,6 +39,13 @@ static const struct vstep log_softmax_grad_steps[] = {
 static const struct vstep rms_norm_steps[] = {
     B("vmul", T0, X0, X0),       REDUCE(T1, T0, V_SUM),        ROOT_OF_MEAN,
     WITH_COLUMN("vdiv", T0, X0), WITH_ROW("vmul", Y0, T0, X2), END};
+static const struct vstep add_rms_norm_steps[] = {B("vadd", Y1, X0, X1),
+                                                  B("vmul", T0, Y1, Y1),
+                                                  REDUCE(T1, T0, V_SUM),
+                                                  ROOT_OF_MEAN,
+                                                  WITH_COLUMN("vdiv", T0, Y1),
+                                                  WITH_ROW("vmul", Y0, T0, X2),
+                                                  END};
 /* The vendor's kernel for rows up to NORM_SMALL elements (ops-nn, norm/rms_norm, merge_n). */
 static const struct vstep rms_norm_small_steps[] = {B("vmul", T0, X0, X0),
                                                     SUM_FROM_ZERO(T1, T0),
@@ -76,6 +87,8 @@ static void lay_out(struct vtile *tile) {
   for (unsigned k = 0; k < weights && is_long; k++)
     norm->weight[k].address = vtile_reserve(&slot, elements * bytes);
   norm->out.address = vtile_reserve(&slot, elements * bytes);
+  if (norm->norm->sum)
+    norm->sum.address = vtile_reserve(&slot, elements * bytes);
   tile->slot_bytes = slot;
   uint64_t used = slot * tile->buffers;
   for (unsigned k = 0; k < inputs && converts; k++)
@@ -84,6 +97,8 @@ static void lay_out(struct vtile *tile) {
     address[X2 + k] = vtile_reserve(&used, elements * FLOAT_BYTES);
   if ((converts || is_long) && !vendor)
     address[Y0] = vtile_reserve(&used, elements * FLOAT_BYTES);
+  if ((converts || is_long) && norm->norm->sum)
+    address[Y1] = vtile_reserve(&used, elements * FLOAT_BYTES);
   address[T0] = vtile_reserve(&used, elements * FLOAT_BYTES);
   if (converts && vendor)
     address[Y0] = address[T0];
@@ -218,6 +233,8 @@ void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t
     unit->reg[r] = EXPR(norm->address[r]);
   if (results && !converts)
     unit->reg[Y0] = x_add(tile->slot, norm->out.address);
+  if (results && !converts && norm->norm->sum)
+    unit->reg[Y1] = x_add(tile->slot, norm->sum.address);
   for (unsigned r = X0; r <= X3; r++) {
     if (!(inputs & V(r)))
       continue;
@@ -232,12 +249,19 @@ void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t
   }
 }
 
-void norm_put_result(const struct vnorm *norm, struct rowwise *rows) {
+static void put_result(const struct vnorm *norm, struct rowwise *rows, unsigned reg,
+                       const struct vtile_operand *out) {
+  rowwise_all(rows);
+  vunit_convert(&rows->unit, V(reg), 0, DTYPE_FP32, norm->type,
+                x_add(norm->kernel.tile.slot, out->address), rows->unit.reg[reg]);
+}
+
+void norm_put_results(const struct vnorm *norm, struct rowwise *rows) {
   if (norm->type == DTYPE_FP32)
     return;
-  rowwise_all(rows);
-  vunit_convert(&rows->unit, V(Y0), 0, DTYPE_FP32, norm->type,
-                x_add(norm->kernel.tile.slot, norm->out.address), rows->unit.reg[Y0]);
+  put_result(norm, rows, Y0, &norm->out);
+  if (norm->norm->sum)
+    put_result(norm, rows, Y1, &norm->sum);
 }
 
 /* With one buffer, the next tile comes in once the inputs are converted, and the result of the last
@@ -255,7 +279,7 @@ static void compute(struct emit *e, struct vkernel *kernel) {
   rowwise_steps(&rows, norm_steps(norm));
   if (tile->lends)
     (converts ? vtile_writes : vtile_read)(e, tile);
-  norm_put_result(norm, &rows);
+  norm_put_results(norm, &rows);
   vunit_rest(&rows.unit);
 }
 
@@ -267,6 +291,8 @@ static void tensors(struct emit *e, struct vkernel *kernel) {
   for (unsigned k = 0; k < norm->norm->weights; k++)
     emit_vector(e, norm->weight[k].name, norm->type, TENSOR_IN, kernel->tile.space.cols);
   emit_tensor(e, "y", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
+  if (norm->norm->sum)
+    emit_tensor(e, "y1", norm->type, TENSOR_OUT, shape->shape, shape->rank, NULL);
 }
 
 static void put_rows(struct emit *e, struct vkernel *kernel) {
@@ -301,6 +327,9 @@ static void set_operands(struct vnorm *norm) {
     kernel->in[k] = k < norm->norm->inputs ? &norm->in[k] : NULL;
   }
   kernel->out[0] = &norm->out;
+  norm->sum = norm->out;
+  norm->sum.name = "y1";
+  kernel->out[1] = norm->norm->sum ? &norm->sum : NULL;
 }
 
 static enum vinci_status setup(struct lower_job *job) {
@@ -350,10 +379,14 @@ static const struct lower_template template = VKERNEL_TEMPLATE(setup);
       call_norm)
 
 NORM(softmax, "SoftmaxV2|Softmax", "y = exp(x - max) / sum", softmax_keys, 1, 0)
+NORM(softmax_grad, "SoftmaxGrad", "y = x * (x1 - sum(x * x1)), x being the softmax", softmax_keys,
+     2, 0)
 NORM(log_softmax, "LogSoftmaxV2|LogSoftmax", "y = x - max - ln(sum(exp(x - max)))", softmax_keys, 1,
      0)
 NORM(log_softmax_grad, "LogSoftmaxGrad", "y = x - exp(x1) * sum(x)", softmax_keys, 2, 0)
 NORM(rms_norm, "RmsNorm", "y = gamma * x / sqrt(mean(x * x) + eps)", norm_keys, 1, 1,
      .small = rms_norm_small_steps, .element_bytes = RMS_ELEMENT_BYTES, .row_bytes = RMS_ROW_BYTES)
+NORM(add_rms_norm, "AddRmsNorm|InplaceAddRmsNorm",
+     "y1 = x + x1; y = gamma * y1 / sqrt(mean(y1 * y1) + eps)", norm_keys, 2, 1, .sum = true)
 NORM(layer_norm, "LayerNorm|LayerNormV3|LayerNormV4",
      "y = gamma * (x - mean) / sqrt(variance + eps) + beta", norm_keys, 1, 2)

@@ -15,9 +15,10 @@ enum { NORM_INPUTS = 2 };
 /* Parameters of the steps. */
 enum { NUMBER_MEAN = 1, NUMBER_EPSILON };
 
-/* Tiles: X0, X1 inputs, Y0 result, T0. Columns: T1. Rows: X2, X3, the weights. */
+/* Tiles: X0, X1 inputs, Y0 and Y1 results, T0. Columns: T1. Rows: X2, X3, the weights. */
 struct norm {
   unsigned inputs, weights;
+  bool sum; /* Y1 is a result too */
   const struct vstep *steps;
   /* What the vendor's kernel does with whole rows of up to NORM_SMALL elements: its steps, and the
    * UB that an element of a tile and a row take, with one buffer and the weights repeated in all
@@ -32,7 +33,7 @@ struct vnorm {
   const struct norm *norm;
   enum dtype type;
   double epsilon;
-  struct vtile_operand in[NORM_INPUTS], weight[NORM_INPUTS], out;
+  struct vtile_operand in[NORM_INPUTS], weight[NORM_INPUTS], out, sum;
   uint64_t pitch;
   uint64_t address[VREGS]; /* of registers behind the buffers; 0: none */
 };
@@ -54,8 +55,8 @@ static inline const struct vstep *norm_steps(const struct vnorm *norm) {
  * others after a conversion. */
 void norm_set_registers(const struct vnorm *norm, struct rowwise *rows, uint32_t inputs,
                         bool results);
-/* The result into its buffer, in its type. */
-void norm_put_result(const struct vnorm *norm, struct rowwise *rows);
+/* The results into their buffers, in their type. */
+void norm_put_results(const struct vnorm *norm, struct rowwise *rows);
 /* Passes over a long row. */
 unsigned norm_passes(const struct norm *norm);
 /* The longest part that fits, halved a number of times; a core for each row. */

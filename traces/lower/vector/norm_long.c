@@ -34,7 +34,7 @@ static struct pass plan(const struct norm *norm, unsigned number) {
     if (norm->steps[pass.end].form == VFORM_REDUCE && reductions++ == number)
       break;
   pass.last = norm->steps[pass.end].form == VFORM_END;
-  pass.inputs = V(pass.last ? Y0 : norm->steps[pass.end].a);
+  pass.inputs = !pass.last ? V(norm->steps[pass.end].a) : norm->sum ? V(Y0) | V(Y1) : V(Y0);
   for (unsigned i = pass.end; i-- > 0;) {
     const struct vstep *step = &norm->steps[i];
     if (!on_tiles(step) || !(pass.inputs & V(step->dst)))
@@ -92,7 +92,7 @@ static void put_part(struct emit *e, struct vnorm *norm, const struct pass *pass
   norm_set_registers(norm, &rows, pass->inputs, pass->last);
   put_steps(norm, &rows, pass);
   if (pass->last)
-    norm_put_result(norm, &rows);
+    norm_put_results(norm, &rows);
   else
     rowwise_accumulate(&rows, end->reduction, end->a);
   emit_set(e, PIPE_V, PIPE_MTE2, tile->flag_id);
@@ -100,6 +100,8 @@ static void put_part(struct emit *e, struct vnorm *norm, const struct pass *pass
     return;
   emit_handshake(e, PIPE_V, PIPE_MTE3, tile->flag_id);
   vtile_store(e, tile, &norm->out);
+  if (norm->norm->sum)
+    vtile_store(e, tile, &norm->sum);
   emit_set(e, PIPE_MTE3, PIPE_V, tile->flag_id);
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/arith.h"
 #include "core/chip/layout.h"
 #include "traces/lower/estimate.h"
+#include "traces/lower/vector/elementwise.h"
 
 enum { FLOAT_BYTES = 4, SHORT_ROW = 1024, GROUPS_MAX = 4 };
 
@@ -169,7 +170,7 @@ static enum vinci_status add_kernels(struct lower_job *job) {
     if (!more) {
       reduce->result = type;
       reduce->averages = func->mean;
-      reduce->roots = func->norm;
+      reduce->roots = func->norm && !func->rootless;
       g.count = 0;
     }
     if (last)
@@ -417,6 +418,8 @@ static bool find_axes(const struct lower_tensor *x, const struct lower_tensor *y
 }
 
 static bool call_reduce(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 1);
   const struct lower_tensor *x = &call->input[0];
   const struct lower_tensor scalar = {.rank = 0};
   uint32_t axes;
@@ -448,5 +451,8 @@ REDUCTION(reduce_sum, "ReduceSum|ReduceSumD", "y = sum of x", .reduction = V_SUM
 REDUCTION(reduce_mean, "ReduceMean|ReduceMeanD", "y = mean of x", .reduction = V_SUM, .mean = true)
 REDUCTION(reduce_max, "ReduceMax|ReduceMaxD", "y = largest of x", .reduction = V_MAX)
 REDUCTION(reduce_min, "ReduceMin|ReduceMinD", "y = smallest of x", .reduction = V_MIN)
-REDUCTION(lp_norm, "LpNormV2|LpNorm", "y = root of the sum of squares of x", .reduction = V_SUM,
-          .norm = true)
+REDUCTION(lp_norm, "LpNormV2|LpNorm|ForeachNorm", "y = root of the sum of squares of x",
+          .reduction = V_SUM, .norm = true)
+REDUCTION(lp_norm_reduce, "LpNormReduceV2|LpNormReduce",
+          "y = sum of the squares of x, whose root another kernel takes", .reduction = V_SUM,
+          .norm = true, .rootless = true)

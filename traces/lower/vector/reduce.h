@@ -21,8 +21,9 @@
 
 struct vreduce_func {
   enum vreduction reduction;
-  bool mean; /* divided by the count */
-  bool norm; /* root of the sum of squares */
+  bool mean;     /* divided by the count */
+  bool norm;     /* root of the sum of squares */
+  bool rootless; /* the sum of squares alone */
 };
 
 enum vreduce_form { VREDUCE_ROWS, VREDUCE_FOLD, VREDUCE_COLUMNS };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise operators of one input: functions, scalar operands, conversion. */
+#include <string.h>
+
 #include "traces/lower/vector/elementwise.h"
 
 #define TYPES "fp16|bf16|fp32|int32|int16|int8|uint8"
@@ -18,8 +20,29 @@ static const struct lower_key cast_keys[] = {
     SHAPE_KEY("extents of x"), DTYPE_KEY("fp32", TYPES "|int64", "type of x"),
     LOWER_KEY("to", DTYPE, NULL, TYPES "|int64", "type of y"), VTILE_KEYS_TABLE};
 
+bool vew_is_list(const struct lower_call *call) {
+  return strncmp(call->type, "Foreach", strlen("Foreach")) == 0;
+}
+
+bool vew_call_lists(struct lower_call *call, unsigned lists) {
+  unsigned long long elements = 0;
+  unsigned count = call->input_count;
+  bool number = count > 1 && call->input[count - 1].rank == 0;
+  unsigned tensors = (lists == 1 && number ? count - 1 : count) / lists;
+  if (tensors == 0 || count == LOWER_TENSORS_MAX)
+    return lower_cannot(call, "%u lists of at most %d tensors together are needed", lists,
+                        LOWER_TENSORS_MAX - 1);
+  for (unsigned i = 0; i < tensors; i++)
+    elements += lower_elements(call->input[i].shape, call->input[i].rank);
+  lower_arg(call, "shape=%llu", elements);
+  lower_arg_dtype(call, "dtype", &call->input[0]);
+  return true;
+}
+
 /* Shape and type of the first input; a scalar has one element. */
-static bool call_x(struct lower_call *call) {
+bool vew_call_x(struct lower_call *call) {
+  if (vew_is_list(call))
+    return vew_call_lists(call, 1);
   if (call->input_count == 0)
     return lower_cannot(call, "no input");
   lower_arg_elements(call, &call->input[0]);
@@ -28,7 +51,7 @@ static bool call_x(struct lower_call *call) {
 
 /* Profiles do not tell the type of the result: bf16 for fp32 and back, as in mixed training. */
 static bool call_cast(struct lower_call *call) {
-  if (!call_x(call))
+  if (!vew_call_x(call))
     return false;
   bool single = call->input[0].dtype == DTYPE_FP32;
   lower_arg(call, "to=%s", single ? "bf16" : "fp32");
@@ -103,31 +126,35 @@ static const char *const alpha_parameter[] = {"alpha", NULL};
 /* ---- operators ---------------------------------------------------------------------------- */
 
 #define UNARY(id, vendor, summary, keys, types_, parameter)                                        \
-  VEW_OPERATOR(id, vendor, summary, keys, call_x, .inputs = 1, .outputs = 1, .types = types_,      \
+  VEW_OPERATOR(id, vendor, summary, keys, vew_call_x, .inputs = 1, .outputs = 1, .types = types_,  \
                .steps = id##_steps, .parameters = parameter)
 #define FUNCTION(id, vendor, summary, types) UNARY(id, vendor, summary, float_keys, types, NULL)
 #define WITH_ALPHA(id, vendor, summary, types)                                                     \
   UNARY(id, vendor, summary, alpha_keys, types, alpha_parameter)
 
 UNARY(relu, "Relu", "y = max(x, 0)", number_keys, VTYPES_FP16 | VTYPES_INT32, NULL)
-FUNCTION(abs, "Abs", "y = |x|", VTYPES_FP16)
-FUNCTION(exp, "Exp", "y = exp(x)", VTYPES_FP32)
-FUNCTION(ln, "Log", "y = ln(x)", VTYPES_FP32)
-FUNCTION(sqrt, "Sqrt", "y = sqrt(x)", VTYPES_FP32)
+FUNCTION(abs, "Abs|ForeachAbs", "y = |x|", VTYPES_FP16)
+FUNCTION(exp, "Exp|ForeachExp", "y = exp(x)", VTYPES_FP32)
+FUNCTION(ln, "Log|ForeachLog", "y = ln(x)", VTYPES_FP32)
+FUNCTION(sqrt, "Sqrt|ForeachSqrt|LpNormUpdateV2|LpNormUpdate", "y = sqrt(x)", VTYPES_FP32)
 FUNCTION(rsqrt, "Rsqrt", "y = 1 / sqrt(x)", VTYPES_FP32)
-FUNCTION(reciprocal, "Reciprocal", "y = 1 / x", VTYPES_FP32)
-UNARY(neg, "Neg", "y = -x", number_keys, VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16, NULL)
+FUNCTION(reciprocal, "Reciprocal|ForeachReciprocal", "y = 1 / x", VTYPES_FP32)
+UNARY(neg, "Neg|ForeachNeg", "y = -x", number_keys, VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16, NULL)
 FUNCTION(square, "Square", "y = x * x", VTYPES_FP32)
-FUNCTION(sigmoid, "Sigmoid", "y = 1 / (1 + exp(-x))", VTYPES_FP32)
-FUNCTION(tanh, "Tanh", "y = tanh(x)", VTYPES_FP32)
+FUNCTION(sigmoid, "Sigmoid|ForeachSigmoid", "y = 1 / (1 + exp(-x))", VTYPES_FP32)
+FUNCTION(tanh, "Tanh|ForeachTanh", "y = tanh(x)", VTYPES_FP32)
 FUNCTION(gelu, "Gelu|FastGelu|GeluV2", "y = x * Phi(x), in its tanh form", VTYPES_FP32)
 FUNCTION(silu, "Swish|Silu", "y = x / (1 + exp(-x))", VTYPES_FP32)
-FUNCTION(sin, "Sin", "y = sin(x)", VTYPES_FP32)
-FUNCTION(cos, "Cos", "y = cos(x)", VTYPES_FP32)
-WITH_ALPHA(muls, "Muls", "y = x * alpha", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
-WITH_ALPHA(adds, "Adds", "y = x + alpha", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
-WITH_ALPHA(maxs, "", "y = max(x, alpha)", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
-WITH_ALPHA(mins, "", "y = min(x, alpha)", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+FUNCTION(sin, "Sin|ForeachSin", "y = sin(x)", VTYPES_FP32)
+FUNCTION(cos, "Cos|ForeachCos", "y = cos(x)", VTYPES_FP32)
+WITH_ALPHA(muls, "Muls|ForeachMulScalar|ForeachMulScalarList", "y = x * alpha",
+           VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(adds, "Adds|ForeachAddScalar|ForeachAddScalarList|ForeachSubScalar|ForeachSubScalarList",
+           "y = x + alpha", VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(maxs, "ForeachMaximumScalar|ForeachMaximumScalarList", "y = max(x, alpha)",
+           VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
+WITH_ALPHA(mins, "ForeachMinimumScalar|ForeachMinimumScalarList", "y = min(x, alpha)",
+           VTYPES_FP16 | VTYPES_INT32 | VTYPES_INT16)
 WITH_ALPHA(leaky_relu, "LeakyRelu", "y = x > 0 ? x : x * alpha", VTYPES_FP16)
 
 /* ---- powers ------------------------------------------------------------------------------- */
@@ -174,8 +201,9 @@ static enum vinci_status choose_power(struct lower_job *job, struct vfunc *func)
 static const struct vstep pows_steps[] = {U("vln", T0, X0), P("vmuls", T0, T0, 1),
                                           U("vexp", Y0, T0), END};
 
-VEW_OPERATOR(pows, "Pows", "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64",
-             alpha_keys, call_x, .inputs = 1, .outputs = 1, .steps = pows_steps,
+VEW_OPERATOR(pows, "Pows|ForeachPowScalar",
+             "y = x ^ alpha; for positive x unless alpha is whole and from 0 to 64", alpha_keys,
+             vew_call_x, .inputs = 1, .outputs = 1, .steps = pows_steps,
              .parameters = alpha_parameter, .choose = choose_power)
 
 VEW_OPERATOR(cast, "Cast",

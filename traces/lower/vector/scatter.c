@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scatter: rows to where a list of indices says, in place of what is there or added to that. As for
+ * gather, the indices are a stated series, (first + i * step) modulo the rows of the table, and the
+ * list is copied to UB and waited for. Sums are atomic stores: their order is open.
+ */
+#include <inttypes.h>
+
+#include "core/base/arith.h"
+#include "core/chip/layout.h"
+#include "traces/lower/vector/kernel.h"
+
+enum { COPY_BYTES = 65536, INDEX_FLAG = 2 };
+
+#define KEYS(step_, types_)                                                                        \
+  {                                                                                                \
+    SHAPE_KEY("extents of the table: its rows first"),                                             \
+        LOWER_KEY("count", SHAPE, NULL, NULL, "extents of the indices"),                           \
+        LOWER_KEY("first", SIZE, "0", "0", "the first index"),                                     \
+        LOWER_KEY("step", SIZE, step_, "0",                                                        \
+                  "from one index to the next, modulo the rows of the table"),                     \
+        DTYPE_KEY("fp32", types_, "type of x and y"),                                              \
+        LOWER_KEY("dtype1", DTYPE, "int32", "int32|int64", "type of the indices"),                 \
+        VTILE_KEYS_TABLE                                                                           \
+  }
+static const struct lower_key update_keys[] =
+    KEYS("1", "fp16|bf16|fp32|int8|uint8|int16|int32|int64");
+static const struct lower_key add_keys[] = KEYS("7919", "fp16|bf16|fp32|int32");
+
+struct scatter_func {
+  bool adds;
+};
+
+struct scatter {
+  struct vkernel kernel; /* first */
+  const struct scatter_func *func;
+  struct vtile_operand index, x;
+  uint64_t table_rows;
+};
+
+static void lay_out(struct vtile *tile) {
+  struct scatter *scatter = (struct scatter *)tile;
+  unsigned bytes = vtile_bytes(scatter->x.dtype);
+  scatter->x.pitch = vtile_pitch(tile->cols, bytes);
+  scatter->index.address = vtile_align(tile->rows * scatter->x.pitch * bytes);
+  tile->slot_bytes =
+      scatter->index.address + vtile_align(tile->rows * vtile_bytes(scatter->index.dtype));
+  tile->ub_bytes = tile->slot_bytes * tile->buffers;
+}
+
+static void split(const struct lower_job *job, struct vkernel *kernel, unsigned halvings) {
+  struct vtile *tile = &kernel->tile;
+  unsigned bytes = (unsigned)kernel->element_bytes;
+  uint64_t most = (uint64_t)(COPY_BYTES >> halvings) / bytes;
+  tile->cols = min_u64(tile->space.cols, most);
+  vtile_split_rows(job->soc, job->cores, tile, bytes,
+                   max_u64(1, most / vtile_pitch(tile->cols, bytes)));
+  vtile_fit(job, tile);
+}
+
+/* A copy for each row. */
+static bool work(struct lower_job *job, const struct vkernel *kernel, struct vtile_work *work) {
+  (void)job;
+  work->out_bytes += kernel->tile.rows * kernel->tile.cols * kernel->element_bytes;
+  work->out_copies += kernel->tile.rows;
+  return true;
+}
+
+static void load(struct emit *e, struct vkernel *kernel) {
+  vkernel_load(e, kernel);
+  emit_handshake(e, PIPE_MTE2, PIPE_S, INDEX_FLAG);
+}
+
+static void store(struct emit *e, struct vkernel *kernel) {
+  const struct scatter *scatter = (struct scatter *)kernel;
+  const struct vtile *tile = &kernel->tile;
+  uint64_t bytes = kernel->element_bytes, rows = scatter->table_rows;
+  struct expr r = emit_for(e, "r", tile->n_rows);
+  struct expr place = x_mul(x_add(tile->row, r), lower_get(kernel->job, "step")->size % rows);
+  struct expr index =
+      emit_assigned(e, "index", x_mod(x_add(lower_get(kernel->job, "first")->size, place), rows));
+  vtile_store_run(
+      e, scatter->x.dtype,
+      x_add(x_add(x_name(e, "y"), x_mul(index, tile->space.cols * bytes)), x_mul(tile->col, bytes)),
+      x_add(tile->slot, x_mul(r, scatter->x.pitch * bytes)), tile->n_cols);
+  emit_end(e);
+}
+
+static const char *atomic_type(enum dtype type) {
+  return type == DTYPE_FP32   ? "set_atomic_f32"
+         : type == DTYPE_FP16 ? "set_atomic_f16"
+         : type == DTYPE_BF16 ? "set_atomic_bf16"
+                              : "set_atomic_s32";
+}
+
+static void put_rows(struct emit *e, struct vkernel *kernel) {
+  const struct scatter *scatter = (struct scatter *)kernel;
+  if (scatter->func->adds) {
+    emit_plain(e, "set_atomic_add");
+    emit_plain(e, atomic_type(scatter->x.dtype));
+  }
+  vkernel_tiles(e, kernel);
+  if (scatter->func->adds)
+    emit_plain(e, "set_atomic_none");
+}
+
+static void tensors(struct emit *e, struct vkernel *kernel) {
+  const struct scatter *scatter = (struct scatter *)kernel;
+  const struct lower_value *shape = lower_get(kernel->job, "shape");
+  const struct lower_value *count = lower_get(kernel->job, "count");
+  const uint64_t rows[] = {kernel->tile.space.rows, kernel->tile.space.cols};
+  emit_tensor(e, "x", scatter->x.dtype, TENSOR_IN, rows, 2, NULL);
+  emit_tensor(e, "x1", scatter->index.dtype, TENSOR_IN, count->shape, count->rank, NULL);
+  emit_tensor(e, "y", scatter->x.dtype, TENSOR_INOUT, shape->shape, shape->rank, NULL);
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* Rows that two cores write, and do not add to, would hold the one or the other. */
+static enum vinci_status check_rows(struct lower_job *job, const struct scatter *scatter) {
+  uint64_t rows = scatter->table_rows, count = scatter->kernel.tile.space.rows;
+  uint64_t different = rows / common_divisor(rows, lower_get(job, "step")->size % rows);
+  if (!scatter->func->adds && count > different)
+    return lower_error(job,
+                       "%" PRIu64 " indices are more than the %" PRIu64 " rows that they differ in",
+                       count, different);
+  return VINCI_OK;
+}
+
+static enum vinci_status setup(struct lower_job *job) {
+  static const struct vkernel_kind kind = {.halvings = 3,
+                                           .only_moves = true,
+                                           .lay_out = lay_out,
+                                           .split = split,
+                                           .work = work,
+                                           .tensors = tensors,
+                                           .rows = put_rows,
+                                           .load = load,
+                                           .store = store};
+  const struct lower_value *shape = lower_get(job, "shape"), *count = lower_get(job, "count");
+  struct scatter *scatter = vkernel_new(job, sizeof *scatter, &kind);
+  if (!scatter)
+    return VINCI_E_NOMEM;
+  struct vkernel *kernel = &scatter->kernel;
+  uint64_t cols = lower_elements(shape->shape + 1, shape->rank - 1);
+  const uint64_t moved[] = {lower_elements(count->shape, count->rank), cols};
+  enum vinci_status status = lower_bounded(job, moved, 2);
+  if (status != VINCI_OK)
+    return status;
+  scatter->func = job->op->spec;
+  scatter->table_rows = shape->shape[0];
+  scatter->index = (struct vtile_operand){
+      .name = "x1", .dtype = lower_get(job, "dtype1")->dtype, .row_stride = 1};
+  scatter->x = (struct vtile_operand){
+      .name = "x", .dtype = lower_get(job, "dtype")->dtype, .row_stride = cols, .col_stride = 1};
+  kernel->tile.space.rows = moved[0];
+  kernel->tile.space.cols = cols;
+  kernel->tile.parts = VTILE_LOADS | VTILE_STORES;
+  kernel->code = KERNEL_SLICE;
+  kernel->element_bytes = vtile_bytes(scatter->x.dtype);
+  kernel->in[0] = &scatter->index;
+  kernel->in[1] = &scatter->x;
+  return check_rows(job, scatter);
+}
+
+/* The table, indices, rows. */
+static bool from_tensors(struct lower_call *call) {
+  const struct lower_tensor *table = &call->input[0], *index = &call->input[1];
+  const struct lower_tensor *x = &call->input[2];
+  if (call->input_count < 3 || table->rank == 0 || index->rank == 0)
+    return lower_cannot(call, "a table, indices and rows are needed");
+  uint64_t count = lower_elements(index->shape, index->rank);
+  if (lower_elements(x->shape, x->rank) !=
+      count * lower_elements(table->shape + 1, table->rank - 1))
+    return lower_cannot(call, "only whole rows of a table can be scattered");
+  lower_arg_shape(call, "shape", table->shape, table->rank);
+  lower_arg_shape(call, "count", index->shape, index->rank);
+  lower_arg_dtype(call, "dtype", x);
+  lower_arg_dtype(call, "dtype1", index);
+  return true;
+}
+
+static const struct lower_template template = VKERNEL_TEMPLATE(setup);
+#define SCATTER(id, vendor, summary, keys, ...)                                                    \
+  LOWER_OPERATOR(id, vendor, summary, keys, &template,                                             \
+                 (&(const struct scatter_func){__VA_ARGS__}), from_tensors)
+
+SCATTER(
+    scatter_update, "ScatterUpdate|InplaceUpdate|InplaceIndexCopy",
+    "rows of y by the indices x1 become those of x; indices are taken to be (first + i * step) % "
+    "rows, all different",
+    update_keys, .adds = false)
+SCATTER(scatter_add, "ScatterAdd|InplaceIndexAdd",
+        "rows of x are added to rows of y by the indices x1, taken to be (first + i * step) % rows",
+        add_keys, .adds = true)
