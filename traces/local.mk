@@ -154,6 +154,8 @@ libvinci_traces_la_SOURCES = \
 	traces/source/log.c \
 	traces/source/looks.c \
 	traces/source/record.c \
+	traces/source/library.h \
+	traces/source/lines.h \
 	traces/source/source.h \
 	traces/source/variables.c \
 	traces/values/compare.c \

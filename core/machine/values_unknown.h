@@ -13,7 +13,7 @@
 
 struct vinci_values;
 
-/* Pages of one memory: a page is unknown as a whole, and stays so until somebody else writes it. */
+/* Pages of one memory: a page is unknown as a whole, until somebody else writes the page. */
 struct unknown_pages;
 
 /* `base` is the start of a page of the host. NULL: out of memory. */

@@ -29,7 +29,7 @@ static void assert_counts(const char *text, const char *expected) {
   free(counted);
 }
 
-/* Nobody reads flags from before a function, or from a called one. */
+/* Nobody reads the flags that a caller or a called function leaves. */
 static void test_functions_and_calls(void **state) {
   (void)state;
   assert_counts(

@@ -9,7 +9,7 @@
 #include "core/base/arith.h"
 #include "core/base/digest.h"
 #include "core/base/file.h"
-#include "traces/source/source.h"
+#include "traces/source/library.h"
 
 const char *const source_section_image[CORE_KIND_COUNT] = {
     [CORE_AIC] = ".vinci.aic", [CORE_AIV] = ".vinci.aiv", [CORE_AICORE] = ".vinci.aicore"};

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "traces/source/source.h"
+#include "traces/source/lines.h"
 
 #if __has_include(<elfutils/libdw.h>)
 #include <dlfcn.h>

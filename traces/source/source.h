@@ -15,21 +15,15 @@
 #include "core/isa/program.h"
 #include "core/isa/source.h"
 #include "include/vinci/cce/issue.h"
+#include "traces/source/library.h"
 
-enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32, SOURCE_NAME_BYTES = 256 };
+enum { SOURCE_ROWS_MAX = 1 << 16, SOURCE_ARGS_MAX = 32 };
 
 /* An argument of the kernel: the address of a tensor, or a number. */
 struct source_arg {
   bool is_tensor;
   uint32_t tensor; /* of the trace */
   uint64_t value;
-};
-
-/* The device code for one kind of core. */
-struct source_image {
-  const char *bytes; /* an ELF shared library; NULL: the kernel has none for this kind */
-  size_t length;
-  struct source_lines *lines; /* the library's; NULL: lines are not known */
 };
 
 /* How the values of an intrinsic become the operands of an instruction. */
@@ -47,9 +41,7 @@ struct source_form {
 };
 
 struct source_fiber;
-struct source_library;
 struct source_cache_lines;
-struct source_lines;
 struct source_log;
 
 struct source {
@@ -73,62 +65,9 @@ struct source {
   uint64_t *place_of_row; /* hash table: address in the code, kind of core, instruction; row + 1 */
   struct source_log *log;
   struct source_cache_lines *looked_at; /* of looks.c; NULL: none yet */
-  bool recorded;                  /* the log is whole */
+  bool recorded;                        /* the log is whole */
   bool handlers_set;
 };
-
-/* ---- libraries and programs as files (library.c) ---- */
-/* Sections of a library: images for each kind of core, one behind the other. Sections of an image:
- * the path of the first source file, and the architecture that the code was compiled for. */
-enum { SOURCE_IMAGE_ALIGNMENT = 64 };
-extern const char *const source_section_image[CORE_KIND_COUNT];
-extern const char source_section_path[], source_section_arch[];
-
-/* A file in memory, or a part of a file. */
-struct source_file {
-  const char *bytes;
-  size_t length;
-};
-/* A library or program that stays in memory from launch to launch. */
-struct source_library {
-  struct source_library *next; /* for who keeps many */
-  char *path;
-  struct source_file file;
-  uint64_t digest;
-  struct source_image *images; /* whose lines are known */
-  size_t image_count;
-};
-/* Reads a file; for source_library_close(). */
-VINCI_MUST_CHECK enum vinci_status
-source_library_open(const char *path, struct source_library **out, struct vinci_diag *diag);
-void source_library_close(struct source_library *library);
-/* Gives an image of the library its lines, read when they are first asked for. */
-void source_library_lines(struct source_library *library, struct source_image *image);
-
-/* A section of an ELF file; false when there is none, or the file is no such file. */
-bool source_section(const struct source_file *file, const char *name, struct source_file *out);
-
-/* The image at an offset of its section; the offset moves on. False behind the last image. */
-bool source_next_image(const struct source_file *images, size_t *offset, struct source_file *out);
-
-/* The part of an image that is loaded to run the code; debug information lies behind. */
-size_t source_loaded_bytes(const struct source_image *image);
-
-/* A kernel in an image: its symbol, and the name of the section that its code is in. */
-struct source_symbol {
-  const char *name;
-  char section[32];
-};
-/* Looks for a symbol, or for a function of C++ of that name. */
-bool source_find_kernel(const struct source_file *image, const char *name,
-                        struct source_symbol *out);
-/* Where a function of this symbol lies in a file, a local one too; false when there is none, or
- * when several have the symbol. */
-bool source_function(const struct source_file *file, const char *name, uint64_t *value);
-/* The symbol of the function that begins at a place of a file; NULL: none. */
-const char *source_function_at(const struct source_file *file, uint64_t value);
-/* The name of a function without its spaces and parameters: "kernel<float>". */
-void source_plain_name(const char *symbol, char *out, size_t size);
 
 /* ---- fibers (fiber.c) ---- */
 /* The functions of program_source, while a kernel is executed. */
@@ -195,12 +134,6 @@ bool source_log_add(struct source *source, const struct source_place *place,
 enum stream_step source_log_next(struct source *source, uint32_t core, struct inst *inst);
 bool source_log_create(struct source *source);
 void source_log_free(struct source *source);
-
-/* ---- lines of the user's source (lines.c) ---- */
-/* The line of the source file from which code at an address comes; 0: not known. */
-uint32_t source_line(const struct source_image *image, const char *path, uint64_t address);
-struct source_lines *source_lines_open(const struct source_image *image);
-void source_lines_close(struct source_lines *lines);
 
 /* ---- as a whole (kernel.c) ---- */
 /* What is to be executed. */
