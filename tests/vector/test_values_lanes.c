@@ -304,10 +304,37 @@ static void merged_lists(void **state) {
   assert_int_equal(u32_at(DST + 8 * 3 + 4), 0);
 }
 
+/* In counter mode the mask counts the elements of each repeat (Ascend C documentation, Copy): a row
+ * and a half of blocks from the one block of each repeat. */
+static void copies_count_their_repeats(void **state) {
+  (void)state;
+  count_up(SRC0, 48);
+  memset(ub + DST, 0xff, 512);
+  struct inst inst = usual(OP_VCOPY, DTYPE_UINT16);
+  inst.mask = (struct vector_mask){.low = 40, .counter = true};
+  set_if(&inst, "repeat", 3);
+  set_if(&inst, "src_block", 0);
+  set_if(&inst, "src_repeat", 1);
+  set_if(&inst, "dst_block", 1);
+  set_if(&inst, "dst_repeat", 4);
+  execute(&inst);
+  for (unsigned repeat = 0; repeat < 3; repeat++)
+    for (unsigned i = 0; i < 64; i++)
+      assert_int_equal(u16_at(DST + 128 * repeat + 2 * i), i < 40 ? 16 * repeat + i % 16 : 0xffff);
+  struct inst_access written = test_access(&inst, "dst", true);
+  assert_int_equal(written.address, DST);
+  assert_int_equal(written.bytes, 2 * 128 + 2 * 40);
+  struct inst_access read = test_access(&inst, "src", false);
+  assert_int_equal(read.bytes, 3 * 32);
+  set_if(&inst, "repeat", 0); /* nothing happens */
+  assert_int_equal(test_access(&inst, "dst", true).bytes, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(comparisons_pack_bits, values_set_up),
       cmocka_unit_test_setup(comparison_mask, values_set_up),
+      cmocka_unit_test_setup(copies_count_their_repeats, values_set_up),
       cmocka_unit_test_setup(selection_by_bits, values_set_up),
       cmocka_unit_test_setup(sums_are_trees, values_set_up),
       cmocka_unit_test_setup(sums_of_active_lanes, values_set_up),
