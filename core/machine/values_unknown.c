@@ -126,10 +126,10 @@ void unknown_free(struct unknown *unknown) {
   free(unknown);
 }
 
-/* The pages of an access; NULL: scalar code cannot read that memory. */
+/* The pages of an access; NULL: scalar code cannot read that memory, or *failed. */
 static struct unknown_pages *pages_of(struct unknown *unknown, const struct vinci_values *values,
                                       const struct machine_step *step,
-                                      const struct inst_access *access) {
+                                      const struct inst_access *access, bool *failed) {
   if (access->space == SPACE_GM)
     return unknown->gm;
   if (access->space != SPACE_UB)
@@ -139,8 +139,7 @@ static struct unknown_pages *pages_of(struct unknown *unknown, const struct vinc
   if (!unknown->ub[core]) {
     unknown->ub[core] = unknown_pages_new(values->cores[core].bytes[SPACE_UB],
                                           soc_space_bytes(values->soc, SPACE_UB));
-    if (unknown->ub[core])
-      (void)unknown_pages_close(unknown->ub[core], true);
+    *failed |= !unknown->ub[core] || !unknown_pages_close(unknown->ub[core], true);
   }
   return unknown->ub[core];
 }
@@ -161,13 +160,14 @@ bool unknown_computes(struct unknown *unknown, struct vinci_values *values,
   for (unsigned i = 0; i < count; i++) {
     if (access[i].bytes == 0)
       continue;
-    const struct unknown_pages *pages = pages_of(unknown, values, step, &access[i]);
+    const struct unknown_pages *pages = pages_of(unknown, values, step, &access[i], failed);
     known &= pages && !unknown_pages_any(pages, (uint64_t)access[i].address, access[i].bytes);
     writes |= access[i].write;
   }
   for (unsigned i = 0; i < count && !known; i++) {
-    struct unknown_pages *pages =
-        access[i].write && access[i].bytes ? pages_of(unknown, values, step, &access[i]) : NULL;
+    struct unknown_pages *pages = access[i].write && access[i].bytes
+                                      ? pages_of(unknown, values, step, &access[i], failed)
+                                      : NULL;
     if (pages && !unknown_pages_mark(pages, (uint64_t)access[i].address, access[i].bytes))
       *failed = true;
   }
