@@ -240,18 +240,17 @@ static enum vinci_status find_library(struct cc_build *build, const char *asked)
 
 /* The folder with libvinci_acl: where it was built or installed, seen from this program. */
 static enum vinci_status find_runtime(struct cc_build *build) {
-  static const char *const places[] = {".libs", "../lib", "../lib64", "."};
+  static const char *const places[] = {".libs", "../lib", "../lib64", ".", VINCI_LIBDIR};
   char program[PATH_MAX - 32], path[2 * PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   program[length > 0 ? length : 0] = '\0';
   char *slash = strrchr(program, '/');
   if (slash)
     *slash = '\0';
-  for (size_t i = 0; i <= sizeof places / sizeof *places; i++) {
-    if (i < sizeof places / sizeof *places)
-      snprintf(build->runtime, sizeof build->runtime, "%s/%s", program, places[i]);
-    else
-      snprintf(build->runtime, sizeof build->runtime, "%s", VINCI_LIBDIR);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    bool whole = *places[i] == '/';
+    snprintf(build->runtime, sizeof build->runtime, "%s%s%s", whole ? "" : program,
+             whole ? "" : "/", places[i]);
     snprintf(path, sizeof path, "%s/libvinci_acl.so", build->runtime);
     if (access(path, R_OK) == 0)
       return VINCI_OK;
