@@ -201,6 +201,7 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus-ops/calibration.csv \
 	tests/fuzz/corpus-ops/convolutions.csv \
 	tests/fuzz/corpus-ops/gemms.csv \
+	tests/fuzz/corpus-ops/gradient.csv \
 	tests/fuzz/corpus-ops/kernel_details.csv \
 	tests/fuzz/corpus-ops/operators.csv \
 	tests/fuzz/corpus-ops/times.csv \

@@ -28,7 +28,10 @@ static struct sequence_tensor *at(const struct matching *matching, size_t tensor
   return GROWING_AT(&matching->tensors, struct sequence_tensor, tensor);
 }
 
+/* NULL as long as no row has a tensor. */
 static const struct sequence_use *uses_of(const struct matching *matching, size_t row) {
+  if (matching->uses.count == 0)
+    return NULL;
   return GROWING_AT(&matching->uses, struct sequence_use, matching->out->rows[row].first_use);
 }
 
