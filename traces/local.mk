@@ -57,9 +57,11 @@ libvinci_traces_la_SOURCES = \
 	traces/lower/calls/calls.h \
 	traces/lower/calls/cleared.c \
 	traces/lower/calls/compared.def \
+	traces/lower/calls/frameworks.def \
 	traces/lower/calls/l2.c \
 	traces/lower/calls/list.c \
 	traces/lower/calls/missing.c \
+	traces/lower/calls/names.c \
 	traces/lower/calls/outputs.c \
 	traces/lower/calls/resolve.c \
 	traces/lower/calls/sequence.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lowering framework: arguments, errors, tilings, and that its traces load and run. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "core/result/result.h"
 #include "tests/support/fixture.h"
+#include "traces/lower/calls/calls.h"
 #include "traces/lower/lower.h"
 
 static void an_error_says(const char *op, const char *const *args, size_t count, const char *text,
@@ -133,6 +135,39 @@ static void the_table_is_sound(void **state) {
   }
 }
 
+/* Names of frameworks stand for types that are there, and a name of the vendor's for itself,
+ * however its letters are written. */
+static void names_of_frameworks_are_sound(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *type, *order;
+  } names[] = {
+#define FRAMEWORK_NAME(name, type, order) {name, type, order},
+#include "traces/lower/calls/frameworks.def"
+#undef FRAMEWORK_NAME
+  };
+  const char *order;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    struct lower_call call = {0};
+    assert_int_equal(calls_take_name(names[i].name, &call, &order), names[i].type != NULL);
+    if (!names[i].type)
+      continue;
+    assert_string_equal(call.type, names[i].type);
+    assert_non_null(lower_find_vendor(call.type));
+    for (const char *digit = names[i].order; *digit; digit++)
+      assert_in_range(*digit, '0', '9');
+  }
+  char word[LOWER_WORD_MAX], lower[LOWER_WORD_MAX];
+  for (size_t i = 0; i < lower_op_count(); i++)
+    for (unsigned j = 0; lower_choice(lower_op(i)->vendor_types, j, word); j++) {
+      struct lower_call call = {0};
+      for (size_t k = 0; k <= strlen(word); k++)
+        lower[k] = (char)tolower((unsigned char)word[k]);
+      assert_true(calls_take_name(lower, &call, &order));
+      assert_string_equal(call.type, word);
+    }
+}
+
 /* A what-if of the bandwidth is in estimates, too: as a slower memory of the same speed. */
 static void estimates_know_the_bandwidth(void **state) {
   (void)state;
@@ -167,6 +202,7 @@ int main(void) {
       cmocka_unit_test(the_chosen_tiling_is_the_cheapest),
       cmocka_unit_test(estimates_know_the_bandwidth),
       cmocka_unit_test(the_table_is_sound),
+      cmocka_unit_test(names_of_frameworks_are_sound),
   };
   return cmocka_run_group_tests_name("lower", tests, fixture_set_up, fixture_tear_down);
 }

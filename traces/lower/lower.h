@@ -65,7 +65,7 @@ struct lower_tensor {
 
 /* A call as a profiler records it: the vendor's type and tensors. */
 struct lower_call {
-  char type[48];
+  char type[LOWER_WORD_MAX];
   uint64_t blocks; /* it was launched with; 0: not known */
   unsigned input_count, output_count;
   struct lower_tensor input[LOWER_TENSORS_MAX], output[LOWER_TENSORS_MAX];

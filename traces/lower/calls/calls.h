@@ -117,6 +117,12 @@ bool calls_check_outputs(const struct call_row *row, const struct vinci_trace *t
 bool calls_on_cores(const struct call_row *row);
 /* Whether a row is a transfer between chips. */
 bool calls_communicates(const struct call_row *row);
+/* Puts the vendor's type that a name stands for into the call: of the vendor's profiler or of a
+ * framework (frameworks.def); a name that nobody knows stays. The order of inputs is for
+ * calls_order_inputs(). False, with a reason, for names without a kernel. */
+bool calls_take_name(const char *name, struct lower_call *call, const char **order);
+/* From the inputs of a framework's operator to those of the vendor's. */
+void calls_order_inputs(struct lower_call *call, const char *order);
 /* The cells of a row of a profile as a call; false, with a reason, when they are not readable. */
 bool calls_parse(const struct call_row *row, struct lower_call *call);
 

@@ -60,23 +60,28 @@ static bool parse_shape(const char *text, size_t length, struct lower_tensor *te
   return true;
 }
 
-/* The vendor's names of types, with or without DT_ before them; DTYPE_COUNT when unknown. */
+/* The vendor's names of types, with or without DT_ before them, and those of PyTorch's profiler,
+ * with or without c10::, torch. before them; DTYPE_COUNT when unknown. */
 static enum dtype parse_type(const char *text, size_t length) {
   static const struct {
     const char *name;
     enum dtype type;
-  } names[] = {{"FLOAT16", DTYPE_FP16},        {"HALF", DTYPE_FP16},
-               {"BF16", DTYPE_BF16},           {"BFLOAT16", DTYPE_BF16},
-               {"FLOAT", DTYPE_FP32},          {"FLOAT32", DTYPE_FP32},
-               {"INT8", DTYPE_INT8},           {"UINT8", DTYPE_UINT8},
-               {"BOOL", DTYPE_UINT8},          {"INT16", DTYPE_INT16},
-               {"UINT16", DTYPE_UINT16},       {"INT32", DTYPE_INT32},
-               {"UINT32", DTYPE_UINT32},       {"INT64", DTYPE_INT64},
-               {"INT4", DTYPE_INT4},           {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
-               {"FLOAT8_E5M2", DTYPE_FP8_E5M2}};
-  if (length > 3 && strncasecmp(text, "DT_", 3) == 0) {
-    text += 3;
-    length -= 3;
+  } names[] = {
+      {"FLOAT16", DTYPE_FP16},        {"HALF", DTYPE_FP16},       {"BF16", DTYPE_BF16},
+      {"BFLOAT16", DTYPE_BF16},       {"FLOAT", DTYPE_FP32},      {"FLOAT32", DTYPE_FP32},
+      {"INT8", DTYPE_INT8},           {"UINT8", DTYPE_UINT8},     {"BOOL", DTYPE_UINT8},
+      {"INT16", DTYPE_INT16},         {"UINT16", DTYPE_UINT16},   {"INT32", DTYPE_INT32},
+      {"UINT32", DTYPE_UINT32},       {"INT64", DTYPE_INT64},     {"LONG INT", DTYPE_INT64},
+      {"INT", DTYPE_INT32},           {"SHORT INT", DTYPE_INT16}, {"SIGNED CHAR", DTYPE_INT8},
+      {"UNSIGNED CHAR", DTYPE_UINT8}, {"INT4", DTYPE_INT4},       {"FLOAT8_E4M3FN", DTYPE_FP8_E4M3},
+      {"FLOAT8_E5M2", DTYPE_FP8_E5M2}};
+  static const char *const prefixes[] = {"DT_", "c10::", "torch."};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    size_t skip = strlen(prefixes[i]);
+    if (length > skip && strncasecmp(text, prefixes[i], skip) == 0) {
+      text += skip;
+      length -= skip;
+    }
   }
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strlen(names[i].name) == length && strncasecmp(names[i].name, text, length) == 0)
@@ -123,27 +128,16 @@ static bool parse_tensors(const char *shapes, const char *types, const char *for
   return true;
 }
 
-/* "ReduceSum@AIV" is the part on AIV. Names of calls stand for the kernel they end in, as in
- * "aclnnInplaceMul_MulAiCore_Mul", or are that with a prefix, "aclnnInplaceMul". */
-static const char *plain_type(const char *type) {
-  static const char call[] = "aclnn", in_place[] = "Inplace";
-  const char *last = strrchr(type, '_');
-  if (strncmp(type, call, sizeof call - 1) != 0)
-    return type;
-  if (last)
-    return last + 1;
-  type += sizeof call - 1;
-  return strncmp(type, in_place, sizeof in_place - 1) == 0 ? type + sizeof in_place - 1 : type;
-}
-
 bool calls_parse(const struct call_row *row, struct lower_call *call) {
-  const char *type = plain_type(row->cell[CALL_TYPE]);
-  snprintf(call->type, sizeof call->type, "%.*s", (int)strcspn(type, "@"), type);
+  const char *order;
+  if (!calls_take_name(row->cell[CALL_TYPE], call, &order))
+    return false;
   if (!parse_tensors(row->cell[CALL_IN_SHAPES], row->cell[CALL_IN_TYPES],
                      row->cell[CALL_IN_FORMATS], call->input, &call->input_count) ||
       !parse_tensors(row->cell[CALL_OUT_SHAPES], row->cell[CALL_OUT_TYPES],
                      row->cell[CALL_OUT_FORMATS], call->output, &call->output_count))
     return lower_cannot(call, "a shape cannot be read");
+  calls_order_inputs(call, order);
   /* Tables without types and formats of results: those of the first input. */
   for (unsigned i = 0; i < call->output_count && call->input_count > 0; i++) {
     struct lower_tensor *output = &call->output[i];
@@ -212,7 +206,7 @@ static bool from_profile(const struct call_row *row, const struct vinci_soc *soc
   call->soc = soc;
   call->arena = arena;
   if (!calls_parse(row, call))
-    return refuse(out, "%s", call->reason);
+    return refuse(out, "%s: %s", call->type, call->reason);
   if (!calls_on_cores(row))
     return refuse(out, "%s does not run on AI Cores but on %s", call->type, row->cell[CALL_CORE]);
   out->op = lower_find_vendor(call->type);
