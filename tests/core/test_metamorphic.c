@@ -185,6 +185,7 @@ static const struct known {
     {"cores", "rms_norm", RETILED, 30,
      "one tile a core, of one buffer as the vendor's, overlaps less"},
     {"cores", "rms_norm_grad", RETILED, 150, "all cores start, as its sums wait for all of them"},
+    {"cores", "layer_norm_grad", RETILED, 150, "all cores start, as its sums wait for all of them"},
     {"cores", "rope", RETILED, 50, "its estimate does not know what its issue takes"},
     {"buffers", "batch_norm", RETILED, 50, "not explained"},
     {"buffers", "conv2d", RETILED, 60, "not explained"},

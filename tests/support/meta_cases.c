@@ -349,6 +349,7 @@ static const struct {
     {"rms_norm", make_rows, 2},
     {"rms_norm_grad", make_rms_norm_grad, 1},
     {"layer_norm", make_rows, 2},
+    {"layer_norm_grad", make_rms_norm_grad, 1},
     {"batch_norm", make_batch_norm, 1},
     {"reduce_sum", make_reduce, 2},
     {"reduce_mean", make_reduce, 1},
