@@ -9,7 +9,7 @@ vinci=${VINCI:?}
 soc=--soc-version=Ascend910B4
 
 work_folder test_ops
-plan 56
+plan 57
 
 # run LIST ARGUMENT...: simulates $work/LIST.csv into $work/LIST; $out, $err, $code.
 run() {
@@ -87,6 +87,16 @@ report "names of frameworks" "$(problems 0 '' ',matmul m=64 k=32 n=128 dtype=fp1
   ',relu shape=65 dtype=bf16' ',softmax shape=40x30 dtype=fp32' ',relu shape=66 dtype=fp32' \
   ',swiglu ' ',gather ' 'unsupported: aten::view: a view of its tensor, for which no kernel runs' \
   "unsupported: no operator stands for 'aten::wiew'")"
+
+# Gradients of normalisations: gamma has the last extents.
+printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \
+  'LayerNormGradV3,"4,2,64;4,2,64;4,2,1;4,2,1;64",BF16;BF16;FLOAT;FLOAT;BF16,"4,2,64;64;64",BF16;FLOAT;FLOAT' \
+  'LayerNormGradV3,"4,64;4,64;4,1;4,1;64",BF16;BF16;FLOAT;FLOAT;FLOAT,"4,64;64;64",BF16;FLOAT;FLOAT' \
+  'LayerNormGradV3,"4,64;4,64;4,1;64",BF16;BF16;FLOAT;BF16,"4,64;64;64",BF16;FLOAT;FLOAT' >"$work/grads.csv"
+run grads $soc
+report "gradients of normalisations" "$(problems 0 '' ',layer_norm_grad shape=4x2x64 axes=1 dtype=bf16' \
+  'unsupported: LayerNormGradV3: gamma of another type than x is not modelled' \
+  'unsupported: LayerNormGradV3: gradient, x, rstd, mean and gamma are needed')"
 
 # The numbers of a range are doubles, which no operator has; its result is not.
 printf '%s\n' 'Type,Input Shapes,Input Data Types,Output Shapes,Output Data Types' \

@@ -398,6 +398,7 @@ MAKERS = {
     "conv2d_backprop_filter": conv, "flash_attention": attention, "flash_attention_grad": attention,
     "reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
     "lp_norm": reduce, "lp_norm_reduce": reduce, "rms_norm_grad": rms_norm_grad,
+    "layer_norm_grad": rms_norm_grad,
     "batch_norm": batch_norm, "max_pool": pool, "avg_pool": pool, "max_pool_with_argmax": pool, "max_pool_grad": pool, "topk": topk,
     "sort": sort, "transpose": transpose, "transdata": transdata, "slice": slice_of,
     "concat": concat, "pad": pad, "gather": gather, "scatter_update": gather, "scatter_add": gather,

@@ -249,6 +249,8 @@ static void chips_may_lack_what_is_needed(void **state) {
                    "flash_attention_grad: not for dav-c100: no signals between its cores");
   an_error_on_says(soc, "rms_norm_grad", "shape=8",
                    "rms_norm_grad: not for dav-c100: no signals between its cores");
+  an_error_on_says(soc, "layer_norm_grad", "shape=8",
+                   "layer_norm_grad: not for dav-c100: no signals between its cores");
   vinci_soc_free(soc);
   soc = fixture_soc();
   assert_non_null(soc);

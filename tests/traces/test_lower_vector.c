@@ -102,6 +102,7 @@ static void bytes_move_once(void **state) {
       {"layer_norm shape=2x50021", 1000420, 200084},
       /* gamma goes to, and sums for dgamma come from, each of 40 cores; one core clears dgamma. */
       {"rms_norm_grad shape=17x127 dtype=fp32", 17272 + 68 + 40 * 508, 8636 + 41 * 508},
+      {"layer_norm_grad shape=17x127 dtype=fp32", 17272 + 2 * 68 + 40 * 508, 8636 + 2 * 41 * 508},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     vinci_result *result = run(rows[i].request);
@@ -183,6 +184,8 @@ static void checks_find_nothing(void **state) {
       "layer_norm shape=5x1031 rows=1 cols=256 dtype=fp32",
       "rms_norm_grad shape=17x127 dtype=bf16",
       "rms_norm_grad shape=3x3001",
+      "layer_norm_grad shape=17x127 dtype=bf16",
+      "layer_norm_grad shape=3x3001",
       "reduce_sum shape=7x3x2500 axis=0 axis2=2 dtype=bf16",
       "reduce_mean shape=5x7x127x11 axis=0 axis2=2 dtype=fp16",
       "lp_norm shape=3x5x7x1009 axis=1 axis2=3",

@@ -240,8 +240,9 @@ def rows(cases):
             rms = w / np.sqrt((w * w).mean(-1, keepdims=True) + 1e-5) * g
             cases.add("rms_norm" + tail, {"x": x, "gamma": gamma}, {"y": rounded(rms, dtype)},
                       limits)
-            if x.shape[-1] < 20000:  # it takes whole rows alone
+            if x.shape[-1] < 20000:  # they take whole rows alone
                 rms_norm_grad(cases, shape, dtype, x, gamma)
+                layer_norm_grad(cases, shape, dtype, x, gamma)
             centred = w - w.mean(-1, keepdims=True)
             norm = centred / np.sqrt((centred ** 2).mean(-1, keepdims=True) + 1e-5) * g + b
             cases.add("layer_norm" + tail, {"x": x, "gamma": gamma, "beta": beta},
@@ -260,6 +261,24 @@ def rms_norm_grad(cases, shape, dtype, x, gamma):
               {"dy": dy, "x": x, "rstd": rstd.reshape(-1), "gamma": gamma},
               {"dx": rounded(dx, dtype), "dgamma": np.float32(dgamma)},
               (max(CHAIN[dtype][0], 1e-4), CHAIN[dtype][1]))
+
+
+def layer_norm_grad(cases, shape, dtype, x, gamma):
+    """Derived from the definition; a mean and a rstd that are not those of x show what is summed."""
+    dy, w, g = cases.draw(shape, dtype, -1, 1), wide(x), wide(gamma)
+    for eps, off in (1e-5, 0), (0.5, 0.25):
+        rstd = np.float32(1 / np.sqrt(w.var(-1) + eps))
+        mean = np.float32(w.mean(-1) + off)
+        scaled = (w - wide(mean)[..., None]) * wide(rstd)[..., None]
+        inner = wide(dy) * g
+        dx = inner - inner.mean(-1, keepdims=True)
+        dx = (dx - scaled * (inner * scaled).mean(-1, keepdims=True)) * wide(rstd)[..., None]
+        dgamma = (wide(dy) * scaled).reshape(-1, gamma.size).sum(0)
+        dbeta = wide(dy).reshape(-1, gamma.size).sum(0)
+        cases.add("layer_norm_grad shape=%s dtype=%s" % (shape, dtype),
+                  {"dy": dy, "x": x, "rstd": rstd.reshape(-1), "mean": mean.reshape(-1), "gamma": gamma},
+                  {"dx": rounded(dx, dtype), "dgamma": np.float32(dgamma), "dbeta": np.float32(dbeta)},
+                  (max(CHAIN[dtype][0], 1e-4), CHAIN[dtype][1]))
 
 
 def reductions(cases):
