@@ -153,6 +153,13 @@ libvinci_core_la_SOURCES += \
 	core/check/check_sync.c \
 	core/check/check_text.c
 
+# graph/: networks: tensors, nodes, lifetimes, memory plans. Includes chip.
+libvinci_core_la_SOURCES += \
+	core/graph/check.c \
+	core/graph/graph.c \
+	core/graph/graph.h \
+	core/graph/plan.c
+
 # study/: what one point of a study or suite runs. Includes chip.
 libvinci_core_la_SOURCES += \
 	core/study/workload.c \

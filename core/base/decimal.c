@@ -73,3 +73,59 @@ size_t decimal_put(char text[static DECIMAL_TEXT_BYTES], int64_t value) {
   text[length] = '\0';
   return length;
 }
+
+/* ---- reading: by hand, as strtod() listens to the locale ---- */
+
+enum { EXPONENT_MAX = 300, BASE = 10 };
+#define DIGITS_MAX UINT64_C(1000000000000000) /* further digits change no double */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Digits with a point; *places: how many stand behind that point, less those left out. */
+static const char *read_digits(const char *next, uint64_t *digits, int *places, bool *any) {
+  for (bool point = false; is_digit(*next) || (*next == '.' && !point); next++) {
+    if (*next == '.') {
+      point = true;
+      continue;
+    }
+    if (*digits < DIGITS_MAX) {
+      *digits = *digits * BASE + (uint64_t)(*next - '0');
+      *places += point;
+    } else {
+      *places -= !point;
+    }
+    *any = true;
+  }
+  return next;
+}
+
+static const char *read_exponent(const char *next, int *exponent, bool *any) {
+  bool small = *next == '-';
+  next += small;
+  *any = is_digit(*next);
+  for (; is_digit(*next); next++)
+    *exponent = *exponent > EXPONENT_MAX ? *exponent : *exponent * BASE + (*next - '0');
+  *any = *any && *exponent <= EXPONENT_MAX;
+  if (small)
+    *exponent = -*exponent;
+  return next;
+}
+
+bool decimal_parse(const char *text, double *out) {
+  uint64_t digits = 0;
+  int places = 0, exponent = 0;
+  bool any = false, negative = *text == '-';
+  text = read_digits(text + negative, &digits, &places, &any);
+  if (any && *text == 'e')
+    text = read_exponent(text + 1, &exponent, &any);
+  if (!any || *text != '\0')
+    return false;
+  int scale = exponent - places;
+  double power = 1.0;
+  for (int i = 0; i < (scale < 0 ? -scale : scale); i++)
+    power *= BASE;
+  *out = scale < 0 ? (double)digits / power : (double)digits * power;
+  if (negative)
+    *out = -*out;
+  return true;
+}

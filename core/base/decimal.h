@@ -6,6 +6,7 @@
 #ifndef VINCI_CORE_BASE_DECIMAL_H
 #define VINCI_CORE_BASE_DECIMAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,9 @@ struct decimal decimal_ratio(uint128 numerator, uint128 denominator, unsigned de
 struct decimal decimal_exact(uint64_t value, unsigned decimals);
 /* Bytes in a time as a rate in units of `unit` bytes per second. */
 struct decimal decimal_rate(uint64_t bytes, uint64_t time_ps, uint64_t unit, unsigned decimals);
+
+/* A whole text "[-]digits[.digits][e[-]digits]" as a number; false for any other text. */
+bool decimal_parse(const char *text, double *out);
 
 /* Bytes of any 64-bit integer in text, its zero included. */
 enum { DECIMAL_TEXT_BYTES = 21 };

@@ -50,6 +50,7 @@ report "rooms of core/ include the rooms below them only" "$(printf '%s\n' \
   'sim base chip isa control result' \
   'machine base chip isa control' \
   'check base chip isa control machine' \
+  'graph base chip' \
   'study base chip' |
   awk '
     NR == FNR { for (i = 1; i <= NF; i++) allowed[$1 " " $i] = 1; next }

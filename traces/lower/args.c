@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "traces/lower/lower.h"
 
 enum vinci_status lower_error(struct lower_job *job, const char *format, ...) {
@@ -211,43 +212,10 @@ static enum vinci_status take_word(struct lower_job *job, const struct lower_key
   return lower_error(job, "%s takes %s, not '%s'", key->name, key->choices, text);
 }
 
-/* [-]digits[.digits][e[-]digits], by hand: strtod() listens to the locale. */
 static enum vinci_status take_number(struct lower_job *job, const struct lower_key *key,
                                      const char *text, struct lower_value *value) {
-  const char *next = text;
-  bool negative = *next == '-', small = false;
-  uint64_t digits = 0, exponent = 0;
-  int places = 0, seen = 0;
-  next += negative;
-  for (bool point = false; (*next >= '0' && *next <= '9') || (*next == '.' && !point); next++) {
-    if (*next == '.') {
-      point = true;
-      continue;
-    }
-    if (digits < UINT64_C(1000000000000000)) {
-      digits = digits * 10 + (uint64_t)(*next - '0');
-      places += point;
-    } else {
-      places -= !point;
-    }
-    seen++;
-  }
-  if (*next == 'e' && seen > 0) {
-    next++;
-    small = *next == '-';
-    next += small;
-    if (!parse_size(next, &exponent, &next) || exponent > 300)
-      seen = 0;
-  }
-  if (seen == 0 || *next != '\0')
+  if (!decimal_parse(text, &value->number))
     return lower_error(job, "%s takes a decimal number, not '%s'", key->name, text);
-  int scale = (small ? -(int)exponent : (int)exponent) - places;
-  double power = 1.0;
-  for (int i = 0; i < (scale < 0 ? -scale : scale); i++)
-    power *= 10.0;
-  value->number = scale < 0 ? (double)digits / power : (double)digits * power;
-  if (negative)
-    value->number = -value->number;
   return lower_fits(job, key->name, DTYPE_FP32, value->number);
 }
 
