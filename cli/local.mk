@@ -10,6 +10,7 @@ vinci_SOURCES = \
 	cli/cmd_gate.c \
 	cli/cmd_isa.c \
 	cli/cmd_lua.c \
+	cli/cmd_net.c \
 	cli/cmd_run.c \
 	cli/cmd_soc.c \
 	cli/cmd_stream.c \
@@ -19,6 +20,10 @@ vinci_SOURCES = \
 	cli/cc/build.h \
 	cli/cc/parts.c \
 	cli/cc/tiling.c \
+	cli/net/load.c \
+	cli/net/net.h \
+	cli/net/plan.c \
+	cli/net/run.c \
 	cli/run/list.c \
 	cli/run/list.h \
 	cli/run/values.c \

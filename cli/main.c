@@ -17,6 +17,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_verb_compile,
     &cli_verb_check,
     &cli_verb_cc,
+    &cli_verb_net,
     &cli_verb_soc,
     &cli_verb_isa,
     &cli_verb_stream,

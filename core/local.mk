@@ -158,7 +158,9 @@ libvinci_core_la_SOURCES += \
 	core/graph/check.c \
 	core/graph/graph.c \
 	core/graph/graph.h \
-	core/graph/plan.c
+	core/graph/plan.c \
+	core/graph/queue.c \
+	core/graph/queue.h
 
 # study/: what one point of a study or suite runs. Includes chip.
 libvinci_core_la_SOURCES += \

@@ -31,6 +31,12 @@ libvinci_traces_la_SOURCES = \
 	traces/format/reader.h \
 	traces/format/rows.c \
 	traces/format/writer.c \
+	traces/graph/net.c \
+	traces/graph/net.h \
+	traces/graph/net_tables.c \
+	traces/graph/text.c \
+	traces/graph/text.h \
+	traces/graph/text_write.c \
 	traces/lower/args.c \
 	traces/lower/compile.c \
 	traces/lower/emit.c \
@@ -175,6 +181,7 @@ dist_noinst_DATA += \
 examplesdir = $(pkgdatadir)/examples
 dist_examples_DATA = \
 	traces/examples/add1_tile2048.csv \
+	traces/examples/two_layers.graph.csv \
 	traces/examples/add1_tile20480.csv \
 	traces/examples/add8_tile10240_double.csv \
 	traces/examples/add8_tile10240_double.svg \

@@ -47,6 +47,18 @@ void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool 
   kept->ops->pass(kept->tags, address, bytes, write);
 }
 
+enum { PASS_STEPS = 64 };
+
+void kept_pass_ranges(struct kept_memory *kept, const struct kept_range *ranges, size_t count) {
+  for (uint64_t step = 0; step < PASS_STEPS; step++)
+    for (size_t i = 0; i < count; i++) {
+      uint64_t from = ranges[i].bytes * step / PASS_STEPS;
+      uint64_t to = ranges[i].bytes * (step + 1) / PASS_STEPS;
+      if (to > from)
+        kept_pass(kept, ranges[i].address + from, to - from, ranges[i].write);
+    }
+}
+
 void kept_clean(struct kept_memory *kept) { kept->ops->clean(kept->tags); }
 
 enum vinci_status kept_run(struct kept_memory *kept, const struct vinci_trace *trace,

@@ -26,6 +26,13 @@ struct kept_bytes kept_find(const struct kept_memory *kept, uint64_t address, ui
 /* Reads or writes a range, as a kernel does whose instructions are not known; takes no time. */
 void kept_pass(struct kept_memory *kept, uint64_t address, uint64_t bytes, bool write);
 
+/* The same of several ranges side by side, as kernels read and write what belongs together. */
+struct kept_range {
+  uint64_t address, bytes;
+  bool write;
+};
+void kept_pass_ranges(struct kept_memory *kept, const struct kept_range *ranges, size_t count);
+
 /* Writes back what is dirty, which stays in L2; takes no time. */
 void kept_clean(struct kept_memory *kept);
 

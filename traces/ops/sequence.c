@@ -23,7 +23,7 @@
 #include "traces/lower/calls/sequence.h"
 #include "traces/ops/ops.h"
 
-enum { PS_PER_NS = 1000, PASS_STEPS = 64 };
+enum { PS_PER_NS = 1000 };
 
 struct ops_sequence {
   struct sequence tensors;
@@ -147,40 +147,37 @@ static void look(const struct ops_sequence *sequence, size_t index, struct ops_o
 
 /* ---- rows that are not simulated ---------------------------------------------------------- */
 
-static bool moves(const struct ops_sequence *sequence, const struct sequence_row *row, unsigned i,
-                  uint64_t *address, uint64_t *bytes) {
-  const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
-  if (!is_there(sequence, use) || (i < row->inputs && use->fresh))
-    return false;
-  *address = sequence->tensors.tensors[use->tensor].address;
-  *bytes = sequence->tensors.tensors[use->tensor].bytes;
-  return true;
+static size_t find_ranges(const struct ops_sequence *sequence, const struct sequence_row *row,
+                          struct kept_range *ranges) {
+  size_t count = 0;
+  for (unsigned i = 0; i < row->inputs + row->outputs; i++) {
+    const struct sequence_use *use = &sequence->tensors.uses[row->first_use + i];
+    if (!is_there(sequence, use) || (i < row->inputs && use->fresh))
+      continue;
+    const struct sequence_tensor *tensor = &sequence->tensors.tensors[use->tensor];
+    ranges[count++] = (struct kept_range){tensor->address, tensor->bytes, i >= row->inputs};
+  }
+  return count;
 }
 
-/* Side by side, as kernels read and write what belongs together. */
 static void pass(struct ops_sequence *sequence, size_t index) {
   const struct sequence_row *row = &sequence->tensors.rows[index];
   const struct call_row *call = &sequence->tensors.list->rows[index];
-  uint64_t address, bytes, all = 0;
+  struct kept_range ranges[2 * LOWER_TENSORS_MAX];
+  uint64_t all = 0;
   if (calls_communicates(call))
     kept_clean(sequence->memory);
   if (!calls_on_cores(call))
     return;
-  for (unsigned i = 0; i < row->inputs + row->outputs; i++)
-    all += moves(sequence, row, i, &address, &bytes) ? bytes : 0;
+  size_t count = find_ranges(sequence, row, ranges);
+  for (size_t i = 0; i < count; i++)
+    all += ranges[i].bytes;
   uint64_t most = call->measured_ps == 0 ? all
                                          : (uint64_t)((uint128)sequence->soc->hbm_bytes_per_second *
                                                       call->measured_ps / PS_PER_SECOND);
-  for (uint64_t step = 0; step < PASS_STEPS; step++)
-    for (unsigned i = 0; i < row->inputs + row->outputs; i++) {
-      if (!moves(sequence, row, i, &address, &bytes))
-        continue;
-      if (all > most)
-        bytes = (uint64_t)((uint128)bytes * most / all);
-      uint64_t from = bytes * step / PASS_STEPS, to = bytes * (step + 1) / PASS_STEPS;
-      if (to > from)
-        kept_pass(sequence->memory, address + from, to - from, i >= row->inputs);
-    }
+  for (size_t i = 0; i < count && all > most; i++)
+    ranges[i].bytes = (uint64_t)((uint128)ranges[i].bytes * most / all);
+  kept_pass_ranges(sequence->memory, ranges, count);
 }
 
 bool ops_sequence_skip(struct ops_sequence *sequence, const struct call_row *row) {

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci net plan: what each memory plan needs. */
+#include "cli/net/net.h"
+#include "core/base/decimal.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+static enum vinci_status print_plans(struct graph *graph, struct vinci_diag *diag) {
+  struct graph_plan plan;
+  enum vinci_status status = VINCI_OK;
+  for (unsigned i = 0; i < GRAPH_PLAN_COUNT && status == VINCI_OK; i++) {
+    enum graph_plan_policy policy = (enum graph_plan_policy)i;
+    status = graph_plan(graph, policy, &plan, diag);
+    if (status != VINCI_OK)
+      break;
+    if (i == 0) {
+      printf("Nodes %u, tensors %u\n", graph->node_count, graph->tensor_count);
+      printf("Weights, inputs, outputs %s MiB; alive at once at most %s MiB\n",
+             decimal_ratio(plan.fixed_bytes, MIB, 3).text,
+             decimal_ratio(plan.live_bytes, MIB, 3).text);
+      printf("%-6s %12s %12s  %s\n", "plan", "MiB", "over alive", "how");
+    }
+    printf("%-6s %12s %10s %%  %s\n", graph_plan_name(policy),
+           decimal_ratio(plan.bytes, MIB, 3).text,
+           decimal_ratio((plan.bytes - plan.live_bytes) * 100, plan.live_bytes, 1).text,
+           graph_plan_text(policy));
+  }
+  return status;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct text_list words = {0};
+  struct vinci_diag diag = {0};
+  struct graph graph = {0};
+  int exit_code = 0, none = 0;
+  if (cli_begin(verb, argc, argv, &none, &words, &exit_code)) {
+    enum vinci_status status =
+        words.count == 1 ? net_load(words.items[0], &graph, &diag)
+                         : diag_error(&diag, VINCI_E_USAGE, "give one graph, not %zu", words.count);
+    if (status == VINCI_OK)
+      status = print_plans(&graph, &diag);
+    exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
+  }
+  graph_free(&graph);
+  text_list_free(&words);
+  return exit_code;
+}
+
+const struct cli_verb cli_net_plan = {
+    .name = "net plan",
+    .arguments = "GRAPH",
+    .summary = "Compare the memory that each plan needs",
+    .details = "GRAPH is a file as traces/GRAPH.md describes, '-' is standard input. Offsets that\n"
+               "the graph gives are kept and checked: tensors that are alive together may not\n"
+               "overlap (exit code 3).\n",
+    .run = run,
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vinci net run: options, progress and report of a network's run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/net/net.h"
+#include "cli/support/monitor.h"
+#include "core/base/decimal.h"
+#include "core/base/file.h"
+#include "core/study/workload.h"
+#include "traces/graph/net.h"
+
+enum { TIMEOUT_MINUTES_MAX = 2880, REPEAT_MAX = 1000, DEPTH_MAX = 65535, TOP_NODES = 10 };
+#define MIB (UINT64_C(1) << 20)
+#define PS_PER_US UINT64_C(1000000)
+
+struct net_run_settings {
+  const char *soc, *data, *output, *memory, *network, *plan, *host;
+  struct text_list sets;
+  uint64_t repeat, depth, timeout_minutes;
+  bool exact, quiet;
+};
+
+static const struct option_row run_options[] = {
+    OPTION_TEXT_ROW("soc-version", 's', struct net_run_settings, soc, "NAME",
+                    "the chip to simulate, such as Ascend910B4"),
+    OPTION_LIST_ROW("set", 0, struct net_run_settings, sets, "KEY=VALUE",
+                    "change a number of the chip, such as launch.gap=0.1us; may be repeated"),
+    OPTION_TEXT_ROW("data", 0, struct net_run_settings, data, "DIR",
+                    "the folder that holds soc/ with the hardware descriptions"),
+    OPTION_TEXT_ROW("memory", 0, struct net_run_settings, memory, "MODEL",
+                    "cycle (default): requests, L2 slices, DRAM commands; flat: bandwidth limits, "
+                    "faster"),
+    OPTION_TEXT_ROW("network", 0, struct net_run_settings, network, "LEVEL",
+                    "packet (default) or flit: virtual channels and credits, slower"),
+    OPTION_TEXT_ROW("plan", 0, struct net_run_settings, plan, "POLICY",
+                    "where tensors lie: none, first, best, pack (default); 'vinci net plan' "
+                    "compares them"),
+    OPTION_TEXT_ROW("host", 0, struct net_run_settings, host, "KIND",
+                    "sink (default): all nodes wait on the device; graph: a launch call for each; "
+                    "eager: as a framework that launches operator by operator"),
+    OPTION_NUMBER_ROW("depth", 0, struct net_run_settings, depth, "N", 0, DEPTH_MAX,
+                      "nodes that the host may be ahead of the device (default 0: any number)"),
+    OPTION_NUMBER_ROW("repeat", 0, struct net_run_settings, repeat, "N", 1, REPEAT_MAX,
+                      "runs one after another, of which the last is told (default 2, so that L2 "
+                      "holds what the run before has left)"),
+    OPTION_FLAG_ROW("exact", 0, struct net_run_settings, exact,
+                    "simulate every kernel, also those that met the same context before"),
+    OPTION_TEXT_ROW("output", 'o', struct net_run_settings, output, "DIR",
+                    "write nodes.csv, kernel_details.csv, step_trace_time.csv, memory_record.csv, "
+                    "trace.json"),
+    OPTION_NUMBER_ROW("timeout", 0, struct net_run_settings, timeout_minutes, "MINUTES", 1,
+                      TIMEOUT_MINUTES_MAX, "end after this time (exit code 7)"),
+    OPTION_FLAG_ROW("quiet", 'q', struct net_run_settings, quiet, "print errors only"),
+};
+
+/* ---- report -------------------------------------------------------------------------------- */
+
+struct ranked {
+  const struct graph_node *node;
+  const struct net_node *row;
+};
+
+static int by_duration(const void *a, const void *b) {
+  const struct ranked *one = a, *other = b;
+  uint64_t x = one->row->task.duration_ps, y = other->row->task.duration_ps;
+  if (x != y)
+    return x > y ? -1 : 1;
+  return one->row < other->row ? -1 : 1;
+}
+
+static struct decimal us(uint64_t ps) { return decimal_ratio(ps, PS_PER_US, 3); }
+
+static struct decimal percent(uint64_t part, uint64_t whole) {
+  return decimal_ratio((uint128)part * 100, whole, 1);
+}
+
+static void print_top(const struct graph *graph, const struct net_result *result) {
+  struct ranked *ranked = calloc((size_t)graph->node_count + 1, sizeof *ranked);
+  for (uint32_t i = 0; ranked && i < graph->node_count; i++)
+    ranked[i] = (struct ranked){&graph->nodes[i], &result->nodes[i]};
+  if (ranked)
+    qsort(ranked, graph->node_count, sizeof *ranked, by_duration);
+  printf("\n%-32s %-22s %12s %7s %7s  %s\n", "longest nodes", "operator", "us", "share", "blocks",
+         "bound");
+  for (uint32_t i = 0; ranked && i < graph->node_count && i < TOP_NODES; i++) {
+    const struct net_node *row = ranked[i].row;
+    if (row->task.duration_ps == 0)
+      break;
+    printf("%-32.32s %-22.22s %12s %5s %% %7u  %s\n", ranked[i].node->name, ranked[i].node->op,
+           us(row->task.duration_ps).text,
+           percent(row->task.duration_ps, result->queue.end_ps).text, row->times.blocks,
+           ranked[i].node->kind == GRAPH_KERNEL ? bound_name(row->bound) : "");
+  }
+  free(ranked);
+}
+
+static void print_counts(const struct net_result *result) {
+  const char *separator = "";
+  printf("Nodes     ");
+  for (unsigned i = 0; i < NET_FROM_COUNT; i++)
+    if (result->count[i] > 0) {
+      printf("%s%zu %s", separator, result->count[i], net_from_name((enum net_from)i));
+      separator = ", ";
+    }
+  fputc('\n', stdout);
+}
+
+static void print_refused(const struct graph *graph, const struct net_result *result) {
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (result->nodes[i].from == NET_REFUSED)
+      printf("refused: node %s (%s): %s\n", graph->nodes[i].name, graph->nodes[i].op,
+             result->nodes[i].reason);
+}
+
+static void report(const struct graph *graph, const struct vinci_soc *soc,
+                   const struct net_run_settings *settings, const struct net_result *result) {
+  const struct queue_result *queue = &result->queue;
+  uint64_t read = 0, found = 0;
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    if (result->nodes[i].from == NET_SIMULATED || result->nodes[i].from == NET_REMEMBERED) {
+      read += result->nodes[i].read_bytes;
+      found += result->nodes[i].found_bytes;
+    }
+  printf("%s on %s, run %u of %u\n", *graph->name ? graph->name : "network", vinci_soc_name(soc),
+         (unsigned)settings->repeat, (unsigned)settings->repeat);
+  printf("Time      %s us", us(queue->end_ps).text);
+  if (settings->repeat > 1)
+    printf("; first run, with L2 empty, %s us", us(result->first.end_ps).text);
+  printf("\nAI Cores  %s us busy (%s %%)", us(queue->core_ps).text,
+         percent(queue->core_ps, queue->end_ps).text);
+  printf(", %s us for the host", us(queue->host_bound_ps).text);
+  printf(", %s us between kernels", us(queue->gap_ps).text);
+  printf(", %s us for copies, tasks and other streams\n", us(queue->wait_ps).text);
+  print_counts(result);
+  printf("L2        of %s MiB that kernels read, %s %% were there when they began\n",
+         decimal_ratio(read, MIB, 3).text, percent(found, read).text);
+  printf("Memory    %s MiB", decimal_ratio(result->plan.bytes, MIB, 3).text);
+  printf(", of these %s MiB weights, inputs, outputs",
+         decimal_ratio(result->plan.fixed_bytes, MIB, 3).text);
+  printf("; alive at once at most %s MiB\n", decimal_ratio(result->plan.live_bytes, MIB, 3).text);
+  print_top(graph, result);
+  print_refused(graph, result);
+}
+
+/* ---- result folder -------------------------------------------------------------------------- */
+
+struct writing {
+  const struct graph *graph;
+  const struct net_result *result;
+};
+
+static void write_nodes(void *context, FILE *out) {
+  const struct writing *writing = context;
+  net_put_nodes(writing->graph, writing->result, out);
+}
+
+static void write_kernels(void *context, FILE *out) {
+  const struct writing *writing = context;
+  net_put_kernel_details(writing->graph, writing->result, out);
+}
+
+static void write_step(void *context, FILE *out) {
+  const struct writing *writing = context;
+  net_put_step_trace(writing->result, out);
+}
+
+static void write_memory(void *context, FILE *out) {
+  const struct writing *writing = context;
+  net_put_memory_record(writing->graph, writing->result, out);
+}
+
+static void write_timeline(void *context, FILE *out) {
+  const struct writing *writing = context;
+  net_put_timeline(writing->graph, writing->result, out);
+}
+
+static enum vinci_status write_folder(const char *folder, struct writing *writing,
+                                      struct vinci_diag *diag) {
+  static const struct {
+    const char *name;
+    void (*write)(void *context, FILE *out);
+  } files[] = {{"nodes.csv", write_nodes},
+               {"kernel_details.csv", write_kernels},
+               {"step_trace_time.csv", write_step},
+               {"memory_record.csv", write_memory},
+               {"trace.json", write_timeline}};
+  char path[4096];
+  enum vinci_status status = VINCI_OK;
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == VINCI_OK; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
+    status = file_replace(path, files[i].write, writing, diag);
+  }
+  return status;
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+static const char *host_at(const void *context, size_t index) {
+  (void)context;
+  return queue_host_name((enum queue_host)index);
+}
+
+static bool watch(void *context, size_t done, size_t all) {
+  return monitor_items(context, &(struct monitor_count){.done_permille = 1000 * done, .all = all});
+}
+
+static enum vinci_status choose(const struct net_run_settings *settings, struct net_options *out,
+                                struct vinci_diag *diag) {
+  struct vinci_run_options models = {.struct_size = sizeof models};
+  struct workload_models names = {.memory = settings->memory, .network = settings->network};
+  unsigned plan = GRAPH_PLAN_PACK, host = QUEUE_SINK;
+  enum vinci_status status = workload_choose(&names, &models, diag);
+  if (status == VINCI_OK && settings->plan)
+    status = net_choose("plan", settings->plan, net_plan_at, GRAPH_PLAN_COUNT, &plan, diag);
+  if (status == VINCI_OK && settings->host)
+    status = net_choose("host", settings->host, host_at, QUEUE_HOST_COUNT, &host, diag);
+  *out = (struct net_options){
+      .memory = models.memory,
+      .network = models.network,
+      .plan = (enum graph_plan_policy)plan,
+      .queue = {.host = (enum queue_host)host, .depth = (uint32_t)settings->depth},
+      .repeat = (unsigned)settings->repeat,
+      .exact = settings->exact};
+  return status;
+}
+
+static enum vinci_status simulate(const struct net_run_settings *settings, const char *path,
+                                  struct graph *graph, const struct vinci_soc *soc,
+                                  struct vinci_diag *diag) {
+  struct net_options options;
+  struct net_result result = {0};
+  struct monitor monitor;
+  enum vinci_status status = choose(settings, &options, diag);
+  if (status == VINCI_OK && settings->output)
+    status = folder_make(settings->output, diag);
+  if (status != VINCI_OK)
+    return status;
+  monitor_catch_interrupt();
+  monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
+  options.progress = watch;
+  options.progress_context = &monitor;
+  status = net_run(graph, soc, &options, &result, diag);
+  monitor_clear(&monitor);
+  if (status == VINCI_OK && settings->output)
+    status = write_folder(settings->output, &(struct writing){graph, &result}, diag);
+  if (status == VINCI_OK && !settings->quiet)
+    report(graph, soc, settings, &result);
+  if (status == VINCI_OK && result.count[NET_REFUSED] > 0)
+    status = diag_error(diag, VINCI_E_INPUT, "%zu of %u nodes could not be lowered",
+                        result.count[NET_REFUSED], graph->node_count);
+  arena_free(&result.arena);
+  return status;
+}
+
+static enum vinci_status run_words(const struct net_run_settings *settings,
+                                   const struct text_list *words, struct vinci_diag *diag) {
+  struct graph graph = {0};
+  vinci_soc *soc = NULL;
+  if (words->count != 1)
+    return diag_error(diag, VINCI_E_USAGE, "give one graph, not %zu", words->count);
+  enum vinci_status status =
+      cli_load_soc(settings->soc, settings->data, &settings->sets, &soc, diag);
+  if (status == VINCI_OK)
+    status = net_load(words->items[0], &graph, diag);
+  if (status == VINCI_OK)
+    status = simulate(settings, words->items[0], &graph, soc, diag);
+  graph_free(&graph);
+  vinci_soc_free(soc);
+  return status;
+}
+
+static int run(const struct cli_verb *verb, int argc, char **argv) {
+  struct net_run_settings settings = {.repeat = 2};
+  struct text_list words = {0};
+  struct vinci_diag diag = {0};
+  int exit_code = 0;
+  if (cli_begin(verb, argc, argv, &settings, &words, &exit_code)) {
+    enum vinci_status status = run_words(&settings, &words, &diag);
+    exit_code = status == VINCI_OK ? 0 : cli_fail(&diag);
+  }
+  text_list_free(&settings.sets);
+  text_list_free(&words);
+  return exit_code;
+}
+
+const struct cli_verb cli_net_run = {
+    .name = "net run",
+    .arguments = "GRAPH",
+    .summary = "Simulate a network and say where its time goes",
+    .details =
+        "GRAPH is a file as traces/GRAPH.md describes, '-' is standard input. The kernels run in\n"
+        "their order on one chip: each finds in L2 what those before have left. A kernel that\n"
+        "met the same context before is not simulated again, unless --exact asks for all.\n"
+        "Example:\n"
+        "  vinci net run traces/examples/two_layers.graph.csv -s Ascend910B4 --host=eager\n",
+    .options = {run_options, sizeof run_options / sizeof *run_options},
+    .run = run,
+};

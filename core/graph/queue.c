@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams, units and the host, node by node. */
+#include "core/graph/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/arith.h"
+
+enum { UNITS_MAX = 16, STREAMS_MAX = UINT16_MAX + 1 };
+
+/* What runs one node at a time. */
+struct unit {
+  const char *name;
+  bool cores, begun, mixed; /* of its last node */
+  uint64_t free_ps;
+};
+
+struct queue {
+  const struct graph *graph;
+  const struct vinci_soc *soc;
+  const struct queue_options *options;
+  struct queue_task *tasks;
+  uint64_t *written_ps; /* by tensor: when its writer ended */
+  uint64_t *stream_ps;  /* by stream: when its last node ended */
+  struct unit units[UNITS_MAX];
+  unsigned unit_count;
+  uint64_t host_ps;
+  struct queue_result *result;
+};
+
+const char *queue_host_name(enum queue_host host) {
+  static const char *const names[] = {
+#define X(id, name, text) name,
+      QUEUE_HOST_LIST(X)
+#undef X
+  };
+  return names[host];
+}
+
+const char *queue_host_text(enum queue_host host) {
+  static const char *const texts[] = {
+#define X(id, name, text) text,
+      QUEUE_HOST_LIST(X)
+#undef X
+  };
+  return texts[host];
+}
+
+/* Units beyond the table share the last one, which takes turns and so is never too fast. */
+static struct unit *unit_of(struct queue *queue, const struct graph_node *node) {
+  const char *name = node->kind == GRAPH_KERNEL ? "" : node->op;
+  for (unsigned i = 0; i < queue->unit_count; i++)
+    if (strcmp(queue->units[i].name, name) == 0)
+      return &queue->units[i];
+  if (queue->unit_count == UNITS_MAX)
+    return &queue->units[UNITS_MAX - 1];
+  struct unit *unit = &queue->units[queue->unit_count++];
+  *unit = (struct unit){.name = name, .cores = node->kind == GRAPH_KERNEL};
+  return unit;
+}
+
+/* When all that a node reads has been written, and all that it has to follow has ended. */
+static uint64_t inputs_ready(const struct queue *queue, const struct graph_node *node) {
+  uint64_t ready = 0;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (node->inputs[i] != GRAPH_NONE)
+      ready = max_u64(ready, queue->written_ps[node->inputs[i]]);
+  for (uint32_t i = 0; i < node->after_count; i++) {
+    const struct queue_task *task = &queue->tasks[node->after[i]];
+    ready = max_u64(ready, task->start_ps + task->duration_ps);
+  }
+  return ready;
+}
+
+/* The host issues a node; with a queue that is full it waits for the oldest node there to start. */
+static void issue(struct queue *queue, uint32_t index) {
+  const struct queue_options *options = queue->options;
+  struct queue_task *task = &queue->tasks[index];
+  if (options->depth > 0 && index >= options->depth)
+    queue->host_ps = max_u64(queue->host_ps, queue->tasks[index - options->depth].start_ps);
+  if (task->host_ps > 0)
+    queue->host_ps += task->host_ps;
+  else if (options->host == QUEUE_EAGER)
+    queue->host_ps += (uint64_t)queue->soc->host_operator_ps;
+  else if (options->host == QUEUE_GRAPH || queue->host_ps == 0)
+    queue->host_ps += (uint64_t)queue->soc->host_launch_call_ps;
+  task->issued_ps = queue->host_ps;
+}
+
+/* The time of a unit between its last node and this one, by what it waited for. */
+static void account(struct queue *queue, struct unit *unit, struct queue_task *task, uint64_t gap,
+                    uint64_t ready) {
+  uint64_t from = unit->begun ? unit->free_ps : 0;
+  uint64_t idle = task->start_ps - from;
+  task->gap_ps = min_u64(unit->begun ? gap : 0, idle);
+  idle -= task->gap_ps;
+  uint64_t other = ready > from + task->gap_ps ? ready - from - task->gap_ps : 0;
+  task->other_wait_ps = min_u64(other, idle);
+  task->host_wait_ps = idle - task->other_wait_ps;
+  if (unit->cores) {
+    queue->result->gap_ps += task->gap_ps;
+    queue->result->host_bound_ps += task->host_wait_ps;
+    queue->result->wait_ps += task->other_wait_ps;
+    queue->result->core_ps += task->duration_ps;
+  }
+}
+
+static void start(struct queue *queue, uint32_t index, const struct graph_node *node) {
+  struct queue_task *task = &queue->tasks[index];
+  struct unit *unit = unit_of(queue, node);
+  uint64_t gap = (uint64_t)(task->mixed || unit->mixed ? queue->soc->launch_mixed_gap_ps
+                                                       : queue->soc->launch_gap_ps);
+  if (!unit->cores || !unit->begun)
+    gap = 0;
+  uint64_t ready = max_u64(inputs_ready(queue, node), queue->stream_ps[node->stream]);
+  issue(queue, index);
+  task->start_ps = max_u64(max_u64(ready, unit->free_ps + gap), task->issued_ps);
+  account(queue, unit, task, gap, ready);
+  uint64_t end = task->start_ps + task->duration_ps;
+  unit->begun = true;
+  unit->mixed = task->mixed;
+  unit->free_ps = queue->stream_ps[node->stream] = end;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    queue->written_ps[node->outputs[i]] = end;
+  if (node->kind == GRAPH_COPY && strcmp(node->op, "d2h") == 0) /* the host wants the values */
+    queue->host_ps = max_u64(queue->host_ps, end);
+  queue->result->end_ps = max_u64(queue->result->end_ps, end);
+}
+
+/* A view is there when its input is. */
+static void pass_view(struct queue *queue, uint32_t index, const struct graph_node *node) {
+  uint64_t ready = inputs_ready(queue, node);
+  queue->tasks[index].start_ps = queue->tasks[index].issued_ps = ready;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    queue->written_ps[node->outputs[i]] = ready;
+}
+
+enum vinci_status queue_run(const struct graph *graph, const struct vinci_soc *soc,
+                            const struct queue_options *options, struct queue_task *tasks,
+                            struct queue_result *out, struct vinci_diag *diag) {
+  struct queue queue = {.graph = graph,
+                        .soc = soc,
+                        .options = options,
+                        .tasks = tasks,
+                        .written_ps =
+                            calloc((size_t)graph->tensor_count + 1, sizeof *queue.written_ps),
+                        .stream_ps = calloc(STREAMS_MAX, sizeof *queue.stream_ps),
+                        .result = out};
+  enum vinci_status status = VINCI_OK;
+  *out = (struct queue_result){0};
+  if (!queue.written_ps || !queue.stream_ps)
+    status = diag_error(diag, VINCI_E_NOMEM, "out of memory for the queue");
+  for (uint32_t i = 0; i < graph->node_count && status == VINCI_OK; i++) {
+    const struct graph_node *node = &graph->nodes[i];
+    if (node->kind == GRAPH_VIEW)
+      pass_view(&queue, i, node);
+    else
+      start(&queue, i, node);
+  }
+  out->host_ps = queue.host_ps;
+  free(queue.written_ps);
+  free(queue.stream_ps);
+  return status;
+}

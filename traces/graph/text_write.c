@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes graphs as text. */
+#include <string.h>
+
+#include "core/base/decimal.h"
+#include "traces/graph/text.h"
+
+enum { US_DECIMALS = 6 };
+
+static void put_tensors(const struct graph *graph, const char *key, const uint32_t *list,
+                        uint32_t count, FILE *out) {
+  if (count == 0)
+    return;
+  fprintf(out, ",%s=", key);
+  for (uint32_t i = 0; i < count; i++)
+    fprintf(out, "%s%s", i ? " " : "", list[i] == GRAPH_NONE ? "-" : graph->tensors[list[i]].name);
+}
+
+static void put_tensor(const struct graph *graph, const struct graph_tensor *tensor, FILE *out) {
+  fprintf(out, "tensor,name=%s,dtype=%s", tensor->name, dtype_name(tensor->dtype));
+  if (tensor->shaped)
+    fputs(",shape=", out);
+  for (unsigned i = 0; i < tensor->rank && tensor->shaped; i++)
+    fprintf(out, "%s%llu", i ? "x" : "", (unsigned long long)tensor->shape[i]);
+  if (tensor->io != GRAPH_LOCAL)
+    fprintf(out, ",io=%s", graph_io_name(tensor->io));
+  if (strcmp(tensor->format, "ND") != 0)
+    fprintf(out, ",format=%s", tensor->format);
+  if (tensor->memory != GRAPH_NONE)
+    fprintf(out, ",memory=%s", graph->tensors[tensor->memory].name);
+  if (tensor->placed)
+    fprintf(out, ",offset=%llu", (unsigned long long)tensor->offset);
+  fputc('\n', out);
+}
+
+static void put_node(const struct graph *graph, const struct graph_node *node, FILE *out) {
+  fprintf(out, "%s,name=%s", graph_kind_name(node->kind), node->name);
+  if (node->kind == GRAPH_COPY)
+    fprintf(out, ",way=%s", node->op);
+  else if (node->kind == GRAPH_TASK)
+    fprintf(out, ",unit=%s,duration_us=%s", node->op,
+            decimal_exact(node->duration_ps, US_DECIMALS).text);
+  else if (node->kind != GRAPH_VIEW)
+    fprintf(out, ",op=%s", node->op);
+  put_tensors(graph, "in", node->inputs, node->input_count, out);
+  put_tensors(graph, "out", node->outputs, node->output_count, out);
+  for (uint32_t i = 0; i < node->arg_count; i++)
+    fprintf(out, "%s%s", i ? " " : ",args=", node->args[i]);
+  if (node->stream > 0)
+    fprintf(out, ",stream=%u", node->stream);
+  for (uint32_t i = 0; i < node->after_count; i++)
+    fprintf(out, "%s%s", i ? " " : ",after=", graph->nodes[node->after[i]].name);
+  if (*node->origin)
+    fprintf(out, ",origin=%s", node->origin);
+  fputc('\n', out);
+}
+
+void graph_text_write(const struct graph *graph, FILE *out) {
+  fprintf(out, "graph,version=%d", GRAPH_TEXT_VERSION);
+  if (graph->name && *graph->name)
+    fprintf(out, ",name=%s", graph->name);
+  fputc('\n', out);
+  for (uint32_t i = 0; i < graph->tensor_count; i++)
+    put_tensor(graph, &graph->tensors[i], out);
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    put_node(graph, &graph->nodes[i], out);
+}
