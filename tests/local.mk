@@ -52,6 +52,7 @@ unit_tests = \
 	tests/traces/test_bounds \
 	tests/traces/test_export \
 	tests/traces/test_export_csv \
+	tests/traces/test_graph \
 	tests/traces/test_lower \
 	tests/traces/test_lower_attention \
 	tests/traces/test_lower_conv \
@@ -82,6 +83,7 @@ script_tests = \
 	tests/cli/test_endings.sh \
 	tests/cli/test_gate.sh \
 	tests/cli/test_missing.sh \
+	tests/cli/test_net.sh \
 	tests/cli/test_ops.sh \
 	tests/cli/test_readme.sh \
 	tests/cli/test_sequence.sh \

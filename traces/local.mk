@@ -175,6 +175,7 @@ libvinci_traces_la_SOURCES = \
 # Specification, for Makefile.am to install, and example traces with their pictures.
 dist_noinst_DATA += \
 	traces/FORMAT.md \
+	traces/GRAPH.md \
 	traces/KERNELS.md \
 	traces/OPERATORS.md \
 	traces/VALUES.md

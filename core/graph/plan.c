@@ -158,7 +158,7 @@ static uint64_t most_alive(const struct block *blocks, uint32_t count, uint32_t 
 /* ---- the plan ------------------------------------------------------------------------------ */
 
 /* Of each tensor with memory of its own: bytes of the largest tensor there, whether its memory is
- * nobody else's, and where a planner outside has put it. */
+ * nobody else's, and the offset that a planner outside gave. */
 struct memory {
   uint64_t bytes, offset;
   bool fixed, placed;

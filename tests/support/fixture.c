@@ -123,6 +123,10 @@ vinci_soc *fixture_soc(void) {
   soc->fb_bytes = 7 << 10;
   soc->flag_ids = 8;
   soc->host_write_rate = soc->host_read_rate = 1000000000;
+  soc->host_launch_call_ps = 5300000;
+  soc->host_operator_ps = 97000000;
+  soc->launch_gap_ps = 31000;
+  soc->launch_mixed_gap_ps = 1013000;
   soc->cross_core_ids = 16;
   soc->cross_core_sets_max = 15;
   soc->cross_core_cycles = FIXTURE_CROSS;

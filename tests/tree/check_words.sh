@@ -9,7 +9,7 @@ cd "${TESTS_SRCDIR:-.}" || exit 99
 . tests/support/tap.sh
 
 pages='README.md ACCURACY.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md traces/FORMAT.md
-  traces/KERNELS.md traces/VALUES.md scripts/LUA.md'
+  traces/GRAPH.md traces/KERNELS.md traces/VALUES.md scripts/LUA.md'
 folders='core cube vector memhier noc traces scripts cli acl include tests'
 sources=$(find $folders -path scripts/build-aux -prune -o \( -name '*.[ch]' -o -name '*.cc' -o \
   -name '*.def' -o -name '*.lua' -o -name '*.sh' -o -name '*.py' -o -name '*.1' \) -print | LC_ALL=C sort)

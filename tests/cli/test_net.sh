@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# vinci net: runs of graphs, what they agree with, and what they refuse.
+set -u
+srcdir=${TESTS_SRCDIR:-.}
+. "$srcdir/tests/support/tap.sh"
+vinci=${VINCI:?}
+soc=--soc-version=Ascend910B4
+example=$srcdir/traces/examples/two_layers.graph.csv
+
+work_folder test_net
+plan 10
+
+# column NAME: that column of nodes.csv, one line for each node.
+column() {
+  awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+    { print $at }' "$work/out.dir/nodes.csv"
+}
+
+keep "$vinci" net run "$example" $soc --output="$work/out.dir"
+report "a network is simulated" "$(expect 0 '' 'Nodes     3 simulated'
+  for file in nodes.csv kernel_details.csv step_trace_time.csv memory_record.csv trace.json; do
+    [ -s "$work/out.dir/$file" ] || echo "no $file"
+  done)"
+
+# One run on an empty chip is what a profile in its order is: the same kernels find the same lines.
+# The two weights differ in bytes, since a profile does not say which tensors are the same.
+sed 's/4096x1024/4096x512/; s/32x1024,io=out/32x512,io=out/; s/k=4096 n=1024/k=4096 n=512/' "$example" >"$work/first.csv"
+keep "$vinci" net run "$work/first.csv" $soc --repeat=1 --output="$work/out.dir"
+report "a first run is simulated" "$(expect 0 '')"
+column duration_us >"$work/durations"
+keep "$vinci" run --ops "$work/out.dir/kernel_details.csv" $soc --sequence --memory=cycle --output="$work/ops"
+report "kernel_details.csv is a profile for vinci run --ops --sequence, of the same durations" \
+  "$(expect 0 ''
+    "${PYTHON:-python3}" - "$work/ops/op_summary.csv" "$work/durations" <<'END'
+import csv, sys
+rows = [r["Task Duration(us)"] for r in csv.DictReader(open(sys.argv[1]))]
+own = open(sys.argv[2]).read().split()
+for a, b in zip(rows, own):
+    if abs(float(a) - float(b)) > 0.01 * float(b):
+        print("durations %s and %s" % (a, b))
+if len(rows) != len(own):
+    print("%d and %d rows" % (len(rows), len(own)))
+END
+  )"
+
+# Eight equal layers: from some layer on the context is the same.
+{
+  echo graph,version=1,name=deep
+  echo tensor,name=x0,dtype=fp16,shape=64x512,io=in
+  for i in 1 2 3 4 5 6 7 8; do
+    echo "tensor,name=w$i,dtype=fp16,shape=512x512,io=weight"
+    echo "tensor,name=x$i,dtype=fp16,shape=64x512$([ $i -lt 8 ] || echo ,io=out)"
+    echo "kernel,name=fc$i,op=matmul,in=x$((i - 1)) w$i,out=x$i,args=m=64 k=512 n=512"
+  done
+} >"$work/deep.csv"
+keep "$vinci" net run "$work/deep.csv" $soc --set l2.size=1MiB --repeat=1 --output="$work/out.dir"
+column duration_us >"$work/some"
+report "what met the same context is remembered" "$(expect 0 '' remembered
+  column from | grep -c remembered | awk '$1 < 2 { print "only " $1 " nodes are remembered" }')"
+keep "$vinci" net run "$work/deep.csv" $soc --set l2.size=1MiB --repeat=1 --exact --output="$work/out.dir"
+column duration_us >"$work/all"
+report "and differs from what is simulated by at most 1 per cent" "$(expect 0 ''
+  column from | grep -v simulated
+  paste "$work/some" "$work/all" | awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 0.01 * $2) print }')"
+
+sed 's/op=gelu/op=guelu/' "$example" >"$work/bad.csv"
+keep "$vinci" net run "$work/bad.csv" $soc
+report "a kernel that cannot be lowered is named, and the rest runs" \
+  "$(expect 3 'error: 1 of 3 nodes could not be lowered' 'refused: node act (guelu)')"
+
+keep "$vinci" net run "$example" $soc --plan=pak
+report "an unknown plan has a hint" "$(expect 2 "error: unknown plan 'pak'
+hint: did you mean pack?")"
+
+sed 's/^kernel,name=act.*/layer,name=act,op=Gelu,in=h,out=a/' "$example" >"$work/layer.csv"
+keep "$vinci" net run "$work/layer.csv" $soc -q
+report "a layer is no kernel yet" "$(expect 3 - ; case $err in *'"act" is a layer (Gelu)'*) ;; *) echo "$err" ;; esac)"
+
+keep "$vinci" net plan "$example"
+report "plans are compared" "$(expect 0 '' 'pack         16.375')"
+
+keep "$vinci" net run "$example" $soc --host=eager --repeat=1
+report "a framework that launches operator by operator waits for the host" \
+  "$(expect 0 ''
+    printf '%s\n' "$out" | awk '/us busy/ { if ($8 < 250) print "only " $8 " us for the host"; seen = 1 }
+      END { if (!seen) print "no line of the cores" }')"

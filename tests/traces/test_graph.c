@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Graphs: their text, the errors of that text, memory plans with known answers and on random lives,
+ * and the queue against times computed by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/arith.h"
+#include "core/graph/queue.h"
+#include "tests/support/fixture.h"
+#include "traces/graph/text.h"
+
+enum { TEXT_BYTES = 1 << 16, RANDOM_GRAPHS = 200, US = 1000000 };
+
+static enum vinci_status read_text(const char *text, struct graph *graph, struct vinci_diag *diag) {
+  *diag = (struct vinci_diag){0};
+  return graph_text_read("g.csv", text, strlen(text), graph, diag);
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static const char all_kinds[] =
+    "graph,version=1,name=all\n"
+    "tensor,name=host,dtype=fp16,shape=32x16,io=in\n"
+    "tensor,name=x,dtype=fp16,shape=32x16\n"
+    "tensor,name=flat,dtype=fp16,shape=512,memory=x\n"
+    "tensor,name=w,dtype=fp32,shape=,io=weight\n"
+    "tensor,name=y,dtype=fp16,shape=1x1x32x16x16,format=NC1HWC0,offset=1024\n"
+    "tensor,name=z,dtype=int4,shape=3,io=out\n"
+    "copy,name=up,way=h2d,in=host,out=x\n"
+    "view,name=v,in=x,out=flat\n"
+    "kernel,name=k,op=add,in=flat - w,out=y,args=shape=512 dtype=fp16,stream=2,origin=/a/Add\n"
+    "task,name=t,unit=AI_CPU,duration_us=1.25,in=y,out=z,after=up k\n";
+
+static void what_is_written_is_what_was_read(void **state) {
+  (void)state;
+  char text[TEXT_BYTES] = {0};
+  struct graph graph;
+  struct vinci_diag diag;
+  assert_int_equal(read_text(all_kinds, &graph, &diag), VINCI_OK);
+  FILE *out = fmemopen(text, sizeof text, "w");
+  assert_non_null(out);
+  graph_text_write(&graph, out);
+  fclose(out);
+  assert_string_equal(text, all_kinds);
+  assert_int_equal(graph.nodes[2].inputs[1], GRAPH_NONE);
+  assert_int_equal(graph.nodes[3].duration_ps, 1250000);
+  assert_int_equal(graph_bytes(&graph.tensors[5]), 2); /* three times 4 bits */
+  assert_int_equal(graph_memory(&graph, 2), 1);
+  graph_free(&graph);
+}
+
+/* Comments, blank lines, quotes and line ends of other systems. */
+static void text_of_other_tools_is_read(void **state) {
+  (void)state;
+  struct graph graph;
+  struct vinci_diag diag;
+  assert_int_equal(read_text("# made by hand\r\n\r\ngraph,version=1\r\n"
+                             "tensor,\"name=a\",dtype=fp16,shape=8,io=in\n\n"
+                             "tensor,name=b,dtype=fp16,shape=8,io=out\n"
+                             "kernel,name=r,op=relu,in=a,out=b,\"args=shape=8\"",
+                             &graph, &diag),
+                   VINCI_OK);
+  assert_int_equal(graph.node_count, 1);
+  assert_string_equal(graph_arg(&graph.nodes[0], "shape"), "8");
+  graph_free(&graph);
+}
+
+#define HEAD "graph,version=1\n"
+#define A "tensor,name=a,dtype=fp16,shape=8,io=in\n"
+#define B "tensor,name=b,dtype=fp16,shape=8\n"
+
+static const struct {
+  const char *text;
+  unsigned long line, column;
+  const char *message;
+} mistakes[] = {
+    {"", 0, 0, "the graph is empty; the first row is \"graph,version=1\""},
+    {"tensor,name=a\n", 1, 1, "the first row is \"graph,version=1\""},
+    {"graph,version=2\n", 1, 7, "this program reads graph,version=1"},
+    {HEAD HEAD, 2, 1, "second graph row; a file has one, the first"},
+    {HEAD "kernal,name=x\n", 2, 1, "unknown row \"kernal\""},
+    {HEAD "tensor,dtype=fp16\n", 2, 1, "a tensor row needs name=..."},
+    {HEAD "tensor,name=a,dtype=fp61\n", 2, 15, "unknown dtype \"fp61\""},
+    {HEAD "tensor,name=a,dtype=fp16,shape=8x\n", 2, 26,
+     "shape is extents such as 8x128, not \"8x\""},
+    {HEAD "tensor,name=a,dtype=fp16,shape=0\n", 2, 26, "shape 0 has no elements"},
+    {HEAD "tensor,name=a,dtype=fp16,shape=9999999999x99999\n", 2, 26,
+     "shape 9999999999x99999 has too many elements"},
+    {HEAD "tensor,name=a,dtype=fp16,shape=1x1x1x1x1x1x1x1x1\n", 2, 26,
+     "a shape of more than 8 dimensions"},
+    {HEAD A A, 3, 8, "second tensor \"a\""},
+    {HEAD "tensor,name=a,dtype=fp16,offset=100\n", 2, 26,
+     "offset is a multiple of 512 bytes, not 100"},
+    {HEAD "tensor,name=a,dtype=fp16,memory=b\n", 2, 26, "no tensor \"b\" stands before this row"},
+    {HEAD "tensor,name=a,dtype=fp16,colour=red\n", 2, 26, "a tensor row has no key colour"},
+    {HEAD "tensor,name=a,name=b,dtype=fp16\n", 2, 15, "second name="},
+    {HEAD "tensor,name=a,dtype=fp16,red\n", 2, 26, "\"red\" is no key=value field"},
+    {HEAD "tensor,\"name=a\n", 2, 1, "not CSV: error parsing data while strict checking enabled"},
+    {HEAD A B "kernel,name=k,op=relu,in=c,out=b\n", 4, 23,
+     "no tensor \"c\" stands before this row"},
+    {HEAD A B "kernel,name=k,in=a,out=b\n", 4, 1, "a kernel row needs op=..."},
+    {HEAD A B "kernel,name=k,op=relu,in=a,out=b,args=8\n", 4, 34,
+     "arguments are key=value with blanks between, not \"8\""},
+    {HEAD A B "kernel,name=k,op=relu,in=a,out=b,after=j\n", 4, 34,
+     "no node \"j\" stands before this row"},
+    {HEAD A B "kernel,name=k,op=relu,in=a,out=-\n", 4, 28, "an output cannot be left out"},
+    {HEAD A B "task,name=t,duration_us=long,in=a,out=b\n", 4, 13,
+     "duration_us is a number up to 1e12, not \"long\""},
+    {HEAD A B "copy,name=c,way=up,in=a,out=b\n", 4, 13, "unknown way \"up\""},
+    {HEAD A "tensor,name=c,dtype=fp32,shape=8\nview,name=v,in=a,out=c\n", 4, 18,
+     "a view keeps its bytes: 16 in, 32 out"},
+    {HEAD A B "kernel,name=k,op=relu,in=b,out=b\n", 0, 0,
+     "node \"k\" (relu) reads, before any node has written, tensor \"b\""},
+    {HEAD A B "kernel,name=k,op=relu,in=a,out=b\nkernel,name=l,op=relu,in=a,out=b\n", 0, 0,
+     "node \"l\" (relu) writes again tensor \"b\""},
+    {HEAD A "tensor,name=o,dtype=fp16,shape=8,io=out\n", 0, 0,
+     "no node writes tensor \"o\", which has io=out"},
+    {HEAD A "tensor,name=b,dtype=fp16\nkernel,name=k,op=relu,in=a,out=b\n", 0, 0,
+     "node \"k\" (relu) writes, without a shape, tensor \"b\""},
+};
+
+static void mistakes_are_named_with_their_place(void **state) {
+  (void)state;
+  struct graph graph;
+  struct vinci_diag diag;
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    assert_int_equal(read_text(mistakes[i].text, &graph, &diag), VINCI_E_INPUT);
+    assert_string_equal(diag.text, mistakes[i].message);
+    assert_int_equal(diag.line, mistakes[i].line);
+    assert_int_equal(diag.column, mistakes[i].column);
+  }
+}
+
+/* ---- memory plans -------------------------------------------------------------------------- */
+
+static uint32_t add_tensor(struct graph *graph, uint64_t bytes, enum graph_io io) {
+  uint32_t index = graph_add_tensor(graph, graph_new_name(graph, "t"));
+  assert_int_not_equal(index, GRAPH_NONE);
+  graph->tensors[index].dtype = DTYPE_INT8;
+  graph->tensors[index].io = io;
+  graph_set_shape(&graph->tensors[index], &bytes, 1);
+  return index;
+}
+
+static void add_node(struct graph *graph, enum graph_kind kind, const char *op, uint32_t input,
+                     uint32_t output, uint32_t stream) {
+  struct graph_node node = {.name = graph_new_name(graph, "n"),
+                            .kind = kind,
+                            .op = op,
+                            .inputs = &input,
+                            .outputs = &output,
+                            .input_count = 1,
+                            .output_count = 1,
+                            .stream = stream};
+  assert_int_not_equal(graph_add_node(graph, &node), GRAPH_NONE);
+}
+
+/*
+ * A chain x -> 1024 -> 512 -> 2048 -> 1024 -> y of bytes. Alive at once at most: while the third is
+ * made, 512 + 2048; while the fourth is, 2048 + 1024; x and y, 512 each, have memory of their own.
+ */
+static void plans_of_a_chain_are_known(void **state) {
+  (void)state;
+  static const uint64_t bytes[] = {1024, 512, 2048, 1024};
+  static const uint64_t expected[GRAPH_PLAN_COUNT] = {
+      [GRAPH_PLAN_NONE] = 5632,
+      [GRAPH_PLAN_FIRST] = 4608, /* 2048 do not fit where the first 1024 were; the second 1024 do */
+      [GRAPH_PLAN_BEST] = 4608,
+      [GRAPH_PLAN_PACK] = 4096,
+  };
+  struct graph graph = {0};
+  struct graph_plan plan;
+  uint32_t last = add_tensor(&graph, 512, GRAPH_IN);
+  for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+    uint32_t next = add_tensor(&graph, bytes[i], GRAPH_LOCAL);
+    add_node(&graph, GRAPH_KERNEL, "relu", last, next, 0);
+    last = next;
+  }
+  add_node(&graph, GRAPH_KERNEL, "relu", last, add_tensor(&graph, 512, GRAPH_OUT), 0);
+  for (unsigned i = 0; i < GRAPH_PLAN_COUNT; i++) {
+    assert_int_equal(graph_plan(&graph, (enum graph_plan_policy)i, &plan, NULL), VINCI_OK);
+    assert_int_equal(plan.bytes, expected[i]);
+    assert_int_equal(plan.fixed_bytes, 1024);
+    assert_int_equal(plan.live_bytes, 4096);
+  }
+  graph_free(&graph);
+}
+
+/* Of a random graph no two tensors that are alive together share a byte, no plan is smaller than
+ * what is alive, and none larger than no sharing at all. */
+static void check_random_graph(uint64_t *seed) {
+  struct graph graph = {0};
+  struct graph_plan plan;
+  uint32_t count = 3 + (uint32_t)(splitmix64_next(seed) % 30);
+  add_tensor(&graph, 300, GRAPH_IN);
+  for (uint32_t i = 1; i < count; i++) {
+    add_tensor(&graph, 1 + splitmix64_next(seed) % 5000, i + 1 < count ? GRAPH_LOCAL : GRAPH_OUT);
+    add_node(&graph, GRAPH_KERNEL, "relu", (uint32_t)(splitmix64_next(seed) % i), i, 0);
+  }
+  struct graph_life lives[40];
+  uint64_t apart = 0;
+  graph_lives(&graph, lives);
+  for (unsigned policy = 0; policy < GRAPH_PLAN_COUNT; policy++) {
+    assert_int_equal(graph_plan(&graph, (enum graph_plan_policy)policy, &plan, NULL), VINCI_OK);
+    apart = policy == GRAPH_PLAN_NONE ? plan.bytes : apart;
+    assert_in_range(plan.bytes, plan.live_bytes, apart);
+    for (uint32_t i = 0; i < count; i++)
+      for (uint32_t j = 0; j < i; j++) {
+        bool together = lives[i].used && lives[j].used && lives[i].first <= lives[j].last &&
+                        lives[j].first <= lives[i].last;
+        bool overlap = plan.offsets[i] < plan.offsets[j] + graph_bytes(&graph.tensors[j]) &&
+                       plan.offsets[j] < plan.offsets[i] + graph_bytes(&graph.tensors[i]);
+        assert_false(together && overlap);
+      }
+  }
+  graph_free(&graph);
+}
+
+static void tensors_alive_together_share_no_byte(void **state) {
+  (void)state;
+  uint64_t seed = 20261124;
+  for (unsigned i = 0; i < RANDOM_GRAPHS; i++)
+    check_random_graph(&seed);
+}
+
+static void plans_of_others_are_checked(void **state) {
+  (void)state;
+  struct graph graph;
+  struct graph_plan plan;
+  struct vinci_diag diag;
+  static const char text[] = HEAD A "tensor,name=b,dtype=fp16,shape=512,offset=512\n"
+                                    "tensor,name=c,dtype=fp16,shape=256,offset=1024\n"
+                                    "kernel,name=k,op=relu,in=a,out=b\n"
+                                    "kernel,name=l,op=relu,in=b,out=c\n";
+  assert_int_equal(read_text(text, &graph, &diag), VINCI_OK);
+  assert_int_equal(graph_plan(&graph, GRAPH_PLAN_PACK, &plan, &diag), VINCI_E_INPUT);
+  assert_string_equal(diag.text,
+                      "tensors \"b\" (offset 512, 1024 bytes) and \"c\" (offset 1024, 512 "
+                      "bytes) overlap while both are alive, at node \"l\"");
+  graph_free(&graph);
+}
+
+/* ---- the queue ----------------------------------------------------------------------------- */
+
+/* Two kernels, one of them mixed, behind a copy; all times by hand. */
+static void gaps_and_hosts_are_as_computed_by_hand(void **state) {
+  (void)state;
+  struct graph graph = {0};
+  struct queue_result result;
+  const struct vinci_soc *soc = fixture_shared;
+  uint32_t x = add_tensor(&graph, 512, GRAPH_IN), a = add_tensor(&graph, 512, GRAPH_LOCAL);
+  uint32_t b = add_tensor(&graph, 512, GRAPH_LOCAL), c = add_tensor(&graph, 512, GRAPH_LOCAL);
+  uint32_t d = add_tensor(&graph, 512, GRAPH_OUT);
+  add_node(&graph, GRAPH_COPY, "h2d", x, a, 0);
+  add_node(&graph, GRAPH_KERNEL, "relu", a, b, 0);
+  add_node(&graph, GRAPH_KERNEL, "relu", b, c, 0);
+  add_node(&graph, GRAPH_TASK, "AI_CPU", c, d, 1);
+  struct queue_task tasks[4] = {{.duration_ps = 7 * US},
+                                {.duration_ps = 11 * US, .mixed = true},
+                                {.duration_ps = 5 * US},
+                                {.duration_ps = 3 * US}};
+  uint64_t call = (uint64_t)soc->host_launch_call_ps, gap = (uint64_t)soc->launch_mixed_gap_ps;
+  struct queue_options options = {.host = QUEUE_SINK};
+  assert_int_equal(queue_run(&graph, soc, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[0].start_ps, call);
+  assert_int_equal(tasks[1].start_ps, call + 7 * US);
+  assert_int_equal(tasks[2].start_ps, call + 18 * US + gap);
+  assert_int_equal(tasks[3].start_ps, call + 23 * US + gap);
+  assert_int_equal(result.end_ps, call + 26 * US + gap);
+  assert_int_equal(result.core_ps, 16 * US);
+  assert_int_equal(result.gap_ps, gap);
+  assert_int_equal(result.wait_ps, 7 * US + call);
+
+  uint64_t own = (uint64_t)soc->host_operator_ps; /* longer than all of the kernels */
+  assert_true(own > 20 * (uint64_t)US);
+  options.host = QUEUE_EAGER;
+  assert_int_equal(queue_run(&graph, soc, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[2].start_ps, 3 * own);
+  assert_int_equal(tasks[2].host_wait_ps + tasks[2].gap_ps, own - 11 * US);
+  assert_int_equal(result.end_ps, 4 * own + 3 * US);
+  assert_int_equal(result.host_ps, 4 * own);
+  graph_free(&graph);
+}
+
+/* What does not depend on one another runs side by side, but for kernels. */
+static void streams_overlap_but_for_the_cores(void **state) {
+  (void)state;
+  struct graph graph = {0};
+  struct queue_result result;
+  struct queue_options options = {.host = QUEUE_SINK};
+  uint32_t x = add_tensor(&graph, 512, GRAPH_IN);
+  add_node(&graph, GRAPH_KERNEL, "relu", x, add_tensor(&graph, 512, GRAPH_OUT), 0);
+  add_node(&graph, GRAPH_KERNEL, "relu", x, add_tensor(&graph, 512, GRAPH_OUT), 1);
+  add_node(&graph, GRAPH_COPY, "h2d", x, add_tensor(&graph, 512, GRAPH_OUT), 2);
+  struct queue_task tasks[3] = {
+      {.duration_ps = 10 * US}, {.duration_ps = 20 * US}, {.duration_ps = 25 * US}};
+  uint64_t call = (uint64_t)fixture_shared->host_launch_call_ps;
+  assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[1].start_ps, call + 10 * US + (uint64_t)fixture_shared->launch_gap_ps);
+  assert_int_equal(tasks[2].start_ps, call);
+  graph_free(&graph);
+}
+
+/* A queue of depth 1: the host issues a node when the node before has started. */
+static void a_full_queue_holds_the_host_back(void **state) {
+  (void)state;
+  struct graph graph = {0};
+  struct queue_result result;
+  struct queue_options options = {.host = QUEUE_GRAPH, .depth = 1};
+  uint32_t last = add_tensor(&graph, 512, GRAPH_IN);
+  for (unsigned i = 0; i < 3; i++) {
+    uint32_t next = add_tensor(&graph, 512, i == 2 ? GRAPH_OUT : GRAPH_LOCAL);
+    add_node(&graph, GRAPH_KERNEL, "relu", last, next, 0);
+    last = next;
+  }
+  struct queue_task tasks[3] = {
+      {.duration_ps = 900 * US}, {.duration_ps = 900 * US}, {.duration_ps = 900 * US}};
+  uint64_t call = (uint64_t)fixture_shared->host_launch_call_ps;
+  uint64_t gap = (uint64_t)fixture_shared->launch_gap_ps;
+  assert_int_equal(queue_run(&graph, fixture_shared, &options, tasks, &result, NULL), VINCI_OK);
+  assert_int_equal(tasks[1].issued_ps, 2 * call);
+  assert_int_equal(tasks[2].issued_ps, call + 900 * US + gap + call);
+  graph_free(&graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_written_is_what_was_read),
+      cmocka_unit_test(text_of_other_tools_is_read),
+      cmocka_unit_test(mistakes_are_named_with_their_place),
+      cmocka_unit_test(plans_of_a_chain_are_known),
+      cmocka_unit_test(tensors_alive_together_share_no_byte),
+      cmocka_unit_test(plans_of_others_are_checked),
+      cmocka_unit_test(gaps_and_hosts_are_as_computed_by_hand),
+      cmocka_unit_test(streams_overlap_but_for_the_cores),
+      cmocka_unit_test(a_full_queue_holds_the_host_back),
+  };
+  cmocka_set_message_output(CM_OUTPUT_TAP);
+  return cmocka_run_group_tests(tests, fixture_set_up, fixture_tear_down);
+}
