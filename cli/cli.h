@@ -24,6 +24,7 @@ extern const struct cli_verb cli_verb_check;
 extern const struct cli_verb cli_verb_compile;
 extern const struct cli_verb cli_verb_isa;
 extern const struct cli_verb cli_verb_net;
+extern const struct cli_verb cli_verb_replay;
 extern const struct cli_verb cli_verb_soc;
 extern const struct cli_verb cli_verb_stream;
 extern const struct cli_verb cli_verb_sweep;

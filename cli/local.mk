@@ -23,6 +23,7 @@ vinci_SOURCES = \
 	cli/net/load.c \
 	cli/net/net.h \
 	cli/net/plan.c \
+	cli/net/replay.c \
 	cli/net/run.c \
 	cli/run/list.c \
 	cli/run/list.h \

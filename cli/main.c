@@ -18,6 +18,7 @@ static const struct cli_verb *const verbs[] = {
     &cli_verb_check,
     &cli_verb_cc,
     &cli_verb_net,
+    &cli_verb_replay,
     &cli_verb_soc,
     &cli_verb_isa,
     &cli_verb_stream,

@@ -34,6 +34,8 @@ libvinci_traces_la_SOURCES = \
 	traces/graph/net.c \
 	traces/graph/net.h \
 	traces/graph/net_tables.c \
+	traces/graph/profile.c \
+	traces/graph/profile.h \
 	traces/graph/text.c \
 	traces/graph/text.h \
 	traces/graph/text_write.c \

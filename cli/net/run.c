@@ -10,49 +10,11 @@
 #include "core/study/workload.h"
 #include "traces/graph/net.h"
 
-enum { TIMEOUT_MINUTES_MAX = 2880, REPEAT_MAX = 1000, DEPTH_MAX = 65535, TOP_NODES = 10 };
+enum { TOP_NODES = 10 };
 #define MIB (UINT64_C(1) << 20)
 #define PS_PER_US UINT64_C(1000000)
 
-struct net_run_settings {
-  const char *soc, *data, *output, *memory, *network, *plan, *host;
-  struct text_list sets;
-  uint64_t repeat, depth, timeout_minutes;
-  bool exact, quiet;
-};
-
-static const struct option_row run_options[] = {
-    OPTION_TEXT_ROW("soc-version", 's', struct net_run_settings, soc, "NAME",
-                    "the chip to simulate, such as Ascend910B4"),
-    OPTION_LIST_ROW("set", 0, struct net_run_settings, sets, "KEY=VALUE",
-                    "change a number of the chip, such as launch.gap=0.1us; may be repeated"),
-    OPTION_TEXT_ROW("data", 0, struct net_run_settings, data, "DIR",
-                    "the folder that holds soc/ with the hardware descriptions"),
-    OPTION_TEXT_ROW("memory", 0, struct net_run_settings, memory, "MODEL",
-                    "cycle (default): requests, L2 slices, DRAM commands; flat: bandwidth limits, "
-                    "faster"),
-    OPTION_TEXT_ROW("network", 0, struct net_run_settings, network, "LEVEL",
-                    "packet (default) or flit: virtual channels and credits, slower"),
-    OPTION_TEXT_ROW("plan", 0, struct net_run_settings, plan, "POLICY",
-                    "where tensors lie: none, first, best, pack (default); 'vinci net plan' "
-                    "compares them"),
-    OPTION_TEXT_ROW("host", 0, struct net_run_settings, host, "KIND",
-                    "sink (default): all nodes wait on the device; graph: a launch call for each; "
-                    "eager: as a framework that launches operator by operator"),
-    OPTION_NUMBER_ROW("depth", 0, struct net_run_settings, depth, "N", 0, DEPTH_MAX,
-                      "nodes that the host may be ahead of the device (default 0: any number)"),
-    OPTION_NUMBER_ROW("repeat", 0, struct net_run_settings, repeat, "N", 1, REPEAT_MAX,
-                      "runs one after another, of which the last is told (default 2, so that L2 "
-                      "holds what the run before has left)"),
-    OPTION_FLAG_ROW("exact", 0, struct net_run_settings, exact,
-                    "simulate every kernel, also those that met the same context before"),
-    OPTION_TEXT_ROW("output", 'o', struct net_run_settings, output, "DIR",
-                    "write nodes.csv, kernel_details.csv, step_trace_time.csv, memory_record.csv, "
-                    "trace.json"),
-    OPTION_NUMBER_ROW("timeout", 0, struct net_run_settings, timeout_minutes, "MINUTES", 1,
-                      TIMEOUT_MINUTES_MAX, "end after this time (exit code 7)"),
-    OPTION_FLAG_ROW("quiet", 'q', struct net_run_settings, quiet, "print errors only"),
-};
+static const struct option_row run_options[] = {NET_OPTION_ROWS(struct net_run_settings)};
 
 /* ---- report -------------------------------------------------------------------------------- */
 
@@ -225,12 +187,12 @@ static enum vinci_status choose(const struct net_run_settings *settings, struct 
   return status;
 }
 
-static enum vinci_status simulate(const struct net_run_settings *settings, const char *path,
-                                  struct graph *graph, const struct vinci_soc *soc,
-                                  struct vinci_diag *diag) {
+enum vinci_status net_simulate(const struct net_run_settings *settings, const char *path,
+                               struct graph *graph, const struct vinci_soc *soc,
+                               struct net_result *result, struct vinci_diag *diag) {
   struct net_options options;
-  struct net_result result = {0};
   struct monitor monitor;
+  *result = (struct net_result){0};
   enum vinci_status status = choose(settings, &options, diag);
   if (status == VINCI_OK && settings->output)
     status = folder_make(settings->output, diag);
@@ -240,22 +202,22 @@ static enum vinci_status simulate(const struct net_run_settings *settings, const
   monitor_start(&monitor, path, settings->timeout_minutes, settings->quiet);
   options.progress = watch;
   options.progress_context = &monitor;
-  status = net_run(graph, soc, &options, &result, diag);
+  status = net_run(graph, soc, &options, result, diag);
   monitor_clear(&monitor);
   if (status == VINCI_OK && settings->output)
-    status = write_folder(settings->output, &(struct writing){graph, &result}, diag);
+    status = write_folder(settings->output, &(struct writing){graph, result}, diag);
   if (status == VINCI_OK && !settings->quiet)
-    report(graph, soc, settings, &result);
-  if (status == VINCI_OK && result.count[NET_REFUSED] > 0)
+    report(graph, soc, settings, result);
+  if (status == VINCI_OK && result->count[NET_REFUSED] > 0)
     status = diag_error(diag, VINCI_E_INPUT, "%zu of %u nodes could not be lowered",
-                        result.count[NET_REFUSED], graph->node_count);
-  arena_free(&result.arena);
+                        result->count[NET_REFUSED], graph->node_count);
   return status;
 }
 
 static enum vinci_status run_words(const struct net_run_settings *settings,
                                    const struct text_list *words, struct vinci_diag *diag) {
   struct graph graph = {0};
+  struct net_result result = {0};
   vinci_soc *soc = NULL;
   if (words->count != 1)
     return diag_error(diag, VINCI_E_USAGE, "give one graph, not %zu", words->count);
@@ -264,7 +226,8 @@ static enum vinci_status run_words(const struct net_run_settings *settings,
   if (status == VINCI_OK)
     status = net_load(words->items[0], &graph, diag);
   if (status == VINCI_OK)
-    status = simulate(settings, words->items[0], &graph, soc, diag);
+    status = net_simulate(settings, words->items[0], &graph, soc, &result, diag);
+  arena_free(&result.arena);
   graph_free(&graph);
   vinci_soc_free(soc);
   return status;

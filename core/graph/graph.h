@@ -78,7 +78,8 @@ struct graph_node {
   uint32_t after_count;
   uint32_t stream;
   const char *origin;   /* the node of the network that it comes from; "" */
-  uint64_t duration_ps; /* of tasks */
+  uint64_t duration_ps; /* of tasks; of kernels what was measured, 0: nothing */
+  uint64_t host_ps;     /* that the host takes before its launch; 0: as the run's host has */
 };
 
 struct graph {

@@ -47,16 +47,31 @@ const char *queue_host_text(enum queue_host host) {
   return texts[host];
 }
 
+/* Tasks of a profile that ran on AI Cores: the profiler's names of what ran there. */
+static bool on_cores(const struct graph_node *node) {
+  static const char *const names[] = {"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "AICORE"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (node->kind == GRAPH_TASK && strcmp(node->op, names[i]) == 0)
+      return true;
+  return node->kind == GRAPH_KERNEL;
+}
+
+/* The host itself at work: what it waits for is there, and what comes later is not issued before.
+ */
+static bool is_host(const struct graph_node *node) {
+  return node->kind == GRAPH_TASK && strcmp(node->op, "HOST") == 0;
+}
+
 /* Units beyond the table share the last one, which takes turns and so is never too fast. */
 static struct unit *unit_of(struct queue *queue, const struct graph_node *node) {
-  const char *name = node->kind == GRAPH_KERNEL ? "" : node->op;
+  const char *name = on_cores(node) ? "" : node->op;
   for (unsigned i = 0; i < queue->unit_count; i++)
     if (strcmp(queue->units[i].name, name) == 0)
       return &queue->units[i];
   if (queue->unit_count == UNITS_MAX)
     return &queue->units[UNITS_MAX - 1];
   struct unit *unit = &queue->units[queue->unit_count++];
-  *unit = (struct unit){.name = name, .cores = node->kind == GRAPH_KERNEL};
+  *unit = (struct unit){.name = name, .cores = on_cores(node)};
   return unit;
 }
 
@@ -75,12 +90,13 @@ static uint64_t inputs_ready(const struct queue *queue, const struct graph_node 
 
 /* The host issues a node; with a queue that is full it waits for the oldest node there to start. */
 static void issue(struct queue *queue, uint32_t index) {
+  const struct graph_node *node = &queue->graph->nodes[index];
   const struct queue_options *options = queue->options;
   struct queue_task *task = &queue->tasks[index];
   if (options->depth > 0 && index >= options->depth)
     queue->host_ps = max_u64(queue->host_ps, queue->tasks[index - options->depth].start_ps);
-  if (task->host_ps > 0)
-    queue->host_ps += task->host_ps;
+  if (node->host_ps > 0)
+    queue->host_ps += node->host_ps;
   else if (options->host == QUEUE_EAGER)
     queue->host_ps += (uint64_t)queue->soc->host_operator_ps;
   else if (options->host == QUEUE_GRAPH || queue->host_ps == 0)
@@ -114,7 +130,10 @@ static void start(struct queue *queue, uint32_t index, const struct graph_node *
   if (!unit->cores || !unit->begun)
     gap = 0;
   uint64_t ready = max_u64(inputs_ready(queue, node), queue->stream_ps[node->stream]);
-  issue(queue, index);
+  if (!is_host(node))
+    issue(queue, index);
+  else
+    task->issued_ps = queue->host_ps;
   task->start_ps = max_u64(max_u64(ready, unit->free_ps + gap), task->issued_ps);
   account(queue, unit, task, gap, ready);
   uint64_t end = task->start_ps + task->duration_ps;
@@ -123,7 +142,7 @@ static void start(struct queue *queue, uint32_t index, const struct graph_node *
   unit->free_ps = queue->stream_ps[node->stream] = end;
   for (uint32_t i = 0; i < node->output_count; i++)
     queue->written_ps[node->outputs[i]] = end;
-  if (node->kind == GRAPH_COPY && strcmp(node->op, "d2h") == 0) /* the host wants the values */
+  if (is_host(node) || (node->kind == GRAPH_COPY && strcmp(node->op, "d2h") == 0))
     queue->host_ps = max_u64(queue->host_ps, end);
   queue->result->end_ps = max_u64(queue->result->end_ps, end);
 }

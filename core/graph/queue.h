@@ -6,7 +6,9 @@
  * A node starts when the host has issued the node, the node before in its stream and those whose
  * tensors it reads have ended, and its unit is free. The AI Cores are one unit: kernels of several
  * streams take turns, in the order of the graph. Each direction between host and device is a unit,
- * and so is each unit of tasks. From kernel to kernel passes launch.gap of the chip, or
+ * and so is each unit of tasks; tasks of unit AI_CORE and the like take the AI Cores. A task of
+ * unit HOST is the host at work on what it has waited for: it issues nothing meanwhile. A copy to
+ * the host is waited for by the host too. From kernel to kernel passes launch.gap of the chip, or
  * launch.mixed_gap when one of the two is a mixed kernel. Views take no time and are not issued.
  */
 #ifndef VINCI_CORE_GRAPH_QUEUE_H
@@ -31,7 +33,6 @@ const char *queue_host_text(enum queue_host host);
 struct queue_task {
   uint64_t duration_ps; /* in */
   bool mixed;           /* in: a kernel of AIC with AIV */
-  uint64_t host_ps;     /* in: of the host before this launch, in place of the chip's; 0: none */
   uint64_t start_ps;    /* out */
   uint64_t issued_ps;   /* out: when the host had issued the node */
   /* Out: of the time since the unit was last busy, what it waited for. */

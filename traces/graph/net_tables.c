@@ -39,7 +39,7 @@ static void put_args(const struct graph_node *node, FILE *out) {
 }
 
 void net_put_nodes(const struct graph *graph, const struct net_result *result, FILE *out) {
-  fputs("node,kind,op,args,origin,stream,from,start_us,duration_us,gap_us,host_wait_us,"
+  fputs("node,kind,op,args,origin,stream,from,start_us,duration_us,measured_us,gap_us,host_wait_us,"
         "other_wait_us,blocks,core_us,bound,input_bytes,l2_found_bytes,hbm_bytes,reason\n",
         out);
   for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -51,7 +51,8 @@ void net_put_nodes(const struct graph *graph, const struct net_result *result, F
     put_args(node, out);
     put_cell(node->origin, out);
     fprintf(out, ",%u,%s,%s", node->stream, net_from_name(row->from), us(row->task.start_ps).text);
-    fprintf(out, ",%s,%s", us(row->task.duration_ps).text, us(row->task.gap_ps).text);
+    fprintf(out, ",%s,%s,%s", us(row->task.duration_ps).text,
+            node->duration_ps > 0 ? us(node->duration_ps).text : "", us(row->task.gap_ps).text);
     fprintf(out, ",%s,%s", us(row->task.host_wait_ps).text, us(row->task.other_wait_ps).text);
     if (kernel)
       fprintf(out, ",%u,%s,%s,%llu,%llu,%llu", row->times.blocks, us(row->times.core_ps).text,

@@ -400,17 +400,15 @@ static enum vinci_status take_args(struct reader *reader, const char **args, uin
   return VINCI_OK;
 }
 
-static enum vinci_status take_duration(struct reader *reader, uint64_t *out) {
+static enum vinci_status take_duration(struct reader *reader, const char *key, const char *fallback,
+                                       uint64_t *out) {
   const char *text;
   double us;
-  enum vinci_status status = take_text(reader, "duration_us", NULL, &text);
+  enum vinci_status status = take_text(reader, key, fallback, &text);
   if (status != VINCI_OK)
     return status;
   if (!decimal_parse(text, &us) || us < 0 || us > US_MAX)
-    return fail(reader, find_key(reader, "duration_us"),
-                "duration_us is a number up to 1e12, "
-                "not \"%s\"",
-                text);
+    return fail(reader, find_key(reader, key), "%s is a number up to 1e12, not \"%s\"", key, text);
   *out = (uint64_t)(us * PS_PER_US + 0.5);
   return VINCI_OK;
 }
@@ -422,7 +420,8 @@ static enum vinci_status take_op(struct reader *reader, struct graph_node *node)
   switch (node->kind) {
   case GRAPH_TASK:
     status = take_text(reader, "unit", "AI_CPU", &node->op);
-    return status == VINCI_OK ? take_duration(reader, &node->duration_ps) : status;
+    return status == VINCI_OK ? take_duration(reader, "duration_us", NULL, &node->duration_ps)
+                              : status;
   case GRAPH_COPY:
     status = take_word(reader, "way", NULL, (struct words){ways, 2}, &way);
     node->op = status == VINCI_OK ? ways[way] : "";
@@ -431,7 +430,8 @@ static enum vinci_status take_op(struct reader *reader, struct graph_node *node)
     node->op = "view";
     return VINCI_OK;
   default:
-    return take_text(reader, "op", NULL, &node->op);
+    status = take_duration(reader, "measured_us", "0", &node->duration_ps);
+    return status == VINCI_OK ? take_text(reader, "op", NULL, &node->op) : status;
   }
 }
 
@@ -451,8 +451,9 @@ static enum vinci_status make_view(struct reader *reader, const struct graph_nod
 
 static enum vinci_status read_node(struct reader *reader, struct graph_node *node,
                                    struct numbers lists[3]) {
-  static const char *const keys[] = {"name",   "op",    "in",   "out",         "args", "stream",
-                                     "origin", "after", "unit", "duration_us", "way"};
+  static const char *const keys[] = {"name",   "op",      "in",         "out",  "args",
+                                     "stream", "origin",  "after",      "unit", "duration_us",
+                                     "way",    "host_us", "measured_us"};
   const char *args[GRAPH_ARGS_MAX];
   uint64_t stream = 0;
   bool given;
@@ -471,6 +472,8 @@ static enum vinci_status read_node(struct reader *reader, struct graph_node *nod
     status = take_args(reader, args, &node->arg_count);
   if (status == VINCI_OK)
     status = take_number(reader, "stream", UINT16_MAX, &given, &stream);
+  if (status == VINCI_OK)
+    status = take_duration(reader, "host_us", "0", &node->host_ps);
   if (status == VINCI_OK)
     status = take_text(reader, "origin", "", &node->origin);
   if (status == VINCI_OK)

@@ -50,6 +50,10 @@ static void put_node(const struct graph *graph, const struct graph_node *node, F
     fprintf(out, ",stream=%u", node->stream);
   for (uint32_t i = 0; i < node->after_count; i++)
     fprintf(out, "%s%s", i ? " " : ",after=", graph->nodes[node->after[i]].name);
+  if (node->kind == GRAPH_KERNEL && node->duration_ps > 0)
+    fprintf(out, ",measured_us=%s", decimal_exact(node->duration_ps, US_DECIMALS).text);
+  if (node->host_ps > 0)
+    fprintf(out, ",host_us=%s", decimal_exact(node->host_ps, US_DECIMALS).text);
   if (*node->origin)
     fprintf(out, ",origin=%s", node->origin);
   fputc('\n', out);
