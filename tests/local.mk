@@ -248,6 +248,7 @@ dist_noinst_DATA += \
 	tests/reference/noc/booksim_mesh_overload.csv \
 	tests/reference/noc/booksim_parameters.csv \
 	tests/reference/README.md \
+	tests/reference/host_interval_910b4.csv \
 	tests/reference/qwen_step_910b4.csv \
 	tests/reference/samples/addhp_c1.csv \
 	tests/reference/samples/addhp_c2.csv \

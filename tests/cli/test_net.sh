@@ -9,7 +9,7 @@ soc=--soc-version=Ascend910B4
 example=$srcdir/traces/examples/two_layers.graph.csv
 
 work_folder test_net
-plan 10
+plan 16
 
 # column NAME: that column of nodes.csv, one line for each node.
 column() {
@@ -85,3 +85,43 @@ report "a framework that launches operator by operator waits for the host" \
   "$(expect 0 ''
     printf '%s\n' "$out" | awk '/us busy/ { if ($8 < 250) print "only " $8 " us for the host"; seen = 1 }
       END { if (!seen) print "no line of the cores" }')"
+
+# A whole training step of silicon: the sums are compared, and each part of the account is printed.
+step=$srcdir/tests/reference/qwen_step_910b4.csv
+costs=$srcdir/tests/reference/host_interval_910b4.csv
+keep "$vinci" replay "$step" $soc --memory=flat --host-costs="$costs" --graph="$work/step.csv" --output="$work/out.dir"
+report "a training step computes and idles as long as measured: 6 and 10 per cent at most" "$(expect 0 ''
+  printf '%s\n' "$out" | awk '
+    $1 == "computing" { limit = 6 } $1 == "idle" { limit = 10 } $1 == "span" { limit = 5 }
+    limit { seen++; apart = $8; sub(/^[-+]/, "", apart); if (apart == "" || apart + 0 > limit) print }
+    { limit = 0 }
+    END { if (seen != 3) print seen + 0 " of 3 lines" }')"
+report "most of its kernels have met their context before" "$(column from | sort | uniq -c |
+  awk '{ n[$2] = $1 } END { if (n["remembered"] < 3 * n["simulated"] || n["simulated"] < 100) print n["simulated"], n["remembered"] }')"
+column duration_us >"$work/some"
+keep "$vinci" net run "$work/step.csv" $soc --memory=flat --repeat=1 --host=eager --output="$work/out.dir"
+column duration_us >"$work/all"
+report "the graph of a profile runs as the profile" "$(expect 0 ''; cmp "$work/some" "$work/all" 2>&1)"
+
+cat >"$work/tiny.csv" <<END
+Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats
+a,Relu,AI_VECTOR_CORE,100,5,"4096",FLOAT16,ND,"4096",FLOAT16,ND
+b,QuiltPatchwork,AI_VECTOR_CORE,106,70,"4096",FLOAT16,ND,"4096",FLOAT16,ND
+c,Where,AI_CPU,176,40,"4096",FLOAT16,ND,"4096",FLOAT16,ND
+d,Relu,AI_VECTOR_CORE,5000,5,"4096",FLOAT16,ND,"4096",FLOAT16,ND
+END
+keep "$vinci" replay "$work/tiny.csv" $soc --output="$work/out.dir"
+report "what is not modelled has the measured duration on its unit; a long gap is the host's" \
+  "$(expect 0 '' '2 rows are simulated, 2 have the measured duration, 1 waits of the host'
+    column duration_us | sed -n '2p;3p;4p' | tr '\n' ' ' | grep -vx '70.000 40.000 4824.000 ')"
+
+printf 'type,mean_us\nRelu,12\nAdd\n' >"$work/costs.csv"
+keep "$vinci" replay "$work/tiny.csv" $soc --host-costs="$work/costs.csv"
+report "a row of host costs that is none is named" "$(expect 3 "$work/costs.csv:3:1: error: not a type and microseconds
+hint: a row is such as Add,119.2 behind the header type,mean_us")"
+
+printf 'op,args\nrelu,shape=8\n' >"$work/list.csv"
+keep "$vinci" replay "$work/list.csv" $soc
+report "a list without tensors is no profile" \
+  "$(expect 3 "error: $work/list.csv is no profile: it has no input shapes
+hint: the profiler's kernel_details.csv has all that a replay needs")"

@@ -53,7 +53,7 @@ report "the pages are installed" "$(for page in $pages; do [ -s "$doc/$page" ] |
 
 # Folders of the sources; tests/ is said to be there.
 mkdir "$work/help"
-for verb in run compile check cc isa net soc sweep gate stream lua; do
+for verb in run compile check cc isa net replay soc sweep gate stream lua; do
   "$installed" "$verb" --help >"$work/help/$verb" || echo "$verb"
 done >"$work/silent"
 "$installed" help >"$work/help/all"
