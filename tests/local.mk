@@ -117,7 +117,7 @@ script_tests = \
 	tests/values/test_values_vecops.sh \
 	tests/values/test_values_vector.sh
 
-test_programs = tests/fuzz/replay tests/fuzz/replay_ops
+test_programs = tests/fuzz/replay tests/fuzz/replay_graph tests/fuzz/replay_ops
 if HAVE_CMOCKA
 test_programs += $(unit_tests)
 endif
@@ -200,6 +200,8 @@ dist_noinst_DATA += \
 	tests/fuzz/corpus/tensors.csv \
 	tests/fuzz/corpus/unclosed.csv \
 	tests/fuzz/corpus/vector.csv \
+	tests/fuzz/corpus-graph/all_kinds.csv \
+	tests/fuzz/corpus-graph/two_layers.csv \
 	tests/fuzz/corpus-ops/calibration.csv \
 	tests/fuzz/corpus-ops/convolutions.csv \
 	tests/fuzz/corpus-ops/gemms.csv \
@@ -392,11 +394,17 @@ tests_fuzz_replay_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_trace
 tests_fuzz_fuzz_trace_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_trace_LDADD = libvinci_tests.la libvinci_internal.la
+tests_fuzz_replay_graph_SOURCES = tests/fuzz/fuzz_graph.c tests/fuzz/replay.c
+tests_fuzz_replay_graph_CPPFLAGS = $(AM_CPPFLAGS) -DFUZZ_CORPUS='"corpus-graph"'
+tests_fuzz_replay_graph_LDADD = libvinci_tests.la libvinci_internal.la
+EXTRA_PROGRAMS += tests/fuzz/fuzz_graph
+tests_fuzz_fuzz_graph_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_graph_LDADD = libvinci_tests.la libvinci_internal.la
 EXTRA_PROGRAMS += tests/fuzz/fuzz_npy
 tests_fuzz_fuzz_npy_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_npy_LDADD = libvinci_internal.la
 CLEANFILES += tests/fuzz/fuzz_trace$(EXEEXT) tests/fuzz/fuzz_npy$(EXEEXT) \
-	tests/fuzz/fuzz_ops$(EXEEXT)
+	tests/fuzz/fuzz_ops$(EXEEXT) tests/fuzz/fuzz_graph$(EXEEXT)
 
 # ---- make gate: the suite of operators against its baseline ----
 # A number that is better without a reason is as wrong as one that is worse: --strict.

@@ -14,6 +14,9 @@ enum { FIELDS_MAX = 20, LINE_BYTES_MAX = 1 << 20 };
 #define PS_PER_US 1000000.0
 #define US_MAX 1e12
 
+/* Lists of names have blanks between. */
+static const char not_in_names[] = " \t\r\",";
+
 struct reader {
   struct graph *graph;
   struct vinci_diag *diag;
@@ -306,8 +309,8 @@ static enum vinci_status tensor_row(struct reader *reader) {
   enum vinci_status status = take_text(reader, "name", NULL, &name);
   if (status != VINCI_OK)
     return status;
-  if (strpbrk(name, " \t"))
-    return fail(reader, find_key(reader, "name"), "a name of a tensor has no blanks");
+  if (strpbrk(name, not_in_names))
+    return fail(reader, find_key(reader, "name"), "a name has no blanks, commas or quotes");
   if (graph_find_tensor(reader->graph, name) != GRAPH_NONE)
     return fail(reader, find_key(reader, "name"), "second tensor \"%s\"", name);
   uint32_t index = graph_add_tensor(reader->graph, name);
@@ -458,8 +461,8 @@ static enum vinci_status read_node(struct reader *reader, struct graph_node *nod
   uint64_t stream = 0;
   bool given;
   enum vinci_status status = take_text(reader, "name", NULL, &node->name);
-  if (status == VINCI_OK && strpbrk(node->name, " \t"))
-    status = fail(reader, find_key(reader, "name"), "a name of a node has no blanks");
+  if (status == VINCI_OK && strpbrk(node->name, not_in_names))
+    status = fail(reader, find_key(reader, "name"), "a name has no blanks, commas or quotes");
   if (status == VINCI_OK)
     status = take_op(reader, node);
   if (status == VINCI_OK)

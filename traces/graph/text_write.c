@@ -7,6 +7,42 @@
 
 enum { US_DECIMALS = 6 };
 
+/* ",key=text", in quotes where the text needs some. */
+static void put_text(const char *key, const char *text, FILE *out) {
+  size_t length = strlen(text);
+  bool blank = length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\t');
+  if (!blank && !strpbrk(text, ",\"\r")) {
+    fprintf(out, ",%s=%s", key, text);
+    return;
+  }
+  fprintf(out, ",\"%s=", key);
+  for (; *text; text++)
+    fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
+  fputc('"', out);
+}
+
+static void put_us(const char *key, uint64_t ps, FILE *out) {
+  fprintf(out, ",%s=%s", key, decimal_exact(ps, US_DECIMALS).text);
+}
+
+static void put_task(const struct graph_node *node, FILE *out) {
+  put_text("unit", node->op, out);
+  put_us("duration_us", node->duration_ps, out);
+}
+
+static void put_args(const struct graph_node *node, FILE *out) {
+  bool quoted = false;
+  for (uint32_t i = 0; i < node->arg_count; i++)
+    quoted = quoted || strpbrk(node->args[i], ",\"\r");
+  for (uint32_t i = 0; i < node->arg_count; i++) {
+    fputs(i ? " " : quoted ? ",\"args=" : ",args=", out);
+    for (const char *at = node->args[i]; *at; at++)
+      fprintf(out, "%s%c", *at == '"' ? "\"" : "", *at);
+  }
+  if (quoted)
+    fputc('"', out);
+}
+
 static void put_tensors(const struct graph *graph, const char *key, const uint32_t *list,
                         uint32_t count, FILE *out) {
   if (count == 0)
@@ -25,7 +61,7 @@ static void put_tensor(const struct graph *graph, const struct graph_tensor *ten
   if (tensor->io != GRAPH_LOCAL)
     fprintf(out, ",io=%s", graph_io_name(tensor->io));
   if (strcmp(tensor->format, "ND") != 0)
-    fprintf(out, ",format=%s", tensor->format);
+    put_text("format", tensor->format, out);
   if (tensor->memory != GRAPH_NONE)
     fprintf(out, ",memory=%s", graph->tensors[tensor->memory].name);
   if (tensor->placed)
@@ -38,31 +74,29 @@ static void put_node(const struct graph *graph, const struct graph_node *node, F
   if (node->kind == GRAPH_COPY)
     fprintf(out, ",way=%s", node->op);
   else if (node->kind == GRAPH_TASK)
-    fprintf(out, ",unit=%s,duration_us=%s", node->op,
-            decimal_exact(node->duration_ps, US_DECIMALS).text);
+    put_task(node, out);
   else if (node->kind != GRAPH_VIEW)
-    fprintf(out, ",op=%s", node->op);
+    put_text("op", node->op, out);
   put_tensors(graph, "in", node->inputs, node->input_count, out);
   put_tensors(graph, "out", node->outputs, node->output_count, out);
-  for (uint32_t i = 0; i < node->arg_count; i++)
-    fprintf(out, "%s%s", i ? " " : ",args=", node->args[i]);
+  put_args(node, out);
   if (node->stream > 0)
     fprintf(out, ",stream=%u", node->stream);
   for (uint32_t i = 0; i < node->after_count; i++)
     fprintf(out, "%s%s", i ? " " : ",after=", graph->nodes[node->after[i]].name);
   if (node->kind == GRAPH_KERNEL && node->duration_ps > 0)
-    fprintf(out, ",measured_us=%s", decimal_exact(node->duration_ps, US_DECIMALS).text);
+    put_us("measured_us", node->duration_ps, out);
   if (node->host_ps > 0)
-    fprintf(out, ",host_us=%s", decimal_exact(node->host_ps, US_DECIMALS).text);
+    put_us("host_us", node->host_ps, out);
   if (*node->origin)
-    fprintf(out, ",origin=%s", node->origin);
+    put_text("origin", node->origin, out);
   fputc('\n', out);
 }
 
 void graph_text_write(const struct graph *graph, FILE *out) {
   fprintf(out, "graph,version=%d", GRAPH_TEXT_VERSION);
   if (graph->name && *graph->name)
-    fprintf(out, ",name=%s", graph->name);
+    put_text("name", graph->name, out);
   fputc('\n', out);
   for (uint32_t i = 0; i < graph->tensor_count; i++)
     put_tensor(graph, &graph->tensors[i], out);
