@@ -58,6 +58,7 @@ libvinci_lua_la_SOURCES = \
 	scripts/module/lua_options.h \
 	scripts/module/lua_result.c \
 	scripts/module/lua_soc.c \
+	scripts/module/lua_net.c \
 	scripts/module/lua_ops.c \
 	scripts/module/lua_sweep.c \
 	scripts/module/lua_trace.c \

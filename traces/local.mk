@@ -31,6 +31,7 @@ libvinci_traces_la_SOURCES = \
 	traces/format/reader.h \
 	traces/format/rows.c \
 	traces/format/writer.c \
+	traces/graph/api.c \
 	traces/graph/net.c \
 	traces/graph/net.h \
 	traces/graph/net_tables.c \

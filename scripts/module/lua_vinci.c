@@ -182,6 +182,7 @@ int luaopen_vinci(lua_State *lua) {
   lua_values_open(lua);
   lua_sweep_open(lua);
   lua_ops_open(lua);
+  lua_net_open(lua);
   lua_gate_open(lua);
   lua_createtable(lua, 0, 1);
   lua_pushcfunction(lua, load_part);

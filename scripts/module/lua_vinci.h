@@ -84,6 +84,7 @@ void lua_result_open(lua_State *lua);
 void lua_values_open(lua_State *lua);
 void lua_sweep_open(lua_State *lua);
 void lua_ops_open(lua_State *lua);
+void lua_net_open(lua_State *lua);
 void lua_gate_open(lua_State *lua);
 
 #endif
