@@ -104,6 +104,7 @@ dist_experiments_DATA = \
 	scripts/experiments/double_buffering.lua \
 	scripts/experiments/hbm_bandwidth.lua \
 	scripts/experiments/l2_size.lua \
+	scripts/experiments/memory_plans.lua \
 	scripts/experiments/roofline.lua
 
 # Hardware descriptions. vinci looks for them in --data, $VINCI_DATA, and here; a program of a build

@@ -138,7 +138,7 @@ VINCI_MUST_CHECK enum vinci_status graph_check(const struct graph *graph, struct
   X(NONE, "none", "each tensor has memory of its own")                                             \
   X(FIRST, "first", "in order of launch, the first gap that is large enough")                      \
   X(BEST, "best", "in order of launch, the smallest gap that is large enough")                     \
-  X(PACK, "pack", "the largest tensor first, at the lowest offset that is free all its life")
+  X(PACK, "pack", "the largest first, at the lowest offset free all its life; 16 rounds")
 enum graph_plan_policy {
 #define X(id, name, text) GRAPH_PLAN_##id,
   GRAPH_PLAN_LIST(X)

@@ -12,7 +12,7 @@
 #include "core/graph/graph.h"
 
 /* Device memory is given out in multiples of this, at which transfers of all chips are fastest. */
-enum { ALIGNMENT = 512 };
+enum { ALIGNMENT = 512, PACK_ROUNDS = 16 };
 
 const char *graph_plan_name(enum graph_plan_policy policy) {
   static const char *const names[] = {
@@ -75,7 +75,9 @@ struct block {
   uint32_t tensor;
   uint64_t bytes, offset;
   struct graph_life life;
-  bool placed;
+  bool fixed;         /* its memory is nobody else's */
+  bool placed, given; /* given: by a planner outside */
+  unsigned raised;    /* rounds of pack() in which it reached the end */
 };
 
 static bool meet(const struct graph_life *one, const struct graph_life *other) {
@@ -84,6 +86,10 @@ static bool meet(const struct graph_life *one, const struct graph_life *other) {
 
 static int by_size(const void *a, const void *b) {
   const struct block *one = a, *other = b;
+  if (one->fixed != other->fixed)
+    return one->fixed ? -1 : 1;
+  if (one->raised != other->raised)
+    return one->raised > other->raised ? -1 : 1;
   if (one->bytes != other->bytes)
     return one->bytes > other->bytes ? -1 : 1;
   return one->tensor < other->tensor ? -1 : 1;
@@ -124,19 +130,55 @@ static uint64_t find_gap(const struct block *blocks, uint32_t count, const struc
   return best == UINT64_MAX ? end : best;
 }
 
-static bool share(struct block *blocks, uint32_t count, enum graph_plan_policy policy) {
-  const struct block **others = calloc(count + 1, sizeof *others);
-  if (!others)
-    return false;
-  qsort(blocks, count, sizeof *blocks, policy == GRAPH_PLAN_PACK ? by_size : by_start);
+/* Places what is not placed, in the order of the blocks; returns the end of the last. */
+static uint64_t place_all(struct block *blocks, uint32_t count, bool tight,
+                          const struct block **others) {
+  uint64_t end = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (blocks[i].placed)
-      continue;
-    blocks[i].offset = find_gap(blocks, count, &blocks[i], policy == GRAPH_PLAN_BEST, others);
+    if (!blocks[i].placed)
+      blocks[i].offset = find_gap(blocks, count, &blocks[i], tight, others);
     blocks[i].placed = true;
+    end = max_u64(end, blocks[i].offset + blocks[i].bytes);
+  }
+  return end;
+}
+
+/*
+ * Fixed memory first, then by size, and then again: blocks that reach the end of the plan go first
+ * in the next round. The best round counts. Without the rounds, small tensors with long lives lie
+ * behind the large ones.
+ */
+static void pack(struct block *blocks, uint32_t count, uint64_t enough, const struct block **others,
+                 struct block *best) {
+  uint64_t best_end = UINT64_MAX;
+  for (unsigned round = 0; round < PACK_ROUNDS && best_end > enough; round++) {
+    qsort(blocks, count, sizeof *blocks, by_size);
+    uint64_t end = place_all(blocks, count, false, others);
+    if (end < best_end)
+      memcpy(best, blocks, count * sizeof *best);
+    best_end = min_u64(end, best_end);
+    for (uint32_t i = 0; i < count; i++) {
+      blocks[i].raised += blocks[i].offset + blocks[i].bytes == end;
+      blocks[i].placed = blocks[i].given;
+    }
+  }
+  memcpy(blocks, best, count * sizeof *best);
+}
+
+static bool share(struct block *blocks, uint32_t count, enum graph_plan_policy policy,
+                  uint64_t enough) {
+  const struct block **others = calloc((size_t)count + 1, sizeof *others);
+  struct block *best = calloc((size_t)count + 1, sizeof *best);
+  bool good = others && best;
+  if (good && policy == GRAPH_PLAN_PACK) {
+    pack(blocks, count, enough, others, best);
+  } else if (good) {
+    qsort(blocks, count, sizeof *blocks, by_start);
+    place_all(blocks, count, policy == GRAPH_PLAN_BEST, others);
   }
   free(others);
-  return true;
+  free(best);
+  return good;
 }
 
 /* The most that is alive at once. */
@@ -189,7 +231,9 @@ static uint32_t make_blocks(const struct graph *graph, const struct memory *memo
                             .bytes = memories[i].bytes,
                             .offset = memories[i].offset,
                             .life = lives[i],
-                            .placed = memories[i].placed};
+                            .fixed = memories[i].fixed,
+                            .placed = memories[i].placed,
+                            .given = memories[i].placed};
     plan->fixed_bytes += memories[i].fixed ? block->bytes : 0;
     if (memories[i].fixed || apart) {
       block->life.first = 0;
@@ -229,7 +273,7 @@ static enum vinci_status plan_blocks(struct graph *graph, enum graph_plan_policy
   if (status != VINCI_OK)
     return status;
   plan->offsets = ARENA_ARRAY(&graph->arena, uint64_t, graph->tensor_count + 1);
-  if (!plan->offsets || !share(blocks, count, policy))
+  if (!plan->offsets || !share(blocks, count, policy, plan->live_bytes))
     return diag_error(diag, VINCI_E_NOMEM, "out of memory for the memory plan");
   for (uint32_t i = 0; i < count; i++) {
     plan->offsets[blocks[i].tensor] = blocks[i].offset;

@@ -10,7 +10,7 @@ vinci=${VINCI:?}
 work_folder test_experiments
 output=--output=$work
 
-plan 12
+plan 14
 for script in "$srcdir"/scripts/experiments/*.lua; do
   name=$(basename "$script" .lua)
   [ "$name" != common ] || continue
@@ -27,6 +27,8 @@ column() { awk -v n="$2" 'NR > 1 && $1 != "drawn:" { print $n }' "$work/$1.out";
 report "more cores are not slower" "$(column core_scaling 2 | sort -c -r -n 2>&1)"
 report "faster memory is not slower" "$(column hbm_bandwidth 3 | sort -c -r -n 2>&1)"
 report "two buffers gain" "$(column double_buffering 4 | awk '$1 <= 1')"
+report "shared memory needs no more than is alive" "$(grep -q 'drawn: pass: .* 0.0 % over' "$work/memory_plans.out" ||
+  cat "$work/memory_plans.out")"
 "$vinci" lua "$srcdir/scripts/experiments/roofline.lua" --quik >/dev/null 2>"$work/err"
 report "a misspelt option" "$([ $? -eq 2 ] || echo "exit code"; grep -q '^usage: ' "$work/err" ||
   cat "$work/err")"
